@@ -1,0 +1,83 @@
+// DimExpr: a dimension as an integer expression over named symbols.
+//
+// Expressions are interned and normalised when built: a sum of products over atoms (symbols and
+// irreducible floordiv, mod, min, max terms) in one canonical order. So equal polynomials are the
+// same object, and equality is one pointer comparison. `n*m+n` and `n*(1+m)` are equal;
+// `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is kept as `floordiv(a + b - 1, b)` and printed so.
+//
+// Values are 64-bit; symbols are dimensions, so at least 0 (normalisation may rely on that).
+// Ownership: interned objects live until the process ends. Thread-safety: all functions are safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scopevm {
+
+class DimExpr {
+ public:
+  enum class Kind : uint8_t { kConstant, kSymbol, kAdd, kMul, kFloorDiv, kMod, kMin, kMax };
+
+  DimExpr();               // the constant 0
+  DimExpr(int64_t value);  // NOLINT: implicit on purpose, dims are often literals
+  static DimExpr symbol(std::string_view name);
+
+  Kind kind() const;
+  // Operands in canonical order: two or more for kAdd, kMul, kMin, kMax; two for kFloorDiv, kMod.
+  std::span<const DimExpr> operands() const;
+  std::optional<int64_t> as_constant() const;
+  bool is_constant() const { return as_constant().has_value(); }
+  bool is_constant(int64_t value) const { return as_constant() == value; }
+  std::string_view symbol_name() const;  // REQUIRES: kind() == kSymbol
+
+  // Canonical text: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`.
+  std::string str() const;
+  // Reads str()'s grammar plus `-`, parentheses and ceildiv(a, b). Empty on a syntax error.
+  static std::optional<DimExpr> parse(std::string_view text);
+
+  // Symbols in the expression, each once, in name order.
+  std::vector<std::string> symbols() const;
+  // Empty when a symbol has no value, a division is by zero, or the arithmetic overflows.
+  std::optional<int64_t> evaluate(
+      const std::function<std::optional<int64_t>(std::string_view)>& value_of) const;
+  // Replaces symbols; those without a replacement stay.
+  DimExpr substitute(const std::function<std::optional<DimExpr>(std::string_view)>& with) const;
+
+  friend bool operator==(DimExpr a, DimExpr b) { return a.node_ == b.node_; }
+  // A total order by structure, the same in every run.
+  friend bool operator<(DimExpr a, DimExpr b);
+  friend DimExpr operator+(DimExpr a, DimExpr b);
+  friend DimExpr operator-(DimExpr a, DimExpr b);
+  friend DimExpr operator*(DimExpr a, DimExpr b);
+  friend size_t hash_value(DimExpr e);
+
+  struct Node;
+
+ private:
+  explicit DimExpr(const Node* node) : node_(node) {}
+  const Node* node_;
+  friend struct DimInterner;
+};
+
+// Rounds towards minus infinity. REQUIRES: b is not the constant 0 (at run time: b > 0).
+DimExpr floordiv(DimExpr a, DimExpr b);
+DimExpr ceildiv(DimExpr a, DimExpr b);
+DimExpr mod(DimExpr a, DimExpr b);
+DimExpr min(DimExpr a, DimExpr b);
+DimExpr max(DimExpr a, DimExpr b);
+// `a` rounded up to a multiple of `alignment`.
+DimExpr round_up(DimExpr a, int64_t alignment);
+// The product of all dims; 1 for none.
+DimExpr element_count(std::span<const DimExpr> dims);
+
+}  // namespace scopevm
+
+template <>
+struct std::hash<scopevm::DimExpr> {
+  size_t operator()(scopevm::DimExpr e) const { return hash_value(e); }
+};

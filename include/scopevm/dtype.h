@@ -1,0 +1,46 @@
+// Element types. The numeric values are part of the module format and are frozen once released.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace scopevm {
+
+enum class DType : uint8_t {
+  kBool = 0,  // one byte, 0 or 1
+  kI8 = 1,
+  kI16 = 2,
+  kI32 = 3,
+  kI64 = 4,
+  kU8 = 5,
+  kU16 = 6,
+  kU32 = 7,
+  kU64 = 8,
+  kF16 = 9,
+  kBF16 = 10,
+  kF32 = 11,
+  kF64 = 12,
+};
+inline constexpr int kDTypeCount = 13;
+
+// Bytes of one element.
+constexpr int64_t byte_size(DType dtype) {
+  constexpr int8_t kSizes[kDTypeCount] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+  return kSizes[static_cast<int>(dtype)];
+}
+
+// "f32", "i64", "bool", ...: the names used in text forms and messages.
+constexpr std::string_view name(DType dtype) {
+  constexpr std::string_view kNames[kDTypeCount] = {
+      "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
+  return kNames[static_cast<int>(dtype)];
+}
+
+constexpr std::optional<DType> parse_dtype(std::string_view text) {
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (name(static_cast<DType>(i)) == text) return static_cast<DType>(i);
+  return std::nullopt;
+}
+
+}  // namespace scopevm

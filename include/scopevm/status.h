@@ -1,0 +1,103 @@
+// Status and Result<T>: errors as values. Nothing throws across the scopevm API.
+//
+// A Status is one pointer; null means ok. A failed Status carries a code and a message that gains
+// context as it rises ("main: pc 36: alloc_storage: ..."). Both types are [[nodiscard]].
+// Thread-safety: values; distinct objects may be used from distinct threads.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace scopevm {
+
+// Codes come in bands of ten: 1x bad input, 2x unsupported, 3x resources, 4x lifecycle, 9x our bug.
+enum class StatusCode : int {
+  kOk = 0,
+  kInvalidArgument = 10,  // a caller's input: name, rank, dim, type
+  kInvalidModel = 11,     // ONNX, text graph, assembly or module.bc is malformed
+  kNotFound = 12,         // file, function or input name
+  kUnsupported = 20,      // valid, but not implemented
+  kOutOfMemory = 30,      // the allocator had no room
+  kResourceLimit = 31,    // a limit set by the user
+  kDevice = 32,           // a device failed or is absent
+  kCancelled = 40,
+  kDeadlineExceeded = 41,
+  kInternal = 90,
+};
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(StatusCode code, std::string message)
+      : rep_(std::make_unique<Rep>(Rep{code, std::move(message)})) {}
+  Status(Status&&) noexcept = default;
+  Status& operator=(Status&&) noexcept = default;
+  Status(const Status& other) : rep_(other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr) {}
+  Status& operator=(const Status& other) {
+    rep_ = other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr;
+    return *this;
+  }
+
+  bool is_ok() const { return rep_ == nullptr; }
+  StatusCode code() const { return rep_ ? rep_->code : StatusCode::kOk; }
+  std::string_view message() const {
+    return rep_ ? std::string_view(rep_->message) : std::string_view();
+  }
+
+  // Prefixes the message with "context: ". No effect on an ok status.
+  Status&& with_context(std::string_view context) && {
+    if (rep_) rep_->message = std::string(context) + ": " + rep_->message;
+    return std::move(*this);
+  }
+
+ private:
+  struct Rep {
+    StatusCode code;
+    std::string message;
+  };
+  std::unique_ptr<Rep> rep_;
+};
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}
+
+  bool is_ok() const { return state_.index() == 0; }
+  // REQUIRES: is_ok().
+  T& operator*() & { return std::get<0>(state_); }
+  const T& operator*() const& { return std::get<0>(state_); }
+  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
+  // The failure, or ok. The rvalue form moves it out.
+  Status status() const& { return is_ok() ? Status() : std::get<1>(state_); }
+  Status status() && { return is_ok() ? Status() : std::get<1>(std::move(state_)); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+}  // namespace scopevm
+
+#define SCOPEVM_CONCAT_INNER(a, b) a##b
+#define SCOPEVM_CONCAT(a, b) SCOPEVM_CONCAT_INNER(a, b)
+// Returns from the enclosing function when EXPR, a Status, failed.
+#define SCOPEVM_RETURN_IF_ERROR(expr)                                         \
+  do {                                                                        \
+    if (::scopevm::Status scopevm_status_ = (expr); !scopevm_status_.is_ok()) \
+      return scopevm_status_;                                                 \
+  } while (0)
+// Declares LHS from EXPR, a Result<T>, or returns its Status.
+#define SCOPEVM_ASSIGN_OR_RETURN(lhs, expr) \
+  SCOPEVM_ASSIGN_OR_RETURN_INNER(SCOPEVM_CONCAT(scopevm_result_, __LINE__), lhs, expr)
+#define SCOPEVM_ASSIGN_OR_RETURN_INNER(tmp, lhs, expr) \
+  auto tmp = (expr);                                   \
+  if (!tmp.is_ok()) return std::move(tmp).status();    \
+  lhs = *std::move(tmp)

@@ -1,0 +1,124 @@
+// ModuleContents: everything module.bc holds, as plain structs. The writer turns it into bytes; the
+// reader turns bytes back; the text form (dis, asm) prints and parses it. The compiler's last stage
+// fills it in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scopevm/dtype.h"
+
+namespace scopevm::format {
+
+struct DimensionDecl {
+  std::string name;
+  int64_t min = 0;
+  int64_t max = int64_t{1} << 31;
+  int64_t multiple_of = 1;
+};
+
+struct TensorDecl {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<std::string> dims;  // canonical DimExpr text: "n", "48", "floordiv(w-1, 2)+1"
+};
+
+// One line of a function's memory contract. Slots are filled by its shape function.
+struct MemoryDecl {
+  uint32_t pool = 0;
+  std::string what;  // "workspace", or the result's name
+  bool is_result = false;
+  uint32_t bytes_slot = 0;        // exact bytes of the storage
+  uint32_t lower_bound_slot = 0;  // the largest sum of live bytes (is_result: same as bytes_slot)
+  std::string formula;            // for people: bytes over the dimensions' names
+};
+
+struct SourceDecl {
+  uint32_t word = 0;  // word index of the instruction in `code`
+  std::string name;   // the model's ops that it came from
+};
+
+struct FunctionDecl {
+  std::string name;
+  std::vector<TensorDecl> inputs;  // in registers 0 .. at entry; dims are symbols or integers
+  std::vector<TensorDecl> outputs;
+  std::vector<DimensionDecl> dimensions;
+  uint32_t register_count = 0;
+  uint32_t slot_count = 0;  // slots that the shape function writes, and any that load_dim adds
+  std::vector<uint32_t> code;
+  std::vector<MemoryDecl> memory;
+  std::vector<SourceDecl> sources;
+};
+
+// A native shape function: symbol in every image (ShapeFn). `checks[i]` is the message of check i;
+// "{0}" and "{1}" in it stand for slots lhs_slot and rhs_slot, which are written even when it
+// fails.
+struct CheckDecl {
+  std::string message;
+  uint32_t lhs_slot = 0;
+  uint32_t rhs_slot = 0;
+};
+struct ShapeFunctionDecl {
+  std::string symbol;
+  uint32_t slot_count = 0;
+  uint32_t dim_count = 0;  // total rank of the inputs; the thread count follows them
+  std::vector<CheckDecl> checks;
+};
+
+struct KernelDecl {
+  std::string symbol;
+  uint32_t buffer_count = 0;
+  uint32_t param_count = 0;
+};
+
+enum class PoolKind : uint8_t { kHeap = 0, kArena = 1, kStack = 2, kConstant = 3 };
+
+struct DeviceDecl {
+  std::string name;
+  std::string kind;  // "cpu"
+};
+
+struct PoolDecl {
+  std::string scope;
+  PoolKind kind = PoolKind::kArena;
+  uint32_t device = 0;
+  int64_t limit = -1;
+};
+
+// Bytes owned elsewhere: `owner` keeps `data` alive.
+struct Bytes {
+  std::shared_ptr<const void> owner;
+  const uint8_t* data = nullptr;
+  uint64_t size = 0;
+};
+
+struct ConstantDecl {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> dims;
+  uint32_t pool = 0;
+  Bytes bytes;  // 64-byte aligned in the file
+};
+
+struct ImageDecl {
+  uint32_t device = 0;
+  std::string target_cpu;             // "x86-64-v4"
+  std::vector<std::string> features;  // CPU features that must be present, as in /proc/cpuinfo
+  Bytes elf;
+};
+
+struct ModuleContents {
+  std::vector<DeviceDecl> devices;
+  std::vector<PoolDecl> pools;
+  std::vector<FunctionDecl> functions;  // "main" is the entry
+  std::vector<ShapeFunctionDecl> shape_functions;
+  std::vector<KernelDecl> kernels;
+  std::vector<ConstantDecl> constants;
+  std::vector<ImageDecl> images;
+  std::vector<std::string> messages;  // of `fail`
+  std::string producer;               // "scopevm 0.1.0"
+};
+
+}  // namespace scopevm::format
