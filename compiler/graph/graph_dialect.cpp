@@ -1,0 +1,118 @@
+// The graph dialect's registration, and the text form of its types and attributes.
+#include "compiler/graph/graph_ops.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+// After the headers above: the generated parsers use them.
+#include "compiler/graph/graph_dialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/graph/graph_attrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/graph/graph_types.cpp.inc"
+
+namespace scopevm::graph {
+
+void GraphDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/graph/graph_attrs.cpp.inc"
+      >();
+}
+
+void GraphDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "compiler/graph/graph_types.cpp.inc"
+      >();
+}
+
+namespace {
+
+// A dim prints as an integer, a bare symbol, or a quoted expression: 3, n, "2*n+1".
+void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
+  printer << '[';
+  llvm::interleaveComma(dims, printer, [&](DimExpr dim) {
+    bool bare = dim.is_constant() || dim.kind() == DimExpr::Kind::kSymbol;
+    printer << (bare ? "" : "\"") << dim.str() << (bare ? "" : "\"");
+  });
+  printer << ']';
+}
+
+mlir::ParseResult parse_dim(mlir::AsmParser& parser, llvm::SmallVectorImpl<DimExpr>& dims) {
+  int64_t literal = 0;
+  if (mlir::OptionalParseResult integer = parser.parseOptionalInteger(literal);
+      integer.has_value()) {
+    if (*integer) return mlir::failure();
+    dims.push_back(literal);
+    return mlir::success();
+  }
+  llvm::SMLoc location = parser.getCurrentLocation();
+  std::string text;
+  if (parser.parseKeywordOrString(&text)) return mlir::failure();
+  std::optional<DimExpr> dim = DimExpr::parse(text);
+  if (!dim) return parser.emitError(location) << "'" << text << "' is not a dimension expression";
+  dims.push_back(*dim);
+  return mlir::success();
+}
+
+mlir::ParseResult parse_dims(mlir::AsmParser& parser, llvm::SmallVectorImpl<DimExpr>& dims) {
+  return parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square,
+                                        [&] { return parse_dim(parser, dims); });
+}
+
+}  // namespace
+
+mlir::Type TensorType::parse(mlir::AsmParser& parser) {
+  llvm::StringRef dtype_name;
+  llvm::SmallVector<DimExpr> dims;
+  mlir::StringAttr place;
+  if (parser.parseLess()) return {};
+  llvm::SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&dtype_name)) return {};
+  std::optional<DType> dtype = parse_dtype(dtype_name);
+  if (!dtype) {
+    parser.emitError(location) << "'" << dtype_name << "' is not an element type";
+    return {};
+  }
+  if (parse_dims(parser, dims)) return {};
+  if (succeeded(parser.parseOptionalComma()) && parser.parseSymbolName(place)) return {};
+  if (parser.parseGreater()) return {};
+  return get(parser.getContext(), *dtype, dims, place);
+}
+
+void TensorType::print(mlir::AsmPrinter& printer) const {
+  printer << '<' << scopevm::name(getDtype());
+  print_dims(printer, getShape());
+  if (getPlace()) {
+    printer << ", ";
+    printer.printSymbolName(getPlace().getValue());
+  }
+  printer << '>';
+}
+
+bool TensorType::isStatic() const {
+  return llvm::all_of(getShape(), [](DimExpr dim) { return dim.is_constant(); });
+}
+
+TensorType TensorType::withShape(llvm::ArrayRef<DimExpr> shape) const {
+  return get(getContext(), getDtype(), shape, getPlace());
+}
+
+TensorType TensorType::withDType(DType dtype) const {
+  return get(getContext(), dtype, getShape(), getPlace());
+}
+
+mlir::Attribute DimsAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  llvm::SmallVector<DimExpr> dims;
+  if (parser.parseLess() || parse_dims(parser, dims) || parser.parseGreater()) return {};
+  return get(parser.getContext(), dims);
+}
+
+void DimsAttr::print(mlir::AsmPrinter& printer) const {
+  printer << '<';
+  print_dims(printer, getValue());
+  printer << '>';
+}
+
+}  // namespace scopevm::graph

@@ -1,0 +1,26 @@
+// The graph dialect `sv` in C++: types, attributes and op classes, generated from graph_dialect.td
+// and graph_ops.td. Every MLIR-side file of the compiler that looks at the graph includes this one.
+#pragma once
+
+#include "compiler/shapes/dim_expr.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "scopevm/dtype.h"
+
+// The generated declarations use the headers above.
+#include "compiler/graph/graph_dialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "compiler/graph/graph_attrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "compiler/graph/graph_types.h.inc"
+
+#define GET_OP_CLASSES
+#include "compiler/graph/graph_ops.h.inc"

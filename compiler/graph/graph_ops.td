@@ -1,0 +1,292 @@
+// The graph ops, one row each. A row's class gives its operands, its printer and parser, and its
+// type rule; the row itself adds name, summary and attributes. docs/ops.md and the coverage test
+// derive from this file.
+//
+// A type rule is a function of infer.h: from operand types and attributes to result types. Building
+// an op without result types computes them; the verifier compares.
+#ifndef SCOPEVM_GRAPH_OPS
+#define SCOPEVM_GRAPH_OPS
+
+include "compiler/graph/graph_dialect.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+class Graph_Op<string mnemonic, string summary_, string rule, list<Trait> traits = []>
+    : Op<Graph_Dialect, mnemonic,
+         !listconcat(traits, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+  let summary = summary_;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let results = (outs Graph_Tensor:$result);
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location,
+        ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
+        ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      $cppClass::Adaptor op(operands, attributes, properties, regions);
+      ::scopevm::graph::TypeRule rule{context, location, "}] # mnemonic # [{", types};
+      return ::scopevm::graph::}] # rule # [{;
+    }
+  }];
+}
+
+// --- Elementwise. Operands broadcast as NumPy does. ---------------------------------------------
+class Graph_Unary<string mnemonic, string summary>
+    : Graph_Op<mnemonic, summary, "inferElementwise(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$x);
+}
+class Graph_Binary<string mnemonic, string summary>
+    : Graph_Op<mnemonic, summary, "inferElementwise(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
+}
+class Graph_Test<string mnemonic, string summary>  // unary, to bool
+    : Graph_Op<mnemonic, summary, "inferComparison(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$x);
+}
+class Graph_Compare<string mnemonic, string summary>  // binary, to bool
+    : Graph_Op<mnemonic, summary, "inferComparison(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
+}
+
+def AbsOp : Graph_Unary<"abs", "|x|">;
+def NegOp : Graph_Unary<"neg", "-x">;
+def ExpOp : Graph_Unary<"exp", "e to the x">;
+def LogOp : Graph_Unary<"log", "natural logarithm">;
+def SqrtOp : Graph_Unary<"sqrt", "square root">;
+def ReciprocalOp : Graph_Unary<"reciprocal", "1 / x">;
+def SinOp : Graph_Unary<"sin", "sine">;
+def CosOp : Graph_Unary<"cos", "cosine">;
+def TanOp : Graph_Unary<"tan", "tangent">;
+def AsinOp : Graph_Unary<"asin", "arc sine">;
+def AcosOp : Graph_Unary<"acos", "arc cosine">;
+def AtanOp : Graph_Unary<"atan", "arc tangent">;
+def SinhOp : Graph_Unary<"sinh", "hyperbolic sine">;
+def CoshOp : Graph_Unary<"cosh", "hyperbolic cosine">;
+def TanhOp : Graph_Unary<"tanh", "hyperbolic tangent">;
+def AsinhOp : Graph_Unary<"asinh", "inverse hyperbolic sine">;
+def AcoshOp : Graph_Unary<"acosh", "inverse hyperbolic cosine">;
+def AtanhOp : Graph_Unary<"atanh", "inverse hyperbolic tangent">;
+def ErfOp : Graph_Unary<"erf", "error function">;
+def CeilOp : Graph_Unary<"ceil", "least integer not below x">;
+def FloorOp : Graph_Unary<"floor", "greatest integer not above x">;
+def RoundOp : Graph_Unary<"round", "nearest integer, halves to even">;
+def SignOp : Graph_Unary<"sign", "-1, 0 or 1">;
+def SigmoidOp : Graph_Unary<"sigmoid", "1 / (1 + e^-x)">;
+def ReluOp : Graph_Unary<"relu", "max(x, 0); NaN stays NaN">;
+def SoftplusOp : Graph_Unary<"softplus", "log(1 + e^x)">;
+def LogicalNotOp : Graph_Unary<"not", "logical negation of bool">;
+def BitNotOp : Graph_Unary<"bit_not", "bitwise complement">;
+def IsNanOp : Graph_Test<"is_nan", "x is NaN">;
+def IsInfOp : Graph_Test<"is_inf", "x is infinite, of the chosen signs"> {
+  let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "true">:$negative,
+                       DefaultValuedAttr<BoolAttr, "true">:$positive);
+}
+
+def AddOp : Graph_Binary<"add", "a + b">;
+def SubOp : Graph_Binary<"sub", "a - b">;
+def MulOp : Graph_Binary<"mul", "a * b">;
+def DivOp : Graph_Binary<"div", "a / b; integers round towards zero, and x / 0 is 0">;
+def ModOp : Graph_Binary<"mod", "remainder with the divisor's sign">;
+def FmodOp : Graph_Binary<"fmod", "remainder with the dividend's sign">;
+def PowOp : Graph_Op<"pow", "a to the b, in a's type", "inferPow(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
+}
+def MinOp : Graph_Binary<"min", "the lesser; NaN wins">;
+def MaxOp : Graph_Binary<"max", "the greater; NaN wins">;
+def AndOp : Graph_Binary<"and", "logical and of bools">;
+def OrOp : Graph_Binary<"or", "logical or of bools">;
+def XorOp : Graph_Binary<"xor", "logical exclusive or of bools">;
+def BitAndOp : Graph_Binary<"bit_and", "bitwise and">;
+def BitOrOp : Graph_Binary<"bit_or", "bitwise or">;
+def BitXorOp : Graph_Binary<"bit_xor", "bitwise exclusive or">;
+def ShiftLeftOp : Graph_Binary<"shift_left", "a shifted left by b bits">;
+def ShiftRightOp : Graph_Binary<"shift_right", "unsigned a shifted right by b bits">;
+def EqualOp : Graph_Compare<"equal", "a == b">;
+def LessOp : Graph_Compare<"less", "a < b">;
+def LessEqualOp : Graph_Compare<"less_equal", "a <= b">;
+def GreaterOp : Graph_Compare<"greater", "a > b">;
+def GreaterEqualOp : Graph_Compare<"greater_equal", "a >= b">;
+
+def SelectOp : Graph_Op<"select", "condition ? a : b", "inferSelect(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
+}
+def CastOp : Graph_Op<"cast", "x in element type `to`; floats to integers round towards zero",
+                      "inferCast(rule, op.getX(), op.getTo())"> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
+}
+
+// --- Reductions and rows. Axes are in [0, rank), ascending. --------------------------------------
+class Graph_Reduce<string mnemonic, string summary>
+    : Graph_Op<mnemonic, summary, "inferReduce(rule, op.getX(), op.getAxes(), op.getKeepDims())"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$axes,
+                       DefaultValuedAttr<BoolAttr, "true">:$keep_dims);
+}
+def ReduceSumOp : Graph_Reduce<"reduce_sum", "sum over axes">;
+def ReduceMeanOp : Graph_Reduce<"reduce_mean", "mean over axes">;
+def ReduceProdOp : Graph_Reduce<"reduce_prod", "product over axes">;
+def ReduceMaxOp : Graph_Reduce<"reduce_max", "greatest over axes">;
+def ReduceMinOp : Graph_Reduce<"reduce_min", "least over axes">;
+
+class Graph_ArgReduce<string mnemonic, string summary>
+    : Graph_Op<mnemonic, summary, "inferArgReduce(rule, op.getX(), op.getAxis(), op.getKeepDims())"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$axis,
+                       DefaultValuedAttr<BoolAttr, "true">:$keep_dims,
+                       DefaultValuedAttr<BoolAttr, "false">:$last);
+}
+def ArgMaxOp : Graph_ArgReduce<"arg_max", "i64 index of the greatest along axis; first, or last, of equals">;
+def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the least along axis; first, or last, of equals">;
+
+class Graph_AlongAxis<string mnemonic, string summary>
+    : Graph_Op<mnemonic, summary, "inferSame(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$axis);
+}
+def SoftmaxOp : Graph_AlongAxis<"softmax", "e^x / sum e^x along axis">;
+def LogSoftmaxOp : Graph_AlongAxis<"log_softmax", "log of softmax along axis">;
+def CumSumOp : Graph_AlongAxis<"cum_sum", "running sum along axis"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
+                       DefaultValuedAttr<BoolAttr, "false">:$reverse);
+}
+// Normalises over dims axis .. rank-1; scale and bias have those dims (or broadcast to them).
+def LayerNormOp : Graph_Op<"layer_norm", "(x - mean) / sqrt(var + epsilon) * scale + bias",
+                           "inferSame(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$scale, Optional<Graph_Tensor>:$bias,
+                       I64Attr:$axis, F32Attr:$epsilon);
+}
+
+// --- Contractions. ------------------------------------------------------------------------------
+def MatMulOp : Graph_Op<"matmul", "matrix product; leading dims broadcast, rank 1 as NumPy",
+                        "inferMatMul(rule, op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB())"> {
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+}
+// x: [n, c, spatial...], w: [m, c/group, kernel...], bias: [m]. pads: begins, then ends.
+def ConvOp : Graph_Op<"conv", "convolution (cross-correlation)", "inferConv(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$group);
+}
+// w: [c, m/group, kernel...].
+def ConvTransposeOp : Graph_Op<"conv_transpose", "transposed convolution", "inferConvTranspose(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_pads, I64Attr:$group);
+}
+
+// --- Windows. -----------------------------------------------------------------------------------
+def MaxPoolOp : Graph_Op<"max_pool", "greatest in each window", "inferPool(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
+}
+def AveragePoolOp : Graph_Op<"average_pool", "mean of each window", "inferPool(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$count_pads);
+}
+
+// --- Movement. ----------------------------------------------------------------------------------
+def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", "inferTranspose(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
+}
+def ReshapeOp : Graph_Op<"reshape", "the same elements under other dims; a view", "inferReshape(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
+}
+def ExpandOp : Graph_Op<"expand", "broadcast to dims", "inferExpand(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
+}
+def ConcatOp : Graph_Op<"concat", "operands one after the other along axis", "inferConcat(rule, operands, op.getAxis())"> {
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
+}
+// Result dim i is x dim starts[i] + k * steps[i], k in [0, sizes[i]); steps may be negative.
+def SliceOp : Graph_Op<"slice", "a strided box of x", "inferSlice(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
+}
+// pads: begins, then ends; negative ones crop. mode: constant (value, a scalar), reflect, edge.
+def PadOp : Graph_Op<"pad", "x with a border", "inferPad(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads, StrAttr:$mode);
+}
+def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative ones count from the end",
+                        "inferGather(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+}
+def GatherElementsOp : Graph_Op<"gather_elements", "elements of x along axis at indices",
+                                "inferGatherElements(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+}
+def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples", "inferGatherNd(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$batch_dims);
+}
+// reduction: none, add, mul, min, max.
+def ScatterElementsOp : Graph_Op<"scatter_elements", "x with updates at indices along axis",
+                                 "inferSame(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates, I64Attr:$axis,
+                       DefaultValuedAttr<StrAttr, "\"none\"">:$reduction);
+}
+def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates at index tuples", "inferSame(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates,
+                       DefaultValuedAttr<StrAttr, "\"none\"">:$reduction);
+}
+def TileOp : Graph_Op<"tile", "x repeated along each dim", "inferTile(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$repeats);
+}
+// values: [off, on]. Indices outside [-depth, depth) give off everywhere.
+def OneHotOp : Graph_Op<"one_hot", "on at each index along a new axis, off elsewhere", "inferOneHot(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, Graph_Dims:$depth, I64Attr:$axis);
+}
+def TriluOp : Graph_Op<"trilu", "upper or lower triangle, other elements 0", "inferSame(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$k, BoolAttr:$upper);
+}
+// mode: nearest, linear, cubic; coordinates and rounding as in ONNX Resize.
+def ResizeOp : Graph_Op<"resize", "x resampled to dims", "inferResize(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims, DenseF32ArrayAttr:$scales, StrAttr:$mode,
+                       StrAttr:$coordinates, StrAttr:$rounding,
+                       DefaultValuedAttr<F32Attr, "-0.75f">:$cubic_coeff,
+                       DefaultValuedAttr<BoolAttr, "false">:$exclude_outside,
+                       DefaultValuedAttr<F32Attr, "0.0f">:$extrapolation);
+}
+def TopKOp : Graph_Op<"top_k", "the k greatest or least along axis, sorted, and their i64 indices",
+                      "inferTopK(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$k, I64Attr:$axis, BoolAttr:$largest);
+  let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+}
+def IotaOp : Graph_Op<"iota", "start + step * i for i in [0, size)", "inferIota(rule, op)"> {
+  let arguments = (ins Graph_Dims:$size, TypedAttrInterface:$start, TypedAttrInterface:$step, StrAttr:$dtype);
+}
+
+// --- Values. ------------------------------------------------------------------------------------
+// value: a dense or dense_resource elements attribute; u8..u64 as ui8..ui64, bool as i1.
+def ConstantOp : Graph_Op<"constant", "a tensor known at compile time", "inferConstant(rule, op.getValue())"> {
+  let arguments = (ins ElementsAttr:$value);
+  let assemblyFormat = "attr-dict `:` type(results)";
+}
+// Shape arithmetic that a kernel or a result needs as a tensor.
+def DimsTensorOp : Graph_Op<"dims_tensor", "i64 (or dtype) tensor of dims; rank 1, or 0 when scalar",
+                            "inferDimsTensor(rule, op)"> {
+  let arguments = (ins Graph_Dims:$dims, DefaultValuedAttr<BoolAttr, "false">:$scalar,
+                       DefaultValuedAttr<StrAttr, "\"i64\"">:$dtype);
+}
+
+// --- Structure. ---------------------------------------------------------------------------------
+// What becomes one kernel. The body sees the operands as block arguments and nothing else; its ops
+// are graph ops; a contraction, if there is one, is the first and the rest is its epilogue.
+def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
+                 SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "ops fused into one kernel";
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, HasParent<"GroupOp">, ReturnLike]> {
+  let summary = "results of a group";
+  let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+#endif
