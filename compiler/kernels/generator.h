@@ -10,24 +10,26 @@
 //            builtin type of the dtype (storage_type): bool as i8, u8 as i8, bf16 as bf16, ...
 //   params   `index`, one per Step::params
 //   begin, end, worker  `index`
-// It writes work items [begin, end) of the grid. Bodies use arith, math, scf, memref, vector, func, and
-// call other functions of the same module (private, deduplicated by name).
+// It writes work items [begin, end) of the grid. Bodies use arith, math, scf, memref, vector, func,
+// and call other functions of the same module (private, deduplicated by name).
 #pragma once
 
 #include <string>
 
 #include "compiler/program.h"
 #include "llvm/ADT/StringMap.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace scopevm::kernels {
 
 // The vector unit that kernels are generated for. One kernels module per target CPU.
 struct Target {
-  std::string cpu;         // as LLVM names it
-  int vector_bits = 512;   // 512, 256 or 128
-  bool has_masks = true;   // AVX-512: masked loads and stores are cheap
+  std::string cpu;        // as LLVM names it
+  int vector_bits = 512;  // 512, 256 or 128
+  bool has_masks = true;  // AVX-512: masked loads and stores are cheap
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
 };
 
@@ -59,27 +61,47 @@ class KernelModule {
   llvm::StringMap<int> by_body_;
 };
 
-// How a graph value is seen by a kernel: a buffer of the step, or a constant small enough to be part
-// of the code (rank 0, or all elements equal).
+// The builtin type whose memref holds elements of `dtype`: bool and (u)int8 as i8, u32 as i32, ...
 mlir::Type storage_type(mlir::MLIRContext* context, DType dtype);
 bool is_unsigned(DType dtype);
 
-// The launch that a generator describes, in graph values; the kernels stage turns it into a Step.
-struct Launch {
-  int kernel = -1;
-  llvm::SmallVector<mlir::Value> operands;  // graph values, or constants that it made
-  llvm::SmallVector<mlir::Value> results;   // results of the op, each once
-  std::vector<Temporary> temporaries;
-  std::vector<DimExpr> params;
-  DimExpr grid = 1;
-  DimExpr grain = 1;
-  std::vector<Step::InPlace> in_place;
+// Where a generator puts what it made: values, constants and launches of the function being
+// lowered. Everything it is given must not depend on the target: kernels of all targets share one
+// Program.
+class LoweringContext {
+ public:
+  virtual ~LoweringContext() = default;
+  virtual KernelModule& kernels() = 0;
+
+  // The program's value for a graph value (made by an earlier op, an input, or a constant).
+  virtual ValueId value_of(mlir::Value value) = 0;
+  // The elements of `value` when it is an sv.constant, else null.
+  virtual mlir::ElementsAttr constant_of(mlir::Value value) = 0;
+  // A new value between two launches of one op.
+  virtual ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) = 0;
+  // A new constant, such as packed weights. Made once per `key` (what it derives from and how);
+  // `make` is called at most once, and only then.
+  virtual ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) = 0;
+  // Appends a launch. step.operands and step.results name program values.
+  virtual void launch(Step step) = 0;
 };
 
-// A launch per kernel that the op needs, in order. Values between them that are no graph values are
-// temporaries of type TensorType, made with `intermediate`.
-struct Lowering {
-  std::vector<Launch> launches;
-};
+// The generators' entry points. Each handles the ops named in its header, inside a group or alone,
+// and fails with a diagnostic on `op` (kUnsupported: dtype, rank, attribute) otherwise.
+llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context);
+llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context);
+llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context);
+
+// Emits the arithmetic of one elementwise graph op (unary, binary, comparison, select, cast) on
+// scalars, or on vectors of equal lane counts, of its operands' arithmetic types: bool is i1 here,
+// and signedness comes from the op's tensor types. Shared by map_reduce and by contraction's
+// epilogues. Null when `op` is not elementwise.
+mlir::Value emit_elementwise(mlir::OpBuilder& builder, mlir::Operation* op,
+                             mlir::ValueRange operands);
+// Converts between the storage type and the arithmetic type (bool i8 <-> i1, f16 and bf16 <-> f32).
+mlir::Value load_convert(mlir::OpBuilder& builder, mlir::Location location, DType dtype,
+                         mlir::Value stored);
+mlir::Value store_convert(mlir::OpBuilder& builder, mlir::Location location, DType dtype,
+                          mlir::Value value);
 
 }  // namespace scopevm::kernels
