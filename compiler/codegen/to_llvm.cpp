@@ -17,8 +17,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -101,8 +99,6 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
   add_lowering_passes(passes);
   if (failed(passes.run(kernels)))
     return Status(StatusCode::kInternal, "lowering kernels to LLVM failed: " + errors);
-  mlir::registerBuiltinDialectTranslation(*kernels.getContext());
-  mlir::registerLLVMDialectTranslation(*kernels.getContext());
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(kernels, context, "kernels");
   if (!module) return Status(StatusCode::kInternal, "translating kernels failed: " + errors);
   std::vector<llvm::Function*> bodies;
