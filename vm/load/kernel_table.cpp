@@ -2,7 +2,7 @@
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"
-#include "vm/loaded_module.h"
+#include "vm/load/loaded_module.h"
 
 namespace scopevm::vm {
 namespace {

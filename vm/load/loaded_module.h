@@ -17,21 +17,9 @@
 #include "scopevm/module.h"
 #include "scopevm/status.h"
 #include "vm/format/module_contents.h"
+#include "vm/load/frame_layout.h"
 
 namespace scopevm::vm {
-
-// What an activation of a function needs in memory, in one block: registers, the dims of each
-// register, slots, the buffer addresses of a launch, the dims handed to a shape function.
-struct FrameLayout {
-  uint32_t max_rank = 0;
-  uint32_t max_buffers = 0;
-  uint32_t max_shape_dims = 0;
-  size_t dims_offset = 0;
-  size_t slots_offset = 0;
-  size_t buffers_offset = 0;
-  size_t shape_dims_offset = 0;
-  size_t bytes = 0;
-};
 
 // An alloc_storage whose bytes become exactly one result of `main`, so that they may be the
 // caller's own.
