@@ -1,6 +1,7 @@
 // The default executor: a oneTBB task arena. The only file that includes TBB.
 #include "runtime/cpu/parallel.h"
 
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -33,7 +34,7 @@ class ArenaExecutor final : public Executor {
       if (total > 0) body(context, 0, total, 0);
       return;
     }
-    std::call_once(arena_once_, [this] { arena_.emplace(threads_); });
+    std::call_once(arena_once_, [this] { start(); });
     arena_->execute([&] {
       tbb::parallel_for(
           int64_t{0}, tasks,
@@ -47,6 +48,15 @@ class ArenaExecutor final : public Executor {
   }
 
  private:
+  // TBB's own limit is one worker per core; who asks for more gets them.
+  void start() {
+    const size_t allowed =
+        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+    if (allowed < static_cast<size_t>(threads_))
+      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads_));
+    arena_.emplace(threads_);
+  }
+
   // Where task `task` of `tasks` begins: sizes differ by at most one.
   static int64_t split(int64_t total, int64_t task, int64_t tasks) {
     const int64_t each = total / tasks;
@@ -55,6 +65,7 @@ class ArenaExecutor final : public Executor {
 
   const int threads_;
   std::once_flag arena_once_;
+  std::optional<tbb::global_control> limit_;
   std::optional<tbb::task_arena> arena_;
 };
 

@@ -55,9 +55,9 @@ int64_t test_sum_shapes(const int64_t* dims, int64_t* slots) {
   return -1;
 }
 
-// dims: x [n], threads. slots: 0 n - 1, 1 bytes of x
+// dims: x [n], threads. slots: 0 n - 1, 1 bytes of as many floats
 int64_t test_count_down(const int64_t* dims, int64_t* slots) {
   slots[0] = dims[0] - 1;
-  slots[1] = dims[0] * 4;
+  slots[1] = slots[0] * 4;
   return -1;
 }
