@@ -16,7 +16,8 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 class Graph_Op<string mnemonic, string summary_, string rule, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic,
-         !listconcat(traits, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+         !listconcat(traits, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface,
+                                                              ["isCompatibleReturnTypes"]>])> {
   let summary = summary_;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let results = (outs Graph_Tensor:$result);
@@ -29,6 +30,9 @@ class Graph_Op<string mnemonic, string summary_, string rule, list<Trait> traits
       $cppClass::Adaptor op(operands, attributes, properties, regions);
       ::scopevm::graph::TypeRule rule{context, location, "}] # mnemonic # [{", types};
       return ::scopevm::graph::}] # rule # [{;
+    }
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
+      return ::scopevm::graph::equal_but_for_place(inferred, actual);
     }
   }];
 }

@@ -17,6 +17,9 @@ struct TypeRule {
   llvm::LogicalResult fail(const llvm::Twine& message) const;
 };
 
+// Element types and shapes agree, one by one. Places are the placement stage's to give.
+bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b);
+
 // Two dims broadcast: equal, or one is 1, or both are symbolic (then the result is their maximum
 // and the request is checked: equal, or one of them 1). Empty when they are different constants.
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b);

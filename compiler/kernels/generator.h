@@ -10,12 +10,14 @@
 //            builtin type of the dtype (storage_type): bool as i8, u8 as i8, bf16 as bf16, ...
 //   params   `index`, one per Step::params
 //   begin, end, worker  `index`
-// It writes work items [begin, end) of the grid. Bodies use arith, math, scf, memref, vector, func,
-// and call other functions of the same module (private, deduplicated by name).
+// It writes work items [begin, end) of the grid. Sizes come from params: memref.dim of a buffer
+// says nothing. Bodies use arith, math, scf, memref, vector, func, and call other functions of the
+// same module (private, deduplicated by name).
 #pragma once
 
 #include <string>
 
+#include "compiler/kernels/target.h"
 #include "compiler/program.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,14 +26,6 @@
 #include "mlir/IR/BuiltinOps.h"
 
 namespace scopevm::kernels {
-
-// The vector unit that kernels are generated for. One kernels module per target CPU.
-struct Target {
-  std::string cpu;        // as LLVM names it
-  int vector_bits = 512;  // 512, 256 or 128
-  bool has_masks = true;  // AVX-512: masked loads and stores are cheap
-  int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
-};
 
 // A kernels module under construction. Equal kernels are kept once: a generator builds its function
 // under a temporary name, and `intern` either keeps it or erases it in favour of an equal one.
@@ -91,6 +85,9 @@ class LoweringContext {
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context);
+
+// True for the ops that emit_elementwise takes.
+bool is_elementwise(mlir::Operation* op);
 
 // Emits the arithmetic of one elementwise graph op (unary, binary, comparison, select, cast) on
 // scalars, or on vectors of equal lane counts, of its operands' arithmetic types: bool is i1 here,

@@ -1,0 +1,51 @@
+// Code generation for CPUs: a kernels module and shape functions -> one ELF shared object.
+//   target.cpp    CPU name -> Target and the CPU features that an image needs
+//   to_llvm.cpp   kernels in arith, scf, vector, memref -> LLVM IR with KernelFn entries
+//   native.cpp    LLVM IR -> optimised object file
+//   link.cpp      object files -> shared object (lld)
+//   image.cpp     the whole way, kernels in parallel
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/program.h"
+#include "scopevm/status.h"
+
+namespace llvm {
+class Module;
+}
+namespace mlir {
+class ModuleOp;
+}
+
+namespace scopevm::kernels {
+struct Target;
+}
+
+namespace scopevm::codegen {
+
+// Everything known of a CPU that kernels are compiled for. `cpu` is "host" or an LLVM CPU name.
+// Errors: kInvalidArgument for a name that LLVM does not know.
+Result<kernels::Target> make_target(std::string_view cpu);
+
+// The features of the target that its code may use, as /proc/cpuinfo names them, in a fixed order.
+std::vector<std::string> required_features(const kernels::Target& target);
+
+struct ImageOptions {
+  int threads = 1;  // objects compiled at once; the bytes do not depend on it
+  // Adds more functions to the image (shape functions). Called once, on an empty module.
+  std::function<void(llvm::Module&)> add_functions;
+  std::function<void(int64_t done, int64_t total)> progress;
+};
+
+// Compiles every kernel of `kernels` (consumed: its functions are lowered in place). The image
+// exports one KernelFn per entry of `table`, and what add_functions added with external linkage.
+Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
+                                           const kernels::Target& target,
+                                           const ImageOptions& options);
+
+}  // namespace scopevm::codegen

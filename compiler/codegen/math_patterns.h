@@ -1,0 +1,15 @@
+// A pass that expands math functions of f32 into polynomials, as vectors where they are vectors. It
+// wraps MLIR's pattern set, which has no pass of its own in the libraries.
+#pragma once
+
+#include <memory>
+
+namespace mlir {
+class Pass;
+}
+
+namespace scopevm::codegen {
+
+std::unique_ptr<mlir::Pass> create_math_patterns_pass();
+
+}  // namespace scopevm::codegen

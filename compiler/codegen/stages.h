@@ -1,0 +1,42 @@
+// Between the files of this folder: the steps of compile_image.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/program.h"
+#include "llvm/ADT/StringMap.h"
+#include "scopevm/status.h"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+}  // namespace llvm
+namespace mlir {
+class ModuleOp;
+}
+
+namespace scopevm::kernels {
+struct Target;
+}
+
+namespace scopevm::codegen {
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& target);
+
+// Lowers `kernels` in place and translates it. Each function named in `entries` becomes a KernelFn
+// of that name; everything else becomes internal.
+Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
+                                              const llvm::StringMap<Kernel>& entries,
+                                              llvm::LLVMContext& context);
+
+// Optimises and compiles; returns the bytes of an object file.
+Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine);
+
+// Links objects, in order, into a shared object. Serialised by a lock: lld has global state.
+Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects);
+
+}  // namespace scopevm::codegen

@@ -1,0 +1,18 @@
+// Conditions on dims that type rules left to the request: where two symbolic dims must be equal, or
+// must broadcast.
+#pragma once
+
+#include <vector>
+
+#include "compiler/program.h"
+#include "mlir/IR/Operation.h"
+
+namespace scopevm::kernels {
+
+// Appends the checks of one graph op (also one inside a group). Provable ones are left out.
+void collect_checks(mlir::Operation* op, std::vector<Check>& checks);
+
+// The model's name of an op: its location's name, else its mnemonic.
+std::string op_name(mlir::Operation* op);
+
+}  // namespace scopevm::kernels

@@ -1,0 +1,16 @@
+// The vector unit that kernels are generated for.
+#pragma once
+
+#include <string>
+
+namespace scopevm::kernels {
+
+struct Target {
+  std::string cpu;        // as LLVM names it
+  std::string features;   // differences from the CPU's own, as LLVM spells them: "-avx512f,-rtm"
+  int vector_bits = 512;  // 512, 256 or 128
+  bool has_masks = true;  // AVX-512: masked loads and stores are cheap
+  int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
+};
+
+}  // namespace scopevm::kernels

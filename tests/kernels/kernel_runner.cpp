@@ -1,0 +1,244 @@
+// See the header. In-place permissions of steps are not used: results always have their own memory.
+#include "tests/kernels/kernel_runner.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "compiler/codegen/image.h"
+#include "compiler/driver/context.h"
+#include "compiler/graph/passes.h"
+#include "compiler/kernels/lower.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "scopevm/kernel_abi.h"
+
+namespace scopevm::testing {
+namespace {
+
+constexpr size_t kGuardBytes = 64;
+constexpr uint8_t kGuard = 0xA5;
+constexpr uint8_t kGarbage = 0xCD;
+
+// Memory between two guards, 64-byte aligned.
+class Buffer {
+ public:
+  explicit Buffer(size_t bytes, const uint8_t* from = nullptr) : bytes_(bytes) {
+    size_t total = bytes + 3 * kGuardBytes;
+    memory_.assign(total, kGuard);
+    auto address = reinterpret_cast<uintptr_t>(memory_.data()) + kGuardBytes;
+    offset_ = ((address + 63) / 64 * 64) - reinterpret_cast<uintptr_t>(memory_.data());
+    std::fill_n(data(), bytes, kGarbage);
+    if (from && bytes) std::memcpy(data(), from, bytes);
+  }
+  uint8_t* data() { return memory_.data() + offset_; }
+  size_t size() const { return bytes_; }
+  bool guards_are_intact() const {
+    for (size_t i = 0; i < memory_.size(); ++i)
+      if ((i < offset_ || i >= offset_ + bytes_) && memory_[i] != kGuard) return false;
+    return true;
+  }
+
+ private:
+  size_t bytes_;
+  size_t offset_;
+  std::vector<uint8_t> memory_;
+};
+
+Status error(StatusCode code, const std::string& message) { return Status(code, message); }
+
+}  // namespace
+
+Array random_f32(std::vector<int64_t> dims, uint32_t seed) {
+  int64_t count = 1;
+  for (int64_t dim : dims) count *= dim;
+  std::mt19937 generator(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<int32_t>(generator()) * 0x1p-31f;
+  return Array::of(DType::kF32, std::move(dims), values);
+}
+
+struct KernelRunner::State {
+  std::unique_ptr<mlir::MLIRContext> context;
+  Program program;
+  std::vector<uint8_t> image;
+  void* handle = nullptr;
+  std::vector<KernelFn> entries;
+  std::map<std::string, int64_t, std::less<>> symbols;
+
+  ~State() {
+    if (handle) dlclose(handle);
+  }
+
+  Status load();
+  Status bind(const std::vector<Array>& inputs);
+  int64_t value_of(DimExpr dim) {
+    auto value = dim.evaluate([&](std::string_view name) -> std::optional<int64_t> {
+      auto found = symbols.find(name);
+      return found == symbols.end() ? std::nullopt : std::optional(found->second);
+    });
+    return value.value_or(-1);
+  }
+  Status run_step(const Step& step, const std::vector<uint8_t*>& addresses, int pieces);
+};
+
+KernelRunner::KernelRunner() : state_(std::make_unique<State>()) {}
+KernelRunner::~KernelRunner() = default;
+
+Status KernelRunner::State::load() {
+  int file = memfd_create("image", 0);
+  if (file < 0 || write(file, image.data(), image.size()) != static_cast<ssize_t>(image.size()))
+    return error(StatusCode::kInternal, "cannot write the image");
+  handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(file);
+  if (!handle) return error(StatusCode::kInternal, dlerror());
+  for (const Kernel& kernel : program.kernels) {
+    entries.push_back(reinterpret_cast<KernelFn>(dlsym(handle, kernel.symbol.c_str())));
+    if (!entries.back()) return error(StatusCode::kInternal, "no symbol " + kernel.symbol);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& text,
+                                                           const std::string& cpu, bool fuse) {
+  std::unique_ptr<KernelRunner> runner(new KernelRunner());
+  State& state = *runner->state_;
+  state.context = make_context();
+  std::string diagnostics;
+  mlir::ScopedDiagnosticHandler handler(state.context.get(), [&](mlir::Diagnostic& diagnostic) {
+    diagnostics += diagnostic.str() + "\n";
+    return mlir::success();
+  });
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, state.context.get());
+  if (!module) return error(StatusCode::kInvalidModel, diagnostics);
+  if (fuse && failed(graph::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
+  SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
+  kernels::KernelModule kernels(state.context.get(), target);
+  SCOPEVM_ASSIGN_OR_RETURN(state.program, kernels::lower(*module, kernels, {}));
+  codegen::ImageOptions options;
+  options.threads = 2;
+  SCOPEVM_ASSIGN_OR_RETURN(
+      state.image, codegen::compile_image(kernels.module(), kernels.kernels(), target, options));
+  SCOPEVM_RETURN_IF_ERROR(state.load());
+  return runner;
+}
+
+Status KernelRunner::State::bind(const std::vector<Array>& inputs) {
+  const Function& function = program.functions.front();
+  symbols.clear();
+  if (inputs.size() != function.inputs.size())
+    return error(StatusCode::kInvalidArgument, "wrong number of inputs");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& value = function.values[function.inputs[i]];
+    if (value.shape.size() != inputs[i].dims.size() || value.dtype != inputs[i].dtype)
+      return error(StatusCode::kInvalidArgument, "input " + value.name + " has another type");
+    for (size_t axis = 0; axis < value.shape.size(); ++axis)
+      if (value.shape[axis].kind() == DimExpr::Kind::kSymbol)
+        symbols.emplace(value.shape[axis].symbol_name(), inputs[i].dims[axis]);
+  }
+  return {};
+}
+
+Status KernelRunner::State::run_step(const Step& step, const std::vector<uint8_t*>& addresses,
+                                     int pieces) {
+  symbols[kThreadsSymbol] = pieces;
+  std::vector<void*> buffers;
+  for (ValueId id : step.operands) buffers.push_back(addresses[id]);
+  for (ValueId id : step.results) buffers.push_back(addresses[id]);
+  std::vector<Buffer> temporaries;
+  for (const Temporary& temporary : step.temporaries) {
+    int64_t bytes = value_of(temporary.bytes);
+    if (bytes < 0) return error(StatusCode::kInternal, step.name + ": bad temporary size");
+    if (temporary.per_worker) bytes = (bytes + 63) / 64 * 64 * pieces;
+    temporaries.emplace_back(static_cast<size_t>(bytes));
+  }
+  for (Buffer& temporary : temporaries) buffers.push_back(temporary.data());
+  std::vector<int64_t> params;
+  for (DimExpr param : step.params) params.push_back(value_of(param));
+  int64_t grid = value_of(step.grid);
+  if (grid < 0 || value_of(step.grain) < 1)
+    return error(StatusCode::kInternal, step.name + ": bad grid or grain");
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    int64_t begin = grid * piece / pieces, end = grid * (piece + 1) / pieces;
+    if (begin < end) entries[step.kernel](buffers.data(), params.data(), begin, end, piece);
+  }
+  for (Buffer& temporary : temporaries)
+    if (!temporary.guards_are_intact())
+      return error(StatusCode::kInternal, step.name + ": wrote outside a temporary");
+  return {};
+}
+
+Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, int pieces) {
+  State& state = *state_;
+  SCOPEVM_RETURN_IF_ERROR(state.bind(inputs));
+  const Function& function = state.program.functions.front();
+  std::vector<Buffer> buffers;
+  buffers.reserve(function.values.size());
+  std::vector<uint8_t*> addresses;
+  auto dims_of = [&](const Value& value) {
+    std::vector<int64_t> dims;
+    for (DimExpr dim : value.shape) dims.push_back(state.value_of(dim));
+    return dims;
+  };
+  for (size_t id = 0; id < function.values.size(); ++id) {
+    const Value& value = function.values[id];
+    int64_t bytes = byte_size(value.dtype);
+    for (int64_t dim : dims_of(value)) bytes = dim < 0 ? -1 : bytes * dim;
+    if (bytes < 0) return error(StatusCode::kInternal, "value " + value.name + ": negative dim");
+    if (value.origin == ValueOrigin::kView) {
+      addresses.push_back(addresses[value.view_of]);
+      continue;
+    }
+    const uint8_t* from = nullptr;
+    if (value.origin == ValueOrigin::kConstant) from = state.program.constants[value.constant].data;
+    auto input =
+        std::find(function.inputs.begin(), function.inputs.end(), static_cast<ValueId>(id));
+    if (input != function.inputs.end()) {
+      const Array& array = inputs[input - function.inputs.begin()];
+      if (static_cast<int64_t>(array.bytes.size()) != bytes)
+        return error(StatusCode::kInvalidArgument, "input " + value.name + " has another shape");
+      from = array.bytes.data();
+    }
+    buffers.emplace_back(static_cast<size_t>(bytes), from);
+    addresses.push_back(buffers.back().data());
+  }
+  for (const Step& step : function.steps) {
+    SCOPEVM_RETURN_IF_ERROR(state.run_step(step, addresses, pieces));
+    for (Buffer& buffer : buffers)
+      if (!buffer.guards_are_intact())
+        return error(StatusCode::kInternal, step.name + ": wrote outside a buffer");
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].bytes.empty() &&
+        std::memcmp(addresses[function.inputs[i]], inputs[i].bytes.data(),
+                    inputs[i].bytes.size()) != 0)
+      return error(StatusCode::kInternal, "an input was changed");
+  std::vector<Array> outputs;
+  for (ValueId id : function.outputs) {
+    const Value& value = function.values[id];
+    Array array{value.dtype, dims_of(value), {}};
+    size_t bytes = byte_size(value.dtype);
+    for (int64_t dim : array.dims) bytes *= dim;
+    array.bytes.assign(addresses[id], addresses[id] + bytes);
+    outputs.push_back(std::move(array));
+  }
+  return outputs;
+}
+
+std::vector<std::string> KernelRunner::steps() const {
+  std::vector<std::string> names;
+  for (const Step& step : state_->program.functions.front().steps)
+    names.push_back(step.name + " " + state_->program.kernels[step.kernel].symbol);
+  return names;
+}
+
+size_t KernelRunner::kernel_count() const { return state_->program.kernels.size(); }
+
+const std::vector<uint8_t>& KernelRunner::image() const { return state_->image; }
+
+}  // namespace scopevm::testing

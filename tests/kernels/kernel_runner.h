@@ -1,0 +1,64 @@
+// Runs graph text through the kernels stage and code generation, without planner, bytecode or VM:
+// every value gets memory of its own, between guard bytes, and each launch is split over workers.
+// What kernel tests stand on.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scopevm/dtype.h"
+#include "scopevm/status.h"
+
+namespace scopevm::testing {
+
+struct Array {
+  DType dtype = DType::kF32;
+  std::vector<int64_t> dims;
+  std::vector<uint8_t> bytes;
+
+  template <typename T>
+  static Array of(DType dtype, std::vector<int64_t> dims, const std::vector<T>& values) {
+    Array array{dtype, std::move(dims), std::vector<uint8_t>(values.size() * sizeof(T))};
+    if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+    return array;
+  }
+  template <typename T>
+  std::vector<T> as() const {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+};
+
+// f32 values in [-1, 1), the same for the same seed.
+Array random_f32(std::vector<int64_t> dims, uint32_t seed);
+
+class KernelRunner {
+ public:
+  // Compiles @main of `text` for `cpu` ("host", "x86-64-v3", "x86-64", ...). `fuse` runs fusion
+  // first.
+  static Result<std::unique_ptr<KernelRunner>> create(const std::string& text,
+                                                      const std::string& cpu = "host",
+                                                      bool fuse = false);
+  ~KernelRunner();
+
+  // Runs once; each launch's grid is cut into up to `pieces` ranges, each with a worker of its own.
+  // Errors: kInvalidArgument for inputs that do not fit, kInternal when a kernel wrote outside its
+  // buffers or changed an input.
+  Result<std::vector<Array>> run(const std::vector<Array>& inputs, int pieces = 3);
+
+  // Names of the launched steps and the symbols of their kernels, for tests that count them.
+  std::vector<std::string> steps() const;
+  size_t kernel_count() const;
+  // The image's bytes, for tests that disassemble it.
+  const std::vector<uint8_t>& image() const;
+
+ private:
+  KernelRunner();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace scopevm::testing
