@@ -25,6 +25,7 @@ class DimExpr {
 
   DimExpr();               // the constant 0
   DimExpr(int64_t value);  // NOLINT: implicit on purpose, dims are often literals
+  DimExpr(int value) : DimExpr(int64_t{value}) {}  // NOLINT: so that 0 is no null pointer
   static DimExpr symbol(std::string_view name);
 
   Kind kind() const;
