@@ -16,11 +16,13 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 class Graph_Op<string mnemonic, string summary_, string rule, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic,
-         !listconcat(traits, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface,
-                                                              ["isCompatibleReturnTypes"]>])> {
+         !listconcat(traits, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
   let summary = summary_;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let results = (outs Graph_Tensor:$result);
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
+  }];
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location,
