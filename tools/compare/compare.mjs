@@ -2,23 +2,24 @@
 // apart, the latency ratio at 1 and 2 threads, session creation against module load, and the peak
 // memory of both.
 //
-//   ./dev compare MODEL [SHAPE...]          MODEL: a name in models/ or an .onnx file
+//   ./dev compare MODEL [SHAPE...]          MODEL: a name in models/, an .onnx file, or `all`
 //                                           SHAPE: NAME=NUMBER,...   (default: the model's usual ones)
 //     --rounds N      turns of each thread count (5)
 //     --threads LIST  thread counts (1,2)
 //     --errors-only   no timing
-//     --json          one JSON object a shape
+//     --json          one JSON object a shape, or {model, failure}; table.mjs makes a page of them
 //     --reference FOLDER   only write ONNX Runtime's inputs and outputs there as .npy
 //
 // An output element agrees when its absolute or its relative error is at most 1e-4. Exits with 1 when
-// an element does not, or when scopevm fails.
+// an element does not, when the memory used is not what the module's formulas say, or when scopevm
+// fails.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 
 import {compareTensors, sumErrors} from './errors.mjs';
-import {defaultShapes, makeInputs, parseShape, shapeText} from './inputs.mjs';
+import {defaultShapes, makeInputs, modelNames, parseShape, shapeText} from './inputs.mjs';
 import {writeNpy} from './npy.mjs';
 import * as ort from './onnx_runtime.mjs';
 import {fileName, writeReference} from './reference.mjs';
@@ -124,20 +125,18 @@ function print(result) {
                 `${m.lower_bound_bytes}, ${m.allocations} allocations`);
 }
 
-async function main() {
-  const options = parseArguments(process.argv.slice(2));
-  const {file, name} = findModel(options.positional[0]);
-  const asked = options.positional.slice(1).map(parseShape);
-  const shapes = asked.length ? asked : defaultShapes(name) ?? usage('this model needs a SHAPE');
-  if (options.reference) return writeReference(options.reference, name, file, shapes);
+// The bound must be exact: what the formulas say is what the call used.
+const offends = memory => (memory ?? []).filter(m => m.bound_bytes !== m.peak_bytes);
 
+async function compareModel({file, name}, shapes, options) {
   const work = fs.mkdtempSync(path.join(os.tmpdir(), 'scopevm-compare-'));
+  const sessions = {};
   try {
     const module = path.join(work, `${name}.bc`);
     const compileSeconds = compileModel(file, module);
-    console.error(`scopevm compile ${file}: ${compileSeconds.toFixed(1)} s; ` +
-                  `ONNX Runtime ${ort.version}`);
-    const sessions = {}, creation = [];
+    if (!options.json)
+      console.log(`${name}: compiled in ${compileSeconds.toFixed(1)} s; ONNX Runtime ${ort.version}`);
+    const creation = [];
     for (const threads of options.threads) {
       for (let i = 0; i < (options.errorsOnly ? 1 : 3); ++i) {
         const {session, seconds} = await ort.createSession(file, threads);
@@ -152,10 +151,29 @@ async function main() {
       result.compile_s = compileSeconds;
       if (options.json) console.log(JSON.stringify(result));
       else print(result);
-      if (result.errors.bad > 0) process.exitCode = 1;
+      if (result.errors.bad > 0 || offends(result.memory).length > 0) process.exitCode = 1;
     }
   } finally {
+    for (const session of Object.values(sessions)) await session.release();
     fs.rmSync(work, {recursive: true, force: true});
+  }
+}
+
+async function main() {
+  const options = parseArguments(process.argv.slice(2));
+  const [wanted, ...rest] = options.positional;
+  const asked = rest.map(parseShape);
+  for (const name of wanted === 'all' ? modelNames() : [wanted]) {
+    const model = findModel(name);
+    const shapes = asked.length ? asked : defaultShapes(model.name) ?? usage('which SHAPE?');
+    try {
+      if (options.reference) await writeReference(options.reference, model, shapes);
+      else await compareModel(model, shapes, options);
+    } catch (error) {
+      process.exitCode = 1;
+      if (options.json) console.log(JSON.stringify({model: model.name, failure: error.message}));
+      else console.log(`${model.name}: ${error.message}`);
+    }
   }
 }
 

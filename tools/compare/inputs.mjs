@@ -48,6 +48,8 @@ const kValues = {
   },
 };
 
+export const modelNames = () => Object.keys(kModels);
+
 export function defaultShapes(model) {
   return kModels[model]?.shapes;
 }
