@@ -1,0 +1,71 @@
+// Plans as comma-separated text, in the exchange form of the public planning instances.
+#include <charconv>
+
+#include "compiler/memory/plan.h"
+
+namespace scopevm::memory {
+
+std::string to_csv(const std::vector<Buffer>& buffers) {
+  bool has_offsets = !buffers.empty() && buffers.front().offset >= 0;
+  std::string text = has_offsets ? "id,lower,upper,size,offset\n" : "id,lower,upper,size\n";
+  for (const Buffer& b : buffers) {
+    text += std::to_string(b.id) + "," + std::to_string(b.lower) + "," + std::to_string(b.upper) +
+            "," + std::to_string(b.size);
+    if (has_offsets) text += "," + std::to_string(b.offset);
+    text += "\n";
+  }
+  return text;
+}
+
+namespace {
+
+std::string_view take(std::string_view& text, char end) {
+  size_t at = std::min(text.find(end), text.size());
+  std::string_view part = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return part;
+}
+
+bool parse(std::string_view field, int64_t& value) {
+  auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  return error == std::errc() && end == field.data() + field.size();
+}
+
+}  // namespace
+
+Result<std::vector<Buffer>> parse_csv(std::string_view text) {
+  std::vector<Buffer> buffers;
+  std::vector<std::string> columns;
+  for (int line = 1; !text.empty(); ++line) {
+    std::string_view row = take(text, '\n');
+    if (!row.empty() && row.back() == '\r') row.remove_suffix(1);
+    if (row.empty()) continue;
+    if (columns.empty()) {
+      while (!row.empty()) columns.emplace_back(take(row, ','));
+      continue;
+    }
+    Buffer buffer;
+    int id = static_cast<int>(buffers.size());
+    buffer.id = id;
+    for (const std::string& column : columns) {
+      int64_t value = 0;
+      std::string_view field = take(row, ',');
+      bool is_name = column == "id" || column == "buffer";
+      if (!parse(field, value) && !is_name)
+        return Status(StatusCode::kInvalidModel, "line " + std::to_string(line) + ": \"" +
+                                                     std::string(field) + "\" is no number");
+      if (column == "id") buffer.id = parse(field, value) ? static_cast<int>(value) : id;
+      if (column == "lower" || column == "start") buffer.lower = value;
+      if (column == "upper" || column == "end") buffer.upper = value;
+      if (column == "size") buffer.size = value;
+      if (column == "offset") buffer.offset = value;
+    }
+    if (buffer.lower >= buffer.upper || buffer.size < 0)
+      return Status(StatusCode::kInvalidModel,
+                    "line " + std::to_string(line) + ": lifespan or size is not valid");
+    buffers.push_back(buffer);
+  }
+  return buffers;
+}
+
+}  // namespace scopevm::memory

@@ -1,0 +1,90 @@
+// Memory plan: gives every intermediate and every kernel temporary an offset in the workspace, as a
+// formula over the request's dims.
+//   liveness.cpp   a function's steps -> one half-open lifespan per buffer
+//   first_fit.cpp  sizes at one shape -> offsets at that shape
+//   plan.cpp       the order of those offsets -> offset formulas in the shape program
+//   validate.cpp   offsets -> Status; shares no code with the planner
+//   csv.cpp        plans as text
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/program.h"
+#include "compiler/shapes/shape_program.h"
+#include "scopevm/status.h"
+
+namespace scopevm::memory {
+
+// Offsets and sizes are multiples of this: a cache line, and the widest vector.
+inline constexpr int64_t kAlignment = 64;
+
+// An interval with a size, before and after it has an offset.
+struct Buffer {
+  int id = 0;
+  int64_t lower = 0;  // live in steps [lower, upper)
+  int64_t upper = 0;
+  int64_t size = 0;     // bytes
+  int64_t offset = -1;  // bytes; -1: none yet
+};
+
+// Which buffer each value and temporary of a function lives in.
+struct Liveness {
+  struct Lifespan {
+    int64_t lower = 0;
+    int64_t upper = 0;
+    DimExpr bytes;  // rounded up to kAlignment
+  };
+  std::vector<Lifespan> buffers;
+  std::vector<int> buffer_of_value;                   // by ValueId; -1: not in the workspace
+  std::vector<std::vector<int>> buffer_of_temporary;  // by step and temporary
+};
+
+// The value whose bytes `id` shows: itself, or what it is a view of.
+ValueId root_of(const Function& function, ValueId id);
+// For each value: the first output that it is the root of, or -1. Such a value has storage of its
+// own.
+std::vector<int> output_of_root(const Function& function);
+// Last step that reads each root value, or shows it as an output (the number of steps); -1: never.
+std::vector<int64_t> last_uses(const Function& function);
+
+Liveness find_lifespans(const Function& function);
+
+// Offsets by first fit, in the given order of ids: each buffer goes to the lowest gap that holds it
+// between the placed buffers that live at the same time.
+void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order);
+// Places with several orders and keeps the lowest. Returns the height.
+int64_t place_best(std::vector<Buffer>& buffers);
+// End of the highest buffer.
+int64_t height_of(const std::vector<Buffer>& buffers);
+// The largest sum of sizes that live at one time: no plan is lower.
+int64_t lower_bound_of(const std::vector<Buffer>& buffers);
+
+// Buffers that live at the same time must not overlap; offsets are aligned and not negative.
+Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alignment);
+
+struct Plan {
+  Liveness liveness;
+  std::vector<ShapeProgram::ValueIndex> offsets;  // by buffer
+  ShapeProgram::ValueIndex height = -1;
+  ShapeProgram::ValueIndex lower_bound = -1;
+
+  // The plan at given dims, to validate or to print. Empty when the dims overflow.
+  std::vector<Buffer> at(const ShapeProgram& shapes, const std::map<std::string, int64_t>& symbols,
+                         int64_t threads) const;
+};
+
+// Plans `function` at its dimensions' representative values and adds the formulas to `shapes`.
+// Validates the plan at the representative and at other dims before it returns.
+// Errors: kInternal when a plan does not hold (our defect), kInvalidModel when sizes overflow.
+Result<Plan> plan(const Function& function, ShapeProgram& shapes);
+
+// `id,lower,upper,size[,offset]`, one buffer a line, behind a header line.
+std::string to_csv(const std::vector<Buffer>& buffers);
+// Errors: kInvalidModel with the line. A sixth column ("alignment" of the public instances) is read
+// over.
+Result<std::vector<Buffer>> parse_csv(std::string_view text);
+
+}  // namespace scopevm::memory

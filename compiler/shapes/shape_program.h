@@ -1,0 +1,108 @@
+// ShapeProgram: everything a frame needs to know before it runs, as one straight-line program over
+// int64: from the dims of a function's inputs to its slots and checks.
+//
+//   dim_expr.cpp       expressions
+//   shape_program.cpp  expressions -> program (value numbered)
+//   evaluate.cpp       program -> numbers, at compile time
+//   emit_llvm.cpp      program -> native ShapeFn
+//
+// Values are numbered in order; equal computations are one value. Slots are what the frame sees.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "compiler/program.h"
+#include "scopevm/status.h"
+
+namespace scopevm {
+
+class ShapeProgram {
+ public:
+  enum class Op : uint8_t {
+    kConstant,
+    kInputDim,
+    kThreads,
+    kAdd,
+    kMul,
+    kFloorDiv,
+    kMod,
+    kMin,
+    kMax
+  };
+
+  using ValueIndex = int32_t;
+  struct Instruction {
+    Op op;
+    int64_t immediate = 0;  // kConstant: the value; kInputDim: index into the flattened input dims
+    ValueIndex a = -1;
+    ValueIndex b = -1;
+  };
+  struct Condition {
+    Check::Kind kind;
+    ValueIndex lhs;
+    ValueIndex rhs;
+    uint32_t lhs_slot;
+    uint32_t rhs_slot;
+    std::string message;  // with {0} and {1} for the values of the slots
+  };
+
+  // Reads the dims of `function`'s inputs, checks them against its dimensions, and binds each
+  // symbol to the first input dim that is that symbol. Errors: kUnsupported when an input dim is
+  // neither a symbol nor a constant.
+  static Result<ShapeProgram> create(const Function& function);
+
+  // The value of an expression over the function's symbols. REQUIRES: its symbols are bound.
+  ValueIndex value(DimExpr expr);
+  ValueIndex constant(int64_t value);
+  ValueIndex add(ValueIndex a, ValueIndex b);
+  ValueIndex max(ValueIndex a, ValueIndex b);
+
+  // The slot that holds a value: made on first demand, and shared from then on.
+  uint32_t slot_of(ValueIndex value);
+  // Consecutive slots that hold `values`, for a launch's parameters. Equal lists share one block.
+  uint32_t block_of(const std::vector<ValueIndex>& values);
+  std::optional<int64_t> constant_of(ValueIndex value) const;
+
+  const std::vector<Instruction>& instructions() const { return instructions_; }
+  const std::vector<Condition>& conditions() const { return conditions_; }
+  // stores()[i] is the value of slot i.
+  const std::vector<ValueIndex>& stores() const { return stores_; }
+  uint32_t dim_count() const { return dim_count_; }
+
+  // Message of the check that fails when arithmetic overflows; its index is conditions().size().
+  static constexpr char kOverflowMessage[] =
+      "the sizes that this request needs exceed 64-bit arithmetic";
+
+  // Every value for given symbols. Empty when arithmetic overflows or divides by a value below 1.
+  std::optional<std::vector<int64_t>> evaluate(const std::map<std::string, int64_t>& symbols,
+                                               int64_t threads) const;
+
+  // One instruction, store or check a line.
+  std::string str() const;
+
+ private:
+  ValueIndex instruction(Instruction instruction);
+  void condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message);
+  Status read_inputs(const Function& function);
+  void check_dimension(const Dimension& dimension);
+
+  std::vector<Instruction> instructions_;
+  std::map<std::tuple<Op, int64_t, ValueIndex, ValueIndex>, ValueIndex> numbered_;
+  std::map<DimExpr, ValueIndex> exprs_;
+  std::map<std::string, ValueIndex, std::less<>> symbols_;
+  std::vector<std::string> dim_symbols_;  // per flattened dim: the symbol that it is, or ""
+  std::vector<int64_t> dim_constants_;    // ... or its constant
+  std::vector<Condition> conditions_;
+  std::vector<ValueIndex> stores_;
+  std::map<ValueIndex, uint32_t> slots_;
+  std::map<std::vector<ValueIndex>, uint32_t> blocks_;
+  uint32_t dim_count_ = 0;
+};
+
+}  // namespace scopevm
