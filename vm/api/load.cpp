@@ -31,9 +31,8 @@ Result<Module> Module::load_bytes(std::span<const uint8_t> bytes) {
   // Constants are used where they lie, so the copy is aligned like a mapped file.
   constexpr std::align_val_t kAlignment{64};
   auto* copy = static_cast<uint8_t*>(::operator new(bytes.size(), kAlignment));
-  std::shared_ptr<const void> owner(copy, [](const void* data) {
-    ::operator delete(const_cast<void*>(data), kAlignment);
-  });
+  std::shared_ptr<const void> owner(
+      copy, [](const void* data) { ::operator delete(const_cast<void*>(data), kAlignment); });
   if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
   return read({owner, copy, bytes.size()});
 }
