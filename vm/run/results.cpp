@@ -84,11 +84,11 @@ class ResultMaker {
 }  // namespace
 
 Status collect_results(BoundSession& session, CallContext& context, const Frame& frame,
-                       std::span<const uint32_t> registers) {
+                       isa::RegisterList registers) {
   ResultMaker maker(session, context);
   for (uint32_t i = 0; i < registers.size(); ++i) {
-    const Register& from = frame.registers[registers[i]];
-    SCOPEVM_RETURN_IF_ERROR(maker.make(i, from, {frame.dims_of(registers[i]), from.rank}));
+    const Register& from = frame.registers[registers[i].value];
+    SCOPEVM_RETURN_IF_ERROR(maker.make(i, from, {frame.dims_of(registers[i].value), from.rank}));
   }
   return {};
 }

@@ -16,7 +16,7 @@ namespace scopevm::vm {
 // storage. Errors: kInvalidArgument (a caller's output has another shape), kOutOfMemory,
 // kResourceLimit.
 Status collect_results(BoundSession& session, CallContext& context, const Frame& frame,
-                       std::span<const uint32_t> registers);
+                       isa::RegisterList registers);
 
 // bound_bytes and lower_bound_bytes of each pool, from the slots that the shape function wrote.
 void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
