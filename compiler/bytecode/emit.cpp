@@ -1,0 +1,126 @@
+// Tables of the module: signatures, memory contract, shape functions, kernels, constants.
+#include "compiler/bytecode/emit.h"
+
+#include <algorithm>
+
+namespace scopevm::bytecode {
+namespace {
+
+// Longer formulas are cut: they are for people, the slots are exact.
+constexpr size_t kLongestFormula = 400;
+
+format::TensorDecl tensor_decl(const std::string& name, const Value& value) {
+  format::TensorDecl decl{name, value.dtype, {}};
+  for (DimExpr dim : value.shape) decl.dims.push_back(dim.str());
+  return decl;
+}
+
+std::string cut(std::string formula) {
+  if (formula.size() > kLongestFormula) formula = formula.substr(0, kLongestFormula - 3) + "...";
+  return formula;
+}
+
+// The workspace's size for people: the sum of live bytes at the step where it is largest at the
+// representative dims. The exact height is in the slot.
+std::string workspace_formula(const Function& function, const PlannedFunction& planned) {
+  std::map<std::string, int64_t> symbols;
+  for (const Dimension& dimension : function.dimensions)
+    symbols[dimension.name] = dimension.representative;
+  std::vector<memory::Buffer> buffers = planned.plan.at(planned.shapes, symbols, 1);
+  int64_t most = -1;
+  DimExpr formula = 0;
+  for (int64_t step = 0; step < static_cast<int64_t>(function.steps.size()); ++step) {
+    int64_t live = 0;
+    DimExpr sum = 0;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (step < buffers[i].lower || step >= buffers[i].upper) continue;
+      live += buffers[i].size;
+      sum = sum + planned.plan.liveness.buffers[i].bytes;
+    }
+    if (live > most) {
+      most = live;
+      formula = sum;
+    }
+  }
+  return cut(formula.str());
+}
+
+void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
+                format::FunctionDecl& decl) {
+  ShapeProgram& shapes = planned.shapes;
+  if (shapes.constant_of(planned.plan.height) != 0)
+    decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(planned.plan.height),
+                           shapes.slot_of(planned.plan.lower_bound),
+                           workspace_formula(function, planned)});
+  for (size_t i = 0; i < function.outputs.size(); ++i) {
+    uint32_t slot = code.result_bytes_slots[i];
+    decl.memory.push_back({kPoolGlobal, function.output_names[i], true, slot, slot,
+                           cut(function.values[function.outputs[i]].bytes().str())});
+  }
+}
+
+format::FunctionDecl function_decl(const Function& function, PlannedFunction& planned,
+                                   uint32_t shape_function) {
+  format::FunctionDecl decl;
+  decl.name = function.name;
+  for (ValueId input : function.inputs)
+    decl.inputs.push_back(tensor_decl(function.values[input].name, function.values[input]));
+  for (size_t i = 0; i < function.outputs.size(); ++i)
+    decl.outputs.push_back(
+        tensor_decl(function.output_names[i], function.values[function.outputs[i]]));
+  for (const Dimension& dimension : function.dimensions)
+    decl.dimensions.push_back(
+        {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
+  Code code = emit_code(function, planned, shape_function);
+  add_memory(function, planned, code, decl);
+  decl.register_count = code.register_count;
+  decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
+  decl.code = std::move(code.words);
+  decl.sources = std::move(code.sources);
+  return decl;
+}
+
+format::ShapeFunctionDecl shape_function_decl(const Function& function,
+                                              const ShapeProgram& shapes) {
+  format::ShapeFunctionDecl decl;
+  decl.symbol = shape_symbol(function);
+  decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
+  decl.dim_count = shapes.dim_count();
+  for (const ShapeProgram::Condition& condition : shapes.conditions())
+    decl.checks.push_back({condition.message, condition.lhs_slot, condition.rhs_slot});
+  decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0});
+  return decl;
+}
+
+}  // namespace
+
+std::string shape_symbol(const Function& function) { return "shape_" + function.name; }
+
+Result<format::ModuleContents> emit_module(const Program& program,
+                                           std::vector<PlannedFunction>& planned) {
+  format::ModuleContents module;
+  module.producer = "scopevm 0.1.0";
+  for (const DeviceDecl& device : program.devices)
+    module.devices.push_back({device.name, device.kind});
+  for (const Pool& pool : program.pools)
+    module.pools.push_back({pool.scope, static_cast<format::PoolKind>(pool.kind),
+                            static_cast<uint32_t>(pool.device), pool.limit});
+  for (const Kernel& kernel : program.kernels)
+    module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
+                              static_cast<uint32_t>(kernel.param_count)});
+  for (const Constant& constant : program.constants)
+    module.constants.push_back(
+        {constant.name,
+         constant.dtype,
+         constant.dims,
+         kPoolConstant,
+         {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
+  for (size_t i = 0; i < program.functions.size(); ++i) {
+    const Function& function = program.functions[i];
+    module.functions.push_back(function_decl(function, planned[i], static_cast<uint32_t>(i)));
+    module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes));
+  }
+  return module;
+}
+
+}  // namespace scopevm::bytecode

@@ -1,0 +1,40 @@
+// The last stage: a planned program -> module contents.
+//   code.cpp   one function's steps -> instruction words
+//   emit.cpp   tables around them: signatures, memory formulas, shape functions, constants
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/memory/plan.h"
+#include "compiler/program.h"
+#include "compiler/shapes/shape_program.h"
+#include "scopevm/status.h"
+#include "vm/format/module_contents.h"
+
+namespace scopevm::bytecode {
+
+// What the stages before made of one function of the program.
+struct PlannedFunction {
+  ShapeProgram shapes;
+  memory::Plan plan;
+};
+
+// Instruction words of a function. Adds the slots that they name to `planned.shapes`.
+struct Code {
+  std::vector<uint32_t> words;
+  std::vector<format::SourceDecl> sources;
+  uint32_t register_count = 0;
+  std::vector<uint32_t> result_bytes_slots;  // by output
+};
+Code emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_function);
+
+// Everything but the images, which the caller adds once the shape functions are compiled: their
+// programs, with all slots that the code names, are in `planned` afterwards, and the symbol of
+// function i is shape_symbol(program.functions[i]).
+Result<format::ModuleContents> emit_module(const Program& program,
+                                           std::vector<PlannedFunction>& planned);
+
+std::string shape_symbol(const Function& function);
+
+}  // namespace scopevm::bytecode
