@@ -80,9 +80,7 @@ class Definitions {
   std::vector<uint32_t> returns_;
 };
 
-bool is(const uint32_t* w, isa::Opcode opcode) {
-  return w != nullptr && isa::opcode(*w) == opcode;
-}
+bool is(const uint32_t* w, isa::Opcode opcode) { return w != nullptr && isa::opcode(*w) == opcode; }
 
 // From a returned register back to the alloc_storage behind it.
 std::optional<ResultSite> trace_back(const std::vector<uint32_t>& code,

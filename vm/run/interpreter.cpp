@@ -12,6 +12,7 @@
 
 #include "runtime/tensor/shape.h"
 #include "vm/isa/opcodes.h"
+#include "vm/load/result_sites.h"
 #include "vm/run/results.h"
 
 namespace scopevm::vm {
