@@ -1,4 +1,4 @@
-// What the runtime asks of the machine under it: CPU features, names.
+// What the runtime asks of the machine under it: CPU features, files, names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"
+#include "runtime/mapped_file.h"
 #include "runtime/nearest_name.h"
 
 namespace scopevm::runtime {
@@ -38,6 +39,13 @@ TEST(CpuFeatures, UnknownNamesAreMissing) {
   EXPECT_FALSE(cpu_has("quantum"));
   EXPECT_EQ(missing_cpu_features(std::vector<std::string>{"sse2", "quantum"}),
             std::vector<std::string>{"quantum"});
+}
+
+TEST(MappedFile, SaysWhyNot) {
+  EXPECT_EQ(map_file("/nowhere/file").status().message(),
+            "/nowhere/file: No such file or directory");
+  EXPECT_EQ(map_file("/tmp").status().message(), "/tmp: is a directory");
+  EXPECT_EQ(map_file("/dev/null").status().message(), "/dev/null: is not a regular file");
 }
 
 TEST(NearestName, SuggestsOnlyWhatIsNear) {

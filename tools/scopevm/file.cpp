@@ -7,12 +7,12 @@
 #include <cstring>
 #include <memory>
 
-#include "vm/format/read_module.h"
+#include "runtime/mapped_file.h"
 
 namespace scopevm::tool {
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
-  SCOPEVM_ASSIGN_OR_RETURN(const format::Bytes file, format::map_file(path));
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(path));
   return std::vector<uint8_t>(file.data, file.data + file.size);
 }
 

@@ -18,7 +18,7 @@ void count_instruction(const format::ModuleContents& contents, const uint32_t* w
                        FrameLayout& layout) {
   using isa::Opcode;
   namespace op = isa::op;
-  switch (isa::opcode_of(*w)) {
+  switch (isa::opcode(*w)) {
     case Opcode::alloc_tensor:
       return raise(layout.max_rank, isa::decode<op::alloc_tensor>(w).dims.size());
     case Opcode::alloc_view:
@@ -49,7 +49,7 @@ FrameLayout layout_of(const format::ModuleContents& contents,
                       const format::FunctionDecl& function) {
   FrameLayout layout;
   for (const format::TensorDecl& input : function.inputs) raise(layout.max_rank, input.dims.size());
-  for (size_t pc = 0; pc < function.code.size(); pc += isa::word_count_of(function.code[pc]))
+  for (size_t pc = 0; pc < function.code.size(); pc += isa::word_count(function.code[pc]))
     count_instruction(contents, &function.code[pc], layout);
   layout.dims_offset = function.register_count * sizeof(Register);
   layout.slots_offset =

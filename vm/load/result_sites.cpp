@@ -20,8 +20,8 @@ class Definitions {
         writes_(function.register_count, 0),
         names_(function.register_count, 0) {
     for (uint32_t i = 0; i < function.inputs.size(); ++i) ++writes_[i];
-    for (pc_ = 0; pc_ < code_.size(); pc_ += isa::word_count_of(code_[pc_])) {
-      switch (isa::opcode_of(code_[pc_])) {
+    for (pc_ = 0; pc_ < code_.size(); pc_ += isa::word_count(code_[pc_])) {
+      switch (isa::opcode(code_[pc_])) {
 #define OPCODE(name, code, effect, ...)           \
   case isa::Opcode::name:                         \
     add(isa::decode<isa::op::name>(&code_[pc_])); \
@@ -80,9 +80,7 @@ class Definitions {
   std::vector<uint32_t> returns_;
 };
 
-bool is(const uint32_t* w, isa::Opcode opcode) {
-  return w != nullptr && isa::opcode_of(*w) == opcode;
-}
+bool is(const uint32_t* w, isa::Opcode opcode) { return w != nullptr && isa::opcode(*w) == opcode; }
 
 // From a returned register back to the alloc_storage behind it.
 std::optional<ResultSite> trace_back(const std::vector<uint32_t>& code,

@@ -61,8 +61,8 @@ Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
                                            int threads) {
   const format::FunctionDecl& entry = *module.main().decl;
   std::vector<int64_t> slots(entry.slot_count);
-  for (size_t pc = 0; pc < entry.code.size(); pc += isa::word_count_of(entry.code[pc])) {
-    if (isa::opcode_of(entry.code[pc]) != isa::Opcode::shape_function) continue;
+  for (size_t pc = 0; pc < entry.code.size(); pc += isa::word_count(entry.code[pc])) {
+    if (isa::opcode(entry.code[pc]) != isa::Opcode::shape_function) continue;
     const auto in = isa::decode<isa::op::shape_function>(&entry.code[pc]);
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> values, shape_inputs(module, in.inputs, dims));
     const format::ShapeFunctionDecl& decl = module.contents().shape_functions[in.function.value];

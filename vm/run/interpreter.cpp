@@ -12,6 +12,7 @@
 
 #include "runtime/tensor/shape.h"
 #include "vm/isa/opcodes.h"
+#include "vm/load/result_sites.h"
 #include "vm/run/results.h"
 
 namespace scopevm::vm {
@@ -119,8 +120,8 @@ Status Interpreter::run() {
 void Interpreter::loop() {
   for (;;) {
     at_ = next_;
-    next_ = at_ + isa::word_count_of(*at_);
-    switch (isa::opcode_of(*at_)) {
+    next_ = at_ + isa::word_count(*at_);
+    switch (isa::opcode(*at_)) {
 #define OPCODE(name, code, effect, ...)               \
   case isa::Opcode::name:                             \
     if (!execute(isa::decode<op::name>(at_))) return; \
@@ -376,7 +377,7 @@ bool Interpreter::execute(const op::load_const& in) {
 
 bool Interpreter::fail(StatusCode code, const std::string& what) {
   const format::FunctionDecl& function = *frame_.function->decl;
-  const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode_of(*at_)));
+  const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode(*at_)));
   status_ = Status(code, function.name + ": pc " + std::to_string(at_ - function.code.data()) +
                              ": " + std::string(row->name) + ": " + what);
   return false;

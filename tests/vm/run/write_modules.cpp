@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/vm/run/test_modules.h"
-#include "vm/format/write_module.h"
+#include "vm/format/writer.h"
 
 namespace {
 
