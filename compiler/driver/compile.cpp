@@ -1,4 +1,6 @@
 // compile(): the pipeline, stage by stage. Each stage's result can be dumped under its name.
+#include "scopevm/compiler.h"
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -11,15 +13,22 @@
 #include "compiler/kernels/lower.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
+#include "compiler/program_text.h"
 #include "compiler/shapes/emit_llvm.h"
-#include "compiler/shapes/shape_program.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "scopevm/compiler.h"
+#include "mlir/IR/Verifier.h"
+#include "vm/format/disassembler.h"
 #include "vm/format/writer.h"
 
 namespace scopevm {
 namespace {
+
+using bytecode::PlannedFunction;
+using kernels::KernelModule;
+
+constexpr std::string_view kStages[] = {"frontend", "graph",  "placement", "kernels",
+                                        "shapes",   "memory", "codegen",   "bytecode"};
 
 class Compilation {
  public:
@@ -28,20 +37,190 @@ class Compilation {
   Result<CompileOutput> run();
 
  private:
-  void begin(std::string_view stage);
+  Status check_options() const;
+  void begin(std::string_view stage, int64_t done = 0, int64_t total = 0);
   void end();
-  void dump(std::string_view stage, const std::string& text) {
-    if (options_.dump && options_.dump_after == stage) options_.dump(text);
-  }
   bool wants(std::string_view stage) const { return options_.dump && options_.dump_after == stage; }
+  void dump(std::string_view stage, const std::string& text) {
+    if (wants(stage)) options_.dump(text);
+  }
   void dump(std::string_view stage, mlir::ModuleOp module);
-  Status lower_for_targets(mlir::ModuleOp graph);
-  Result<std::vector<format::ImageDecl>> make_images(const ShapeProgram& shapes);
+
+  // The stages, in order.
+  Status import();
+  Status simplify_and_fuse();
+  Status lower_for_targets();
+  Status plan();
+  Status make_images();
 
   const CompileOptions& options_;
   CompileOutput output_;
+  std::string stage_;
   std::chrono::steady_clock::time_point began_;
+
+  std::unique_ptr<mlir::MLIRContext> context_ = make_context();
+  mlir::OwningOpRef<mlir::ModuleOp> graph_;
+  std::vector<kernels::Target> targets_;
+  std::vector<std::unique_ptr<KernelModule>> kernels_;  // by target
+  Program program_;
+  std::vector<PlannedFunction> planned_;
+  format::ModuleContents module_;
 };
 
+Status Compilation::check_options() const {
+  if (options_.target_cpus.empty())
+    return Status(StatusCode::kInvalidArgument, "at least one target CPU is needed");
+  if (options_.dump_after.empty() ||
+      std::find(std::begin(kStages), std::end(kStages), options_.dump_after) != std::end(kStages))
+    return {};
+  std::string names;
+  for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
+  return Status(StatusCode::kInvalidArgument,
+                "there is no stage \"" + options_.dump_after + "\"; stages are " + names);
+}
+
+void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
+  end();
+  stage_ = stage;
+  began_ = std::chrono::steady_clock::now();
+  if (options_.progress) options_.progress(stage, done, total);
+}
+
+void Compilation::end() {
+  if (stage_.empty()) return;
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+  output_.times.push_back({stage_, elapsed.count()});
+  stage_.clear();
+}
+
+void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
+  if (!wants(stage)) return;
+  // Weights would drown the graph: elements beyond a few are left out of the text.
+  constexpr int64_t kLargestPrinted = 16;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, mlir::OpPrintingFlags()
+                           .elideLargeElementsAttrs(kLargestPrinted)
+                           .elideLargeResourceString(kLargestPrinted));
+  options_.dump(text);
+}
+
+Status Compilation::import() {
+  frontend::ImportOptions import_options;
+  import_options.dims = options_.dims;
+  SCOPEVM_ASSIGN_OR_RETURN(graph_,
+                           frontend::import_model(options_.model_path, import_options, *context_));
+  dump("frontend", *graph_);
+  return {};
+}
+
+Status Compilation::simplify_and_fuse() {
+  std::string diagnostics;
+  mlir::ScopedDiagnosticHandler handler(context_.get(), [&](mlir::Diagnostic& diagnostic) {
+    diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+    return mlir::success();
+  });
+  if (failed(graph::simplify(*graph_)) || failed(graph::fuse(*graph_)) ||
+      failed(mlir::verify(*graph_)))
+    return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics);
+  dump("graph", *graph_);
+  return {};
+}
+
+// Kernels are generated once per target; everything else of the program must come out the same.
+Status Compilation::lower_for_targets() {
+  std::string text;
+  for (const std::string& cpu : options_.target_cpus) {
+    SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
+    targets_.push_back(target);
+    kernels_.push_back(std::make_unique<KernelModule>(context_.get(), target));
+    SCOPEVM_ASSIGN_OR_RETURN(Program program,
+                             kernels::lower(*graph_, *kernels_.back(), options_.dims));
+    std::string program_text = str(program);
+    if (!text.empty() && program_text != text)
+      return Status(StatusCode::kInternal, "the program depends on target CPU " + target.cpu);
+    text = std::move(program_text);
+    program_ = std::move(program);
+  }
+  dump("kernels", text);
+  return {};
+}
+
+Status Compilation::plan() {
+  for (const Function& function : program_.functions) {
+    begin("shapes");
+    SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
+    dump("shapes", shapes.str());
+    begin("memory");
+    SCOPEVM_ASSIGN_OR_RETURN(memory::Plan plan, memory::plan(function, shapes));
+    std::map<std::string, int64_t> symbols;
+    for (const Dimension& dimension : function.dimensions)
+      symbols[dimension.name] = dimension.representative;
+    if (wants("memory")) dump("memory", memory::to_csv(plan.at(shapes, symbols, 1)));
+    planned_.push_back({std::move(shapes), std::move(plan)});
+  }
+  return {};
+}
+
+Status Compilation::make_images() {
+  int threads = options_.threads > 0
+                    ? options_.threads
+                    : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    codegen::ImageOptions image_options;
+    image_options.threads = threads;
+    image_options.add_functions = [&](llvm::Module& module) {
+      for (size_t f = 0; f < planned_.size(); ++f)
+        emit_shape_function(planned_[f].shapes, bytecode::shape_symbol(program_.functions[f]),
+                            module);
+    };
+    if (options_.progress)
+      image_options.progress = [&](int64_t done, int64_t total) {
+        options_.progress("codegen", done, total);
+      };
+    if (wants("codegen")) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      kernels_[i]->module().print(stream);
+      options_.dump(text);
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint8_t> elf,
+                             codegen::compile_image(kernels_[i]->module(), program_.kernels,
+                                                    targets_[i], image_options));
+    auto bytes = std::make_shared<std::vector<uint8_t>>(std::move(elf));
+    module_.images.push_back({0,
+                              targets_[i].cpu,
+                              codegen::required_features(targets_[i]),
+                              {bytes, bytes->data(), bytes->size()}});
+  }
+  return {};
+}
+
+Result<CompileOutput> Compilation::run() {
+  SCOPEVM_RETURN_IF_ERROR(check_options());
+  begin("frontend");
+  SCOPEVM_RETURN_IF_ERROR(import());
+  begin("graph");
+  SCOPEVM_RETURN_IF_ERROR(simplify_and_fuse());
+  begin("placement");
+  SCOPEVM_RETURN_IF_ERROR(placement::place(*graph_, placement::Machine()));
+  dump("placement", *graph_);
+  begin("kernels");
+  SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
+  SCOPEVM_RETURN_IF_ERROR(plan());
+  begin("bytecode");
+  SCOPEVM_ASSIGN_OR_RETURN(module_, bytecode::emit_module(program_, planned_));
+  begin("codegen");
+  SCOPEVM_RETURN_IF_ERROR(make_images());
+  begin("bytecode");
+  if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
+  output_.module = format::write_module(module_);
+  end();
+  return std::move(output_);
+}
+
 }  // namespace
+
+Result<CompileOutput> compile(const CompileOptions& options) { return Compilation(options).run(); }
+
 }  // namespace scopevm

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "scopevm/export.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -48,6 +49,6 @@ struct CompileOutput {
 
 // Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node \"conv_3\": ..."),
 // kUnsupported (names the op, the opset and the node).
-Result<CompileOutput> compile(const CompileOptions& options);
+SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
 
 }  // namespace scopevm

@@ -1,0 +1,78 @@
+// A program as text; see the header.
+#include "compiler/program_text.h"
+
+namespace scopevm {
+namespace {
+
+template <typename List>
+std::string join(const List& list) {
+  std::string text;
+  for (const auto& item : list) {
+    if (!text.empty()) text += ", ";
+    if constexpr (std::is_same_v<std::decay_t<decltype(item)>, DimExpr>)
+      text += item.str();
+    else
+      text += "v" + std::to_string(item);
+  }
+  return text;
+}
+
+std::string type_of(const Value& value) {
+  return std::string(name(value.dtype)) + "[" + join(value.shape) + "]";
+}
+
+std::string origin_of(const Value& value) {
+  switch (value.origin) {
+    case ValueOrigin::kInput:
+      return "input";
+    case ValueOrigin::kConstant:
+      return "constant c" + std::to_string(value.constant);
+    case ValueOrigin::kView:
+      return "view of v" + std::to_string(value.view_of);
+    case ValueOrigin::kStep:
+      return "computed";
+  }
+  return "";
+}
+
+std::string step_text(const Program& program, const Step& step) {
+  std::string text = "launch " + program.kernels[step.kernel].symbol + "(" + join(step.operands) +
+                     ") -> (" + join(step.results) + ") params [" + join(step.params) + "] grid " +
+                     step.grid.str() + " grain " + step.grain.str();
+  for (const Temporary& temporary : step.temporaries)
+    text += std::string(" temporary ") + temporary.bytes.str() +
+            (temporary.per_worker ? " per worker" : "");
+  for (const Step::InPlace& permission : step.in_place)
+    text +=
+        " in_place " + std::to_string(permission.result) + "=" + std::to_string(permission.operand);
+  return text + "  // " + step.name;
+}
+
+}  // namespace
+
+std::string str(const Program& program) {
+  std::string text;
+  for (size_t i = 0; i < program.pools.size(); ++i)
+    text += "pool p" + std::to_string(i) + " " + program.pools[i].scope + "\n";
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const Constant& constant = program.constants[i];
+    text += "constant c" + std::to_string(i) + " " + std::string(name(constant.dtype)) + " " +
+            std::to_string(constant.bytes) + " bytes \"" + constant.name + "\"\n";
+  }
+  for (const Function& function : program.functions) {
+    text += "function " + function.name + "(" + join(function.inputs) + ") -> (" +
+            join(function.outputs) + ")\n";
+    for (size_t id = 0; id < function.values.size(); ++id) {
+      const Value& value = function.values[id];
+      text += "  v" + std::to_string(id) + ": " + type_of(value) + " " + origin_of(value) + " \"" +
+              value.name + "\"\n";
+    }
+    for (const Check& check : function.checks)
+      text +=
+          "  check " + check.lhs.str() + ", " + check.rhs.str() + " \"" + check.message + "\"\n";
+    for (const Step& step : function.steps) text += "  " + step_text(program, step) + "\n";
+  }
+  return text;
+}
+
+}  // namespace scopevm

@@ -1,0 +1,12 @@
+// A program as text, for --dump-after=kernels: one value, constant or step a line, in order.
+#pragma once
+
+#include <string>
+
+#include "compiler/program.h"
+
+namespace scopevm {
+
+std::string str(const Program& program);
+
+}  // namespace scopevm

@@ -1,0 +1,61 @@
+// Loads an image through a memory file and dlopen. The file stays open as long as the image: dlopen
+// takes a path that it has seen for the library that it loaded then, and the descriptor's number is
+// the path.
+#include "runtime/cpu/kernel_image.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace scopevm::runtime {
+namespace {
+
+bool write_all(int file, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<KernelImage> KernelImage::load(std::span<const uint8_t> elf, const std::string& label) {
+  const int file = memfd_create("scopevm-kernels", MFD_CLOEXEC);
+  if (file < 0)
+    return Status(StatusCode::kDevice, label + ": memfd_create: " + std::strerror(errno));
+  KernelImage image(nullptr, file);
+  if (!write_all(file, elf))
+    return Status(StatusCode::kDevice, label + ": writing the image: " + std::strerror(errno));
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  image.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (image.handle_ == nullptr) {
+    const char* reason = dlerror();
+    return Status(StatusCode::kInvalidModel, label + ": " + (reason ? reason : "dlopen failed"));
+  }
+  return image;
+}
+
+KernelImage::KernelImage(KernelImage&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)), file_(std::exchange(other.file_, -1)) {}
+
+KernelImage& KernelImage::operator=(KernelImage&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+KernelImage::~KernelImage() {
+  if (handle_ != nullptr) dlclose(handle_);
+  if (file_ >= 0) close(file_);
+}
+
+void* KernelImage::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
+}  // namespace scopevm::runtime

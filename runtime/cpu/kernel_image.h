@@ -1,0 +1,31 @@
+// KernelImage: an ELF shared object in memory, loaded into the process.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "scopevm/status.h"
+
+namespace scopevm::runtime {
+
+class KernelImage {
+ public:
+  // `label` names the image in messages. Errors: kInvalidModel when the loader rejects it, kDevice
+  // when the system gives no memory file.
+  static Result<KernelImage> load(std::span<const uint8_t> elf, const std::string& label);
+
+  KernelImage(KernelImage&& other) noexcept;
+  KernelImage& operator=(KernelImage&& other) noexcept;
+  ~KernelImage();
+
+  // The address of an exported symbol, or null. Valid as long as this object.
+  void* symbol(const std::string& name) const;
+
+ private:
+  KernelImage(void* handle, int file) : handle_(handle), file_(file) {}
+  void* handle_ = nullptr;
+  int file_ = -1;
+};
+
+}  // namespace scopevm::runtime

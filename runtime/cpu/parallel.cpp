@@ -1,0 +1,80 @@
+// The default executor: a oneTBB task arena. The only file that includes TBB.
+#include "runtime/cpu/parallel.h"
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace scopevm {
+
+Executor::~Executor() = default;
+
+namespace runtime {
+namespace {
+
+// More tasks than workers, so that one slow core does not hold up the loop; few enough that
+// starting them stays near a microsecond.
+constexpr int64_t kTasksPerWorker = 4;
+
+class ArenaExecutor final : public Executor {
+ public:
+  explicit ArenaExecutor(int threads) : threads_(threads) {}
+
+  int threads() const override { return threads_; }
+
+  void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
+    const int64_t most = total / std::max<int64_t>(grain, 1);
+    const int64_t tasks = std::min(most, threads_ * kTasksPerWorker);
+    if (threads_ == 1 || tasks <= 1) {
+      if (total > 0) body(context, 0, total, 0);
+      return;
+    }
+    std::call_once(arena_once_, [this] { start(); });
+    arena_->execute([&] {
+      tbb::parallel_for(
+          int64_t{0}, tasks,
+          [&](int64_t task) {
+            const int64_t begin = split(total, task, tasks);
+            const int64_t end = split(total, task + 1, tasks);
+            body(context, begin, end, tbb::this_task_arena::current_thread_index());
+          },
+          tbb::simple_partitioner());
+    });
+  }
+
+ private:
+  // TBB's own limit is one worker per core; who asks for more gets them.
+  void start() {
+    const size_t allowed =
+        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+    if (allowed < static_cast<size_t>(threads_))
+      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads_));
+    arena_.emplace(threads_);
+  }
+
+  // Where task `task` of `tasks` begins: sizes differ by at most one.
+  static int64_t split(int64_t total, int64_t task, int64_t tasks) {
+    const int64_t each = total / tasks;
+    return task * each + std::min(task, total % tasks);
+  }
+
+  const int threads_;
+  std::once_flag arena_once_;
+  std::optional<tbb::global_control> limit_;
+  std::optional<tbb::task_arena> arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_default_executor(int threads) {
+  if (threads <= 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return std::make_unique<ArenaExecutor>(threads);
+}
+
+}  // namespace runtime
+}  // namespace scopevm

@@ -1,0 +1,93 @@
+#include "runtime/memory/arena_allocator.h"
+
+#include <algorithm>
+
+#include "runtime/memory/system_memory.h"
+
+namespace scopevm::runtime {
+namespace {
+
+bool is_smaller(int64_t a, int64_t b) { return a < b; }
+
+}  // namespace
+
+ArenaAllocator::~ArenaAllocator() { trim(); }
+
+// The smallest cached block that fits, or null.
+void* ArenaAllocator::reuse(int64_t bytes) {
+  auto best = cached_.end();
+  for (auto it = cached_.begin(); it != cached_.end(); ++it)
+    if (it->capacity >= bytes && (best == cached_.end() || it->capacity < best->capacity))
+      best = it;
+  if (best == cached_.end()) return nullptr;
+  in_use_.push_back(*best);
+  *best = cached_.back();
+  cached_.pop_back();
+  return in_use_.back().data;
+}
+
+// Returns its capacity, 0 when there was none.
+int64_t ArenaAllocator::discard_largest() {
+  auto largest = std::ranges::max_element(cached_, is_smaller, &Block::capacity);
+  if (largest == cached_.end()) return 0;
+  const int64_t capacity = largest->capacity;
+  system_deallocate(largest->data);
+  *largest = cached_.back();
+  cached_.pop_back();
+  return capacity;
+}
+
+void ArenaAllocator::discard_all() {
+  while (!cached_.empty()) discard_largest();
+}
+
+void* ArenaAllocator::allocate(int64_t bytes) {
+  if (bytes < 0) return nullptr;
+  std::lock_guard lock(mutex_);
+  recent_request_.note(bytes);
+  if (void* block = reuse(bytes)) {
+    counters_.try_add(bytes);
+    return block;
+  }
+  // A cached block that is too small is replaced, so there are never more blocks than calls in
+  // flight. Where requests grow step by step, an eighth of slack keeps most steps from replacing.
+  int64_t capacity = discard_largest() > 0 ? bytes + bytes / 8 : bytes;
+  void* block = system_allocate(capacity);
+  if (block == nullptr) {
+    discard_all();
+    capacity = bytes;
+    block = system_allocate(capacity);
+  }
+  if (block == nullptr) return nullptr;
+  in_use_.push_back({block, capacity});
+  counters_.try_add(bytes);
+  return block;
+}
+
+void ArenaAllocator::deallocate(void* block, int64_t bytes) {
+  counters_.subtract(bytes);
+  std::lock_guard lock(mutex_);
+  auto used = std::ranges::find(in_use_, block, &Block::data);
+  const Block returned = *used;
+  *used = in_use_.back();
+  in_use_.pop_back();
+  // A block far larger than anything asked for lately is not worth keeping.
+  if (returned.capacity / 2 > recent_request_.value())
+    system_deallocate(returned.data);
+  else
+    cached_.push_back(returned);
+}
+
+AllocatorStats ArenaAllocator::stats() const {
+  std::lock_guard lock(mutex_);
+  int64_t cached_bytes = 0;
+  for (const Block& block : cached_) cached_bytes += block.capacity;
+  return counters_.read(cached_bytes);
+}
+
+void ArenaAllocator::trim() {
+  std::lock_guard lock(mutex_);
+  discard_all();
+}
+
+}  // namespace scopevm::runtime

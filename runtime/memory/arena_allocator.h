@@ -1,0 +1,42 @@
+// ArenaAllocator: one block per call in flight, kept for the next call and used again when it is
+// large enough. For pools whose contents are planned: a call takes the whole block and gives it
+// back as a whole.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "runtime/memory/counters.h"
+#include "scopevm/allocator.h"
+
+namespace scopevm::runtime {
+
+class ArenaAllocator final : public Allocator {
+ public:
+  ArenaAllocator() = default;
+  ~ArenaAllocator() override;
+  void* allocate(int64_t bytes) override;
+  void deallocate(void* block, int64_t bytes) override;
+  AllocatorStats stats() const override;
+  void trim() override;
+
+ private:
+  struct Block {
+    void* data;
+    int64_t capacity;
+  };
+
+  // These REQUIRE mutex_.
+  void* reuse(int64_t bytes);
+  int64_t discard_largest();
+  void discard_all();
+
+  MemoryCounters counters_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<Block> cached_;
+  std::vector<Block> in_use_;  // as many as calls in flight: searched one by one
+  RecentPeak recent_request_;
+};
+
+}  // namespace scopevm::runtime

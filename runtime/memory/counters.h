@@ -1,0 +1,71 @@
+// MemoryCounters: live, peak and count of an allocator, kept without a lock. RecentPeak: how much
+// was needed lately, which decides how much is worth keeping.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "scopevm/allocator.h"
+
+namespace scopevm::runtime {
+
+class MemoryCounters {
+ public:
+  // Takes `bytes` unless live bytes would exceed `limit` (negative: none).
+  bool try_add(int64_t bytes, int64_t limit = -1) {
+    int64_t live = live_.load(std::memory_order_relaxed);
+    do {
+      if (limit >= 0 && bytes > limit - live) return false;
+    } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+    raise_peak(live + bytes);
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  void subtract(int64_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // Undoes a try_add whose allocation failed; the peak keeps it.
+  void undo(int64_t bytes) {
+    subtract(bytes);
+    allocations_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  int64_t live() const { return live_.load(std::memory_order_relaxed); }
+  AllocatorStats read(int64_t cached_bytes) const {
+    return {live(), peak_.load(std::memory_order_relaxed), cached_bytes,
+            allocations_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  void raise_peak(int64_t live) {
+    int64_t peak = peak_.load(std::memory_order_relaxed);
+    while (peak < live && !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+    }
+  }
+
+  std::atomic<int64_t> live_{0};
+  std::atomic<int64_t> peak_{0};
+  std::atomic<int64_t> allocations_{0};
+};
+
+// The largest value noted in the last one to two windows. Not thread-safe.
+class RecentPeak {
+ public:
+  // True when a window ended: what was kept for the older one may now be given back.
+  bool note(int64_t value) {
+    current_ = std::max(current_, value);
+    if (++noted_ < kWindow) return false;
+    noted_ = 0;
+    previous_ = current_;
+    current_ = 0;
+    return true;
+  }
+  int64_t value() const { return std::max(previous_, current_); }
+
+ private:
+  // Long enough that a server alternating between a few request sizes keeps the largest block.
+  static constexpr int kWindow = 64;
+  int noted_ = 0;
+  int64_t current_ = 0;
+  int64_t previous_ = 0;
+};
+
+}  // namespace scopevm::runtime

@@ -1,0 +1,40 @@
+// FailingAllocator: wraps another one and refuses the Nth allocation. For tests of what happens
+// when memory runs out.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "scopevm/allocator.h"
+
+namespace scopevm::runtime {
+
+class FailingAllocator final : public Allocator {
+ public:
+  explicit FailingAllocator(std::shared_ptr<Allocator> inner) : inner_(std::move(inner)) {}
+
+  // The `nth` allocation from now on (1: the next) fails, those around it do not. 0: none.
+  void fail_at(int64_t nth) { countdown_ = nth; }
+  // Whether the failure asked for has happened.
+  bool has_failed() const { return has_failed_; }
+
+  void* allocate(int64_t bytes) override {
+    if (countdown_ > 0 && --countdown_ == 0) {
+      has_failed_ = true;
+      return nullptr;
+    }
+    return inner_->allocate(bytes);
+  }
+  void deallocate(void* block, int64_t bytes) override { inner_->deallocate(block, bytes); }
+  AllocatorStats stats() const override { return inner_->stats(); }
+  void trim() override { inner_->trim(); }
+
+ private:
+  std::shared_ptr<Allocator> inner_;
+  std::atomic<int64_t> countdown_{0};
+  std::atomic<bool> has_failed_{false};
+};
+
+}  // namespace scopevm::runtime

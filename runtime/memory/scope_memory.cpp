@@ -1,0 +1,53 @@
+#include "runtime/memory/scope_memory.h"
+
+#include <utility>
+
+namespace scopevm::runtime {
+
+ScopeMemory::ScopeMemory(std::string device, std::string scope,
+                         std::shared_ptr<Allocator> allocator, int64_t limit)
+    : device_(std::move(device)),
+      scope_(std::move(scope)),
+      allocator_(std::move(allocator)),
+      limit_(limit) {}
+
+ScopeMemory::~ScopeMemory() {
+  while (spare_ != nullptr) delete std::exchange(spare_, spare_->next);
+}
+
+ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
+  if (!counters_.try_add(bytes, limit_)) return Outcome::kOverLimit;
+  void* data = allocator_->allocate(bytes);
+  if (data == nullptr) {
+    counters_.undo(bytes);
+    return Outcome::kNoRoom;
+  }
+  Storage* made = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (spare_ != nullptr) made = std::exchange(spare_, spare_->next);
+  }
+  if (made == nullptr) made = new Storage;
+  made->data = data;
+  made->bytes = bytes;
+  made->references_.store(1, std::memory_order_relaxed);
+  made->call_references = 0;
+  made->next = made->previous = nullptr;
+  made->scope_ = shared_from_this();
+  *storage = made;
+  return Outcome::kOk;
+}
+
+void ScopeMemory::reclaim(Storage* storage) {
+  counters_.subtract(storage->bytes);
+  allocator_->deallocate(storage->data, storage->bytes);
+  std::lock_guard lock(mutex_);
+  storage->next = spare_;
+  spare_ = storage;
+}
+
+AllocatorStats ScopeMemory::stats() const {
+  return counters_.read(allocator_->stats().cached_bytes);
+}
+
+}  // namespace scopevm::runtime

@@ -1,0 +1,49 @@
+// ScopeMemory: one memory scope of one device, as a session sees it: an allocator, a limit, and an
+// account of what the session's calls and results hold. Makes storages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/memory/counters.h"
+#include "runtime/memory/storage.h"
+#include "scopevm/allocator.h"
+
+namespace scopevm::runtime {
+
+class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
+ public:
+  // limit: live bytes allowed; negative for none.
+  ScopeMemory(std::string device, std::string scope, std::shared_ptr<Allocator> allocator,
+              int64_t limit);
+  ~ScopeMemory();
+  ScopeMemory(const ScopeMemory&) = delete;
+  ScopeMemory& operator=(const ScopeMemory&) = delete;
+
+  const std::string& device() const { return device_; }
+  const std::string& scope() const { return scope_; }
+  int64_t limit() const { return limit_; }
+  Allocator& allocator() { return *allocator_; }
+
+  enum class Outcome { kOk, kNoRoom, kOverLimit };
+  // On kOk, *storage has `bytes` bytes and one reference. Thread-safe.
+  Outcome allocate(int64_t bytes, Storage** storage);
+  AllocatorStats stats() const;
+
+ private:
+  friend class Storage;
+  // Takes back the bytes and keeps the header for the next storage.
+  void reclaim(Storage* storage);
+
+  const std::string device_;
+  const std::string scope_;
+  const std::shared_ptr<Allocator> allocator_;
+  const int64_t limit_;
+  MemoryCounters counters_;
+  std::mutex mutex_;
+  Storage* spare_ = nullptr;
+};
+
+}  // namespace scopevm::runtime

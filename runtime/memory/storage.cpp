@@ -1,0 +1,28 @@
+// The end of a storage: bytes go back to the scope or the adopter that they came from.
+#include "runtime/memory/storage.h"
+
+#include <utility>
+
+#include "runtime/memory/scope_memory.h"
+
+namespace scopevm::runtime {
+
+Storage* Storage::adopt(void* data, int64_t bytes, std::function<void()> on_release) {
+  auto* storage = new Storage;
+  storage->data = data;
+  storage->bytes = bytes;
+  storage->on_release_ = std::move(on_release);
+  return storage;
+}
+
+void Storage::destroy() {
+  if (scope_) {
+    std::shared_ptr<ScopeMemory> scope = std::move(scope_);
+    scope->reclaim(this);
+    return;
+  }
+  if (on_release_) on_release_();
+  delete this;
+}
+
+}  // namespace scopevm::runtime

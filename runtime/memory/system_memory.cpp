@@ -1,0 +1,36 @@
+#include "runtime/memory/system_memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+#include "scopevm/allocator.h"
+
+namespace scopevm::runtime {
+namespace {
+
+constexpr int64_t kHugePage = int64_t{2} << 20;
+// Two huge pages: below that the rounding costs more than the saved page walks.
+constexpr int64_t kHugePagesFrom = 2 * kHugePage;
+// Past this the rounding below would overflow; no machine has that much.
+constexpr int64_t kMaxBlock = int64_t{1} << 60;
+
+}  // namespace
+
+void* system_allocate(int64_t bytes) {
+  if (bytes < 0 || bytes > kMaxBlock) return nullptr;
+  const int64_t alignment = bytes >= kHugePagesFrom ? kHugePage : kBlockAlignment;
+  const int64_t size = bytes == 0
+                           ? kBlockAlignment
+                           : (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  void* block = nullptr;
+  if (posix_memalign(&block, static_cast<size_t>(alignment), static_cast<size_t>(size)) != 0)
+    return nullptr;
+  // Advice only: a kernel without huge pages ignores it.
+  if (alignment == kHugePage) (void)madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
+  return block;
+}
+
+void system_deallocate(void* block) { std::free(block); }
+
+}  // namespace scopevm::runtime

@@ -1,0 +1,54 @@
+#include "runtime/nearest_name.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace scopevm::runtime {
+namespace {
+
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+// Insertions, deletions and replacements that turn `a` into `b`, letter case apart.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (same_letter(a[i], b[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// Longer names are cut: a hostile one must not cost quadratic time.
+constexpr size_t kMaxCompared = 128;
+constexpr size_t kMaxListed = 8;
+
+}  // namespace
+
+std::string name_suggestion(std::string_view given, const std::vector<std::string>& known) {
+  size_t best_distance = std::max<size_t>(1, given.size() / 3) + 1;
+  std::string_view best;
+  for (std::string_view name : known) {
+    const size_t distance =
+        edit_distance(given.substr(0, kMaxCompared), name.substr(0, kMaxCompared));
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = name;
+    }
+  }
+  if (!best.empty()) return "; did you mean \"" + std::string(best) + "\"?";
+  if (known.empty() || known.size() > kMaxListed) return "";
+  std::string list = known.size() == 1 ? "; there is" : "; there are";
+  for (size_t i = 0; i < known.size(); ++i) list += (i == 0 ? " \"" : ", \"") + known[i] + "\"";
+  return list;
+}
+
+}  // namespace scopevm::runtime

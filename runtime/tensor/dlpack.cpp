@@ -1,0 +1,118 @@
+// Tensor to and from DLPack's managed tensors, without copying elements.
+#include "scopevm/dlpack.h"
+
+#include <new>
+#include <optional>
+#include <string>
+
+#include "runtime/memory/storage.h"
+#include "runtime/tensor/dlpack_type.h"
+#include "runtime/tensor/shape.h"
+#include "runtime/tensor/tensor_access.h"
+#include "scopevm/tensor.h"
+
+namespace scopevm {
+namespace runtime {
+namespace {
+
+struct TypePair {
+  DType dtype;
+  DLDataType dl;
+};
+constexpr TypePair kTypes[] = {
+    {DType::kBool, {kDLBool, 8, 1}},    {DType::kI8, {kDLInt, 8, 1}},
+    {DType::kI16, {kDLInt, 16, 1}},     {DType::kI32, {kDLInt, 32, 1}},
+    {DType::kI64, {kDLInt, 64, 1}},     {DType::kU8, {kDLUInt, 8, 1}},
+    {DType::kU16, {kDLUInt, 16, 1}},    {DType::kU32, {kDLUInt, 32, 1}},
+    {DType::kU64, {kDLUInt, 64, 1}},    {DType::kF16, {kDLFloat, 16, 1}},
+    {DType::kBF16, {kDLBfloat, 16, 1}}, {DType::kF32, {kDLFloat, 32, 1}},
+    {DType::kF64, {kDLFloat, 64, 1}},
+};
+
+// Strides matter only along axes longer than one.
+bool is_compact(const DLTensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  int64_t expected = 1;
+  for (int axis = tensor.ndim - 1; axis >= 0; --axis) {
+    if (tensor.shape[axis] == 0) return true;
+    if (tensor.shape[axis] != 1 && tensor.strides[axis] != expected) return false;
+    // Overflow is left to shape_bytes, which runs before.
+    expected *= tensor.shape[axis];
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<DType> from_dlpack_type(DLDataType type) {
+  for (const TypePair& pair : kTypes)
+    if (pair.dl.code == type.code && pair.dl.bits == type.bits && pair.dl.lanes == type.lanes)
+      return pair.dtype;
+  return std::nullopt;
+}
+
+Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
+  if (tensor.device.device_type != kDLCPU)
+    return Status(StatusCode::kUnsupported, "DLPack tensor on device type " +
+                                                std::to_string(tensor.device.device_type) +
+                                                "; only CPU tensors are taken");
+  const std::optional<DType> dtype = from_dlpack_type(tensor.dtype);
+  if (!dtype)
+    return Status(StatusCode::kUnsupported, "DLPack element type with code " +
+                                                std::to_string(tensor.dtype.code) + ", " +
+                                                std::to_string(tensor.dtype.bits) + " bits, " +
+                                                std::to_string(tensor.dtype.lanes) + " lanes");
+  if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+    return Status(StatusCode::kInvalidArgument, "DLPack tensor without a shape");
+  const std::span<const int64_t> dims(tensor.shape, static_cast<size_t>(tensor.ndim));
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, shape_bytes(*dtype, dims));
+  if (bytes > 0 && !is_compact(tensor))
+    return Status(StatusCode::kUnsupported,
+                  "DLPack tensor of shape " + shape_text(dims) +
+                      " has strides; only compact row-major tensors are taken");
+  char* data = static_cast<char*>(tensor.data);
+  if (data != nullptr) data += tensor.byte_offset;
+  return Tensor::borrow(static_cast<void*>(data), *dtype, dims);
+}
+
+}  // namespace runtime
+
+namespace {
+
+// What an exported tensor owns; `managed` is handed out.
+struct Exported {
+  DLManagedTensor managed{};
+  Tensor tensor;
+  std::array<int64_t, kMaxRank> shape{};
+};
+
+}  // namespace
+
+Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, runtime::borrow_dlpack(managed->dl_tensor));
+  tensor.storage_ = runtime::Storage::adopt(tensor.data_, tensor.bytes_, [managed] {
+    if (managed->deleter != nullptr) managed->deleter(managed);
+  });
+  return tensor;
+}
+
+Result<DLManagedTensor*> Tensor::to_dlpack() const {
+  auto* exported = new (std::nothrow) Exported;
+  if (exported == nullptr) return Status(StatusCode::kOutOfMemory, "to_dlpack: out of memory");
+  exported->tensor = *this;
+  exported->shape = dims_;
+  DLTensor& dl = exported->managed.dl_tensor;
+  dl.data = data_;
+  dl.device = {kDLCPU, 0};
+  dl.ndim = rank_;
+  for (const runtime::TypePair& pair : runtime::kTypes)
+    if (pair.dtype == dtype_) dl.dtype = pair.dl;
+  dl.shape = exported->shape.data();
+  exported->managed.manager_ctx = exported;
+  exported->managed.deleter = [](DLManagedTensor* self) {
+    delete static_cast<Exported*>(self->manager_ctx);
+  };
+  return &exported->managed;
+}
+
+}  // namespace scopevm

@@ -1,0 +1,54 @@
+#include "runtime/tensor/shape.h"
+
+#include <cstdio>
+
+#include "scopevm/tensor.h"
+
+namespace scopevm::runtime {
+
+Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims) {
+  if (dims.size() > kMaxRank)
+    return Status(StatusCode::kInvalidArgument,
+                  "shape " + shape_text(dims) + ": rank above " + std::to_string(kMaxRank));
+  int64_t bytes = byte_size(dtype);
+  bool is_zero = false;
+  for (const int64_t dim : dims) {
+    if (dim < 0)
+      return Status(StatusCode::kInvalidArgument, "shape " + shape_text(dims) + ": negative dim");
+    is_zero |= dim == 0;
+    // Overflow is judged as if zeros were ones: [2^62, 2^62, 0] has no use and much room for harm.
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
+      return Status(StatusCode::kInvalidArgument,
+                    "shape " + shape_text(dims) + ": size in bytes does not fit 64 bits");
+  }
+  return is_zero ? 0 : bytes;
+}
+
+std::string shape_text(std::span<const int64_t> dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(dims[i]);
+  }
+  return text + "]";
+}
+
+std::string type_text(DType dtype, std::span<const int64_t> dims) {
+  return std::string(name(dtype)) + shape_text(dims);
+}
+
+std::string bytes_text(int64_t bytes) {
+  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+}  // namespace scopevm::runtime

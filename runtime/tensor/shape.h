@@ -1,0 +1,25 @@
+// Concrete shapes: their size in bytes and their text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "scopevm/dtype.h"
+#include "scopevm/status.h"
+
+namespace scopevm::runtime {
+
+// Errors: kInvalidArgument for a rank above kMaxRank, a negative dim, or a size past int64.
+Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims);
+
+// "[1, 3, 48, 320]"
+std::string shape_text(std::span<const int64_t> dims);
+
+// "f32[1, 3, 48, 320]"
+std::string type_text(DType dtype, std::span<const int64_t> dims);
+
+// "12.0 MiB", "640 bytes"
+std::string bytes_text(int64_t bytes);
+
+}  // namespace scopevm::runtime

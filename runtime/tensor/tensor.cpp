@@ -1,0 +1,100 @@
+// Tensor: views of storages, and the checks that make a shape and a pointer one.
+#include "scopevm/tensor.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "runtime/memory/storage.h"
+#include "runtime/memory/system_memory.h"
+#include "runtime/tensor/shape.h"
+#include "runtime/tensor/tensor_access.h"
+
+namespace scopevm {
+namespace {
+
+// Zero-element tensors point here, so that data() tells empty tensors apart.
+alignas(64) char no_elements[64];
+
+}  // namespace
+
+Tensor::Tensor(const Tensor& other)
+    : data_(other.data_),
+      storage_(other.storage_),
+      bytes_(other.bytes_),
+      dtype_(other.dtype_),
+      is_read_only_(other.is_read_only_),
+      rank_(other.rank_),
+      dims_(other.dims_) {
+  if (storage_ != nullptr) storage_->retain();
+}
+
+Tensor::Tensor(Tensor&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      storage_(std::exchange(other.storage_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      dtype_(other.dtype_),
+      is_read_only_(other.is_read_only_),
+      rank_(std::exchange(other.rank_, uint8_t{0})),
+      dims_(other.dims_) {}
+
+Tensor& Tensor::operator=(const Tensor& other) {
+  if (this != &other) *this = Tensor(other);
+  return *this;
+}
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  if (this == &other) return *this;
+  if (storage_ != nullptr) storage_->release();
+  data_ = std::exchange(other.data_, nullptr);
+  storage_ = std::exchange(other.storage_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  dtype_ = other.dtype_;
+  is_read_only_ = other.is_read_only_;
+  rank_ = std::exchange(other.rank_, uint8_t{0});
+  dims_ = other.dims_;
+  return *this;
+}
+
+Tensor::~Tensor() {
+  if (storage_ != nullptr) storage_->release();
+}
+
+Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
+  void* data = runtime::system_allocate(bytes);
+  if (data == nullptr)
+    return Status(StatusCode::kOutOfMemory,
+                  "tensor of " + std::to_string(bytes) + " bytes: out of memory");
+  return TensorAccess::make(
+      data, runtime::Storage::adopt(data, bytes, [data] { runtime::system_deallocate(data); }),
+      dtype, dims, bytes);
+}
+
+Result<Tensor> Tensor::borrow(void* data, DType dtype, std::span<const int64_t> dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
+  if (data == nullptr && bytes > 0)
+    return Status(StatusCode::kInvalidArgument,
+                  "tensor of shape " + runtime::shape_text(dims) + ": null data");
+  if (data == nullptr) data = no_elements;
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(byte_size(dtype)) != 0)
+    return Status(StatusCode::kInvalidArgument,
+                  "tensor data is not aligned to its element, " + std::string(name(dtype)));
+  return TensorAccess::make(data, nullptr, dtype, dims, bytes);
+}
+
+Result<Tensor> Tensor::borrow(const void* data, DType dtype, std::span<const int64_t> dims) {
+  // Never written through: is_read_only_ keeps it from being an output.
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, borrow(const_cast<void*>(data), dtype, dims));
+  tensor.is_read_only_ = true;
+  return tensor;
+}
+
+Result<Tensor> Tensor::adopt(void* data, DType dtype, std::span<const int64_t> dims,
+                             std::function<void()> release) {
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, borrow(data, dtype, dims));
+  tensor.storage_ = runtime::Storage::adopt(data, tensor.bytes_, std::move(release));
+  return tensor;
+}
+
+}  // namespace scopevm

@@ -1,0 +1,31 @@
+// The one door to Tensor's members for the library's own code.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "runtime/memory/storage.h"
+#include "scopevm/tensor.h"
+
+namespace scopevm {
+
+struct TensorAccess {
+  // Takes over one reference of `storage` (null: borrowed). REQUIRES: dims.size() <= kMaxRank and
+  // bytes is the shape's size.
+  static Tensor make(void* data, runtime::Storage* storage, DType dtype,
+                     std::span<const int64_t> dims, int64_t bytes) {
+    Tensor tensor;
+    tensor.data_ = data;
+    tensor.storage_ = storage;
+    tensor.bytes_ = bytes;
+    tensor.dtype_ = dtype;
+    tensor.rank_ = static_cast<uint8_t>(dims.size());
+    std::ranges::copy(dims, tensor.dims_.begin());
+    return tensor;
+  }
+  static runtime::Storage* storage(const Tensor& tensor) { return tensor.storage_; }
+  static const int64_t* dims(const Tensor& tensor) { return tensor.dims_.data(); }
+};
+
+}  // namespace scopevm

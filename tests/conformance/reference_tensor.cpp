@@ -1,0 +1,173 @@
+// TensorProto to Tensor, and the element-wise comparison.
+#include "tests/conformance/reference_tensor.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+namespace scopevm::conformance {
+namespace {
+
+constexpr double kRelative = 1e-3;
+// ONNX's tests have 1e-7, which a sum in another order can miss where it cancels.
+constexpr double kAbsolute = 1e-6;
+
+std::optional<DType> dtype_of(int onnx_type) {
+  switch (onnx_type) {
+    case onnx::TensorProto::BOOL:
+      return DType::kBool;
+    case onnx::TensorProto::INT8:
+      return DType::kI8;
+    case onnx::TensorProto::INT16:
+      return DType::kI16;
+    case onnx::TensorProto::INT32:
+      return DType::kI32;
+    case onnx::TensorProto::INT64:
+      return DType::kI64;
+    case onnx::TensorProto::UINT8:
+      return DType::kU8;
+    case onnx::TensorProto::UINT16:
+      return DType::kU16;
+    case onnx::TensorProto::UINT32:
+      return DType::kU32;
+    case onnx::TensorProto::UINT64:
+      return DType::kU64;
+    case onnx::TensorProto::FLOAT16:
+      return DType::kF16;
+    case onnx::TensorProto::BFLOAT16:
+      return DType::kBF16;
+    case onnx::TensorProto::FLOAT:
+      return DType::kF32;
+    case onnx::TensorProto::DOUBLE:
+      return DType::kF64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Copies `values`, narrowed to the element type T, into the tensor.
+template <typename T, typename Values>
+bool fill_as(const Tensor& tensor, const Values& values) {
+  if (values.size() != tensor.element_count()) return false;
+  T* out = static_cast<T*>(tensor.data());
+  for (int i = 0; i < values.size(); ++i) out[i] = static_cast<T>(values.Get(i));
+  return true;
+}
+
+// int32_data holds every type of up to 32 bits but float and uint32.
+bool fill_small(const Tensor& tensor, const onnx::TensorProto& proto) {
+  switch (byte_size(tensor.dtype())) {
+    case 1:
+      return fill_as<uint8_t>(tensor, proto.int32_data());
+    case 2:
+      return fill_as<uint16_t>(tensor, proto.int32_data());
+    default:
+      return fill_as<int32_t>(tensor, proto.int32_data());
+  }
+}
+
+bool fill(const Tensor& tensor, const onnx::TensorProto& proto) {
+  if (tensor.element_count() == 0) return true;
+  if (proto.has_raw_data()) {
+    if (static_cast<int64_t>(proto.raw_data().size()) != tensor.bytes()) return false;
+    std::memcpy(tensor.data(), proto.raw_data().data(), proto.raw_data().size());
+    return true;
+  }
+  switch (tensor.dtype()) {
+    case DType::kF32:
+      return fill_as<float>(tensor, proto.float_data());
+    case DType::kF64:
+      return fill_as<double>(tensor, proto.double_data());
+    case DType::kI64:
+      return fill_as<int64_t>(tensor, proto.int64_data());
+    case DType::kU64:
+      return fill_as<uint64_t>(tensor, proto.uint64_data());
+    case DType::kU32:
+      return fill_as<uint32_t>(tensor, proto.uint64_data());
+    default:
+      return fill_small(tensor, proto);
+  }
+}
+
+double half_to_double(uint16_t bits) {
+  double sign = bits & 0x8000 ? -1 : 1;
+  int exponent = (bits >> 10) & 31;
+  int fraction = bits & 1023;
+  if (exponent == 31) return fraction ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+double float_element(const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+    case DType::kF16:
+      return half_to_double(tensor.elements<uint16_t>()[i]);
+    case DType::kBF16:
+      return std::bit_cast<float>(uint32_t{tensor.elements<uint16_t>()[i]} << 16);
+    case DType::kF32:
+      return tensor.elements<float>()[i];
+    default:
+      return tensor.elements<double>()[i];
+  }
+}
+
+bool is_float(DType dtype) { return dtype >= DType::kF16; }
+
+bool agrees(double expected, double actual) {
+  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
+  if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
+  return std::abs(expected - actual) <= kAbsolute + kRelative * std::abs(expected);
+}
+
+std::string shape_text(const Tensor& tensor) {
+  std::string text(name(tensor.dtype()));
+  text += '[';
+  for (int i = 0; i < tensor.rank(); ++i)
+    text += (i ? "," : "") + std::to_string(tensor.dims()[static_cast<size_t>(i)]);
+  return text + ']';
+}
+
+}  // namespace
+
+Result<Tensor> read_tensor(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  onnx::TensorProto proto;
+  if (!file || !proto.ParseFromIstream(&file))
+    return Status(StatusCode::kUnsupported, "type:sequence");
+  std::optional<DType> dtype = dtype_of(proto.data_type());
+  if (!dtype) {
+    bool is_string = proto.data_type() == onnx::TensorProto::STRING;
+    return Status(StatusCode::kUnsupported, is_string ? "type:string" : "type:complex");
+  }
+  std::vector<int64_t> dims(proto.dims().begin(), proto.dims().end());
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*dtype, dims));
+  if (!fill(tensor, proto))
+    return Status(StatusCode::kInvalidModel, path + ": data does not fill the shape");
+  return tensor;
+}
+
+std::string difference(const Tensor& expected, const Tensor& actual) {
+  if (shape_text(expected) != shape_text(actual))
+    return shape_text(actual) + ", expected " + shape_text(expected);
+  if (!is_float(expected.dtype())) {
+    if (expected.bytes() == 0 ||
+        std::memcmp(expected.data(), actual.data(), static_cast<size_t>(expected.bytes())) == 0)
+      return "";
+    return "integers differ";
+  }
+  for (int64_t i = 0; i < expected.element_count(); ++i) {
+    double want = float_element(expected, i);
+    double got = float_element(actual, i);
+    if (!agrees(want, got))
+      return "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
+             std::to_string(want);
+  }
+  return "";
+}
+
+}  // namespace scopevm::conformance

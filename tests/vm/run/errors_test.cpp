@@ -1,0 +1,254 @@
+// What a call says, and leaves behind, when it cannot run: bad inputs, failed checks, limits,
+// memory that runs out, cancellation, deadlines.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/failing_allocator.h"
+#include "runtime/memory/heap_allocator.h"
+#include "scopevm/session.h"
+#include "tests/vm/run/test_modules.h"
+
+namespace scopevm {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SumErrors : public ::testing::Test {
+ protected:
+  Tensor tensor(std::vector<int64_t> dims, DType dtype = DType::kF32) {
+    return *Tensor::allocate(dtype, dims);
+  }
+  void expect(const Status& status, StatusCode code, const std::string& message) {
+    EXPECT_EQ(status.code(), code);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+
+  Module module_ = test::load(test::sum_contents());
+  Session session_ = *Session::create(module_);
+  Call call_ = session_.make_call();
+};
+
+TEST_F(SumErrors, MissingInput) {
+  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).is_ok());
+  expect(call_.run(), StatusCode::kInvalidArgument, "missing input \"x\": expected f32[n, 4]");
+  expect(session_.call(std::vector{tensor({3, 4})}).status(), StatusCode::kInvalidArgument,
+         "missing input \"y\"");
+}
+
+TEST_F(SumErrors, ExtraInput) {
+  expect(call_.set_input(2, tensor({3, 4})), StatusCode::kNotFound,
+         "the module has no input 2; it has 2");
+  expect(session_.call(std::vector{tensor({3, 4}), tensor({3, 4}), tensor({1})}).status(),
+         StatusCode::kInvalidArgument, "3 inputs given; the module has 2");
+}
+
+TEST_F(SumErrors, MisspeltInput) {
+  expect(call_.set_input("X", tensor({3, 4})), StatusCode::kNotFound,
+         "the module has no input \"X\"; did you mean \"x\"?");
+  expect(call_.set_input("weights", tensor({3, 4})), StatusCode::kNotFound,
+         "no input \"weights\"; there are \"x\", \"y\"");
+  expect(call_.output("zz").status(), StatusCode::kNotFound, "no output \"zz\"");
+}
+
+TEST_F(SumErrors, WrongType) {
+  expect(call_.set_input("x", tensor({3, 4}, DType::kI64)), StatusCode::kInvalidArgument,
+         "input \"x\": wrong element type: expected f32[n, 4], given i64[3, 4]");
+}
+
+TEST_F(SumErrors, WrongRank) {
+  expect(call_.set_input("x", tensor({12})), StatusCode::kInvalidArgument,
+         "input \"x\": wrong rank: expected f32[n, 4], given f32[12]");
+}
+
+TEST_F(SumErrors, WrongDim) {
+  expect(call_.set_input("y", tensor({3, 5})), StatusCode::kInvalidArgument,
+         "input \"y\": wrong dim 1: expected f32[n, 4], given f32[3, 5]");
+}
+
+TEST_F(SumErrors, InputsThatDisagree) {
+  expect(session_.call(std::vector{tensor({3, 4}), tensor({2, 4})}).status(),
+         StatusCode::kInvalidArgument,
+         "input \"y\": dim 0 is 2, but it must equal dim 0 of input \"x\", which is 3 (dimension "
+         "n)");
+}
+
+TEST_F(SumErrors, DimensionOutOfBounds) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.functions[0].dimensions = {{"n", 2, 32, 2}};
+  const Module bounded = test::load(std::move(contents));
+  const Session session = *Session::create(bounded);
+  auto call = [&](int64_t n) {
+    return session.call(std::vector{tensor({n, 4}), tensor({n, 4})}).status();
+  };
+  EXPECT_TRUE(call(32).is_ok());
+  expect(call(0), StatusCode::kInvalidArgument,
+         "input \"x\": dim 0 is 0; dimension n must be at least 2");
+  expect(call(34), StatusCode::kInvalidArgument, "must be at most 32");
+  expect(call(5), StatusCode::kInvalidArgument, "must be a multiple of 2");
+  expect(bounded.memory_bound({{"n", 5}}).status(), StatusCode::kInvalidArgument,
+         "dimension n is 5; dimension n must be a multiple of 2");
+}
+
+TEST_F(SumErrors, FailedCheckHasTheValuesInItsMessage) {
+  // Dimensions of two names: only the shape function knows that they must agree.
+  format::ModuleContents contents = test::sum_contents();
+  contents.functions[0].inputs[1].dims[0] = "m";
+  contents.functions[0].dimensions.push_back({"m", 0, 5000, 1});
+  const Session session = *Session::create(test::load(std::move(contents)));
+  expect(session.call(std::vector{tensor({3, 4}), tensor({2, 4})}).status(),
+         StatusCode::kInvalidArgument, "main: Add: input \"y\" dim 0 is 2, \"x\" requires 3");
+  expect(session_.call(std::vector{tensor({1001, 4}), tensor({1001, 4})}).status(),
+         StatusCode::kInvalidArgument, "main: n is 1001, at most 1000");
+}
+
+TEST_F(SumErrors, BoundNamesWhatItNeeds) {
+  expect(module_.memory_bound({}).status(), StatusCode::kInvalidArgument,
+         "dimension \"n\" needs a value");
+  expect(module_.memory_bound({{"n", 1}, {"N", 1}}).status(), StatusCode::kInvalidArgument,
+         "the module has no dimension \"N\"; did you mean \"n\"?");
+  expect(module_.memory_bound({{"n", 2000}}).status(), StatusCode::kInvalidArgument,
+         "main: n is 2000, at most 1000");
+}
+
+TEST_F(SumErrors, OutputOfAnotherShape) {
+  ASSERT_TRUE(call_.set_input("x", tensor({3, 4})).is_ok());
+  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).is_ok());
+  ASSERT_TRUE(call_.set_output("z", tensor({4, 3})).is_ok());
+  expect(call_.run(), StatusCode::kInvalidArgument,
+         "output \"z\": expected f32[3, 4], given f32[4, 3]");
+  ASSERT_TRUE(call_.set_output("z", tensor({3, 4})).is_ok());
+  EXPECT_TRUE(call_.run().is_ok());
+}
+
+TEST_F(SumErrors, OutputThatOverlapsAnInput) {
+  const Tensor x = tensor({3, 4});
+  ASSERT_TRUE(call_.set_input("x", x).is_ok());
+  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).is_ok());
+  ASSERT_TRUE(call_.set_output("z", x).is_ok());
+  expect(call_.run(), StatusCode::kInvalidArgument, "output \"z\" overlaps input \"x\"");
+}
+
+TEST_F(SumErrors, ReadOnlyOutput) {
+  const std::vector<float> bytes(12);
+  const int64_t dims[] = {3, 4};
+  const Tensor borrowed =
+      *Tensor::borrow(static_cast<const void*>(bytes.data()), DType::kF32, dims);
+  expect(call_.set_output("z", borrowed), StatusCode::kInvalidArgument, "read-only");
+}
+
+TEST_F(SumErrors, MemoryLimit) {
+  expect(Session::create(module_, {.memory_limits = {{"global.workspaces", 1}}}).status(),
+         StatusCode::kInvalidArgument,
+         "no memory scope \"global.workspaces\"; did you mean \"global.workspace\"?");
+  const Session session =
+      *Session::create(module_, {.memory_limits = {{"global.workspace", 16 * 10 + 64}}});
+  EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).is_ok());
+  expect(session.call(std::vector{tensor({11, 4}), tensor({11, 4})}).status(),
+         StatusCode::kResourceLimit,
+         "main: pc 5: alloc_storage: cpu global.workspace: 240 bytes requested, 224 bytes free of "
+         "a limit of 224 bytes");
+  EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).is_ok());
+}
+
+TEST_F(SumErrors, CancelAndDeadline) {
+  const std::vector<Tensor> inputs{tensor({3, 4}), tensor({3, 4})};
+  std::atomic<bool> cancel{true};
+  expect(session_.call(inputs, {.cancel = &cancel}).status(), StatusCode::kCancelled, "cancelled");
+  cancel = false;
+  EXPECT_TRUE(session_.call(inputs, {.cancel = &cancel}).is_ok());
+  expect(session_.call(inputs, {.deadline = std::chrono::steady_clock::now()}).status(),
+         StatusCode::kDeadlineExceeded, "deadline");
+  const auto later = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  EXPECT_TRUE(session_.call(inputs, {.deadline = later}).is_ok());
+  for (const ScopeStats& stats : session_.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+}
+
+TEST(LoopErrors, DeadlineEndsALongLoop) {
+  const Session session = *Session::create(test::load(test::loop_contents()));
+  const std::vector<float> one(1);
+  // Long enough to run for minutes; the elements are never read.
+  const int64_t dims[] = {int64_t{1} << 31};
+  Call call = session.make_call();
+  Result<Tensor> x = Tensor::borrow(static_cast<const void*>(one.data()), DType::kF32, dims);
+  ASSERT_TRUE(x.is_ok());
+  ASSERT_TRUE(call.set_input(0, *x).is_ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
+}
+
+// The N-th allocation of either scope fails, for every N until a call succeeds.
+TEST(OutOfMemory, EveryAllocationMayFail) {
+  auto heap =
+      std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::HeapAllocator>());
+  auto arena =
+      std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::ArenaAllocator>());
+  const Session session =
+      *Session::create(test::load(test::sum_contents()),
+                       {.allocators = {{"global", heap}, {"global.workspace", arena}}});
+  const int64_t dims[] = {50, 4};
+  const std::vector<Tensor> inputs{*Tensor::allocate(DType::kF32, dims),
+                                   *Tensor::allocate(DType::kF32, dims)};
+  for (const auto& failing : {heap, arena}) {
+    failing->fail_at(1);
+    const Status status = session.call(inputs).status();
+    EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the allocator has no room"));
+    EXPECT_TRUE(failing->has_failed());
+    EXPECT_EQ(heap->stats().live_bytes, 0);
+    EXPECT_EQ(arena->stats().live_bytes, 0);
+    for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+    EXPECT_TRUE(session.call(inputs).is_ok());
+  }
+}
+
+TEST(Bytecode, TensorsLieInsideTheirStorage) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.functions[0].memory.clear();
+  test::CodeWriter code;
+  code.add(48, {test::kSumShapes, 2, 0, 1})
+      .alloc_storage(2, 1, 0x7fffffff)
+      .alloc_tensor(3, 2, 0x7fffffff, 16, DType::kF32, {4})
+      .ret({0});
+  contents.functions[0].code = code.take();
+  const Session session = *Session::create(test::load(std::move(contents)));
+  const int64_t dims[] = {2, 4};
+  const Status status = session
+                            .call(std::vector{*Tensor::allocate(DType::kF32, dims),
+                                              *Tensor::allocate(DType::kF32, dims)})
+                            .status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("lie outside a storage of"));
+}
+
+TEST(Images, MissingKernelIsAnError) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.kernels[0].symbol = "test_absent";
+  const Status status = Session::create(test::load(std::move(contents))).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no kernel \"test_absent\""));
+}
+
+TEST(Images, UnsupportedCpuIsNamed) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.images[0].target_cpu = "future";
+  contents.images[0].features = {"sse2", "quantum"};
+  const Status status = Session::create(test::load(std::move(contents))).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the image for future needs quantum"));
+}
+
+TEST(Images, GarbageIsAnError) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.images[0].elf.size = 100;
+  EXPECT_EQ(Session::create(test::load(std::move(contents))).status().code(),
+            StatusCode::kInvalidModel);
+}
+
+}  // namespace
+}  // namespace scopevm

@@ -1,0 +1,63 @@
+// Kernels and shape functions of the modules in test_modules.h, in the form of kernel_abi.h.
+#include <stdint.h>
+
+// buffers: a, b, out; grid: elements.
+void test_add(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
+              int64_t worker) {
+  (void)params;
+  (void)worker;
+  const float* a = buffers[0];
+  const float* b = buffers[1];
+  float* out = buffers[2];
+  for (int64_t i = begin; i < end; ++i) out[i] = a[i] + b[i];
+}
+
+// buffers: a, factor, out; grid: elements.
+void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
+                int64_t worker) {
+  (void)params;
+  (void)worker;
+  const float* a = buffers[0];
+  const float* factor = buffers[1];
+  float* out = buffers[2];
+  for (int64_t i = begin; i < end; ++i) out[i] = a[i] * factor[0];
+}
+
+// buffers: out; params: rows. Each item writes the worker that ran it.
+void test_worker(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
+                 int64_t worker) {
+  (void)params;
+  int64_t* out = buffers[0];
+  for (int64_t i = begin; i < end; ++i) out[i] = worker;
+}
+
+void test_nothing(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
+                  int64_t worker) {
+  (void)buffers;
+  (void)params;
+  (void)begin;
+  (void)end;
+  (void)worker;
+}
+
+// dims: x [n, 4], y [n, 4], threads.
+// slots: 0 bytes of a tensor, 1 bytes of the workspace, 2 elements, 3 n, 4 n of y, 5 lower bound
+// checks: 0 n equal, 1 n at most 1000
+int64_t test_sum_shapes(const int64_t* dims, int64_t* slots) {
+  slots[3] = dims[0];
+  slots[4] = dims[2];
+  if (dims[0] != dims[2]) return 0;
+  if (dims[0] > 1000) return 1;
+  slots[0] = dims[0] * 16;
+  slots[1] = dims[0] * 16 + 64 * dims[4];
+  slots[2] = dims[0] * 4;
+  slots[5] = dims[0] * 16;
+  return -1;
+}
+
+// dims: x [n], threads. slots: 0 n - 1, 1 bytes of as many floats
+int64_t test_count_down(const int64_t* dims, int64_t* slots) {
+  slots[0] = dims[0] - 1;
+  slots[1] = slots[0] * 4;
+  return -1;
+}

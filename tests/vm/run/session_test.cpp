@@ -1,0 +1,218 @@
+// Sessions and calls over modules made by hand: results, the memory account, loops, recursion,
+// caller's buffers, many threads on one session.
+#include "scopevm/session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "tests/vm/run/test_modules.h"
+
+namespace scopevm {
+namespace {
+
+using test::load;
+using test::sum_contents;
+
+Tensor floats(std::vector<int64_t> dims, float first) {
+  Tensor tensor = *Tensor::allocate(DType::kF32, dims);
+  std::iota(tensor.elements<float>().begin(), tensor.elements<float>().end(), first);
+  return tensor;
+}
+
+Session session_of(format::ModuleContents contents, SessionOptions options = {}) {
+  Result<Session> session = Session::create(load(std::move(contents)), std::move(options));
+  EXPECT_TRUE(session.is_ok()) << session.status().message();
+  return *std::move(session);
+}
+
+void expect_sum(const Tensor& z, int64_t n, float x, float y) {
+  ASSERT_EQ(z.dims().size(), 2U);
+  EXPECT_EQ(z.dims()[0], n);
+  EXPECT_EQ(z.dims()[1], 4);
+  for (int64_t i = 0; i < n * 4; ++i)
+    ASSERT_EQ(z.elements<float>()[i], (x + y + 2 * static_cast<float>(i)) * 2) << i;
+}
+
+const ScopeUse& scope(const CallStats& stats, std::string_view name) {
+  for (const ScopeUse& use : stats.memory)
+    if (use.scope == name) return use;
+  ADD_FAILURE() << "no scope " << name;
+  return stats.memory.front();
+}
+
+TEST(Session, ComputesAtEverySize) {
+  const Session session = session_of(sum_contents());
+  for (const int64_t n : {1, 7, 1000, 0, 3}) {
+    const std::vector<Tensor> inputs{floats({n, 4}, 1), floats({n, 4}, 5)};
+    Result<std::vector<Tensor>> results = session.call(inputs);
+    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    ASSERT_EQ(results->size(), 1U);
+    expect_sum(results->front(), n, 1, 5);
+  }
+}
+
+TEST(Session, SplitsLaunchesOverThreads) {
+  const Session session = session_of(sum_contents(), {.threads = 3});
+  for (int round = 0; round < 20; ++round) {
+    Result<std::vector<Tensor>> results =
+        session.call(std::vector{floats({1000, 4}, 1), floats({1000, 4}, 2)});
+    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    expect_sum(results->front(), 1000, 1, 2);
+  }
+}
+
+TEST(Session, ResultsOutliveSessionAndModule) {
+  Tensor z;
+  {
+    const Session session = session_of(sum_contents());
+    z = session.call(std::vector{floats({5, 4}, 0), floats({5, 4}, 1)})->front();
+  }
+  expect_sum(z, 5, 0, 1);
+}
+
+TEST(Session, UsesExactlyTheBound) {
+  for (const int threads : {1, 3}) {
+    const Module module = load(sum_contents());
+    Call call = Session::create(module, {.threads = threads})->make_call();
+    for (const int64_t n : {1, 100, 0, 999}) {
+      ASSERT_TRUE(call.set_input("x", floats({n, 4}, 0)).is_ok());
+      ASSERT_TRUE(call.set_input("y", floats({n, 4}, 0)).is_ok());
+      const Status status = call.run();
+      ASSERT_TRUE(status.is_ok()) << status.message();
+      Result<MemoryBound> bound = module.memory_bound({{"n", n}}, threads);
+      ASSERT_TRUE(bound.is_ok()) << bound.status().message();
+      ASSERT_EQ(bound->scopes.size(), 2U);
+      for (const ScopeBound& expected : bound->scopes) {
+        const ScopeUse& use = scope(call.stats(), expected.scope);
+        EXPECT_EQ(use.device, "cpu");
+        EXPECT_EQ(use.bound_bytes, expected.bytes);
+        EXPECT_EQ(use.peak_bytes, expected.bytes);
+        EXPECT_EQ(use.lower_bound_bytes, expected.lower_bound_bytes);
+        EXPECT_EQ(use.allocations, 1);
+      }
+      EXPECT_EQ(scope(call.stats(), "global.workspace").bound_bytes, 16 * n + 64 * threads);
+      EXPECT_EQ(scope(call.stats(), "global").bound_bytes, 16 * n);
+    }
+  }
+}
+
+TEST(Session, WritesIntoTheCallersBuffer) {
+  Call call = session_of(sum_contents()).make_call();
+  Tensor z = floats({6, 4}, 0);
+  ASSERT_TRUE(call.set_input(0, floats({6, 4}, 3)).is_ok());
+  ASSERT_TRUE(call.set_input(1, floats({6, 4}, 4)).is_ok());
+  ASSERT_TRUE(call.set_output("z", z).is_ok());
+  const Status status = call.run();
+  ASSERT_TRUE(status.is_ok()) << status.message();
+  EXPECT_EQ(call.outputs().front().data(), z.data());
+  expect_sum(z, 6, 3, 4);
+  EXPECT_EQ(scope(call.stats(), "global").allocations, 0);
+  EXPECT_EQ(scope(call.stats(), "global.workspace").allocations, 1);
+
+  ASSERT_TRUE(call.set_output("z", Tensor()).is_ok());
+  ASSERT_TRUE(call.run().is_ok());
+  EXPECT_NE(call.outputs().front().data(), z.data());
+}
+
+TEST(Session, ServesManyThreads) {
+  const Session session = session_of(sum_contents(), {.threads = 2});
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 200; ++round) {
+        const int64_t n = 1 + (t * 37 + round * 11) % 300;
+        const auto first = static_cast<float>(t);
+        Result<std::vector<Tensor>> results =
+            session.call(std::vector{floats({n, 4}, first), floats({n, 4}, 1)});
+        if (!results.is_ok() || results->front().dims()[0] != n) {
+          ++wrong;
+          continue;
+        }
+        for (int64_t i = 0; i < n * 4; ++i)
+          if (results->front().elements<float>()[i] != (first + 1 + 2 * static_cast<float>(i)) * 2)
+            ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+}
+
+TEST(Session, LoopsUntilTheConditionIsZero) {
+  const Session session = session_of(test::loop_contents());
+  Result<std::vector<Tensor>> results = session.call(std::vector{floats({500}, 0)});
+  ASSERT_TRUE(results.is_ok()) << results.status().message();
+  ASSERT_EQ(results->front().rank(), 1);
+  EXPECT_EQ(results->front().dims()[0], 0);
+}
+
+TEST(Session, LimitsRecursion) {
+  const Session session = session_of(test::recursive_contents());
+  Result<std::vector<Tensor>> deep = session.call(std::vector{floats({900}, 0)});
+  ASSERT_TRUE(deep.is_ok()) << deep.status().message();
+  EXPECT_EQ(deep->front().dims()[0], 1);
+  deep = session.call(std::vector{floats({5000}, 0)});
+  ASSERT_FALSE(deep.is_ok());
+  EXPECT_EQ(deep.status().code(), StatusCode::kResourceLimit);
+  EXPECT_NE(deep.status().message().find("nested calls"), std::string::npos);
+  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  EXPECT_TRUE(session.call(std::vector{floats({10}, 0)}).is_ok());
+}
+
+TEST(Session, CopiesAResultThatIsAnInput) {
+  format::ModuleContents contents = sum_contents();
+  contents.functions[0].code = test::CodeWriter().ret({1}).take();
+  contents.functions[0].memory.clear();
+  const Session session = session_of(std::move(contents));
+  const Tensor y = floats({3, 4}, 7);
+  Result<std::vector<Tensor>> results = session.call(std::vector{floats({3, 4}, 0), y});
+  ASSERT_TRUE(results.is_ok()) << results.status().message();
+  EXPECT_NE(results->front().data(), y.data());
+  EXPECT_EQ(results->front().elements<float>()[11], 18);
+}
+
+class Recorder final : public TraceSink {
+ public:
+  void launched(const TraceEvent& event) override { kernels.emplace_back(event.kernel); }
+  std::vector<std::string> kernels;
+};
+
+TEST(Session, TracesLaunches) {
+  const Session session = session_of(sum_contents());
+  Recorder recorder;
+  ASSERT_TRUE(session.call(std::vector{floats({2, 4}, 0), floats({2, 4}, 0)}, {.trace = &recorder})
+                  .is_ok());
+  EXPECT_EQ(recorder.kernels, (std::vector<std::string>{"test_add", "test_scale"}));
+}
+
+// Runs every range on the calling thread, last worker first.
+class CountingExecutor final : public Executor {
+ public:
+  int threads() const override { return 4; }
+  void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
+    ++loops;
+    for (int64_t begin = 0, worker = 3; begin < total; begin += grain, worker = (worker + 3) % 4)
+      body(context, begin, std::min(total, begin + grain), worker);
+  }
+  std::atomic<int> loops{0};
+};
+
+TEST(Session, RunsLoopsOnTheCallersExecutor) {
+  auto executor = std::make_shared<CountingExecutor>();
+  const Session session = session_of(sum_contents(), {.executor = executor});
+  EXPECT_EQ(session.threads(), 4);
+  Result<std::vector<Tensor>> results =
+      session.call(std::vector{floats({100, 4}, 1), floats({100, 4}, 2)});
+  ASSERT_TRUE(results.is_ok());
+  expect_sum(results->front(), 100, 1, 2);
+  EXPECT_EQ(executor->loops, 2);
+}
+
+}  // namespace
+}  // namespace scopevm

@@ -1,0 +1,192 @@
+#include "tests/vm/run/test_modules.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "vm/api/module_access.h"
+#include "vm/isa/opcodes.h"
+
+namespace scopevm::test {
+namespace {
+
+using isa::Opcode;
+
+constexpr uint16_t code(Opcode opcode) { return static_cast<uint16_t>(opcode); }
+constexpr uint32_t slot(uint32_t index) { return CodeWriter::slot(index); }
+
+format::Bytes own(std::vector<uint8_t> bytes) {
+  auto owner = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
+  return {owner, owner->data(), owner->size()};
+}
+
+std::vector<uint8_t> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+format::Bytes float_bytes(float value) {
+  std::vector<uint8_t> bytes(64);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  format::Bytes owned = own(std::move(bytes));
+  owned.size = sizeof value;
+  return owned;
+}
+
+}  // namespace
+
+CodeWriter& CodeWriter::add(uint16_t code, std::initializer_list<uint32_t> operands) {
+  words_.push_back(code | static_cast<uint32_t>(operands.size() + 1) << 16);
+  words_.insert(words_.end(), operands);
+  return *this;
+}
+
+CodeWriter& CodeWriter::ret(std::initializer_list<uint32_t> registers) {
+  words_.push_back(code(Opcode::ret) | static_cast<uint32_t>(registers.size() + 2) << 16);
+  words_.push_back(static_cast<uint32_t>(registers.size()));
+  words_.insert(words_.end(), registers);
+  return *this;
+}
+
+CodeWriter& CodeWriter::alloc_storage(uint32_t dst, uint32_t pool, uint32_t size) {
+  return add(code(Opcode::alloc_storage), {dst, pool, size});
+}
+
+CodeWriter& CodeWriter::alloc_tensor(uint32_t dst, uint32_t storage, uint32_t offset,
+                                     uint32_t bytes, DType dtype,
+                                     std::initializer_list<uint32_t> dims) {
+  words_.push_back(code(Opcode::alloc_tensor) | static_cast<uint32_t>(dims.size() + 7) << 16);
+  words_.insert(words_.end(), {dst, storage, offset, bytes, static_cast<uint32_t>(dtype),
+                               static_cast<uint32_t>(dims.size())});
+  words_.insert(words_.end(), dims);
+  return *this;
+}
+
+CodeWriter& CodeWriter::launch(uint32_t kernel, uint32_t params, uint32_t grid, uint32_t grain,
+                               std::initializer_list<uint32_t> buffers) {
+  words_.push_back(code(Opcode::launch) | static_cast<uint32_t>(buffers.size() + 6) << 16);
+  words_.insert(words_.end(), {kernel, params, grid, grain, static_cast<uint32_t>(buffers.size())});
+  words_.insert(words_.end(), buffers);
+  return *this;
+}
+
+format::ModuleContents empty_contents() {
+  format::ModuleContents contents;
+  contents.devices = {{"cpu", "cpu"}};
+  contents.pools = {{"global", format::PoolKind::kHeap, 0, -1},
+                    {"global.workspace", format::PoolKind::kArena, 0, -1},
+                    {"global.constant", format::PoolKind::kConstant, 0, -1}};
+  contents.kernels = {
+      {"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_worker", 1, 0}, {"test_nothing", 0, 0}};
+  contents.shape_functions = {{"test_sum_shapes",
+                               6,
+                               4,
+                               {{"main: Add: input \"y\" dim 0 is {1}, \"x\" requires {0}", 3, 4},
+                                {"main: n is {0}, at most 1000", 3, 3}}},
+                              {"test_count_down", 2, 1, {}}};
+  contents.images = {{0, "any", {}, own(read_file(SCOPEVM_TEST_KERNELS))}};
+  contents.producer = "test";
+  return contents;
+}
+
+format::ModuleContents sum_contents() {
+  format::ModuleContents contents = empty_contents();
+  contents.constants = {{"factor", DType::kF32, {1}, 2, float_bytes(2.0F)}};
+  CodeWriter code_writer;
+  code_writer.add(code(Opcode::shape_function), {kSumShapes, 2, 0, 1})
+      .alloc_storage(2, 1, slot(1))
+      .alloc_tensor(3, 2, 0, slot(0), DType::kF32, {slot(3), 4})
+      .launch(kAdd, 0, slot(2), 64, {0, 1, 3})
+      .add(code(Opcode::load_const), {4, 0})
+      .alloc_storage(5, 0, slot(0))
+      .alloc_tensor(6, 5, 0, slot(0), DType::kF32, {slot(3), 4})
+      .launch(kScale, 0, slot(2), 64, {3, 4, 6})
+      .add(code(Opcode::kill), {3})
+      .add(code(Opcode::kill), {2})
+      .ret({6});
+  format::FunctionDecl function;
+  function.name = "main";
+  function.inputs = {{"x", DType::kF32, {"n", "4"}}, {"y", DType::kF32, {"n", "4"}}};
+  function.outputs = {{"z", DType::kF32, {"n", "4"}}};
+  function.dimensions = {{"n", 0, int64_t{1} << 31, 1}};
+  function.register_count = 7;
+  function.slot_count = 6;
+  function.code = code_writer.take();
+  function.memory = {{1, "workspace", false, 1, 5, "16*n + 64*$threads"},
+                     {0, "z", true, 0, 0, "16*n"}};
+  contents.functions.push_back(std::move(function));
+  return contents;
+}
+
+format::ModuleContents loop_contents() {
+  format::ModuleContents contents = empty_contents();
+  CodeWriter code_writer;
+  code_writer.add(code(Opcode::shape_function), {kCountDown, 1, 0})
+      .alloc_storage(1, 1, slot(1))
+      .alloc_tensor(2, 1, 0, slot(1), DType::kF32, {slot(0)});
+  const uint32_t top = code_writer.here();
+  code_writer.add(code(Opcode::shape_function), {kCountDown, 1, 2})
+      .alloc_tensor(2, 1, 0, slot(1), DType::kF32, {slot(0)});
+  const uint32_t branch = code_writer.here();
+  code_writer.add(code(Opcode::branch), {slot(0), top, branch + 4})
+      .alloc_storage(3, 0, 0)
+      .alloc_tensor(4, 3, 0, 0, DType::kF32, {slot(0)})
+      .ret({4});
+  format::FunctionDecl function;
+  function.name = "main";
+  function.inputs = {{"x", DType::kF32, {"n"}}};
+  function.outputs = {{"z", DType::kF32, {"0"}}};
+  function.dimensions = {{"n", 2, int64_t{1} << 31, 1}};
+  function.register_count = 5;
+  function.slot_count = 2;
+  function.code = code_writer.take();
+  contents.functions.push_back(std::move(function));
+  return contents;
+}
+
+format::ModuleContents recursive_contents() {
+  format::ModuleContents contents = empty_contents();
+  // step(x: f32[m]): m is the depth still to go; the tensors of all levels share one storage.
+  CodeWriter step;
+  step.add(code(Opcode::shape_function), {kCountDown, 1, 0});
+  const uint32_t branch = step.here();
+  step.add(code(Opcode::branch), {slot(0), branch + 4, 0});
+  step.alloc_storage(1, 0, slot(1))
+      .alloc_tensor(2, 1, 0, slot(1), DType::kF32, {slot(0)})
+      .add(code(Opcode::call), {0, 1, 2, 1, 3})
+      .ret({3});
+  step[branch + 3] = step.here();
+  step.ret({0});
+  format::FunctionDecl function;
+  function.name = "step";
+  function.inputs = {{"x", DType::kF32, {"m"}}};
+  function.outputs = {{"z", DType::kF32, {"1"}}};
+  function.dimensions = {{"m", 0, int64_t{1} << 31, 1}};
+  function.register_count = 4;
+  function.slot_count = 2;
+  function.code = step.take();
+  contents.functions.push_back(function);
+
+  CodeWriter entry;
+  entry.add(code(Opcode::call), {0, 1, 0, 1, 1}).ret({1});
+  function.name = "main";
+  function.register_count = 2;
+  function.slot_count = 0;
+  function.code = entry.take();
+  contents.functions.push_back(function);
+  return contents;
+}
+
+Module load(format::ModuleContents contents) {
+  Result<Module> module = ModuleAccess::from_contents(std::move(contents));
+  if (!module.is_ok()) {
+    std::cerr << "test module: " << module.status().message() << "\n";
+    std::abort();
+  }
+  return *std::move(module);
+}
+
+}  // namespace scopevm::test

@@ -1,0 +1,60 @@
+// Small modules made by hand, and the words that they are made of.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "scopevm/module.h"
+#include "vm/format/module_contents.h"
+
+namespace scopevm::test {
+
+// Appends instructions as vm/isa/opcodes.def lays them out.
+class CodeWriter {
+ public:
+  static constexpr uint32_t slot(uint32_t index) { return 0x80000000U | index; }
+
+  // `operands` are the words after the first.
+  CodeWriter& add(uint16_t code, std::initializer_list<uint32_t> operands);
+  uint32_t here() const { return static_cast<uint32_t>(words_.size()); }
+  uint32_t& operator[](uint32_t word) { return words_[word]; }
+  std::vector<uint32_t> take() { return std::move(words_); }
+
+  CodeWriter& ret(std::initializer_list<uint32_t> registers);
+  CodeWriter& alloc_storage(uint32_t dst, uint32_t pool, uint32_t size);
+  CodeWriter& alloc_tensor(uint32_t dst, uint32_t storage, uint32_t offset, uint32_t bytes,
+                           DType dtype, std::initializer_list<uint32_t> dims);
+  CodeWriter& launch(uint32_t kernel, uint32_t params, uint32_t grid, uint32_t grain,
+                     std::initializer_list<uint32_t> buffers);
+
+ private:
+  std::vector<uint32_t> words_;
+};
+
+// Pools 0 "global" (heap), 1 "global.workspace" (arena), 2 "global.constant"; the image of
+// kernels.c with its kernels (add, scale, worker, nothing) and shape functions (sum_shapes,
+// count_down).
+format::ModuleContents empty_contents();
+inline constexpr uint32_t kAdd = 0;
+inline constexpr uint32_t kScale = 1;
+inline constexpr uint32_t kWorker = 2;
+inline constexpr uint32_t kNothing = 3;
+inline constexpr uint32_t kSumShapes = 0;
+inline constexpr uint32_t kCountDown = 1;
+
+// main(x: f32[n, 4], y: f32[n, 4]) -> z = (x + y) * 2, n at most 1000; x + y lies in a workspace of
+// 16 n + 64 threads bytes with lower bound 16 n.
+format::ModuleContents sum_contents();
+
+// main(x: f32[n]) -> the empty last step of a loop that makes a tensor one shorter each time.
+format::ModuleContents loop_contents();
+
+// main(x: f32[n]) -> x: calls itself to depth n.
+format::ModuleContents recursive_contents();
+
+// Verifies and loads.
+Module load(format::ModuleContents contents);
+
+}  // namespace scopevm::test

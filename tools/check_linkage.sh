@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Checks what the runtime drags in: neither libscopevm nor the scopevm command may load LLVM, MLIR,
+# protobuf or OpenMP, and the stripped library stays under 1.5 MB.
+#
+#   tools/check_linkage.sh BUILD_FOLDER
+set -euo pipefail
+kForbidden='LLVM|MLIR|protobuf|onnx|libomp|libgomp|libiomp'
+kLimit=1500000
+
+library=$(find "$1" -name 'libscopevm.so' -print -quit)
+[[ -n $library ]] || { echo "check_linkage: no libscopevm.so under $1"; exit 1; }
+for file in "$library" "$1/bin/scopevm"; do
+  if found=$(ldd "$file" | grep -E "$kForbidden"); then
+    echo "check_linkage: $file loads"
+    echo "$found"
+    exit 1
+  fi
+done
+
+stripped=$(mktemp)
+trap 'rm -f "$stripped"' EXIT
+strip -o "$stripped" "$(readlink -f "$library")"
+size=$(stat -c %s "$stripped")
+if ((size >= kLimit)); then
+  echo "check_linkage: libscopevm.so is $size bytes stripped, the limit is $kLimit"
+  exit 1
+fi
+echo "libscopevm.so: $size bytes stripped, limit $kLimit"

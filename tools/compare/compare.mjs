@@ -1,0 +1,183 @@
+// Runs ONNX Runtime and scopevm on the same inputs, turn about, and prints how far the results are
+// apart, the latency ratio at 1 and 2 threads, session creation against module load, and the peak
+// memory of both.
+//
+//   ./dev compare MODEL [SHAPE...]          MODEL: a name in models/, an .onnx file, or `all`
+//                                           SHAPE: NAME=NUMBER,...   (default: the model's usual ones)
+//     --rounds N      turns of each thread count (5)
+//     --threads LIST  thread counts (1,2)
+//     --errors-only   no timing
+//     --json          one JSON object a shape, or {model, failure}; table.mjs makes a page of them
+//     --reference FOLDER   only write ONNX Runtime's inputs and outputs there as .npy
+//
+// An output element agrees when its absolute or its relative error is at most 1e-4. Exits with 1 when
+// an element does not, when the memory used is not what the module's formulas say, or when scopevm
+// fails.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+
+import {compareTensors, sumErrors} from './errors.mjs';
+import {defaultShapes, makeInputs, modelNames, parseShape, shapeText} from './inputs.mjs';
+import {writeNpy} from './npy.mjs';
+import * as ort from './onnx_runtime.mjs';
+import {fileName, writeReference} from './reference.mjs';
+import {compileModel, peakBytes, runModule} from './scopevm.mjs';
+
+const median = values => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+};
+
+function parseArguments(argv) {
+  const options = {rounds: 5, threads: [1, 2], json: false, errorsOnly: false, positional: []};
+  for (let i = 0; i < argv.length; ++i) {
+    const value = () => argv[++i] ?? usage(`${argv[i - 1]} needs a value`);
+    if (argv[i] === '--rounds') options.rounds = Number(value());
+    else if (argv[i] === '--threads') options.threads = value().split(',').map(Number);
+    else if (argv[i] === '--reference') options.reference = value();
+    else if (argv[i] === '--errors-only') options.errorsOnly = true;
+    else if (argv[i] === '--json') options.json = true;
+    else if (argv[i].startsWith('--')) usage(`unknown option ${argv[i]}`);
+    else options.positional.push(argv[i]);
+  }
+  if (options.positional.length === 0) usage('which model?');
+  return options;
+}
+
+function usage(message) {
+  console.error(`compare: ${message}\nusage: ./dev compare MODEL [NAME=NUMBER,...] [--rounds N] ` +
+                '[--threads 1,2] [--errors-only] [--json] [--reference FOLDER]');
+  process.exit(2);
+}
+
+function findModel(text) {
+  const candidates = [text, `models/${text}.onnx`, `examples/${text}/${text}.onnx`];
+  const file = candidates.find(f => f.endsWith('.onnx') && fs.existsSync(f));
+  if (!file) usage(`no model "${text}"; ./dev models makes the benchmark set`);
+  return {file, name: path.basename(file, '.onnx')};
+}
+
+// How often to run in one turn: about half a second, from the latency of one run.
+const repeats = micros => Math.min(500, Math.max(3, Math.round(5e5 / micros)));
+
+// Both runtimes in turn. Returns medians over the rounds and the median of the rounds' ratios.
+async function timeBoth(session, feeds, module, inputs, threads, rounds) {
+  const first = await ort.timeRuns(session, feeds, 2);
+  const count = repeats(Math.min(...first));
+  const theirs = [], ours = [], ratios = [];
+  for (let round = 0; round < rounds; ++round) {
+    theirs.push(median(await ort.timeRuns(session, feeds, count)));
+    await sleep(50);  // ONNX Runtime's pool spins for a while after its last run
+    ours.push(runModule(module, inputs, {threads, repeat: count}).latency_us.median);
+    ratios.push(ours.at(-1) / theirs.at(-1));
+  }
+  return {threads, ort_us: median(theirs), scopevm_us: median(ours), ratio: median(ratios)};
+}
+
+async function compareShape(context, shape) {
+  const {file, name, module, sessions, options, work} = context;
+  const first = sessions[options.threads[0]];
+  const inputs = makeInputs(name, ort.inputsOf(first), shape);
+  const feeds = ort.toFeeds(inputs);
+  const expected = await ort.runOnce(first, feeds);
+  const files = {};
+  for (const [input, tensor] of Object.entries(inputs)) {
+    files[input] = path.join(work, `input_${fileName(input)}.npy`);
+    writeNpy(files[input], tensor);
+  }
+  const outputs = Object.fromEntries(Object.keys(expected).map(
+      output => [output, path.join(work, `output_${fileName(output)}.npy`)]));
+  const stats = runModule(module, files, {threads: 1, repeat: 2, outputs});
+  const errors = sumErrors(Object.keys(expected).map(
+      output => compareTensors(output, expected[output], outputs[output])));
+  const result = {model: name, shape: shapeText(shape), errors, memory: stats.memory,
+                  load_us: stats.load_us ?? null, latency: []};
+  if (!options.errorsOnly) {
+    for (const threads of options.threads)
+      result.latency.push(
+          await timeBoth(sessions[threads], feeds, module, files, threads, options.rounds));
+    result.peak = peakBytes(file, module, files);
+  }
+  return result;
+}
+
+function print(result) {
+  const e = result.errors;
+  console.log(`${result.model} ${result.shape}`);
+  console.log(`  error      abs ${e.abs.toExponential(2)}, rel ${e.rel.toExponential(2)} ` +
+              `(where |value| >= 1e-3); ${e.bad} of ${e.count} elements beyond 1e-4` +
+              (e.worst ? ` [${e.worst}]` : ''));
+  for (const l of result.latency)
+    console.log(`  ${l.threads} thread${l.threads > 1 ? 's' : ' '}  scopevm ` +
+                `${(l.scopevm_us / 1000).toFixed(3)} ms, ONNX Runtime ` +
+                `${(l.ort_us / 1000).toFixed(3)} ms, ratio ${l.ratio.toFixed(2)}`);
+  if (result.load_us !== null && result.session_us)
+    console.log(`  load       scopevm ${(result.load_us / 1000).toFixed(2)} ms, ONNX Runtime ` +
+                `${(result.session_us / 1000).toFixed(1)} ms`);
+  if (result.peak)
+    console.log(`  peak       scopevm ${(result.peak.scopevm / 1e6).toFixed(1)} MB, ONNX Runtime ` +
+                `${(result.peak.ort / 1e6).toFixed(1)} MB more than node alone`);
+  for (const m of result.memory ?? [])
+    console.log(`  ${m.scope}: bound ${m.bound_bytes}, used ${m.peak_bytes}, lower bound ` +
+                `${m.lower_bound_bytes}, ${m.allocations} allocations`);
+}
+
+// The bound must be exact: what the formulas say is what the call used.
+const offends = memory => (memory ?? []).filter(m => m.bound_bytes !== m.peak_bytes);
+
+async function compareModel({file, name}, shapes, options) {
+  const work = fs.mkdtempSync(path.join(os.tmpdir(), 'scopevm-compare-'));
+  const sessions = {};
+  try {
+    const module = path.join(work, `${name}.bc`);
+    const compileSeconds = compileModel(file, module);
+    if (!options.json)
+      console.log(`${name}: compiled in ${compileSeconds.toFixed(1)} s; ONNX Runtime ${ort.version}`);
+    const creation = [];
+    for (const threads of options.threads) {
+      for (let i = 0; i < (options.errorsOnly ? 1 : 3); ++i) {
+        const {session, seconds} = await ort.createSession(file, threads);
+        creation.push(seconds * 1e6);
+        await sessions[threads]?.release();
+        sessions[threads] = session;
+      }
+    }
+    for (const shape of shapes) {
+      const result = await compareShape({file, name, module, sessions, options, work}, shape);
+      result.session_us = median(creation);
+      result.compile_s = compileSeconds;
+      if (options.json) console.log(JSON.stringify(result));
+      else print(result);
+      if (result.errors.bad > 0 || offends(result.memory).length > 0) process.exitCode = 1;
+    }
+  } finally {
+    for (const session of Object.values(sessions)) await session.release();
+    fs.rmSync(work, {recursive: true, force: true});
+  }
+}
+
+async function main() {
+  const options = parseArguments(process.argv.slice(2));
+  const [wanted, ...rest] = options.positional;
+  const asked = rest.map(parseShape);
+  for (const name of wanted === 'all' ? modelNames() : [wanted]) {
+    const model = findModel(name);
+    const shapes = asked.length ? asked : defaultShapes(model.name) ?? usage('which SHAPE?');
+    try {
+      if (options.reference) await writeReference(options.reference, model, shapes);
+      else await compareModel(model, shapes, options);
+    } catch (error) {
+      process.exitCode = 1;
+      if (options.json) console.log(JSON.stringify({model: model.name, failure: error.message}));
+      else console.log(`${model.name}: ${error.message}`);
+    }
+  }
+}
+
+await main().catch(error => {
+  console.error(`compare: ${error.message}`);
+  process.exitCode = 1;
+});

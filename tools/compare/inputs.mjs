@@ -1,0 +1,107 @@
+// What to feed a model: its shapes when none are asked for, names for dimensions that the file
+// leaves unnamed, and sane values for integer inputs (token ids below the vocabulary and so on).
+import {typedArray} from './npy.mjs';
+
+const cross = (a, b) => a.flatMap(x => b.map(y => ({...x, ...y})));
+const kBatches = [{batch: 1}, {batch: 3}];
+const kBertShapes = cross(kBatches, [{length: 7}, {length: 26}, {length: 128}]);
+const kImage = {shapes: kBatches};
+
+// By model name: `dims` overrides the dims of inputs, `shapes` are the default shapes, `values` are
+// by input name, called with (flat index, dims of the input, the shape, a random number in [0,1)).
+const kModels = {
+  ocr_rec: {
+    dims: {x: ['n', 3, 48, 'w']},
+    shapes: cross([{n: 1}, {n: 6}], [{w: 100}, {w: 320}, {w: 733}]),
+  },
+  ocr_det: {dims: {x: ['n', 3, 'h', 'w']}, shapes: [{n: 1, h: 320, w: 320}, {n: 1, h: 640, w: 480}]},
+  ocr_cls: {dims: {x: ['n', 3, 48, 192]}, shapes: [{n: 1}, {n: 6}]},
+  silero_vad: {
+    dims: {input: ['n', 'samples'], state: [2, 'n', 128]},
+    shapes: [{n: 1, samples: 512}, {n: 4, samples: 512}],
+    values: {sr: () => 16000},
+  },
+  mobilenet_v2: kImage,
+  resnet50: kImage,
+  bert_base: {shapes: kBertShapes},
+  bert_2layer: {shapes: kBertShapes},
+  gpt2_decode: {
+    dims: {attention_mask: ['batch', 'past+length']},
+    shapes: cross(kBatches, [{length: 1, past: 7}, {length: 1, past: 128}, {length: 5, past: 26}]),
+    values: {
+      input_ids: (i, dims, shape, random) => Math.floor(random * 50257),
+      position_ids: (i, dims, shape) => shape.past + i % shape.length,
+    },
+  },
+  lstm_op: {shapes: cross(kBatches, [{length: 10}, {length: 50}])},
+  lstm_loop: {shapes: cross(kBatches, [{length: 10}, {length: 50}])},
+  digits: {shapes: [{n: 1}, {n: 16}]},
+};
+
+// Integer inputs that any transformer has. Every row but the first ends in padding.
+const kValues = {
+  input_ids: (i, dims, shape, random) => Math.floor(random * 30000),
+  token_type_ids: (i, dims) => i % dims[1] >= dims[1] / 2 ? 1 : 0,
+  attention_mask: (i, dims) => {
+    const row = Math.floor(i / dims[1]);
+    return i % dims[1] < Math.max(1, dims[1] - 2 * row) ? 1 : 0;
+  },
+};
+
+export const modelNames = () => Object.keys(kModels);
+
+export function defaultShapes(model) {
+  return kModels[model]?.shapes;
+}
+
+// "batch=3,length=7" -> {batch: 3, length: 7}
+export function parseShape(text) {
+  return Object.fromEntries(text.split(',').map(part => {
+    const [name, value] = part.split('=');
+    if (!/^\d+$/.test(value ?? '')) throw new Error(`shape "${text}": wanted NAME=NUMBER,...`);
+    return [name, Number(value)];
+  }));
+}
+
+export const shapeText = shape => Object.entries(shape).map(([n, v]) => `${n}=${v}`).join(',');
+
+// A small generator with a fixed seed (mulberry32): the same inputs in every run.
+export function randomSource(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+function dimValue(dim, shape, input) {
+  if (typeof dim === 'number') return dim;
+  if (/^\d+$/.test(dim)) return Number(dim);
+  const terms = dim.split('+').map(term => shape[term]);
+  if (terms.some(term => term === undefined))
+    throw new Error(`input "${input}": no value given for its dimension "${dim}"`);
+  return terms.reduce((a, b) => a + b);
+}
+
+// `inputs` is ONNX Runtime's inputMetadata. Returns {name: {dtype, dims, data}}.
+export function makeInputs(model, inputs, shape) {
+  const random = randomSource(1234);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const feeds = {};
+  for (const {name, type, shape: declared} of inputs) {
+    const dims = (kModels[model]?.dims?.[name] ?? declared).map(d => dimValue(d, shape, name));
+    const count = dims.reduce((a, b) => a * b, 1);
+    const data = new (typedArray(type))(count);
+    const value = kModels[model]?.values?.[name] ?? kValues[name];
+    const big = type === 'int64' || type === 'uint64';
+    for (let i = 0; i < count; ++i) {
+      if (type.startsWith('float')) { data[i] = normal(); continue; }
+      const number = value ? value(i, dims, shape, random()) : Math.floor(random() * 2);
+      data[i] = big ? BigInt(number) : number;
+    }
+    feeds[name] = {dtype: type, dims, data};
+  }
+  return feeds;
+}

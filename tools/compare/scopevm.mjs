@@ -1,0 +1,44 @@
+// The scopevm command as the comparison uses it: compile, run with statistics, peak memory.
+import {spawnSync} from 'node:child_process';
+import path from 'node:path';
+import {performance} from 'node:perf_hooks';
+import {fileURLToPath} from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const kCommand = process.env.SCOPEVM ?? 'build/release/bin/scopevm';
+
+function run(program, args) {
+  const done = spawnSync(program, args, {encoding: 'utf8', maxBuffer: 1 << 28});
+  if (done.error) throw new Error(`${program}: ${done.error.message}`);
+  if (done.status !== 0)
+    throw new Error(`${path.basename(program)} ${args[0]}: ${(done.stderr || `ended by ${done.signal}`).trim()}`);
+  return done.stdout;
+}
+
+// Returns seconds.
+export function compileModel(file, module) {
+  const started = performance.now();
+  run(kCommand, ['compile', file, '-o', module]);
+  return (performance.now() - started) / 1000;
+}
+
+function runArguments(module, inputs, {threads = 1, repeat = 1, outputs = {}}) {
+  const named = (flag, files) => Object.entries(files).flatMap(([n, f]) => [flag, `${n}=${f}`]);
+  return ['run', module, ...named('--input', inputs), ...named('--output', outputs),
+          '--threads', String(threads), '--repeat', String(repeat), '--stats', '--json'];
+}
+
+// Returns what `scopevm run --stats --json` prints.
+export function runModule(module, inputs, options) {
+  return JSON.parse(run(kCommand, runArguments(module, inputs, options)));
+}
+
+// Peak resident bytes of a whole process each, two calls at one thread. For ONNX Runtime, what the
+// session and the calls add to an idle node that has loaded the library.
+export function peakBytes(file, module, inputs) {
+  const ours = run('/usr/bin/python3', [path.join(here, 'peak_memory.py'), kCommand,
+                                        ...runArguments(module, inputs, {repeat: 2})]);
+  const theirs = run(process.execPath, [path.join(here, 'peak_memory.mjs'), file,
+                                        ...Object.entries(inputs).map(([n, f]) => `${n}=${f}`)]);
+  return {scopevm: Number(ours), ort: Number(theirs)};
+}

@@ -1,0 +1,31 @@
+// From a file or bytes, through reader and verifier, to a module that can run.
+#include <utility>
+
+#include "scopevm/module.h"
+#include "vm/api/module_access.h"
+#include "vm/format/read_module.h"
+#include "vm/format/verify.h"
+
+namespace scopevm {
+namespace {
+
+Result<Module> read(const format::Bytes& bytes) {
+  SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents, format::read_module(bytes));
+  SCOPEVM_RETURN_IF_ERROR(format::verify(contents));
+  return ModuleAccess::from_contents(std::move(contents));
+}
+
+}  // namespace
+
+Result<Module> Module::load(const std::string& path) {
+  SCOPEVM_ASSIGN_OR_RETURN(const format::Bytes file, format::map_file(path));
+  Result<Module> module = read(file);
+  if (!module.is_ok()) return std::move(module).status().with_context(path);
+  return module;
+}
+
+Result<Module> Module::load_bytes(std::span<const uint8_t> bytes) {
+  return read(format::aligned_copy(bytes.data(), bytes.size()));
+}
+
+}  // namespace scopevm

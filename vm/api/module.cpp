@@ -1,0 +1,20 @@
+// Module: what a loaded module says about itself.
+#include "scopevm/module.h"
+
+#include <utility>
+
+#include "vm/load/loaded_module.h"
+#include "vm/run/bound.h"
+
+namespace scopevm {
+
+Module::Module(std::shared_ptr<const vm::LoadedModule> loaded) : loaded_(std::move(loaded)) {}
+
+const Signature& Module::signature() const { return loaded_->signature(); }
+
+Result<MemoryBound> Module::memory_bound(const std::map<std::string, int64_t>& dims,
+                                         int threads) const {
+  return vm::memory_bound(*loaded_, dims, threads);
+}
+
+}  // namespace scopevm

@@ -1,0 +1,191 @@
+// Session and Call: the public face of bound sessions and call contexts.
+#include "scopevm/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/nearest_name.h"
+#include "vm/api/module_access.h"
+#include "vm/run/bind.h"
+#include "vm/run/bound_session.h"
+#include "vm/run/call_context.h"
+#include "vm/run/interpreter.h"
+
+namespace scopevm {
+namespace {
+
+Result<size_t> find_name(std::string_view kind, std::string_view name,
+                         const std::vector<std::string>& known) {
+  const auto found = std::ranges::find(known, name);
+  if (found != known.end()) return static_cast<size_t>(found - known.begin());
+  return Status(StatusCode::kNotFound, "the module has no " + std::string(kind) + " \"" +
+                                           std::string(name) + "\"" +
+                                           runtime::name_suggestion(name, known));
+}
+
+Status bad_index(std::string_view kind, size_t index, size_t count) {
+  return {StatusCode::kNotFound, "the module has no " + std::string(kind) + " " +
+                                     std::to_string(index) + "; it has " + std::to_string(count)};
+}
+
+void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t latency_ns) {
+  const std::vector<vm::PoolAccount>& pools = context.pools();
+  context.stats.latency_ns = latency_ns;
+  context.stats.memory.resize(pools.size());
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));
+    context.stats.memory[i] = {memory.device(),      memory.scope(),
+                               pools[i].bound_bytes, pools[i].lower_bound_bytes,
+                               pools[i].peak_bytes,  pools[i].allocations};
+  }
+}
+
+// REQUIRES: each set input passed check_input.
+Status run(vm::CallContext& context, const CallOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  vm::BoundSession& session = *context.session;
+  context.begin();
+  SCOPEVM_RETURN_IF_ERROR(vm::bind_inputs(session.module(), context));
+  Status status = vm::interpret(session, context, options);
+  context.end();
+  if (!status.is_ok()) context.results.clear();
+  const auto end = std::chrono::steady_clock::now();
+  fill_stats(session, context,
+             std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
+  return status;
+}
+
+// A context of the session's, given back at the end of the scope.
+class Lease {
+ public:
+  explicit Lease(std::shared_ptr<vm::BoundSession> session) : context_(session->take_context()) {
+    context_->session = std::move(session);
+  }
+  ~Lease() {
+    const std::shared_ptr<vm::BoundSession> session = std::move(context_->session);
+    session->give_back(std::move(context_));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  vm::CallContext& operator*() { return *context_; }
+
+ private:
+  std::unique_ptr<vm::CallContext> context_;
+};
+
+}  // namespace
+
+TraceSink::~TraceSink() = default;
+
+Call::Call(std::unique_ptr<vm::CallContext> context) : context_(std::move(context)) {}
+Call::Call(Call&&) noexcept = default;
+
+Call& Call::operator=(Call&& other) noexcept {
+  std::swap(context_, other.context_);
+  return *this;
+}
+
+Call::~Call() {
+  if (context_ == nullptr) return;
+  const std::shared_ptr<vm::BoundSession> session = std::move(context_->session);
+  session->give_back(std::move(context_));
+}
+
+Status Call::set_input(size_t index, Tensor tensor) {
+  if (index >= context_->inputs.size()) return bad_index("input", index, context_->inputs.size());
+  if (!tensor.is_empty())
+    SCOPEVM_RETURN_IF_ERROR(vm::check_input(context_->session->module(), index, tensor));
+  context_->inputs[index] = std::move(tensor);
+  return {};
+}
+
+Status Call::set_input(std::string_view name, Tensor tensor) {
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
+                           find_name("input", name, context_->session->module().input_names()));
+  return set_input(index, std::move(tensor));
+}
+
+Status Call::set_output(size_t index, Tensor tensor) {
+  if (index >= context_->outputs.size())
+    return bad_index("output", index, context_->outputs.size());
+  if (tensor.is_read_only())
+    return {StatusCode::kInvalidArgument, "output \"" +
+                                              context_->session->module().output_names()[index] +
+                                              "\": the buffer is read-only"};
+  context_->set_output(index, std::move(tensor));
+  return {};
+}
+
+Status Call::set_output(std::string_view name, Tensor tensor) {
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
+                           find_name("output", name, context_->session->module().output_names()));
+  return set_output(index, std::move(tensor));
+}
+
+Status Call::run(const CallOptions& options) { return scopevm::run(*context_, options); }
+
+std::span<const Tensor> Call::outputs() const { return context_->results; }
+
+Result<Tensor> Call::output(std::string_view name) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
+                           find_name("output", name, context_->session->module().output_names()));
+  if (index >= context_->results.size())
+    return Status(StatusCode::kNotFound, "the call has no results: it has not run, or failed");
+  return context_->results[index];
+}
+
+void Call::clear_outputs() { context_->results.clear(); }
+
+const CallStats& Call::stats() const { return context_->stats; }
+
+Session::Session(std::shared_ptr<vm::BoundSession> bound) : bound_(std::move(bound)) {}
+
+Result<Session> Session::create(const Module& module, SessionOptions options) {
+  SCOPEVM_ASSIGN_OR_RETURN(
+      std::shared_ptr<vm::BoundSession> bound,
+      vm::BoundSession::create(ModuleAccess::loaded(module), std::move(options)));
+  return Session(std::move(bound));
+}
+
+Result<std::vector<Tensor>> Session::call(std::span<const Tensor> inputs,
+                                          const CallOptions& options) const {
+  Lease lease(bound_);
+  vm::CallContext& context = *lease;
+  if (inputs.size() > context.inputs.size())
+    return Status(StatusCode::kInvalidArgument, std::to_string(inputs.size()) +
+                                                    " inputs given; the module has " +
+                                                    std::to_string(context.inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].is_empty()) continue;
+    SCOPEVM_RETURN_IF_ERROR(vm::check_input(bound_->module(), i, inputs[i]));
+    context.inputs[i] = inputs[i];
+  }
+  SCOPEVM_RETURN_IF_ERROR(run(context, options));
+  return std::move(context.results);
+}
+
+Call Session::make_call() const {
+  std::unique_ptr<vm::CallContext> context = bound_->take_context();
+  context->session = bound_;
+  return Call(std::move(context));
+}
+
+const Signature& Session::signature() const { return bound_->module().signature(); }
+
+int Session::threads() const { return bound_->threads(); }
+
+std::vector<ScopeStats> Session::memory_stats() const {
+  std::vector<ScopeStats> stats;
+  for (size_t i = 0; i < bound_->pool_count(); ++i) {
+    const runtime::ScopeMemory& memory = bound_->pool(static_cast<uint32_t>(i));
+    stats.push_back({memory.device(), memory.scope(), memory.stats()});
+  }
+  return stats;
+}
+
+void Session::trim() const {
+  for (size_t i = 0; i < bound_->pool_count(); ++i)
+    bound_->pool(static_cast<uint32_t>(i)).allocator().trim();
+}
+
+}  // namespace scopevm

@@ -1,0 +1,67 @@
+// Chooses the kernel image for this CPU and finds every function of the module in it.
+#include <string>
+
+#include "runtime/cpu/cpu_features.h"
+#include "vm/load/loaded_module.h"
+
+namespace scopevm::vm {
+namespace {
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// The runnable image that asks for most: it was compiled for the CPU most like this one.
+Result<const format::ImageDecl*> best_image(const format::ModuleContents& contents) {
+  const format::ImageDecl* best = nullptr;
+  std::string lacking;
+  for (const format::ImageDecl& image : contents.images) {
+    if (image.device >= contents.devices.size() || contents.devices[image.device].kind != "cpu")
+      continue;
+    const std::vector<std::string> missing = runtime::missing_cpu_features(image.features);
+    if (!missing.empty())
+      lacking += "\n  the image for " + image.target_cpu + " needs " + join(missing);
+    else if (best == nullptr || image.features.size() > best->features.size())
+      best = &image;
+  }
+  if (best != nullptr) return best;
+  if (lacking.empty())
+    return Status(StatusCode::kInvalidModel, "module has kernels but no image for a CPU");
+  return Status(StatusCode::kUnsupported, "no kernel image of the module runs on this CPU" +
+                                              lacking + "\ncompile with another --target-cpu");
+}
+
+}  // namespace
+
+Result<const KernelTable*> LoadedModule::kernels() const {
+  std::call_once(kernels_once_, [this] { kernels_status_ = load_kernels(); });
+  if (!kernels_status_.is_ok()) return kernels_status_;
+  return &kernel_table_;
+}
+
+Status LoadedModule::load_kernels() const {
+  if (contents_.kernels.empty() && contents_.shape_functions.empty()) return {};
+  SCOPEVM_ASSIGN_OR_RETURN(const format::ImageDecl* decl, best_image(contents_));
+  const std::string label = "kernel image " + decl->target_cpu;
+  SCOPEVM_ASSIGN_OR_RETURN(
+      runtime::KernelImage image,
+      runtime::KernelImage::load({decl->elf.data, static_cast<size_t>(decl->elf.size)}, label));
+  for (const format::KernelDecl& kernel : contents_.kernels) {
+    auto function = reinterpret_cast<KernelFn>(image.symbol(kernel.symbol));
+    if (function == nullptr)
+      return {StatusCode::kInvalidModel, label + ": no kernel \"" + kernel.symbol + "\""};
+    kernel_table_.kernels.push_back(function);
+  }
+  for (const format::ShapeFunctionDecl& shape : contents_.shape_functions) {
+    auto function = reinterpret_cast<ShapeFn>(image.symbol(shape.symbol));
+    if (function == nullptr)
+      return {StatusCode::kInvalidModel, label + ": no shape function \"" + shape.symbol + "\""};
+    kernel_table_.shape_functions.push_back(function);
+  }
+  kernel_table_.image.emplace(std::move(image));
+  return {};
+}
+
+}  // namespace scopevm::vm

@@ -1,0 +1,137 @@
+#include "vm/load/loaded_module.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "scopevm/tensor.h"
+#include "vm/isa/opcodes.h"
+#include "vm/load/result_sites.h"
+
+namespace scopevm::vm {
+namespace {
+
+void raise(uint32_t& most, size_t needed) { most = std::max(most, static_cast<uint32_t>(needed)); }
+
+// Raises what the layout must hold to what the instruction at `w` needs.
+void count_instruction(const format::ModuleContents& contents, const uint32_t* w,
+                       FrameLayout& layout) {
+  using isa::Opcode;
+  namespace op = isa::op;
+  switch (isa::opcode_of(*w)) {
+    case Opcode::alloc_tensor:
+      return raise(layout.max_rank, isa::decode<op::alloc_tensor>(w).dims.size());
+    case Opcode::alloc_view:
+      return raise(layout.max_rank, isa::decode<op::alloc_view>(w).dims.size());
+    case Opcode::load_const: {
+      const auto in = isa::decode<op::load_const>(w);
+      return raise(layout.max_rank, contents.constants[in.constant.value].dims.size());
+    }
+    case Opcode::launch:
+      return raise(layout.max_buffers, isa::decode<op::launch>(w).buffers.size());
+    case Opcode::shape_function: {
+      const auto in = isa::decode<op::shape_function>(w);
+      return raise(layout.max_shape_dims,
+                   contents.shape_functions[in.function.value].dim_count + 1);
+    }
+    case Opcode::call: {
+      const auto in = isa::decode<op::call>(w);
+      for (const format::TensorDecl& output : contents.functions[in.callee.value].outputs)
+        raise(layout.max_rank, output.dims.size());
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+FrameLayout layout_of(const format::ModuleContents& contents,
+                      const format::FunctionDecl& function) {
+  FrameLayout layout;
+  for (const format::TensorDecl& input : function.inputs) raise(layout.max_rank, input.dims.size());
+  for (size_t pc = 0; pc < function.code.size(); pc += isa::word_count_of(function.code[pc]))
+    count_instruction(contents, &function.code[pc], layout);
+  layout.dims_offset = function.register_count * sizeof(Register);
+  layout.slots_offset =
+      layout.dims_offset + size_t{function.register_count} * layout.max_rank * sizeof(int64_t);
+  layout.buffers_offset = layout.slots_offset + size_t{function.slot_count} * sizeof(int64_t);
+  layout.shape_dims_offset = layout.buffers_offset + layout.max_buffers * sizeof(void*);
+  // A frame is never empty: the stack counts frames by their bytes.
+  layout.bytes =
+      std::max(sizeof(int64_t), layout.shape_dims_offset + layout.max_shape_dims * sizeof(int64_t));
+  return layout;
+}
+
+TensorSignature signature_of(const format::TensorDecl& tensor) {
+  return {tensor.name, tensor.dtype, tensor.dims};
+}
+
+AxisRule axis_rule(const std::string& dim, const std::vector<DimensionSignature>& dimensions) {
+  AxisRule rule;
+  const auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), rule.exact);
+  if (error == std::errc() && end == dim.data() + dim.size()) return rule;
+  rule.exact = -1;
+  const auto known = std::ranges::find(dimensions, dim, &DimensionSignature::name);
+  if (known != dimensions.end()) rule.dimension = static_cast<int32_t>(known - dimensions.begin());
+  return rule;
+}
+
+Status check_ranks(const FrameLayout& layout, const format::FunctionDecl& function) {
+  if (layout.max_rank <= kMaxRank) return {};
+  return {StatusCode::kUnsupported, function.name + ": a tensor of rank " +
+                                        std::to_string(layout.max_rank) + "; at most " +
+                                        std::to_string(kMaxRank) + " is supported"};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const LoadedModule>> LoadedModule::create(format::ModuleContents contents) {
+  std::shared_ptr<LoadedModule> module(new LoadedModule(std::move(contents)));
+  SCOPEVM_RETURN_IF_ERROR(module->prepare());
+  return std::shared_ptr<const LoadedModule>(std::move(module));
+}
+
+Status LoadedModule::prepare() {
+  const auto& functions = contents_.functions;
+  const auto entry = std::ranges::find(functions, "main", &format::FunctionDecl::name);
+  if (entry == functions.end())
+    return {StatusCode::kInvalidModel, "module has no function \"main\""};
+  main_ = static_cast<uint32_t>(entry - functions.begin());
+  for (const format::FunctionDecl& function : functions) {
+    const FrameLayout layout = layout_of(contents_, function);
+    SCOPEVM_RETURN_IF_ERROR(check_ranks(layout, function));
+    functions_.push_back({&function, layout});
+  }
+  prepare_signature();
+  result_sites_ = find_result_sites(*main().decl);
+  return {};
+}
+
+void LoadedModule::prepare_signature() {
+  const format::FunctionDecl& entry = *main().decl;
+  for (const format::DimensionDecl& dimension : entry.dimensions)
+    signature_.dimensions.push_back(
+        {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
+  for (const format::TensorDecl& input : entry.inputs) {
+    signature_.inputs.push_back(signature_of(input));
+    input_names_.push_back(input.name);
+    std::vector<AxisRule> rules;
+    for (const std::string& dim : input.dims)
+      rules.push_back(axis_rule(dim, signature_.dimensions));
+    axis_rules_.push_back(std::move(rules));
+  }
+  for (const format::TensorDecl& output : entry.outputs) {
+    signature_.outputs.push_back(signature_of(output));
+    output_names_.push_back(output.name);
+  }
+}
+
+std::string_view LoadedModule::source_name(const format::FunctionDecl& function,
+                                           uint32_t word) const {
+  const auto source =
+      std::ranges::lower_bound(function.sources, word, {}, &format::SourceDecl::word);
+  if (source == function.sources.end() || source->word != word) return "";
+  return source->name;
+}
+
+}  // namespace scopevm::vm

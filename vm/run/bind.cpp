@@ -1,0 +1,132 @@
+#include "vm/run/bind.h"
+
+#include <functional>
+#include <vector>
+
+#include "runtime/tensor/shape.h"
+
+namespace scopevm::vm {
+namespace {
+
+std::string declared_text(const TensorSignature& signature) {
+  std::string text = std::string(name(signature.dtype)) + "[";
+  for (size_t i = 0; i < signature.dims.size(); ++i)
+    text += (i > 0 ? ", " : "") + signature.dims[i];
+  return text + "]";
+}
+
+Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what) {
+  return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": " + what +
+                                            ": expected " + declared_text(signature) + ", given " +
+                                            runtime::type_text(given.dtype(), given.dims())};
+}
+
+// Where a dimension got its value.
+struct Witness {
+  size_t input = 0;
+  size_t axis = 0;
+  int64_t value = -1;
+};
+
+Status bind_dimension(const LoadedModule& module, int32_t dimension, const Witness& here,
+                      Witness& first) {
+  const Signature& signature = module.signature();
+  const DimensionSignature& declared = signature.dimensions[dimension];
+  const std::string& input = signature.inputs[here.input].name;
+  if (first.value == here.value) return {};
+  if (first.value >= 0) {
+    const std::string& other = signature.inputs[first.input].name;
+    return {StatusCode::kInvalidArgument,
+            "input \"" + input + "\": dim " + std::to_string(here.axis) + " is " +
+                std::to_string(here.value) + ", but it must equal dim " +
+                std::to_string(first.axis) + " of input \"" + other + "\", which is " +
+                std::to_string(first.value) + " (dimension " + declared.name + ")"};
+  }
+  first = here;
+  // The words are put together only when they are needed: this runs for every call.
+  if (here.value >= declared.min && here.value <= declared.max &&
+      (declared.multiple_of <= 1 || here.value % declared.multiple_of == 0))
+    return {};
+  return check_dimension(declared, here.value,
+                         "input \"" + input + "\": dim " + std::to_string(here.axis));
+}
+
+bool overlaps(const Tensor& a, const Tensor& b) {
+  const std::less<> before;
+  const auto* a_begin = static_cast<const char*>(a.data());
+  const auto* b_begin = static_cast<const char*>(b.data());
+  return a.bytes() > 0 && b.bytes() > 0 && before(a_begin, b_begin + b.bytes()) &&
+         before(b_begin, a_begin + a.bytes());
+}
+
+Status check_overlap(const LoadedModule& module, const CallContext& context) {
+  const Signature& signature = module.signature();
+  for (size_t i = 0; i < context.outputs.size(); ++i) {
+    const Tensor& output = context.outputs[i];
+    if (output.is_empty()) continue;
+    for (size_t j = 0; j < context.inputs.size(); ++j)
+      if (overlaps(output, context.inputs[j]))
+        return {StatusCode::kInvalidArgument, "output \"" + signature.outputs[i].name +
+                                                  "\" overlaps input \"" +
+                                                  signature.inputs[j].name + "\""};
+    for (size_t j = 0; j < i; ++j)
+      if (overlaps(output, context.outputs[j]))
+        return {StatusCode::kInvalidArgument, "output \"" + signature.outputs[i].name +
+                                                  "\" overlaps output \"" +
+                                                  signature.outputs[j].name + "\""};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_input(const LoadedModule& module, size_t index, const Tensor& given) {
+  const TensorSignature& signature = module.signature().inputs[index];
+  if (given.dtype() != signature.dtype) return mismatch(signature, given, "wrong element type");
+  if (given.dims().size() != signature.dims.size()) return mismatch(signature, given, "wrong rank");
+  const std::vector<AxisRule>& rules = module.axis_rules()[index];
+  for (size_t axis = 0; axis < rules.size(); ++axis)
+    if (rules[axis].exact >= 0 && rules[axis].exact != given.dims()[axis])
+      return mismatch(signature, given, "wrong dim " + std::to_string(axis));
+  return {};
+}
+
+Status bind_inputs(const LoadedModule& module, const CallContext& context) {
+  const Signature& signature = module.signature();
+  // Few enough for the stack in every model seen; more go to the heap.
+  constexpr size_t kInline = 16;
+  Witness inline_witnesses[kInline];
+  std::vector<Witness> more(signature.dimensions.size() > kInline ? signature.dimensions.size()
+                                                                  : 0);
+  Witness* witnesses = more.empty() ? inline_witnesses : more.data();
+  for (size_t input = 0; input < context.inputs.size(); ++input) {
+    const Tensor& given = context.inputs[input];
+    if (given.is_empty())
+      return {StatusCode::kInvalidArgument, "missing input \"" + signature.inputs[input].name +
+                                                "\": expected " +
+                                                declared_text(signature.inputs[input])};
+    const std::vector<AxisRule>& rules = module.axis_rules()[input];
+    for (size_t axis = 0; axis < rules.size(); ++axis)
+      if (const int32_t dimension = rules[axis].dimension; dimension >= 0)
+        SCOPEVM_RETURN_IF_ERROR(bind_dimension(module, dimension, {input, axis, given.dims()[axis]},
+                                               witnesses[dimension]));
+  }
+  return check_overlap(module, context);
+}
+
+Status check_dimension(const DimensionSignature& dimension, int64_t value,
+                       const std::string& where) {
+  std::string need;
+  if (value < dimension.min)
+    need = "at least " + std::to_string(dimension.min);
+  else if (value > dimension.max)
+    need = "at most " + std::to_string(dimension.max);
+  else if (dimension.multiple_of > 1 && value % dimension.multiple_of != 0)
+    need = "a multiple of " + std::to_string(dimension.multiple_of);
+  else
+    return {};
+  return {StatusCode::kInvalidArgument, where + " is " + std::to_string(value) + "; dimension " +
+                                            dimension.name + " must be " + need};
+}
+
+}  // namespace scopevm::vm

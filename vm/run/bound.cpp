@@ -1,0 +1,112 @@
+#include "vm/run/bound.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "runtime/nearest_name.h"
+#include "vm/isa/opcodes.h"
+#include "vm/run/bind.h"
+#include "vm/run/results.h"
+
+namespace scopevm::vm {
+namespace {
+
+// Every dimension has a value within its bounds, and every value a dimension.
+Status check_dims(const Signature& signature, const std::map<std::string, int64_t>& dims) {
+  std::vector<std::string> known;
+  for (const DimensionSignature& dimension : signature.dimensions) known.push_back(dimension.name);
+  for (const auto& [name, value] : dims)
+    if (std::ranges::find(known, name) == known.end())
+      return {StatusCode::kInvalidArgument, "the module has no dimension \"" + name + "\"" +
+                                                runtime::name_suggestion(name, known)};
+  for (const DimensionSignature& dimension : signature.dimensions) {
+    const auto given = dims.find(dimension.name);
+    if (given == dims.end())
+      return {StatusCode::kInvalidArgument,
+              "dimension \"" + dimension.name + "\" needs a value: " + dimension.name + "=NUMBER"};
+    SCOPEVM_RETURN_IF_ERROR(
+        check_dimension(dimension, given->second, "dimension " + dimension.name));
+  }
+  return {};
+}
+
+// The dims that the module's shape function takes: those of the inputs that its instruction names.
+Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::RegisterList inputs,
+                                          const std::map<std::string, int64_t>& dims) {
+  const Signature& signature = module.signature();
+  std::vector<int64_t> values;
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const uint32_t input = inputs[i].value;
+    if (input >= signature.inputs.size())
+      return Status(StatusCode::kUnsupported,
+                    "sizes depend on values computed during the call; there is no bound by dims");
+    const std::vector<AxisRule>& rules = module.axis_rules()[input];
+    for (size_t axis = 0; axis < rules.size(); ++axis) {
+      const AxisRule& rule = rules[axis];
+      if (rule.exact < 0 && rule.dimension < 0)
+        return Status(StatusCode::kUnsupported, "input \"" + signature.inputs[input].name +
+                                                    "\": dim " + std::to_string(axis) +
+                                                    " has no name to give a value to");
+      values.push_back(rule.exact >= 0 ? rule.exact
+                                       : dims.at(signature.dimensions[rule.dimension].name));
+    }
+  }
+  return values;
+}
+
+// Runs the first shape function of `main`; its slots, or zeros when it has none.
+Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
+                                           const std::map<std::string, int64_t>& dims,
+                                           int threads) {
+  const format::FunctionDecl& entry = *module.main().decl;
+  std::vector<int64_t> slots(entry.slot_count);
+  for (size_t pc = 0; pc < entry.code.size(); pc += isa::word_count_of(entry.code[pc])) {
+    if (isa::opcode_of(entry.code[pc]) != isa::Opcode::shape_function) continue;
+    const auto in = isa::decode<isa::op::shape_function>(&entry.code[pc]);
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> values, shape_inputs(module, in.inputs, dims));
+    const format::ShapeFunctionDecl& decl = module.contents().shape_functions[in.function.value];
+    if (values.size() != decl.dim_count)
+      return Status(StatusCode::kInvalidModel, "the shape function takes other inputs");
+    values.push_back(threads);
+    SCOPEVM_ASSIGN_OR_RETURN(const KernelTable* kernels, module.kernels());
+    const int64_t failed = kernels->shape_functions[in.function.value](values.data(), slots.data());
+    if (failed >= 0) return check_failure(decl, failed, slots.data());
+    break;
+  }
+  return slots;
+}
+
+ScopeBound& scope_of(MemoryBound& bound, const MemoryLine& line) {
+  for (ScopeBound& scope : bound.scopes)
+    if (scope.device == line.device && scope.scope == line.scope) return scope;
+  bound.scopes.push_back({line.device, line.scope, 0, 0});
+  return bound.scopes.back();
+}
+
+}  // namespace
+
+Result<MemoryBound> memory_bound(const LoadedModule& module,
+                                 const std::map<std::string, int64_t>& dims, int threads) {
+  if (threads < 1) return Status(StatusCode::kInvalidArgument, "threads must be at least 1");
+  SCOPEVM_RETURN_IF_ERROR(check_dims(module.signature(), dims));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> slots, compute_slots(module, dims, threads));
+  MemoryBound bound;
+  for (const format::MemoryDecl& decl : module.main().decl->memory) {
+    const format::PoolDecl& pool = module.contents().pools[decl.pool];
+    MemoryLine line{module.contents().devices[pool.device].name,
+                    pool.scope,
+                    decl.what,
+                    decl.is_result,
+                    slots[decl.bytes_slot],
+                    slots[decl.lower_bound_slot],
+                    decl.formula};
+    ScopeBound& scope = scope_of(bound, line);
+    scope.bytes += line.bytes;
+    scope.lower_bound_bytes += line.lower_bound_bytes;
+    bound.lines.push_back(std::move(line));
+  }
+  return bound;
+}
+
+}  // namespace scopevm::vm

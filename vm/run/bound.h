@@ -1,0 +1,16 @@
+// The memory contract at given dims, without a call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "scopevm/module.h"
+#include "vm/load/loaded_module.h"
+
+namespace scopevm::vm {
+
+Result<MemoryBound> memory_bound(const LoadedModule& module,
+                                 const std::map<std::string, int64_t>& dims, int threads);
+
+}  // namespace scopevm::vm

@@ -1,0 +1,94 @@
+#include "vm/run/bound_session.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/heap_allocator.h"
+#include "runtime/nearest_name.h"
+
+namespace scopevm::vm {
+namespace {
+
+std::shared_ptr<Allocator> default_allocator(format::PoolKind kind) {
+  if (kind == format::PoolKind::kHeap) return std::make_shared<runtime::HeapAllocator>();
+  return std::make_shared<runtime::ArenaAllocator>();
+}
+
+// The tighter of two limits, where negative is none.
+int64_t tighter(int64_t a, int64_t b) {
+  if (a < 0) return b;
+  return b < 0 ? a : std::min(a, b);
+}
+
+Status check_scope(const std::vector<format::PoolDecl>& pools, const std::string& scope) {
+  if (std::ranges::any_of(pools, [&](const auto& pool) { return pool.scope == scope; })) return {};
+  std::vector<std::string> known;
+  for (const format::PoolDecl& pool : pools) known.push_back(pool.scope);
+  return {StatusCode::kInvalidArgument, "the module has no memory scope \"" + scope + "\"" +
+                                            runtime::name_suggestion(scope, known)};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<BoundSession>> BoundSession::create(
+    std::shared_ptr<const LoadedModule> module, SessionOptions options) {
+  std::shared_ptr<BoundSession> session(new BoundSession);
+  session->module_ = std::move(module);
+  SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
+  SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
+  session->executor_ = options.executor ? std::move(options.executor)
+                                        : runtime::make_default_executor(options.threads);
+  session->threads_ = session->executor_->threads();
+  if (session->threads_ < 1)
+    return Status(StatusCode::kInvalidArgument, "the executor has no threads");
+  return session;
+}
+
+Status BoundSession::bind_pools(const SessionOptions& options) {
+  const format::ModuleContents& contents = module_->contents();
+  for (const ScopeAllocator& binding : options.allocators)
+    SCOPEVM_RETURN_IF_ERROR(check_scope(contents.pools, binding.scope));
+  for (const ScopeLimit& limit : options.memory_limits)
+    SCOPEVM_RETURN_IF_ERROR(check_scope(contents.pools, limit.scope));
+  for (const format::PoolDecl& pool : contents.pools) {
+    std::shared_ptr<Allocator> allocator;
+    for (const ScopeAllocator& binding : options.allocators)
+      if (binding.scope == pool.scope) allocator = binding.allocator;
+    if (allocator == nullptr) allocator = default_allocator(pool.kind);
+    int64_t limit = pool.limit;
+    for (const ScopeLimit& asked : options.memory_limits)
+      if (asked.scope == pool.scope) limit = tighter(limit, asked.bytes);
+    pools_.push_back(std::make_shared<runtime::ScopeMemory>(
+        contents.devices[pool.device].name, pool.scope, std::move(allocator), limit));
+  }
+  return {};
+}
+
+std::unique_ptr<CallContext> BoundSession::take_context() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      std::unique_ptr<CallContext> context = std::move(spare_.back());
+      spare_.pop_back();
+      return context;
+    }
+  }
+  auto context = std::make_unique<CallContext>(pools_.size());
+  context->inputs.resize(module_->signature().inputs.size());
+  context->outputs.resize(module_->signature().outputs.size());
+  context->output_storages.resize(module_->signature().outputs.size());
+  return context;
+}
+
+void BoundSession::give_back(std::unique_ptr<CallContext> context) {
+  for (Tensor& input : context->inputs) input = Tensor();
+  for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, Tensor());
+  context->results.clear();
+  std::lock_guard lock(mutex_);
+  spare_.push_back(std::move(context));
+}
+
+}  // namespace scopevm::vm

@@ -1,0 +1,45 @@
+// BoundSession: what is behind a Session. A module, an executor, one memory account per pool, and
+// spare call contexts.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/memory/scope_memory.h"
+#include "scopevm/executor.h"
+#include "scopevm/session.h"
+#include "vm/load/loaded_module.h"
+#include "vm/run/call_context.h"
+
+namespace scopevm::vm {
+
+class BoundSession {
+ public:
+  static Result<std::shared_ptr<BoundSession>> create(std::shared_ptr<const LoadedModule> module,
+                                                      SessionOptions options);
+
+  const LoadedModule& module() const { return *module_; }
+  const KernelTable& kernels() const { return *kernels_; }
+  Executor& executor() { return *executor_; }
+  int threads() const { return threads_; }
+  runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
+  size_t pool_count() const { return pools_.size(); }
+
+  std::unique_ptr<CallContext> take_context();
+  void give_back(std::unique_ptr<CallContext> context);
+
+ private:
+  BoundSession() = default;
+  Status bind_pools(const SessionOptions& options);
+
+  std::shared_ptr<const LoadedModule> module_;
+  const KernelTable* kernels_ = nullptr;
+  std::shared_ptr<Executor> executor_;
+  int threads_ = 1;
+  std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CallContext>> spare_;
+};
+
+}  // namespace scopevm::vm

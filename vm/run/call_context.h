@@ -1,0 +1,83 @@
+// CallContext: everything one call needs that outlives a single instruction. Recycled by its
+// session.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/memory/storage.h"
+#include "scopevm/session.h"
+#include "scopevm/tensor.h"
+#include "vm/run/frame.h"
+
+namespace scopevm::vm {
+
+class BoundSession;
+
+// What the call took from one pool of the module.
+struct PoolAccount {
+  int64_t live_bytes = 0;
+  int64_t peak_bytes = 0;
+  int64_t allocations = 0;
+  int64_t bound_bytes = 0;
+  int64_t lower_bound_bytes = 0;
+};
+
+class CallContext {
+ public:
+  explicit CallContext(size_t pool_count) : pools_(pool_count) {}
+  ~CallContext();
+  CallContext(const CallContext&) = delete;
+  CallContext& operator=(const CallContext&) = delete;
+
+  // Set by whoever leases the context; keeps the session alive meanwhile.
+  std::shared_ptr<BoundSession> session;
+
+  std::vector<Tensor> inputs;   // empty tensors: not set
+  std::vector<Tensor> outputs;  // the caller's buffers; empty tensors: not set
+  // A storage around each caller's buffer, so that registers can refer to it like to any other.
+  std::vector<runtime::Storage*> output_storages;
+  std::vector<Tensor> results;
+  CallStats stats;
+
+  FrameStack frames;
+
+  void set_output(size_t index, Tensor tensor);
+
+  // A storage of the pool becomes the call's: it holds the one reference until disown. pool < 0: a
+  // caller's buffer, which counts nowhere.
+  void own(runtime::Storage* storage, int32_t pool) {
+    storage->pool = pool;
+    storage->call_references = 0;
+    storage->previous = nullptr;
+    storage->next = live_;
+    if (live_ != nullptr) live_->previous = storage;
+    live_ = storage;
+    if (pool < 0) return;
+    PoolAccount& account = pools_[pool];
+    ++account.allocations;
+    account.live_bytes += storage->bytes;
+    if (account.live_bytes > account.peak_bytes) account.peak_bytes = account.live_bytes;
+  }
+
+  void disown(runtime::Storage* storage) {
+    (storage->previous != nullptr ? storage->previous->next : live_) = storage->next;
+    if (storage->next != nullptr) storage->next->previous = storage->previous;
+    if (storage->pool >= 0) pools_[storage->pool].live_bytes -= storage->bytes;
+    storage->release();
+  }
+
+  // Gives back whatever the call still holds.
+  void end();
+  // Before a run: empties the accounts and drops the last run's results.
+  void begin();
+
+  std::vector<PoolAccount>& pools() { return pools_; }
+
+ private:
+  std::vector<PoolAccount> pools_;
+  runtime::Storage* live_ = nullptr;
+};
+
+}  // namespace scopevm::vm

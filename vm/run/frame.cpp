@@ -1,0 +1,53 @@
+#include "vm/run/frame.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace scopevm::vm {
+namespace {
+
+// Room for a few frames of a model of ordinary size.
+constexpr size_t kMinChunk = size_t{64} << 10;
+
+}  // namespace
+
+// Frames are pushed and popped in order, so a chunk is a stack: a frame that does not fit goes to
+// the next one, which grows as needed while it is empty.
+std::byte* FrameStack::take(size_t bytes) {
+  if (!chunks_.empty() && chunks_[chunk_].size - chunks_[chunk_].used < bytes &&
+      chunks_[chunk_].used > 0)
+    ++chunk_;
+  if (chunk_ == chunks_.size()) chunks_.emplace_back();
+  Chunk& chunk = chunks_[chunk_];
+  if (chunk.size - chunk.used < bytes) {
+    chunk.size = std::max(bytes, kMinChunk);
+    chunk.bytes.reset(new std::byte[chunk.size]);
+  }
+  std::byte* taken = chunk.bytes.get() + chunk.used;
+  chunk.used += bytes;
+  return taken;
+}
+
+Frame& FrameStack::push(const LoadedFunction& function) {
+  const FrameLayout& layout = function.layout;
+  std::byte* memory = take(layout.bytes);
+  Frame frame;
+  frame.function = &function;
+  frame.registers = reinterpret_cast<Register*>(memory);
+  frame.dims = reinterpret_cast<int64_t*>(memory + layout.dims_offset);
+  frame.slots = reinterpret_cast<int64_t*>(memory + layout.slots_offset);
+  frame.buffers = reinterpret_cast<void**>(memory + layout.buffers_offset);
+  frame.shape_dims = reinterpret_cast<int64_t*>(memory + layout.shape_dims_offset);
+  // All-zero bytes are empty registers.
+  std::memset(memory, 0, layout.dims_offset);
+  frames_.push_back(frame);
+  return frames_.back();
+}
+
+void FrameStack::pop() {
+  chunks_[chunk_].used -= frames_.back().function->layout.bytes;
+  frames_.pop_back();
+  if (chunks_[chunk_].used == 0 && chunk_ > 0) --chunk_;
+}
+
+}  // namespace scopevm::vm

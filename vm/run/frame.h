@@ -1,0 +1,56 @@
+// Frames and the memory that they live in. One FrameStack serves one call at a time and
+// is recycled: in the steady state a call allocates nothing here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/memory/storage.h"
+#include "scopevm/dtype.h"
+#include "vm/isa/field_values.h"
+#include "vm/load/loaded_module.h"
+
+namespace scopevm::vm {
+
+struct Frame {
+  const LoadedFunction* function = nullptr;
+  Register* registers = nullptr;
+  int64_t* dims = nullptr;  // layout.max_rank per register
+  int64_t* slots = nullptr;
+  void** buffers = nullptr;
+  int64_t* shape_dims = nullptr;
+  const uint32_t* resume = nullptr;  // where the caller goes on; null in `main`
+  isa::RegisterList results;         // the caller's registers for the results
+
+  int64_t* dims_of(uint32_t index) const {
+    return dims + static_cast<size_t>(index) * function->layout.max_rank;
+  }
+};
+
+class FrameStack {
+ public:
+  // A frame with empty registers and uninitialised slots. The reference is valid until the next
+  // push; the memory until its pop.
+  Frame& push(const LoadedFunction& function);
+  void pop();
+  Frame& top() { return frames_.back(); }
+  // REQUIRES: depth() > 1.
+  const Frame& below_top() const { return frames_[frames_.size() - 2]; }
+  size_t depth() const { return frames_.size(); }
+
+ private:
+  struct Chunk {
+    std::unique_ptr<std::byte[]> bytes;
+    size_t size = 0;
+    size_t used = 0;
+  };
+  std::byte* take(size_t bytes);
+
+  std::vector<Chunk> chunks_;
+  size_t chunk_ = 0;  // the one in use
+  std::vector<Frame> frames_;
+};
+
+}  // namespace scopevm::vm

@@ -1,0 +1,403 @@
+// The dispatch loop. Bytecode is trusted here: verification bounded every index. What depends on
+// the request is checked: sizes and offsets from slots, ranks, and what allocators answer.
+//
+// One `execute` per row of vm/isa/opcodes.def. It returns false when the call is over: `main` has
+// returned, or status_ says why not.
+#include "vm/run/interpreter.h"
+
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "runtime/tensor/shape.h"
+#include "vm/isa/opcodes.h"
+#include "vm/run/results.h"
+
+namespace scopevm::vm {
+namespace {
+
+using runtime::ScopeMemory;
+using runtime::Storage;
+namespace op = isa::op;
+using isa::RegisterIndex;
+
+// Deep enough for any recursion over a model's own structure, and small beside memory: a frame is
+// some tens of KiB at most.
+constexpr size_t kMaxCallDepth = 1024;
+
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// What the body of a parallel loop needs.
+struct LoopBody {
+  KernelFn kernel;
+  void* const* buffers;
+  const int64_t* params;
+};
+
+void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
+  const auto* body = static_cast<const LoopBody*>(context);
+  body->kernel(body->buffers, body->params, begin, end, worker);
+}
+
+class Interpreter {
+ public:
+  Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
+      : session_(session),
+        context_(context),
+        options_(options),
+        contents_(session.module().contents()),
+        kernels_(session.kernels().kernels.data()),
+        is_interruptible_(options.deadline || options.cancel != nullptr) {}
+
+  Status run();
+
+ private:
+  void loop();
+#define OPCODE(name, code, effect, ...) bool execute(const op::name& in);
+#include "vm/isa/opcodes.def"
+#undef OPCODE
+
+  int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
+  Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
+  int64_t* dims(RegisterIndex index) const { return frame_.dims_of(index.value); }
+  void set_dims(RegisterIndex index, isa::IntList from) {
+    int64_t* to = dims(index);
+    for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
+  }
+  // The register gives up what it holds and takes `made`, another name for made.storage's bytes.
+  void set(RegisterIndex index, const Register& made) {
+    if (made.storage != nullptr) ++made.storage->call_references;
+    clear(reg(index));
+    reg(index) = made;
+  }
+  void clear(Register& target) {
+    if (Storage* storage = std::exchange(target.storage, nullptr))
+      if (--storage->call_references == 0) context_.disown(storage);
+  }
+
+  void enter(const LoadedFunction& function);
+  void leave_frame();
+  bool go_to(isa::Target target);
+  bool check_interrupts();
+  bool return_from_main(isa::RegisterList values);
+  bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
+  void record_launch(isa::KernelIndex kernel, int64_t start_ns);
+
+  [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
+  [[gnu::cold]] bool fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
+                                     const ScopeMemory& memory);
+
+  BoundSession& session_;
+  CallContext& context_;
+  const CallOptions& options_;
+  const format::ModuleContents& contents_;
+  const KernelFn* kernels_;
+  const bool is_interruptible_;
+  Frame frame_;                   // a copy of the top of context_.frames
+  const uint32_t* at_ = nullptr;  // the instruction
+  const uint32_t* next_ = nullptr;
+  Status status_;
+};
+
+Status Interpreter::run() {
+  enter(session_.module().main());
+  for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
+    const Tensor& input = context_.inputs[i];
+    reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
+                static_cast<uint8_t>(input.rank())};
+    std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
+  }
+  loop();
+  return std::move(status_);
+}
+
+void Interpreter::loop() {
+  for (;;) {
+    at_ = next_;
+    next_ = at_ + isa::word_count_of(*at_);
+    switch (isa::opcode_of(*at_)) {
+#define OPCODE(name, code, effect, ...)               \
+  case isa::Opcode::name:                             \
+    if (!execute(isa::decode<op::name>(at_))) return; \
+    break;
+#include "vm/isa/opcodes.def"
+#undef OPCODE
+    }
+  }
+}
+
+void Interpreter::enter(const LoadedFunction& function) {
+  frame_ = context_.frames.push(function);
+  next_ = function.decl->code.data();
+}
+
+void Interpreter::leave_frame() {
+  for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) clear(reg({i}));
+  context_.frames.pop();
+}
+
+// Control.
+
+bool Interpreter::go_to(isa::Target target) {
+  next_ = frame_.function->decl->code.data() + target.value;
+  return next_ > at_ || !is_interruptible_ || check_interrupts();
+}
+
+bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
+
+bool Interpreter::execute(const op::branch& in) {
+  return go_to(value(in.condition) != 0 ? in.then_to : in.else_to);
+}
+
+bool Interpreter::execute(const op::fail& in) {
+  return fail(StatusCode::kInvalidArgument, contents_.messages[in.text.value]);
+}
+
+bool Interpreter::execute(const op::call& in) {
+  if (context_.frames.depth() >= kMaxCallDepth)
+    return fail(StatusCode::kResourceLimit,
+                "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+  if (is_interruptible_ && !check_interrupts()) return false;
+  const Frame caller = frame_;
+  const uint32_t* resume = next_;
+  enter(session_.module().function(in.callee.value));
+  frame_.resume = resume;
+  frame_.results = in.results;
+  context_.frames.top() = frame_;
+  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
+    const Register& argument = caller.registers[in.arguments[i].value];
+    if (argument.rank > frame_.function->layout.max_rank)
+      return fail(StatusCode::kInvalidModel, "an argument's rank is not its parameter's");
+    set({i}, argument);
+    std::memcpy(dims({i}), caller.dims_of(in.arguments[i].value), argument.rank * sizeof(int64_t));
+  }
+  return true;
+}
+
+bool Interpreter::execute(const op::ret& in) {
+  if (context_.frames.depth() == 1) return return_from_main(in.values);
+  const Frame callee = frame_;
+  frame_ = context_.frames.below_top();
+  for (uint32_t i = 0; i < in.values.size(); ++i) {
+    const Register& value = callee.registers[in.values[i].value];
+    const RegisterIndex dst = callee.results[i];
+    if (value.rank > frame_.function->layout.max_rank)
+      return fail(StatusCode::kInvalidModel, "a result's rank is not its declaration's");
+    set(dst, value);
+    std::memcpy(dims(dst), callee.dims_of(in.values[i].value), value.rank * sizeof(int64_t));
+  }
+  const Frame caller = std::exchange(frame_, callee);
+  leave_frame();
+  frame_ = caller;
+  next_ = callee.resume;
+  return true;
+}
+
+bool Interpreter::return_from_main(isa::RegisterList values) {
+  status_ = collect_results(session_, context_, frame_, values);
+  if (status_.is_ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
+  leave_frame();
+  return false;
+}
+
+bool Interpreter::check_interrupts() {
+  if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
+    status_ = Status(StatusCode::kCancelled, "the call was cancelled");
+    return false;
+  }
+  if (options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline) {
+    status_ = Status(StatusCode::kDeadlineExceeded, "the call's deadline passed");
+    return false;
+  }
+  return true;
+}
+
+// Memory.
+
+// *storage becomes the caller's own buffer when this one is a result that has one. False when the
+// buffer does not fit.
+bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes,
+                                      Storage** storage) {
+  if (context_.frames.depth() != 1) return true;
+  const uint32_t* code = frame_.function->decl->code.data();
+  for (const ResultSite& site : session_.module().result_sites()) {
+    const Tensor& given = context_.outputs[site.output];
+    if (code + site.alloc_word != at_ || given.is_empty()) continue;
+    const isa::IntList shape = result_dims(code + site.tensor_word);
+    int64_t dims[kMaxRank];
+    for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
+    status_ = check_output(session_.module(), site.output, given, {dims, shape.size()});
+    if (!status_.is_ok()) return false;
+    if (bytes != given.bytes())
+      return fail(StatusCode::kInvalidModel,
+                  "R" + std::to_string(in.dst.value) + ": a result's size is not its shape's");
+    *storage = context_.output_storages[site.output];
+    return true;
+  }
+  return true;
+}
+
+bool Interpreter::execute(const op::alloc_storage& in) {
+  const int64_t bytes = value(in.size);
+  if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size");
+  Storage* storage = nullptr;
+  if (!bind_callers_buffer(in, bytes, &storage)) return false;
+  if (storage != nullptr) {
+    storage->retain();
+    context_.own(storage, -1);
+  } else {
+    ScopeMemory& memory = session_.pool(in.from.value);
+    const ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
+    if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
+    context_.own(storage, static_cast<int32_t>(in.from.value));
+  }
+  set(in.dst, {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0});
+  return true;
+}
+
+bool Interpreter::execute(const op::alloc_tensor& in) {
+  const Register& storage = reg(in.storage);
+  const int64_t offset = value(in.offset);
+  const int64_t bytes = value(in.bytes);
+  // Subtraction cannot overflow once both are known not to be negative.
+  if (offset < 0 || bytes < 0 || bytes > storage.bytes || offset > storage.bytes - bytes)
+    return fail(StatusCode::kInvalidModel,
+                "bytes " + std::to_string(offset) + " + " + std::to_string(bytes) +
+                    " lie outside a storage of " + std::to_string(storage.bytes));
+  set(in.dst, {storage.data + offset, storage.storage, bytes, in.dtype,
+               static_cast<uint8_t>(in.dims.size())});
+  set_dims(in.dst, in.dims);
+  return true;
+}
+
+bool Interpreter::execute(const op::alloc_view& in) {
+  Register made = reg(in.of);
+  made.dtype = in.dtype;
+  made.rank = static_cast<uint8_t>(in.dims.size());
+  set(in.dst, made);
+  set_dims(in.dst, in.dims);
+  return true;
+}
+
+bool Interpreter::execute(const op::kill& in) {
+  clear(reg(in.value));
+  reg(in.value).data = nullptr;
+  return true;
+}
+
+bool Interpreter::execute(const op::device_copy& in) {
+  const Register& to = reg(in.to);
+  const Register& from = reg(in.from);
+  if (to.storage == nullptr)
+    return fail(StatusCode::kInvalidModel, "the destination is an input or a constant");
+  if (to.bytes != from.bytes)
+    return fail(StatusCode::kInvalidModel,
+                std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));
+  std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
+  return true;
+}
+
+// Compute.
+
+bool Interpreter::execute(const op::launch& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  const int64_t grid = value(in.grid);
+  for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
+  if (grid <= 0) return true;
+  LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
+  const int64_t start_ns = options_.trace != nullptr ? now_ns() : 0;
+  const int64_t grain = value(in.grain);
+  if (grid <= grain || session_.threads() == 1)
+    body.kernel(body.buffers, body.params, 0, grid, 0);
+  else
+    session_.executor().parallel_for(grid, grain, run_range, &body);
+  if (options_.trace != nullptr) record_launch(in.kernel, start_ns);
+  return true;
+}
+
+void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
+  const format::FunctionDecl& function = *frame_.function->decl;
+  const auto word = static_cast<uint32_t>(at_ - function.code.data());
+  options_.trace->launched({session_.module().source_name(function, word),
+                            contents_.kernels[kernel.value].symbol, start_ns, now_ns() - start_ns});
+}
+
+// Shapes.
+
+bool Interpreter::execute(const op::shape_function& in) {
+  const format::ShapeFunctionDecl& decl = contents_.shape_functions[in.function.value];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < in.inputs.size(); ++i) {
+    const uint32_t rank = reg(in.inputs[i]).rank;
+    if (count + rank > decl.dim_count)
+      return fail(StatusCode::kInvalidModel, "the inputs' ranks are not those it was made for");
+    std::memcpy(frame_.shape_dims + count, dims(in.inputs[i]), rank * sizeof(int64_t));
+    count += rank;
+  }
+  if (count != decl.dim_count)
+    return fail(StatusCode::kInvalidModel, "the inputs' ranks are not those it was made for");
+  frame_.shape_dims[count] = session_.threads();
+  const ShapeFn function = session_.kernels().shape_functions[in.function.value];
+  const int64_t failed = function(frame_.shape_dims, frame_.slots);
+  if (failed >= 0) status_ = check_failure(decl, failed, frame_.slots);
+  return failed < 0;
+}
+
+bool Interpreter::execute(const op::load_dim& in) {
+  const int64_t axis = value(in.axis);
+  if (axis < 0 || axis >= reg(in.of).rank)
+    return fail(StatusCode::kInvalidModel, "no axis " + std::to_string(axis));
+  frame_.slots[in.dst.value] = dims(in.of)[axis];
+  return true;
+}
+
+// Values.
+
+bool Interpreter::execute(const op::move& in) {
+  set(in.dst, reg(in.from));
+  std::memmove(dims(in.dst), dims(in.from), reg(in.dst).rank * sizeof(int64_t));
+  return true;
+}
+
+bool Interpreter::execute(const op::load_const& in) {
+  const format::ConstantDecl& constant = contents_.constants[in.constant.value];
+  // Kernels only read constants; the pages are mapped read-only.
+  set(in.dst, {reinterpret_cast<std::byte*>(const_cast<uint8_t*>(constant.bytes.data)), nullptr,
+               static_cast<int64_t>(constant.bytes.size), constant.dtype,
+               static_cast<uint8_t>(constant.dims.size())});
+  std::memcpy(dims(in.dst), constant.dims.data(), constant.dims.size() * sizeof(int64_t));
+  return true;
+}
+
+bool Interpreter::fail(StatusCode code, const std::string& what) {
+  const format::FunctionDecl& function = *frame_.function->decl;
+  const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode_of(*at_)));
+  status_ = Status(code, function.name + ": pc " + std::to_string(at_ - function.code.data()) +
+                             ": " + std::string(row->name) + ": " + what);
+  return false;
+}
+
+bool Interpreter::fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
+                                  const ScopeMemory& memory) {
+  const std::string what =
+      memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
+  if (outcome == ScopeMemory::Outcome::kNoRoom)
+    return fail(StatusCode::kOutOfMemory, what + "the allocator has no room");
+  const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
+  return fail(StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
+                                              " free of a limit of " +
+                                              runtime::bytes_text(memory.limit()));
+}
+
+}  // namespace
+
+Status interpret(BoundSession& session, CallContext& context, const CallOptions& options) {
+  return Interpreter(session, context, options).run();
+}
+
+}  // namespace scopevm::vm
