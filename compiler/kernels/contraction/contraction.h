@@ -1,0 +1,24 @@
+// The generators behind lower_contraction, by kind of operands.
+//   matmul.cpp         f32 matrix products, batched, on the micro-kernels
+//   conv.cpp           f32 convolutions of 1 and 2 dims with constant weights, on the micro-kernels
+//   depthwise.cpp      f32 convolutions of 1 and 2 dims with one input channel a group
+//   generic_matmul.cpp, generic_conv.cpp  everything else, transposed convolutions too: scalar loops
+#pragma once
+
+#include "compiler/kernels/contraction/fusion_match.h"
+#include "compiler/kernels/generator.h"
+
+namespace scopevm::kernels {
+
+void lower_matmul(const FusedContraction& fused, LoweringContext& context);
+
+// What conv.cpp and depthwise.cpp take.
+bool is_image_conv(const FusedContraction& fused, LoweringContext& context);
+bool is_depthwise_conv(const FusedContraction& fused);
+void lower_image_conv(const FusedContraction& fused, LoweringContext& context);
+void lower_depthwise_conv(const FusedContraction& fused, LoweringContext& context);
+
+void lower_generic_matmul(const FusedContraction& fused, LoweringContext& context);
+void lower_generic_conv(const FusedContraction& fused, LoweringContext& context);
+
+}  // namespace scopevm::kernels

@@ -1,0 +1,62 @@
+// What an op or an sv.group is to the contraction generators, and which elementwise ops can become
+// the epilogue of a contraction.
+#pragma once
+
+#include <optional>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/shapes/dim_expr.h"
+
+namespace scopevm::kernels {
+
+// A contraction, alone or with the elementwise ops that a group put behind it.
+struct FusedContraction {
+  mlir::Operation* op = nullptr;           // what is lowered: the contraction or its group
+  mlir::Operation* contraction = nullptr;  // matmul, conv, conv_transpose
+  llvm::SmallVector<mlir::Operation*> epilogue;  // in order; elementwise, and splat constants
+  llvm::SmallVector<mlir::Value> results;        // computed values, one per result of `op`
+
+  // The value outside of the group that a block argument stands for; any other value is itself.
+  mlir::Value outer(mlir::Value value) const;
+  graph::TensorType type() const {
+    return mlir::cast<graph::TensorType>(contraction->getResult(0).getType());
+  }
+};
+
+// Fails with a diagnostic when `op` is no group that the generators handle.
+llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op);
+
+// How the dims of a contraction's result fall into batch, rows and columns: [0, rows), [rows,
+// columns), [columns, rank). Rows and columns are one loop each, whatever their number of dims.
+struct OutputAxes {
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+OutputAxes output_axes(mlir::Operation* contraction);
+
+// Where an operand that broadcasts to a contraction's result has its elements:
+// sum of coordinate * stride over the batch dims, + row * row_stride, + column if by_column.
+struct Access {
+  DType dtype = DType::kF32;
+  llvm::SmallVector<DimExpr> batch_strides;  // one per batch dim
+  DimExpr row_stride;
+  bool by_column = false;
+  // Nothing, or everything, of the batch is indexed: its dims may be one.
+  bool batch_is_one = true;
+};
+
+// Empty when the operand broadcasts in a way that one stride for rows, and for columns, cannot say.
+std::optional<Access> access_of(graph::TensorType operand, graph::TensorType result,
+                                const OutputAxes& axes);
+
+// Replaces the batch dims by one. REQUIRES: batch_is_one.
+void collapse_batch(Access& access);
+
+// 1 where an operand's dim is the result's, 0 where it is broadcast, as an expression.
+DimExpr stride_factor(DimExpr operand, DimExpr result);
+
+// True when `elementwise`, whose operands include results of the contraction or of ops fused behind
+// it, can join the contraction's kernel.
+bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwise);
+
+}  // namespace scopevm::kernels

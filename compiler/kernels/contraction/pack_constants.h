@@ -1,0 +1,19 @@
+// Weights, packed at compile time into the layouts of microkernel.h; the same for every target.
+#pragma once
+
+#include "compiler/kernels/generator.h"
+
+namespace scopevm::kernels {
+
+// b: f32 [depth, columns], or [columns, depth] when transposed -> [columns / 32][depth][32], the
+// last panel filled up with zeros.
+ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
+                      int64_t columns, bool transposed);
+
+// w: f32 [groups * rows, channels, kernel] -> per group [tiles][kernel * channels][12] where tile t
+// holds rows [t * rows / tiles, (t + 1) * rows / tiles) and tiles = ceildiv(rows, 12). The depth
+// runs over kernel positions, then channels: the order in which an image is unfolded.
+ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,
+                    int64_t channels, int64_t kernel);
+
+}  // namespace scopevm::kernels

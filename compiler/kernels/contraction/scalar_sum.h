@@ -1,0 +1,30 @@
+// Scalar multiply-accumulate in the arithmetic type of a dtype: what the generic loops sum with.
+#pragma once
+
+#include "compiler/kernels/contraction/emitter.h"
+#include "compiler/kernels/generator.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace scopevm::kernels {
+
+struct ScalarSum {
+  Emitter& emit;
+  DType dtype;
+
+  mlir::Value load(mlir::Value buffer, mlir::Value at) {
+    return load_convert(emit.builder, emit.location, dtype, emit.load(buffer, at));
+  }
+  mlir::Value zero() {
+    mlir::Type type = storage_type(emit.builder.getContext(), dtype);
+    return load_convert(emit.builder, emit.location, dtype, emit.zero(type));
+  }
+  mlir::Value multiply_add(mlir::Value a, mlir::Value b, mlir::Value sum) {
+    if (mlir::isa<mlir::FloatType>(sum.getType())) {
+      mlir::Value product = emit.builder.create<mlir::arith::MulFOp>(emit.location, a, b);
+      return emit.builder.create<mlir::arith::AddFOp>(emit.location, product, sum);
+    }
+    return emit.add(emit.mul(a, b), sum);
+  }
+};
+
+}  // namespace scopevm::kernels

@@ -1,0 +1,118 @@
+// Targets and images: names, features, the same bytes every time, kernels that run.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "compiler/codegen/image.h"
+#include "compiler/driver/context.h"
+#include "compiler/kernels/target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "scopevm/kernel_abi.h"
+
+namespace scopevm {
+namespace {
+
+// Doubles work items [begin, end) of a buffer into another, plus a parameter.
+constexpr char kKernels[] = R"(
+  func.func @scale(%from: memref<?xf32>, %to: memref<?xf32>, %add: index,
+                   %begin: index, %end: index, %worker: index) {
+    %step = arith.constant 1 : index
+    %wide = arith.index_cast %add : index to i64
+    %bias = arith.sitofp %wide : i64 to f32
+    scf.for %i = %begin to %end step %step {
+      %x = memref.load %from[%i] : memref<?xf32>
+      %y = func.call @twice(%x) : (f32) -> f32
+      %z = arith.addf %y, %bias : f32
+      memref.store %z, %to[%i] : memref<?xf32>
+    }
+    return
+  }
+  func.func private @twice(%x: f32) -> f32 {
+    %y = arith.addf %x, %x : f32
+    return %y : f32
+  }
+  func.func @exponential(%from: memref<?xf32>, %to: memref<?xf32>,
+                         %begin: index, %end: index, %worker: index) {
+    %x = vector.load %from[%begin] : memref<?xf32>, vector<16xf32>
+    %y = math.exp %x : vector<16xf32>
+    vector.store %y, %to[%begin] : memref<?xf32>, vector<16xf32>
+    return
+  }
+)";
+
+const std::vector<Kernel> kTable = {{"scale", 2, 1}, {"exponential", 2, 0}};
+
+Result<std::vector<uint8_t>> compile_kernels(const char* cpu, int threads) {
+  auto context = make_context();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kKernels, context.get());
+  SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
+  codegen::ImageOptions options;
+  options.threads = threads;
+  return codegen::compile_image(*module, kTable, target, options);
+}
+
+bool contains(const std::vector<std::string>& names, const char* name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+TEST(Target, NamesAnUnknownCpu) {
+  auto target = codegen::make_target("pentagon");
+  ASSERT_FALSE(target.is_ok());
+  EXPECT_EQ(target.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(target.status().message().find("pentagon"), std::string::npos);
+}
+
+TEST(Target, VectorWidthFollowsTheCpu) {
+  EXPECT_EQ((*codegen::make_target("x86-64")).vector_bits, 128);
+  EXPECT_EQ((*codegen::make_target("x86-64-v3")).vector_bits, 256);
+  EXPECT_EQ((*codegen::make_target("x86-64-v4")).vector_bits, 512);
+}
+
+TEST(Target, DemandsTheFeaturesThatItsCodeMayUse) {
+  auto v3 = codegen::required_features(*codegen::make_target("x86-64-v3"));
+  EXPECT_TRUE(contains(v3, "avx2"));
+  EXPECT_TRUE(contains(v3, "fma"));
+  EXPECT_FALSE(contains(v3, "avx512f"));
+  EXPECT_FALSE(contains(codegen::required_features(*codegen::make_target("x86-64")), "avx"));
+}
+
+TEST(Image, HasTheSameBytesForAnyThreadCount) {
+  auto one = compile_kernels("x86-64-v3", 1), two = compile_kernels("x86-64-v3", 2);
+  ASSERT_TRUE(one.is_ok() && two.is_ok());
+  EXPECT_EQ(*one, *two);
+}
+
+TEST(Image, KernelsRunOverARangeOfWorkItems) {
+  auto image = compile_kernels("host", 2);
+  ASSERT_TRUE(image.is_ok()) << image.status().message();
+  int file = memfd_create("image", 0);
+  ASSERT_EQ(write(file, image->data(), image->size()), static_cast<ssize_t>(image->size()));
+  void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(file);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  auto scale = reinterpret_cast<KernelFn>(dlsym(handle, "scale"));
+  auto exponential = reinterpret_cast<KernelFn>(dlsym(handle, "exponential"));
+  ASSERT_TRUE(scale && exponential);
+  EXPECT_EQ(dlsym(handle, "twice"), nullptr);
+  alignas(64) float from[16] = {}, to[16] = {};
+  for (int i = 0; i < 16; ++i) from[i] = static_cast<float>(i) - 8;
+  void* buffers[] = {from, to};
+  int64_t params[] = {3};
+  scale(buffers, params, 4, 6, 0);
+  EXPECT_EQ(to[3], 0);
+  EXPECT_EQ(to[4], -5);
+  EXPECT_EQ(to[5], -3);
+  EXPECT_EQ(to[6], 0);
+  exponential(buffers, nullptr, 0, 16, 0);
+  EXPECT_NEAR(to[0], 3.3546263e-4f, 1e-9);
+  EXPECT_NEAR(to[15], 1096.6332f, 1e-3);
+  dlclose(handle);
+}
+
+}  // namespace
+}  // namespace scopevm
