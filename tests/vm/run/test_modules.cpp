@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "vm/api/module_access.h"
-#include "vm/load/words.h"
+#include "vm/isa/opcodes.h"
 
 namespace scopevm::test {
 namespace {
 
-using vm::isa::Opcode;
+using isa::Opcode;
 
 constexpr uint16_t code(Opcode opcode) { return static_cast<uint16_t>(opcode); }
 constexpr uint32_t slot(uint32_t index) { return CodeWriter::slot(index); }
