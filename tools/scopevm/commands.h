@@ -38,7 +38,8 @@ int inspect(const InspectOptions& options);
 
 struct TextOptions {
   std::string input;
-  std::string output;  // empty: stdout (dis only)
+  std::string output;       // empty: stdout (dis only)
+  bool elide_data = false;  // dis only
 };
 int disassemble(const TextOptions& options);
 int assemble(const TextOptions& options);

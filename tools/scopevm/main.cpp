@@ -29,7 +29,8 @@ void add_compile(CLI::App& app, Action& action) {
   command->add_option("--dump-after", options->dump_after, "Print the result of a stage")
       ->check(CLI::IsMember(CLI::detail::split(kStages, ' ')));
   command->add_option("--threads", options->threads, "Kernels compiled at once; 0: one per core")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_flag("--timing", options->timing, "Print the time of each stage on stderr");
   command->callback([options, &action] { action = [options] { return compile(*options); }; });
 }
@@ -44,9 +45,12 @@ void add_run(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--output", options->outputs, "NAME=FILE.npy")->allow_extra_args(false);
   command->add_option("--threads", options->threads, "Worker threads; 0: one per core")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--repeat", options->repeat, "Calls to make")->check(CLI::PositiveNumber);
-  command->add_option("--seed", options->seed, "Seed of random inputs");
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--repeat", options->repeat, "Calls to make")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
   command
       ->add_option("--memory-limit", options->limits,
                    "SCOPE=BYTES: end the run with exit code 3 rather than use more")
@@ -64,7 +68,8 @@ void add_bound(CLI::App& app, Action& action) {
   command->add_option("MODULE", options->module, "The module")->required();
   command->add_option("DIMS", options->dims, "The dimensions' values: n=512");
   command->add_option("--threads", options->threads, "Worker threads of the session")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return bound(*options); }; });
 }
@@ -81,6 +86,8 @@ void add_module_commands(CLI::App& app, Action& action) {
   command = app.add_subcommand("dis", "Print a module as text");
   command->add_option("MODULE", text->input, "The module")->required();
   command->add_option("-o,--output", text->output, "File to write, instead of standard output");
+  command->add_flag("--no-data", text->elide_data,
+                    "Leave out the bytes of constants and images: to read, not to assemble");
   command->callback([text, &action] { action = [text] { return disassemble(*text); }; });
 
   command = app.add_subcommand("asm", "Make a module from the text that dis prints");

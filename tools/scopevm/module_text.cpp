@@ -1,14 +1,32 @@
 // scopevm verify, dis, asm: modules as text and back.
 #include <fmt/format.h>
 
+#include "runtime/mapped_file.h"
 #include "scopevm/module.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
+#include "vm/format/disassembler.h"
+#include "vm/format/reader.h"
 
 namespace scopevm::tool {
+namespace {
 
-int disassemble(const TextOptions&) { return report({StatusCode::kUnsupported, "dis"}); }
+Status print_text(const TextOptions& options) {
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(options.input));
+  Result<format::ModuleContents> module = format::read_module({file.owner, file.data, file.size});
+  if (!module.is_ok()) return std::move(module).status().with_context(options.input);
+  const std::string text = format::disassemble(*module, {.elide_data = options.elide_data});
+  if (!options.output.empty())
+    return write_file(options.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return {};
+}
+
+}  // namespace
+
+int disassemble(const TextOptions& options) { return report(print_text(options)); }
+
 int assemble(const TextOptions&) { return report({StatusCode::kUnsupported, "asm"}); }
 
 int verify(const std::string& path) {
