@@ -65,7 +65,8 @@ inline Function random_function(uint32_t seed, int step_count) {
     if (keeps_shape) step.in_place.push_back({0, 0});
     if (random() % 4 == 0) step.temporaries.push_back({n * 8, random() % 2 == 0});
     alive.push_back(id);
-    if (random() % 5 == 0) alive.push_back(add_view(function, id, {function.values[id].bytes()}));
+    if (random() % 5 == 0)
+      alive.push_back(add_view(function, id, {element_count(function.values[id].shape)}));
   }
   add_output(function, alive.back());
   return function;
