@@ -181,7 +181,7 @@ ModuleContents dense_module() {
   main.slot_count = 5;
   main.code = dense_code();
   main.memory = {{1, "workspace", false, 4, 4, "64*n"}, {0, "y", true, 3, 3, "16*n"}};
-  main.sources = {{33, "fc+relu"}};
+  main.sources = {{32, "fc+relu"}};
   module.functions = {main};
   return module;
 }

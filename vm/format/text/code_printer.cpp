@@ -29,7 +29,8 @@ class CodePrinter {
     bool are_inline = sources_fit();
     if (!are_inline) print_source_lines();
     size_t source = 0;
-    for (const Instruction& in : instructions_) {
+    for (uint32_t start : starts_) {
+      Instruction in = *isa::read_instruction(function_.code, start);
       if (targets_.contains(in.start)) out_ += "  " + label(in.start) + ":\n";
       out_ += "    ";
       print(in);
@@ -47,25 +48,23 @@ class CodePrinter {
  private:
   // Cuts the code into instructions, and finds which of them are jumped to.
   void cut() {
-    std::set<uint32_t> starts;
     std::set<uint32_t> named;
     while (end_ < function_.code.size()) {
       Result<Instruction> in = isa::read_instruction(function_.code, end_);
       if (!in.is_ok()) break;
-      starts.insert(end_);
+      starts_.push_back(end_);
       for (const Instruction::Field& field : in->fields())
         if (field.type == FieldType::target_field) named.insert(field.words[0]);
       end_ += in->word_count;
-      instructions_.push_back(*std::move(in));
     }
-    std::ranges::set_intersection(starts, named, std::inserter(targets_, targets_.end()));
+    std::ranges::set_intersection(starts_, named, std::inserter(targets_, targets_.end()));
   }
 
   // Sources stand behind their instructions if that keeps their order.
   bool sources_fit() const {
     size_t next = 0;
-    for (const Instruction& in : instructions_)
-      while (next < function_.sources.size() && function_.sources[next].word == in.start) ++next;
+    for (uint32_t start : starts_)
+      while (next < function_.sources.size() && function_.sources[next].word == start) ++next;
     return next == function_.sources.size();
   }
 
@@ -158,7 +157,7 @@ class CodePrinter {
   std::string& out_;
   const FunctionDecl& function_;
   const References& references_;
-  std::vector<Instruction> instructions_;
+  std::vector<uint32_t> starts_;
   std::set<uint32_t> targets_;
   uint32_t end_ = 0;  // where the instructions end
 };
