@@ -1,5 +1,6 @@
 // scopevm run: inputs from files or a seed, one or many calls, results to files.
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -74,14 +75,17 @@ Status set_inputs(Call& call, const Plan& plan, const Signature& signature, uint
 }
 
 Status run_plan(const Plan& plan, const RunOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
   SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load(options.module));
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, plan.session));
+  const auto load_time = std::chrono::steady_clock::now() - began;
   Call call = session.make_call();
   SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan, module.signature(), options.seed));
   TraceFile trace;
   CallOptions call_options;
   if (!options.trace.empty()) call_options.trace = &trace;
   RunReport report;
+  report.load_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(load_time).count();
   for (int i = 0; i < options.repeat; ++i) {
     SCOPEVM_RETURN_IF_ERROR(call.run(call_options));
     report.latency_ns.push_back(call.stats().latency_ns);

@@ -46,6 +46,7 @@ void print_text(const RunReport& report) {
   }
   if (!report.has_stats) return;
   const Latency latency = summarise(report.latency_ns);
+  fmt::print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
   fmt::print("latency of {} run(s), us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
              report.latency_ns.size(), latency.median_us, latency.min_us, latency.p99_us);
   fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", "device", "scope", "bound", "peak",
@@ -58,6 +59,7 @@ void print_text(const RunReport& report) {
 void print_json(const RunReport& report) {
   nlohmann::ordered_json out;
   const Latency latency = summarise(report.latency_ns);
+  out["load_us"] = static_cast<double>(report.load_ns) / 1e3;
   out["latency_us"] = {
       {"median", latency.median_us}, {"min", latency.min_us}, {"p99", latency.p99_us}};
   out["outputs"] = nlohmann::ordered_json::array();

@@ -13,6 +13,7 @@ namespace scopevm::tool {
 struct RunReport {
   const Signature* signature = nullptr;
   std::span<const Tensor> outputs;   // of the last run
+  int64_t load_ns = 0;               // module loaded, session created
   std::vector<int64_t> latency_ns;   // one per run
   std::span<const ScopeUse> memory;  // of the last run; without scopes that nothing concerns
   bool has_stats = false;            // print times and memory
