@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the wording of the sources: no leftover marks, no file or type named after nothing in
-# particular, every C++ file opens with a comment. Exits with 1 if there is an offence.
+# particular, every C++ file opens with a comment, its own or its header's. Exits with 1 if there is an offence.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,6 +28,7 @@ done < <(files '*.h' '*.cpp' '*.py' '*.mjs' | grep -E '/[a-z_]*(manager|helper|u
 
 while IFS= read -r file; do
   [[ -f $file ]] || continue
+  [[ $file == *.cpp && -f ${file%.cpp}.h ]] && continue
   head -n 1 "$file" | grep -qE '^(//|/\*)' || offend "$file: does not open with what it is for"
 done < <(files '*.h' '*.cpp')
 
