@@ -73,11 +73,22 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   return quotient + make(Kind::kFloorDiv, {merged.numerator, d});
 }
 
+// Proves a >= b from their difference, or from an operand of a min or max: n >= min(n, m).
+bool is_at_least(DimExpr a, DimExpr b) {
+  if (a == b || is_never_negative(a - b)) return true;
+  auto is_above_b = [&](DimExpr e) { return is_at_least(e, b); };
+  auto is_below_a = [&](DimExpr e) { return is_at_least(a, e); };
+  if (b.kind() == Kind::kMin && std::ranges::any_of(b.operands(), is_below_a)) return true;
+  if (a.kind() == Kind::kMax && std::ranges::any_of(a.operands(), is_above_b)) return true;
+  if (b.kind() == Kind::kMax && std::ranges::all_of(b.operands(), is_below_a)) return true;
+  return a.kind() == Kind::kMin && std::ranges::all_of(a.operands(), is_above_b);
+}
+
 // min or max: flattened, terms that another one dominates dropped.
 DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
   std::vector<DimExpr> kept;
   auto wins = [&](DimExpr x, DimExpr y) {
-    return x == y || is_never_negative(kind == Kind::kMax ? x - y : y - x);
+    return kind == Kind::kMax ? is_at_least(x, y) : is_at_least(y, x);
   };
   auto add = [&](DimExpr term) {
     for (DimExpr other : kept)
