@@ -6,8 +6,11 @@
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
+#include "vm/format/assembler.h"
 #include "vm/format/disassembler.h"
 #include "vm/format/reader.h"
+#include "vm/format/verify.h"
+#include "vm/format/writer.h"
 
 namespace scopevm::tool {
 namespace {
@@ -23,11 +26,21 @@ Status print_text(const TextOptions& options) {
   return {};
 }
 
+Status write_assembled(const TextOptions& options) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> text, read_file(options.input));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const format::ModuleContents module,
+      format::assemble({reinterpret_cast<const char*>(text.data()), text.size()}, options.input));
+  if (Status status = format::verify(module); !status.is_ok())
+    return std::move(status).with_context(options.input);
+  return format::write_module_file(options.output, module);
+}
+
 }  // namespace
 
 int disassemble(const TextOptions& options) { return report(print_text(options)); }
 
-int assemble(const TextOptions&) { return report({StatusCode::kUnsupported, "asm"}); }
+int assemble(const TextOptions& options) { return report(write_assembled(options)); }
 
 int verify(const std::string& path) {
   const Result<Module> module = Module::load(path);

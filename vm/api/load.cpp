@@ -5,12 +5,14 @@
 #include "scopevm/module.h"
 #include "vm/api/module_access.h"
 #include "vm/format/reader.h"
+#include "vm/format/verify.h"
 
 namespace scopevm {
 namespace {
 
 Result<Module> read(const format::Bytes& bytes) {
   SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents, format::read_module(bytes));
+  SCOPEVM_RETURN_IF_ERROR(format::verify(contents));
   return ModuleAccess::from_contents(std::move(contents));
 }
 
