@@ -73,15 +73,18 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   return quotient + make(Kind::kFloorDiv, {merged.numerator, d});
 }
 
-// Proves a >= b from their difference, or from an operand of a min or max: n >= min(n, m).
-bool is_at_least(DimExpr a, DimExpr b) {
+// Proves a >= b. Looks into min and max, so that `max(n, min(n, 512))` is `n`; not deep, as the
+// cost doubles with each level.
+bool is_at_least(DimExpr a, DimExpr b, int depth = 4) {
   if (a == b || is_never_negative(a - b)) return true;
-  auto is_above_b = [&](DimExpr e) { return is_at_least(e, b); };
-  auto is_below_a = [&](DimExpr e) { return is_at_least(a, e); };
-  if (b.kind() == Kind::kMin && std::ranges::any_of(b.operands(), is_below_a)) return true;
-  if (a.kind() == Kind::kMax && std::ranges::any_of(a.operands(), is_above_b)) return true;
-  if (b.kind() == Kind::kMax && std::ranges::all_of(b.operands(), is_below_a)) return true;
-  return a.kind() == Kind::kMin && std::ranges::all_of(a.operands(), is_above_b);
+  if (depth == 0) return false;
+  auto any = [](DimExpr of, auto claim) { return std::ranges::any_of(of.operands(), claim); };
+  auto all = [](DimExpr of, auto claim) { return std::ranges::all_of(of.operands(), claim); };
+  auto over_b = [&](DimExpr o) { return is_at_least(o, b, depth - 1); };
+  auto under_a = [&](DimExpr o) { return is_at_least(a, o, depth - 1); };
+  return (a.kind() == Kind::kMax && any(a, over_b)) ||
+         (b.kind() == Kind::kMin && any(b, under_a)) ||
+         (a.kind() == Kind::kMin && all(a, over_b)) || (b.kind() == Kind::kMax && all(b, under_a));
 }
 
 // min or max: flattened, terms that another one dominates dropped.
