@@ -67,7 +67,7 @@ class CodeEmitter {
       inputs.push_back(register_count_++);
     }
     encoder_.emit(Opcode::shape_function, shape_function, inputs);
-    if (shapes_.constant_of(plan_.height) == 0) return;
+    if (plan_.liveness.buffers.empty()) return;
     workspace_ = register_count_++;
     encoder_.emit(Opcode::alloc_storage, workspace_, uint32_t{kPoolWorkspace},
                   int_operand(plan_.height));
@@ -123,13 +123,21 @@ class CodeEmitter {
       temporaries_.push_back(reg);
       buffers.push_back(reg);
     }
+    code_.sources.push_back({static_cast<uint32_t>(encoder_.size()), step.name});
+    if (step.kind == StepKind::kCopy)
+      encoder_.emit(Opcode::device_copy, registers_[step.results[0]],
+                    register_of(step.operands[0]));
+    else
+      emit_launch(step, buffers);
+    free_.insert(free_.end(), temporaries_.begin(), temporaries_.end());
+  }
+
+  void emit_launch(const Step& step, const std::vector<uint32_t>& buffers) {
     std::vector<ValueIndex> params;
     for (DimExpr param : step.params) params.push_back(shapes_.value(param));
     uint32_t block = params.empty() ? 0 : shapes_.block_of(params);
-    code_.sources.push_back({static_cast<uint32_t>(encoder_.size()), step.name});
     encoder_.emit(Opcode::launch, static_cast<uint32_t>(step.kernel), block, int_operand(step.grid),
                   int_operand(step.grain), buffers);
-    free_.insert(free_.end(), temporaries_.begin(), temporaries_.end());
   }
 
   // Gives back the registers of what this step read last, or made for nobody.

@@ -20,9 +20,8 @@ std::string cut(std::string formula) {
   return formula;
 }
 
-// The workspace's size for people: the sum of live bytes at the step where it is largest at the
-// representative dims. The exact height is in the slot.
-std::string workspace_formula(const Function& function, const PlannedFunction& planned) {
+// The sum of what lives at the step where that is largest at the representative dims.
+DimExpr peak_formula(const Function& function, const PlannedFunction& planned) {
   std::map<std::string, int64_t> symbols;
   for (const Dimension& dimension : function.dimensions)
     symbols[dimension.name] = dimension.representative;
@@ -42,13 +41,21 @@ std::string workspace_formula(const Function& function, const PlannedFunction& p
       formula = sum;
     }
   }
-  return cut(formula.str());
+  return formula;
+}
+
+// The workspace's size for people. Where the exact formula is too long, its largest part at the
+// representative dims.
+std::string workspace_formula(const Function& function, const PlannedFunction& planned) {
+  std::optional<DimExpr> exact = planned.plan.height_formula();
+  if (exact && exact->str().size() <= kLongestFormula) return exact->str();
+  return "max(" + cut(peak_formula(function, planned).str()) + ", ...)";
 }
 
 void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
                 format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
-  if (shapes.constant_of(planned.plan.height) != 0)
+  if (!planned.plan.liveness.buffers.empty())
     decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(planned.plan.height),
                            shapes.slot_of(planned.plan.lower_bound),
                            workspace_formula(function, planned)});

@@ -1,5 +1,8 @@
 // One elementwise graph op -> arithmetic on scalars or vectors. f32 functions that models run hot
 // are expanded in vector_math.h; the rest are computed in f64 by libm, lane by lane.
+#include <limits>
+#include <optional>
+
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/convert.h"
 #include "compiler/kernels/generator.h"
