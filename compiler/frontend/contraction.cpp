@@ -52,9 +52,10 @@ Values conv(Node& n) {
                                    n.attr("group", n.integer("group", 1))});
 }
 
-// Pads that give the wanted output size; what is odd goes to one end.
+// Pads that give the wanted output size; what is odd goes to one end, and what is missing is added at
+// the end of the output.
 void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
-                     const Ints& output_pads) {
+                     Ints& output_pads) {
   size_t rank = a.kernel.size();
   if (wanted.size() != rank) {
     n.fail("output_shape does not fit the rank");
@@ -68,8 +69,11 @@ void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
       return;
     }
     int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
-    int64_t total = std::max<int64_t>(
-        0, a.strides[i] * (*size - 1) + output_pads[i] + span - wanted[i]);
+    int64_t total = a.strides[i] * (*size - 1) + output_pads[i] + span - wanted[i];
+    if (total < 0) {
+      output_pads[i] -= total;
+      total = 0;
+    }
     a.pads[i] = more_at_end ? total / 2 : total - total / 2;
     a.pads[rank + i] = total - a.pads[i];
   }
