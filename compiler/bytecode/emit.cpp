@@ -66,8 +66,8 @@ void add_memory(const Function& function, PlannedFunction& planned, const Code& 
   }
 }
 
-format::FunctionDecl function_decl(const Function& function, PlannedFunction& planned,
-                                   uint32_t shape_function) {
+Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunction& planned,
+                                           uint32_t shape_function) {
   format::FunctionDecl decl;
   decl.name = function.name;
   for (ValueId input : function.inputs)
@@ -78,7 +78,7 @@ format::FunctionDecl function_decl(const Function& function, PlannedFunction& pl
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
-  Code code = emit_code(function, planned, shape_function);
+  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_function));
   add_memory(function, planned, code, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
@@ -124,7 +124,9 @@ Result<format::ModuleContents> emit_module(const Program& program,
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
   for (size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = program.functions[i];
-    module.functions.push_back(function_decl(function, planned[i], static_cast<uint32_t>(i)));
+    SCOPEVM_ASSIGN_OR_RETURN(format::FunctionDecl decl,
+                             function_decl(function, planned[i], static_cast<uint32_t>(i)));
+    module.functions.push_back(std::move(decl));
     module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes));
   }
   return module;

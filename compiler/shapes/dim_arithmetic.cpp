@@ -73,11 +73,25 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   return quotient + make(Kind::kFloorDiv, {merged.numerator, d});
 }
 
+// Proves a >= b. Looks into min and max, so that `max(n, min(n, 512))` is `n`; not deep, as the
+// cost doubles with each level.
+bool is_at_least(DimExpr a, DimExpr b, int depth = 4) {
+  if (a == b || is_never_negative(a - b)) return true;
+  if (depth == 0) return false;
+  auto any = [](DimExpr of, auto claim) { return std::ranges::any_of(of.operands(), claim); };
+  auto all = [](DimExpr of, auto claim) { return std::ranges::all_of(of.operands(), claim); };
+  auto over_b = [&](DimExpr o) { return is_at_least(o, b, depth - 1); };
+  auto under_a = [&](DimExpr o) { return is_at_least(a, o, depth - 1); };
+  return (a.kind() == Kind::kMax && any(a, over_b)) ||
+         (b.kind() == Kind::kMin && any(b, under_a)) ||
+         (a.kind() == Kind::kMin && all(a, over_b)) || (b.kind() == Kind::kMax && all(b, under_a));
+}
+
 // min or max: flattened, terms that another one dominates dropped.
 DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
   std::vector<DimExpr> kept;
   auto wins = [&](DimExpr x, DimExpr y) {
-    return x == y || is_never_negative(kind == Kind::kMax ? x - y : y - x);
+    return kind == Kind::kMax ? is_at_least(x, y) : is_at_least(y, x);
   };
   auto add = [&](DimExpr term) {
     for (DimExpr other : kept)

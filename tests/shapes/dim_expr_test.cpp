@@ -68,6 +68,9 @@ TEST(DimExpr, MinAndMaxFlattenAndDropWhatIsDominated) {
   EXPECT_EQ(min(n, n + m), n);
   EXPECT_EQ(max(DimExpr(3), DimExpr(7)), DimExpr(7));
   EXPECT_EQ(max(floordiv(n, 2), 0), floordiv(n, 2));
+  EXPECT_EQ(max(n, min(n, 512)), n);
+  EXPECT_EQ(min(max(n, m), n), n);
+  EXPECT_EQ(max(min(n, m), min(n, w)).kind(), DimExpr::Kind::kMax);
   EXPECT_EQ(max(n - 3, 0).kind(), DimExpr::Kind::kMax);
   EXPECT_EQ(min(DimExpr(INT64_MAX), n).kind(), DimExpr::Kind::kMin);
 }
@@ -118,6 +121,10 @@ TEST(DimExpr, DeepNestingAndLargeProductsAreBounded) {
   std::string open(100000, '('), minus(100000, '-');
   EXPECT_FALSE(DimExpr::parse(open + "n" + std::string(100000, ')')));
   EXPECT_FALSE(DimExpr::parse(minus + "n"));
+  std::string chain = "n";
+  for (int i = 0; i < 90; ++i)
+    chain = (i % 2 ? "max(s" : "min(s") + std::to_string(i) + ", " + chain + ")";
+  EXPECT_TRUE(DimExpr::parse("max(" + chain + "+1, " + chain + ")"));
   std::string product = "1";
   for (int i = 0; i < 40; ++i) product += "*(a+b+c+d+e+f+g+h)";
   std::optional<DimExpr> e = DimExpr::parse(product);

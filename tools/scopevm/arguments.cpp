@@ -67,6 +67,7 @@ Result<RandomTensor> parse_random(const std::string& text) {
   std::string_view dims = std::string_view(text).substr(0, colon);
   while (!dims.empty()) {
     const size_t x = dims.find('x');
+    if (x + 1 == dims.size()) return wrong("random:" + text, "random:DIMxDIMx...");
     const Result<int64_t> dim = parse_number(dims.substr(0, x));
     if (!dim.is_ok() || *dim < 0) return wrong("random:" + text, "random:DIMxDIMx...");
     random.dims.push_back(*dim);

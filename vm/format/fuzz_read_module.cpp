@@ -35,8 +35,8 @@ void try_file(const uint8_t* data, size_t size) {
   if (module.is_ok()) exercise(*module);
 }
 
-// A file with right checksums. The input's first two bytes are the size of the tables, which follow;
-// the rest is code.
+// A file with right checksums. The input's first two bytes are the size of the tables, which
+// follow; the rest is code.
 std::vector<uint8_t> file_around(const uint8_t* data, size_t size) {
   data += 2;
   size -= 2;

@@ -3,6 +3,7 @@
 // section's size sets.
 #include <flatbuffers/flatbuffers.h>
 
+#include <cstring>
 #include <limits>
 
 #include "vm/format/module_generated.h"
@@ -129,8 +130,12 @@ class TablesReader {
 
   ConstantDecl constant(const fb::Constant& c) {
     ConstantDecl out{text(c.name()), dtype(c.dtype()), {}, c.pool(), {}};
-    if (pay(c.dims()->size() * sizeof(int64_t)))
-      out.dims.assign(c.dims()->begin(), c.dims()->end());
+    uint64_t bytes = c.dims()->size() * sizeof(int64_t);
+    if (bytes != 0 && pay(bytes)) {
+      // Not by element: the verifier lets a vector of longs lie at any multiple of four.
+      out.dims.resize(c.dims()->size());
+      std::memcpy(out.dims.data(), c.dims()->Data(), bytes);
+    }
     out.bytes.size = c.bytes();
     return out;
   }

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "scopevm/status.h"
@@ -40,25 +39,19 @@ class Encoder {
     return start;
   }
 
-  // The same from plain words: one per single field, a vector per list, target fields as word
-  // indices.
-  template <typename... Fields>
-  uint32_t emit(Opcode opcode, const Fields&... fields) {
-    uint32_t start = begin();
-    (append(fields), ...);
-    end(start, opcode);
-    return start;
-  }
+  // Words so far: the index of the next instruction's first word.
+  uint32_t size() const { return static_cast<uint32_t>(words_.size()); }
 
-  // The same in steps: `begin`, the fields in order, `end`.
+  // The code with every label resolved. Fails if a label in use was never bound or an instruction
+  // is longer than kMaxInstructionWords. The encoder is empty afterwards.
+  Result<std::vector<uint32_t>> finish();
+
+ private:
+  static constexpr uint32_t kUnbound = ~uint32_t{0};
+
   uint32_t begin();
   void append(DType dtype) { words_.push_back(static_cast<uint32_t>(dtype)); }
   void append(Target label);
-  void append(uint32_t word) { words_.push_back(word); }
-  void append(const std::vector<uint32_t>& words) {
-    words_.push_back(static_cast<uint32_t>(words.size()));
-    words_.insert(words_.end(), words.begin(), words.end());
-  }
   template <typename T>
   void append(const T& value) {
     words_.push_back(value.word());
@@ -69,18 +62,6 @@ class Encoder {
     words_.insert(words_.end(), list.words(), list.words() + list.size());
   }
   void end(uint32_t start, Opcode opcode);
-
-  // Words so far: the index of the next instruction's first word.
-  uint32_t size() const { return static_cast<uint32_t>(words_.size()); }
-
-  // The code with every label resolved. Fails if a label in use was never bound or an instruction
-  // is longer than kMaxInstructionWords. The encoder is empty afterwards.
-  Result<std::vector<uint32_t>> finish();
-  // The same for code without labels; an instruction that is too long is left to the verifier.
-  std::vector<uint32_t> take() { return std::move(words_); }
-
- private:
-  static constexpr uint32_t kUnbound = ~uint32_t{0};
 
   std::vector<uint32_t> words_;
   std::vector<uint32_t> label_words_;   // word index by label

@@ -24,7 +24,8 @@ struct Instruction {
   uint32_t word_count = 0;
   std::array<Field, kMaxFields> field_storage = {};
 
-  std::span<const Field> fields() const { return {field_storage.data(), row->fields.size()}; }
+  std::span<const Field> fields() const& { return {field_storage.data(), row->fields.size()}; }
+  std::span<const Field> fields() && = delete;  // they would outlive it
 };
 
 // Cuts the instruction at word `start`. Fails, naming the word, unless its opcode is known, it lies

@@ -62,6 +62,21 @@ Map map_of(mlir::Operation* op) {
   return map;
 }
 
+// A splat constant as a scalar of its storage type.
+Val splat_constant(KernelBuilder& k, graph::ConstantOp constant) {
+  DType dtype = dtype_of(constant.getResult());
+  uint64_t bits = 0;
+  graph::is_splat(constant.getValue(), dtype, bits);
+  mlir::Type type = storage_type(k.builder().getContext(), dtype);
+  llvm::APInt raw(type.getIntOrFloatBitWidth(), bits);
+  mlir::TypedAttr attribute;
+  if (auto real = mlir::dyn_cast<mlir::FloatType>(type))
+    attribute = mlir::FloatAttr::get(type, llvm::APFloat(real.getFloatSemantics(), raw));
+  else
+    attribute = mlir::IntegerAttr::get(type, raw);
+  return {&k.builder(), k.builder().create<mlir::arith::ConstantOp>(attribute)};
+}
+
 llvm::LogicalResult lower_map(mlir::Operation* op, LoweringContext& context) {
   Map map = map_of(op);
   KernelBuilder k(context, op, "map");
@@ -93,6 +108,13 @@ llvm::LogicalResult lower_map(mlir::Operation* op, LoweringContext& context) {
       values[map.inner_inputs[c]] = load_convert(k.builder(), op->getLoc(), in[c].dtype, stored);
     }
     for (mlir::Operation* inner_op : map.ops) {
+      if (auto constant = mlir::dyn_cast<graph::ConstantOp>(inner_op)) {
+        Val scalar = splat_constant(k, constant);
+        if (width > 1) scalar = k.splat(scalar, width);
+        values[constant.getResult()] =
+            load_convert(k.builder(), op->getLoc(), dtype_of(constant.getResult()), scalar);
+        continue;
+      }
       llvm::SmallVector<mlir::Value> operands;
       for (mlir::Value operand : inner_op->getOperands()) operands.push_back(values[operand]);
       values[inner_op->getResult(0)] = emit_elementwise(k.builder(), inner_op, operands);

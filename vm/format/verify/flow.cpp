@@ -273,9 +273,11 @@ class FlowVerifier {
   // A block starts at the entry and wherever a jump leads.
   void find_blocks() {
     std::vector<uint32_t> words = {0};
-    for (uint32_t start : starts_)
-      for (const Instruction::Field& field : instruction(start).fields())
+    for (uint32_t start : starts_) {
+      const Instruction in = instruction(start);
+      for (const Instruction::Field& field : in.fields())
         if (field.type == isa::FieldType::target_field) words.push_back(field.words[0]);
+    }
     std::ranges::sort(words);
     words.erase(std::ranges::unique(words).begin(), words.end());
     for (size_t i = 0, next = 0; i < starts_.size() && next < words.size(); ++i) {
