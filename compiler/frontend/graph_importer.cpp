@@ -103,14 +103,13 @@ DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fal
 }
 
 Result<graph::TensorType> GraphImporter::type_of_input(const onnx::ValueInfoProto& input) {
-  std::string name = "input \"" + input.name() + "\"";
   if (!input.has_type() || !input.type().has_tensor_type())
-    return Status(StatusCode::kUnsupported, name + ": only tensors are supported as inputs");
+    return Status(StatusCode::kUnsupported, "only tensors are supported as inputs");
   const auto& tensor = input.type().tensor_type();
   std::optional<DType> dtype = dtype_of_onnx(tensor.elem_type());
-  if (!dtype) return Status(StatusCode::kUnsupported, name + ": its element type is not supported");
+  if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
   if (!tensor.has_shape())
-    return Status(StatusCode::kUnsupported, name + ": its rank must be known, it has no shape");
+    return Status(StatusCode::kUnsupported, "its rank must be known, it has no shape");
   Dims shape;
   for (const auto& dim : tensor.shape().dim()) {
     std::string fallback = input.name() + "_d" + std::to_string(shape.size());
@@ -130,7 +129,12 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   for (const auto& input : graph.input()) {
     if (initializers.contains(input.name())) continue;
     if (input.name().empty()) return invalid("an input has no name");
-    SCOPEVM_ASSIGN_OR_RETURN(graph::TensorType type, type_of_input(input));
+    Result<graph::TensorType> known = type_of_input(input);
+    if (!known.is_ok()) {
+      unsupported_[input.name()] = known.status().message();
+      continue;
+    }
+    graph::TensorType type = *known;
     types.push_back(type);
     mlir::Location location =
         mlir::NameLoc::get(mlir::StringAttr::get(&context_, input.name()));
@@ -141,7 +145,7 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   function.setType(mlir::FunctionType::get(&context_, types, {}));
   unsigned index = 0;
   for (const auto& input : graph.input())
-    if (!initializers.contains(input.name()))
+    if (!initializers.contains(input.name()) && !unsupported_.contains(input.name()))
       function.setArgAttr(index++, "sv.name", mlir::StringAttr::get(&context_, input.name()));
   return {};
 }
@@ -160,7 +164,12 @@ Status GraphImporter::check_dim_options() const {
 
 Status GraphImporter::import_initializers() {
   for (const auto& tensor : file_->model.graph().initializer()) {
-    SCOPEVM_ASSIGN_OR_RETURN(TensorBytes bytes, tensor_bytes(tensor, file_));
+    Result<TensorBytes> read = tensor_bytes(tensor, file_);
+    if (!read.is_ok() && read.status().code() == StatusCode::kUnsupported) {
+      unsupported_[tensor.name()] = read.status().message();
+      continue;
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(TensorBytes bytes, std::move(read));
     mlir::Location location = mlir::NameLoc::get(mlir::StringAttr::get(&context_, tensor.name()));
     Value value = make_constant(builder_, location, bytes, tensor.name());
     if (!values_.try_emplace(tensor.name(), value).second)
@@ -209,6 +218,9 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
   location_ = mlir::NameLoc::get(mlir::StringAttr::get(&context_, label(proto, index)));
   for (const std::string& input : proto.input()) {
     if (input.empty() || values_.contains(input)) continue;
+    if (auto reason = unsupported_.find(input); reason != unsupported_.end())
+      return failed_with(
+          Status(StatusCode::kUnsupported, "input \"" + input + "\": " + reason->second));
     return failed_with(invalid("input \"" + input + "\" is not defined" +
                                (is_produced_later(input)
                                     ? " yet: the nodes are out of order, or form a cycle"
@@ -311,6 +323,10 @@ Result<ImportedModule> GraphImporter::run() {
   symbols_ = std::make_unique<graph::SymbolicValues>(intervals);
   SCOPEVM_RETURN_IF_ERROR(import_initializers());
   SCOPEVM_RETURN_IF_ERROR(import_nodes(file_->model.graph().node()));
+  for (const auto& input : file_->model.graph().input())
+    if (auto reason = unsupported_.find(input.name()); reason != unsupported_.end())
+      return Status(StatusCode::kUnsupported,
+                    "input \"" + input.name() + "\": " + reason->second);
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function));
   builder_.create<mlir::func::ReturnOp>(mlir::UnknownLoc::get(&context_), outputs);
   llvm::SmallVector<mlir::NamedAttribute> names;

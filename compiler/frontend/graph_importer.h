@@ -55,6 +55,8 @@ class GraphImporter {
   mlir::OpBuilder builder_;
   mlir::Location location_;
   std::map<std::string, int> opsets_;  // by domain
+  // Inputs and initializers of types that no op takes here, and why: an error where one is used.
+  std::map<std::string, std::string> unsupported_;
   std::map<std::string, Value> values_;  // of the graph, or of the function body, at hand
   int depth_ = 0;                        // of function bodies
   std::map<std::string, std::string> dims_;  // name in the graph -> the model's name
