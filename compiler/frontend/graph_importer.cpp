@@ -5,14 +5,13 @@
 #include <set>
 
 #include "compiler/frontend/constants.h"
+#include "compiler/frontend/function_body.h"
 #include "compiler/graph/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
 namespace scopevm::frontend {
 namespace {
-
-constexpr int kLeastOpset = 7;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
@@ -25,6 +24,28 @@ std::string identifier(const std::string& name) {
   for (const char* function : {"min", "max", "mod", "floordiv", "ceildiv"})
     if (result == function) result += "_";
   return result;
+}
+
+// Functions may use functions, but not themselves.
+constexpr int kMaxFunctionDepth = 8;
+
+int onnx_code(DType dtype) {
+  for (int code = 1; code < 32; ++code)
+    if (dtype_of_onnx(code) == dtype) return code;
+  return 0;
+}
+
+onnx::TypeProto type_proto(Value value) {
+  onnx::TypeProto proto;
+  if (!value) return proto;
+  auto type = mlir::cast<graph::TensorType>(value.getType());
+  proto.mutable_tensor_type()->set_elem_type(onnx_code(type.getDtype()));
+  auto* shape = proto.mutable_tensor_type()->mutable_shape();
+  for (DimExpr dim : type.getShape()) {
+    auto* to = shape->add_dim();
+    if (auto constant = dim.as_constant()) to->set_dim_value(*constant);
+  }
+  return proto;
 }
 
 std::string label(const onnx::NodeProto& node, size_t index) {
@@ -60,11 +81,6 @@ Status GraphImporter::read_opsets() {
       return invalid("opset " + std::to_string(import.version()) + " does not exist");
     opsets_[domain] = static_cast<int>(import.version());
   }
-  auto main = opsets_.find("");
-  if (main != opsets_.end() && main->second < kLeastOpset)
-    return Status(StatusCode::kUnsupported,
-                  "opset " + std::to_string(main->second) + " is not supported, " +
-                      std::to_string(kLeastOpset) + " is the first that is");
   return {};
 }
 
@@ -199,17 +215,50 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
                                     : "")));
   }
   Handler handler = domain.empty() ? find_handler(proto.op_type(), opset->second) : nullptr;
-  if (!handler)
-    return failed_with(Status(StatusCode::kUnsupported, "this op is not supported"));
-  Node node(*this, proto, opset->second);
+  return failed_with(handler ? import_with_handler(handler, proto, opset->second)
+                             : import_function_body(proto, opset->second));
+}
+
+Status GraphImporter::import_with_handler(Handler handler, const onnx::NodeProto& proto,
+                                          int opset) {
+  Node node(*this, proto, opset);
   Values values = handler(node);
-  if (node.has_failed()) return failed_with(node.status());
+  if (node.has_failed()) return node.status();
   for (size_t i = 0; i < node.output_count(); ++i) {
     if (!node.wants_output(i)) continue;
     if (i >= values.get().size() || !values.get()[i])
-      return failed_with(Status(StatusCode::kUnsupported,
-                                "output " + std::to_string(i) + " is not supported"));
-    SCOPEVM_RETURN_IF_ERROR(failed_with(bind(proto, i, values.get()[i])));
+      return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(proto, i, values.get()[i]));
+  }
+  return {};
+}
+
+// Imports the body with names of its own: inputs bound to the node's, outputs read back.
+Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
+  std::vector<onnx::TypeProto> types;
+  for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
+  auto body = depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
+  if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
+  const onnx::FunctionProto& function = *body;
+  file_->bodies.push_back(std::move(body));
+  std::map<std::string, Value> outer_values;
+  std::map<std::string, int> outer_opsets = opsets_;
+  for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
+    if (Value operand = value(proto.input(i))) outer_values[function.input(i)] = operand;
+  for (const auto& import : function.opset_import())
+    opsets_[import.domain()] = static_cast<int>(import.version());
+  std::swap(values_, outer_values);
+  ++depth_;
+  Status status = import_nodes(function.node());
+  --depth_;
+  std::swap(values_, outer_values);
+  opsets_ = outer_opsets;
+  SCOPEVM_RETURN_IF_ERROR(status);
+  for (int i = 0; i < std::min(function.output_size(), proto.output_size()); ++i) {
+    Value result = outer_values[function.output(i)];
+    if (!result && !proto.output(i).empty())
+      return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(proto, static_cast<size_t>(i), result));
   }
   return {};
 }
