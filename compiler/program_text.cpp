@@ -36,6 +36,8 @@ std::string origin_of(const Value& value) {
 }
 
 std::string step_text(const Program& program, const Step& step) {
+  if (step.kind == StepKind::kCopy)
+    return "copy (" + join(step.operands) + ") -> (" + join(step.results) + ")  // " + step.name;
   std::string text = "launch " + program.kernels[step.kernel].symbol + "(" + join(step.operands) +
                      ") -> (" + join(step.results) + ") params [" + join(step.params) + "] grid " +
                      step.grid.str() + " grain " + step.grain.str();

@@ -20,9 +20,8 @@ std::string cut(std::string formula) {
   return formula;
 }
 
-// The workspace's size for people: the sum of live bytes at the step where it is largest at the
-// representative dims. The exact height is in the slot.
-std::string workspace_formula(const Function& function, const PlannedFunction& planned) {
+// The sum of what lives at the step where that is largest at the representative dims.
+DimExpr peak_formula(const Function& function, const PlannedFunction& planned) {
   std::map<std::string, int64_t> symbols;
   for (const Dimension& dimension : function.dimensions)
     symbols[dimension.name] = dimension.representative;
@@ -42,13 +41,21 @@ std::string workspace_formula(const Function& function, const PlannedFunction& p
       formula = sum;
     }
   }
-  return cut(formula.str());
+  return formula;
+}
+
+// The workspace's size for people. Where the exact formula is too long, its largest part at the
+// representative dims.
+std::string workspace_formula(const Function& function, const PlannedFunction& planned) {
+  std::optional<DimExpr> exact = planned.plan.height_formula();
+  if (exact && exact->str().size() <= kLongestFormula) return exact->str();
+  return "max(" + cut(peak_formula(function, planned).str()) + ", ...)";
 }
 
 void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
                 format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
-  if (shapes.constant_of(planned.plan.height) != 0)
+  if (!planned.plan.liveness.buffers.empty())
     decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(planned.plan.height),
                            shapes.slot_of(planned.plan.lower_bound),
                            workspace_formula(function, planned)});
@@ -59,8 +66,8 @@ void add_memory(const Function& function, PlannedFunction& planned, const Code& 
   }
 }
 
-format::FunctionDecl function_decl(const Function& function, PlannedFunction& planned,
-                                   uint32_t shape_function) {
+Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunction& planned,
+                                           uint32_t shape_function) {
   format::FunctionDecl decl;
   decl.name = function.name;
   for (ValueId input : function.inputs)
@@ -71,7 +78,7 @@ format::FunctionDecl function_decl(const Function& function, PlannedFunction& pl
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
-  Code code = emit_code(function, planned, shape_function);
+  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_function));
   add_memory(function, planned, code, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
@@ -117,7 +124,9 @@ Result<format::ModuleContents> emit_module(const Program& program,
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
   for (size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = program.functions[i];
-    module.functions.push_back(function_decl(function, planned[i], static_cast<uint32_t>(i)));
+    SCOPEVM_ASSIGN_OR_RETURN(format::FunctionDecl decl,
+                             function_decl(function, planned[i], static_cast<uint32_t>(i)));
+    module.functions.push_back(std::move(decl));
     module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes));
   }
   return module;

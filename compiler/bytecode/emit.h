@@ -20,14 +20,15 @@ struct PlannedFunction {
   memory::Plan plan;
 };
 
-// Instruction words of a function. Adds the slots that they name to `planned.shapes`.
+// Instruction words of a function. Adds the slots that they name to `planned.shapes`. Fails if an
+// instruction is too long.
 struct Code {
   std::vector<uint32_t> words;
   std::vector<format::SourceDecl> sources;
   uint32_t register_count = 0;
   std::vector<uint32_t> result_bytes_slots;  // by output
 };
-Code emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_function);
+Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_function);
 
 // Everything but the images, which the caller adds once the shape functions are compiled: their
 // programs, with all slots that the code names, are in `planned` afterwards, and the symbol of

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "compiler/graph/elements.h"
 #include "compiler/graph/graph_ops.h"
@@ -121,7 +122,7 @@ class FunctionLowering : public LoweringContext {
       for (DimExpr dim : function_.values[input].shape)
         for (const std::string& name : dim.symbols()) {
           if (!seen.try_emplace(name, true).second) continue;
-          Dimension dimension{.name = name};
+          Dimension dimension{.name = name, .min = DimBound().min};
           if (auto bound = bounds.find(name); bound != bounds.end()) {
             dimension.min = bound->second.min;
             dimension.max = bound->second.max;
@@ -142,11 +143,7 @@ class FunctionLowering : public LoweringContext {
     });
     if (mlir::isa<graph::ConstantOp>(op)) return mlir::success();  // made when first used
     if (auto reshape = mlir::dyn_cast<graph::ReshapeOp>(op)) return lower_reshape(reshape);
-    if (auto terminator = mlir::dyn_cast<mlir::func::ReturnOp>(op)) {
-      for (mlir::Value operand : terminator.getOperands())
-        function_.outputs.push_back(value_of(operand));
-      return mlir::success();
-    }
+    if (auto terminator = mlir::dyn_cast<mlir::func::ReturnOp>(op)) return lower_return(terminator);
     mlir::Operation* first = op;
     if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
       for (mlir::Operation& inner : group.getBody().front())
@@ -163,6 +160,30 @@ class FunctionLowering : public LoweringContext {
                   graph::SoftmaxOp, graph::LogSoftmaxOp, graph::CumSumOp, graph::LayerNormOp>(op))
       return lower_map_reduce(op, *this);
     return lower_movement(op, *this);
+  }
+
+  // Every output gets bytes of its own: one that is an input, a constant, or shares its bytes with
+  // an earlier output is copied first.
+  llvm::LogicalResult lower_return(mlir::func::ReturnOp op) {
+    std::set<ValueId> taken;
+    for (mlir::OpOperand& operand : op->getOpOperands()) {
+      ValueId root = value_of(operand.get());
+      while (function_.values[root].origin == ValueOrigin::kView)
+        root = function_.values[root].view_of;
+      bool is_own = function_.values[root].origin == ValueOrigin::kStep;
+      if (!is_own || !taken.insert(root).second) {
+        mlir::OpBuilder builder(op);
+        auto type = mlir::cast<TensorType>(operand.get().getType());
+        auto copy =
+            builder.create<graph::ExpandOp>(operand.get().getLoc(), type, operand.get(),
+                                            graph::DimsAttr::get(op.getContext(), type.getShape()));
+        if (failed(lower_movement(copy, *this))) return mlir::failure();
+        operand.set(copy);
+        taken.insert(value_of(copy));
+      }
+      function_.outputs.push_back(value_of(operand.get()));
+    }
+    return mlir::success();
   }
 
   llvm::LogicalResult lower_reshape(graph::ReshapeOp op) {

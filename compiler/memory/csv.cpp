@@ -1,4 +1,5 @@
 // Plans as comma-separated text, in the exchange form of the public planning instances.
+#include <algorithm>
 #include <charconv>
 
 #include "compiler/memory/plan.h"
@@ -31,6 +32,17 @@ bool parse(std::string_view field, int64_t& value) {
   return error == std::errc() && end == field.data() + field.size();
 }
 
+Status check_columns(const std::vector<std::string>& columns) {
+  auto has = [&](const char* name) {
+    return std::find(columns.begin(), columns.end(), name) != columns.end();
+  };
+  for (auto [name, other] : {std::pair("lower", "start"), {"upper", "end"}, {"size", "size"}})
+    if (!has(name) && !has(other))
+      return Status(StatusCode::kInvalidModel,
+                    "line 1: there is no column \"" + std::string(name) + "\"");
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Buffer>> parse_csv(std::string_view text) {
@@ -42,6 +54,7 @@ Result<std::vector<Buffer>> parse_csv(std::string_view text) {
     if (row.empty()) continue;
     if (columns.empty()) {
       while (!row.empty()) columns.emplace_back(take(row, ','));
+      SCOPEVM_RETURN_IF_ERROR(check_columns(columns));
       continue;
     }
     Buffer buffer;
@@ -65,6 +78,7 @@ Result<std::vector<Buffer>> parse_csv(std::string_view text) {
                     "line " + std::to_string(line) + ": lifespan or size is not valid");
     buffers.push_back(buffer);
   }
+  if (columns.empty()) return Status(StatusCode::kInvalidModel, "there is no header line");
   return buffers;
 }
 

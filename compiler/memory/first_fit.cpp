@@ -1,6 +1,7 @@
 // Sizes -> offsets at one shape, by first fit in several orders.
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "compiler/memory/plan.h"
@@ -14,18 +15,27 @@ bool live_together(const Buffer& a, const Buffer& b) {
 
 int64_t lifespan(const Buffer& buffer) { return buffer.upper - buffer.lower; }
 
-// Orders that are good on different graphs; ties go to the earlier and then the smaller id, so
-// that plans are the same in every run.
-using Priority = std::function<int64_t(const Buffer&)>;
+using Priority = std::function<int64_t(int)>;
 
+// Ties go to the earlier and then the smaller index, so that plans are the same in every run.
 std::vector<int> order_by(const std::vector<Buffer>& buffers, const Priority& priority) {
+  std::vector<int64_t> rank(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) rank[i] = priority(static_cast<int>(i));
   std::vector<int> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    int64_t x = priority(buffers[a]), y = priority(buffers[b]);
-    return x != y ? x > y : buffers[a].lower < buffers[b].lower;
+    return rank[a] != rank[b] ? rank[a] > rank[b] : buffers[a].lower < buffers[b].lower;
   });
   return order;
+}
+
+// For each buffer: bytes of all buffers that live together with it.
+std::vector<int64_t> conflicting_bytes(const std::vector<Buffer>& buffers) {
+  std::vector<int64_t> bytes(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i)
+    for (const Buffer& other : buffers)
+      if (live_together(buffers[i], other)) bytes[i] += other.size;
+  return bytes;
 }
 
 }  // namespace
@@ -66,22 +76,45 @@ int64_t lower_bound_of(const std::vector<Buffer>& buffers) {
   return most;
 }
 
-int64_t place_best(std::vector<Buffer>& buffers) {
-  const Priority priorities[] = {
-      [](const Buffer& b) { return b.size; },
-      [](const Buffer& b) { return b.size / 64 * lifespan(b); },
-      [](const Buffer& b) { return lifespan(b); },
-      [](const Buffer& b) { return -b.lower; },
+std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers) {
+  std::vector<int64_t> conflicts = conflicting_bytes(buffers);
+  // The most bytes that live together with a buffer at one time: those at the peak come first.
+  std::map<int64_t, int64_t> changes;
+  for (const Buffer& b : buffers) {
+    changes[b.lower] += b.size;
+    changes[b.upper] -= b.size;
+  }
+  std::vector<int64_t> peak(buffers.size());
+  int64_t live = 0;
+  for (const auto& [time, change] : changes) {
+    live += change;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].lower <= time && time < buffers[i].upper) peak[i] = std::max(peak[i], live);
+  }
+  auto size = [&](int i) { return buffers[i].size; };
+  auto span = [&](int i) { return lifespan(buffers[i]); };
+  return {
+      order_by(buffers, size),
+      order_by(buffers, [&](int i) { return size(i) / kAlignment * span(i); }),
+      order_by(buffers, [&](int i) { return peak[i]; }),
+      order_by(buffers, span),
+      order_by(buffers, [&](int i) { return conflicts[i]; }),
+      order_by(buffers, [&](int i) { return conflicts[i] / kAlignment * span(i); }),
+      order_by(buffers, [&](int i) { return -buffers[i].lower; }),
+      order_by(buffers, [&](int i) { return buffers[i].upper; }),
   };
+}
+
+int64_t place_best(std::vector<Buffer>& buffers) {
   int64_t bound = lower_bound_of(buffers);
   std::vector<Buffer> best;
-  for (const Priority& priority : priorities) {
+  for (const std::vector<int>& order : placement_orders(buffers)) {
     std::vector<Buffer> trial = buffers;
-    place_first_fit(trial, order_by(trial, priority));
+    place_first_fit(trial, order);
     if (best.empty() || height_of(trial) < height_of(best)) best = std::move(trial);
-    if (best.empty() || height_of(best) == bound) break;
+    if (height_of(best) == bound) break;
   }
-  if (!best.empty()) buffers = std::move(best);
+  buffers = std::move(best);
   return height_of(buffers);
 }
 

@@ -1,81 +1,84 @@
-// Plans a function: first fit at representative dims decides who lies above whom; a buffer's offset
-// is then the largest end of the buffers below it, as a formula. On real graphs that meets the
-// lower bound at shapes it was not planned for (measured; see docs/memory.md).
+// Plans a function: first fit at sample dims decides who lies above whom; a buffer's offset is then
+// the largest end of the buffers below it, as a formula. On real graphs that meets the lower bound
+// at shapes it was not planned for (measured; see docs/memory.md).
 #include "compiler/memory/plan.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "compiler/memory/samples.h"
 
 namespace scopevm::memory {
 namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
 
-// Plans assume this many workers where the session decides.
-constexpr int64_t kRepresentativeThreads = 2;
-
-std::map<std::string, int64_t> representative(const Function& function) {
-  std::map<std::string, int64_t> symbols;
-  for (const Dimension& dimension : function.dimensions)
-    symbols[dimension.name] = dimension.representative;
-  return symbols;
-}
-
 class Planner {
  public:
-  Planner(const Function& function, ShapeProgram& shapes) : function_(function), shapes_(shapes) {}
+  Planner(const Function& function, ShapeProgram& shapes)
+      : function_(function), shapes_(shapes), samples_(sample_requests(function)) {}
 
   Result<Plan> run() {
     plan_.liveness = find_lifespans(function_);
-    for (const Liveness::Lifespan& lifespan : plan_.liveness.buffers)
-      sizes_.push_back(shapes_.value(lifespan.bytes));
-    plan_.offsets.assign(sizes_.size(), shapes_.constant(0));
-    std::vector<Buffer> buffers =
-        plan_.at(shapes_, representative(function_), kRepresentativeThreads);
-    if (buffers.size() != sizes_.size())
-      return Status(StatusCode::kInvalidModel,
-                    "the sizes of its tensors overflow at the dims that the plan is made for");
-    place_best(buffers);
-    make_offsets(buffers);
-    make_height();
+    SCOPEVM_RETURN_IF_ERROR(choose_layers());
+    make_offsets();
     make_lower_bound();
     SCOPEVM_RETURN_IF_ERROR(validate_at_samples());
     return std::move(plan_);
   }
 
  private:
-  // Buffers in order of offset; of equal offsets (one is empty) the earlier placed first. An offset
-  // is the largest end of the conflicting buffers before it; ends that another one covers are left
-  // out.
-  void make_offsets(const std::vector<Buffer>& buffers) {
-    std::vector<int> order(buffers.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return buffers[a].offset < buffers[b].offset; });
-    auto conflict = [&](int a, int b) {
-      return buffers[a].lower < buffers[b].upper && buffers[b].lower < buffers[a].upper;
-    };
-    for (size_t i = 0; i < order.size(); ++i) {
-      std::vector<int> below;
-      for (size_t j = i; j-- > 0;) {
-        if (!conflict(order[i], order[j])) continue;
-        bool is_covered = std::any_of(below.begin(), below.end(),
-                                      [&](int higher) { return conflict(higher, order[j]); });
-        if (!is_covered) below.push_back(order[j]);
+  // Every order at every sample gives layers; their worst height over lower bound at any sample is
+  // what counts.
+  Status choose_layers() {
+    std::vector<std::vector<Buffer>> at_samples;
+    for (const Request& request : samples_) {
+      std::optional<std::vector<Buffer>> buffers = buffers_at(plan_.liveness, request);
+      if (buffers) at_samples.push_back(std::move(*buffers));
+    }
+    if (at_samples.empty())
+      return Status(StatusCode::kInvalidModel,
+                    "the sizes of its tensors overflow at the dims that the plan is made for");
+    double best = 0;
+    for (const std::vector<Buffer>& buffers : at_samples)
+      for (const std::vector<int>& order : placement_orders(buffers)) {
+        std::vector<Buffer> placed = buffers;
+        place_first_fit(placed, order);
+        Layers layers = layers_of(placed);
+        double ratio = worst_ratio(layers, at_samples);
+        if (best != 0 && ratio >= best) continue;
+        best = ratio;
+        plan_.layers = std::move(layers);
+        if (best == 1) return {};
       }
+    return {};
+  }
+
+  static double worst_ratio(const Layers& layers, std::vector<std::vector<Buffer>>& at_samples) {
+    double worst = 1;
+    for (std::vector<Buffer>& buffers : at_samples) {
+      place_by_layers(layers, buffers);
+      int64_t bound = lower_bound_of(buffers);
+      if (bound > 0)
+        worst =
+            std::max(worst, static_cast<double>(height_of(buffers)) / static_cast<double>(bound));
+    }
+    return worst;
+  }
+
+  void make_offsets() {
+    for (const Liveness::Lifespan& lifespan : plan_.liveness.buffers)
+      sizes_.push_back(shapes_.value(lifespan.bytes));
+    plan_.offsets.assign(sizes_.size(), shapes_.constant(0));
+    plan_.height = shapes_.constant(0);
+    for (int buffer : plan_.layers.order) {
       ValueIndex offset = shapes_.constant(0);
-      for (int other : below) offset = shapes_.max(offset, end_of(other));
-      plan_.offsets[order[i]] = offset;
+      for (int other : plan_.layers.below[buffer]) offset = shapes_.max(offset, end_of(other));
+      plan_.offsets[buffer] = offset;
+      plan_.height = shapes_.max(plan_.height, end_of(buffer));
     }
   }
 
   ValueIndex end_of(int buffer) { return shapes_.add(plan_.offsets[buffer], sizes_[buffer]); }
-
-  void make_height() {
-    plan_.height = shapes_.constant(0);
-    for (size_t i = 0; i < sizes_.size(); ++i)
-      plan_.height = shapes_.max(plan_.height, end_of(static_cast<int>(i)));
-  }
 
   // Only times at which something is born can be the peak.
   void make_lower_bound() {
@@ -102,20 +105,14 @@ class Planner {
     }
   }
 
-  // The order was chosen at one shape; the formulas must hold at any.
+  // The layers were chosen at some shapes; the formulas must hold at any.
   Status validate_at_samples() {
-    for (int64_t scale : {1, 2, 3, 7}) {
-      std::map<std::string, int64_t> symbols = representative(function_);
-      for (const Dimension& dimension : function_.dimensions) {
-        int64_t value = scale == 1   ? dimension.representative
-                        : scale == 2 ? dimension.min
-                                     : dimension.representative * scale + (scale % 2);
-        symbols[dimension.name] = std::clamp(value, dimension.min, dimension.max);
-      }
-      std::optional<std::vector<int64_t>> values = shapes_.evaluate(symbols, scale);
+    for (const Request& request : samples_) {
+      std::optional<std::vector<int64_t>> values =
+          shapes_.evaluate(request.symbols, request.threads);
       if (!values) continue;  // the request's own overflow check covers it
-      Status status =
-          validate(plan_.at(shapes_, symbols, scale), (*values)[plan_.height], kAlignment);
+      Status status = validate(plan_.at(shapes_, request.symbols, request.threads),
+                               (*values)[plan_.height], kAlignment);
       SCOPEVM_RETURN_IF_ERROR(std::move(status).with_context(function_.name));
     }
     return {};
@@ -123,6 +120,7 @@ class Planner {
 
   const Function& function_;
   ShapeProgram& shapes_;
+  std::vector<Request> samples_;
   Plan plan_;
   std::vector<ValueIndex> sizes_;
 };
@@ -131,23 +129,25 @@ class Planner {
 
 std::vector<Buffer> Plan::at(const ShapeProgram& shapes,
                              const std::map<std::string, int64_t>& symbols, int64_t threads) const {
-  std::vector<Buffer> buffers;
-  auto with_threads = symbols;
-  with_threads[kThreadsSymbol] = threads;
   std::optional<std::vector<int64_t>> values = shapes.evaluate(symbols, threads);
-  if (!values) return buffers;
-  for (size_t i = 0; i < liveness.buffers.size(); ++i) {
-    const Liveness::Lifespan& lifespan = liveness.buffers[i];
-    std::optional<int64_t> size =
-        lifespan.bytes.evaluate([&](std::string_view name) -> std::optional<int64_t> {
-          auto found = with_threads.find(std::string(name));
-          return found == with_threads.end() ? std::nullopt : std::optional(found->second);
-        });
-    if (!size) return {};
-    buffers.push_back(
-        {static_cast<int>(i), lifespan.lower, lifespan.upper, *size, (*values)[offsets[i]]});
+  std::optional<std::vector<Buffer>> buffers = buffers_at(liveness, {symbols, threads});
+  if (!values || !buffers) return {};
+  for (Buffer& buffer : *buffers) buffer.offset = (*values)[offsets[buffer.id]];
+  return *std::move(buffers);
+}
+
+std::optional<DimExpr> Plan::height_formula() const {
+  constexpr size_t kLongest = 400;  // characters; beyond that nobody reads on
+  std::vector<DimExpr> ends(liveness.buffers.size());
+  DimExpr height = 0;
+  for (int buffer : layers.order) {
+    DimExpr offset = 0;
+    for (int other : layers.below[buffer]) offset = max(offset, ends[other]);
+    ends[buffer] = offset + liveness.buffers[buffer].bytes;
+    height = max(height, ends[buffer]);
+    if (height.str().size() > kLongest || ends[buffer].str().size() > kLongest) return std::nullopt;
   }
-  return buffers;
+  return height;
 }
 
 Result<Plan> plan(const Function& function, ShapeProgram& shapes) {

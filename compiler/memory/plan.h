@@ -1,13 +1,15 @@
 // Memory plan: gives every intermediate and every kernel temporary an offset in the workspace, as a
 // formula over the request's dims.
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
-//   first_fit.cpp  sizes at one shape -> offsets at that shape
-//   plan.cpp       the order of those offsets -> offset formulas in the shape program
+//   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
+//   layers.cpp     offsets at one shape -> who lies on whom -> offsets at any shape
+//   plan.cpp       the best layers at sample shapes -> offset formulas in the shape program
 //   validate.cpp   offsets -> Status; shares no code with the planner
 //   csv.cpp        plans as text
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,11 +54,25 @@ std::vector<int64_t> last_uses(const Function& function);
 
 Liveness find_lifespans(const Function& function);
 
-// Offsets by first fit, in the given order of ids: each buffer goes to the lowest gap that holds it
-// between the placed buffers that live at the same time.
+// Offsets by first fit, in the given order of indexes: each buffer goes to the lowest gap that
+// holds it between the placed buffers that live at the same time.
 void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order);
-// Places with several orders and keeps the lowest. Returns the height.
+// Orders that are good on different graphs: by size, by lifespan, by conflicts, by time.
+std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers);
+// Places with every order and keeps the lowest. Returns the height.
 int64_t place_best(std::vector<Buffer>& buffers);
+
+// What a plan keeps when sizes change: the order of offsets, and the buffers that lie directly
+// below each. Two buffers that live at the same time are always one above the other.
+struct Layers {
+  std::vector<int> order;               // lower offsets first
+  std::vector<std::vector<int>> below;  // by buffer
+};
+Layers layers_of(const std::vector<Buffer>& buffers);
+// Offsets by layers: the largest end of the buffers below. REQUIRES: the buffers are those that
+// `layers` was made of, but for sizes and offsets.
+void place_by_layers(const Layers& layers, std::vector<Buffer>& buffers);
+
 // End of the highest buffer.
 int64_t height_of(const std::vector<Buffer>& buffers);
 // The largest sum of sizes that live at one time: no plan is lower.
@@ -67,6 +83,7 @@ Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alig
 
 struct Plan {
   Liveness liveness;
+  Layers layers;
   std::vector<ShapeProgram::ValueIndex> offsets;  // by buffer
   ShapeProgram::ValueIndex height = -1;
   ShapeProgram::ValueIndex lower_bound = -1;
@@ -74,11 +91,15 @@ struct Plan {
   // The plan at given dims, to validate or to print. Empty when the dims overflow.
   std::vector<Buffer> at(const ShapeProgram& shapes, const std::map<std::string, int64_t>& symbols,
                          int64_t threads) const;
+  // The height as one expression over dims and threads. Empty when it would be too long to read.
+  std::optional<DimExpr> height_formula() const;
 };
 
-// Plans `function` at its dimensions' representative values and adds the formulas to `shapes`.
-// Validates the plan at the representative and at other dims before it returns.
-// Errors: kInternal when a plan does not hold (our defect), kInvalidModel when sizes overflow.
+// Plans `function` and adds the formulas to `shapes`. Of the plans that several orders give at its
+// dimensions' representative values and at others, takes the one whose formulas come closest to the
+// lower bound at all of them. Validates the plan at the representative and at other dims before it
+// returns. Errors: kInternal when a plan does not hold (our defect), kInvalidModel when sizes
+// overflow.
 Result<Plan> plan(const Function& function, ShapeProgram& shapes);
 
 // `id,lower,upper,size[,offset]`, one buffer a line, behind a header line.

@@ -5,7 +5,9 @@
 // same object, and equality is one pointer comparison. `n*m+n` and `n*(1+m)` are equal;
 // `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is kept as `floordiv(a + b - 1, b)` and printed so.
 //
-// Values are 64-bit; symbols are dimensions, so at least 0 (normalisation may rely on that).
+// Values are 64-bit; symbols are dimensions, so at least 0, and divisors are above 0: evaluation of
+// any other fails. Normalisation relies on both: `floordiv(n*m, n)` is `m`. Constants that leave 64
+// bits never wrap around: such an operation stays as it is, and fails when it is evaluated.
 // Ownership: interned objects live until the process ends. Thread-safety: all functions are safe.
 #pragma once
 
@@ -75,6 +77,8 @@ DimExpr max(DimExpr a, DimExpr b);
 DimExpr round_up(DimExpr a, int64_t alignment);
 // The product of all dims; 1 for none.
 DimExpr element_count(std::span<const DimExpr> dims);
+// True when that is proved for all values of its symbols (which are at least 0).
+bool is_never_negative(DimExpr e);
 
 }  // namespace scopevm
 

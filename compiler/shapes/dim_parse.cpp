@@ -25,6 +25,8 @@ class Parser {
   // Deeper nesting than any shape needs is refused: the parser recurses.
   static constexpr int kMaxDepth = 200;
 
+  static bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
   void skip_space() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
@@ -68,6 +70,9 @@ class Parser {
   }
 
   std::optional<DimExpr> factor_at_depth() {
+    // The least integer has no positive counterpart, so a number's sign belongs to it.
+    skip_space();
+    if (at_ + 1 < text_.size() && text_[at_] == '-' && is_digit(text_[at_ + 1])) return integer();
     if (take('-')) {
       std::optional<DimExpr> value = factor();
       if (!value) return std::nullopt;
@@ -77,8 +82,7 @@ class Parser {
       std::optional<DimExpr> value = sum();
       return take(')') ? value : std::nullopt;
     }
-    if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])))
-      return integer();
+    if (at_ < text_.size() && is_digit(text_[at_])) return integer();
     std::string_view name = identifier();
     if (name.empty()) return std::nullopt;
     return take('(') ? call(name) : DimExpr::symbol(name);
@@ -98,9 +102,7 @@ class Parser {
       return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$';
     };
     while (at_ < text_.size() &&
-           (is_start(text_[at_]) ||
-            (at_ > begin &&
-             (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.'))))
+           (is_start(text_[at_]) || (at_ > begin && (is_digit(text_[at_]) || text_[at_] == '.'))))
       ++at_;
     return text_.substr(begin, at_ - begin);
   }

@@ -1,4 +1,7 @@
 // A shape program's values at compile time, and its text.
+#include <algorithm>
+
+#include "compiler/shapes/polynomial.h"
 #include "compiler/shapes/shape_program.h"
 
 namespace scopevm {
@@ -14,12 +17,10 @@ bool apply(Op op, int64_t a, int64_t b, int64_t& out) {
     case Op::kMul:
       return !__builtin_mul_overflow(a, b, &out);
     case Op::kFloorDiv:
-    case Op::kMod: {
+    case Op::kMod:
       if (b < 1) return false;
-      int64_t quotient = a / b - (a % b < 0 ? 1 : 0);
-      out = op == Op::kFloorDiv ? quotient : a - quotient * b;
+      out = op == Op::kFloorDiv ? dims::floor_divide(a, b) : dims::floor_modulo(a, b);
       return true;
-    }
     case Op::kMin:
       out = std::min(a, b);
       return true;
@@ -44,18 +45,18 @@ const char* name_of(Check::Kind kind) {
 
 std::optional<std::vector<int64_t>> ShapeProgram::evaluate(
     const std::map<std::string, int64_t>& symbols, int64_t threads) const {
+  auto value_of = [&](std::string_view name) -> std::optional<int64_t> {
+    auto found = symbols.find(std::string(name));
+    return found == symbols.end() ? std::nullopt : std::optional(found->second);
+  };
   std::vector<int64_t> values;
   values.reserve(instructions_.size());
   for (const Instruction& i : instructions_) {
     int64_t result = i.immediate;
     if (i.op == Op::kInputDim) {
-      const std::string& symbol = dim_symbols_[i.immediate];
-      if (auto found = symbols.find(symbol); found != symbols.end())
-        result = found->second;
-      else if (symbol.empty())
-        result = dim_constants_[i.immediate];
-      else
-        return std::nullopt;
+      std::optional<int64_t> dim = dims_[i.immediate].evaluate(value_of);
+      if (!dim) return std::nullopt;
+      result = *dim;
     } else if (i.op == Op::kThreads) {
       result = threads;
     } else if (i.op != Op::kConstant && !apply(i.op, values[i.a], values[i.b], result)) {

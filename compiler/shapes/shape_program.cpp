@@ -1,7 +1,17 @@
 // Expressions -> one value-numbered straight-line program; see the header.
 #include "compiler/shapes/shape_program.h"
 
+#include <algorithm>
+#include <set>
+
 namespace scopevm {
+namespace {
+
+std::string place_of(const Value& value, size_t axis) {
+  return "\"" + value.name + "\" dim " + std::to_string(axis);
+}
+
+}  // namespace
 
 ShapeProgram::ValueIndex ShapeProgram::instruction(Instruction i) {
   auto [entry, is_new] = numbered_.try_emplace({i.op, i.immediate, i.a, i.b},
@@ -42,7 +52,7 @@ ShapeProgram::ValueIndex ShapeProgram::value(DimExpr expr) {
     result = constant(*literal);
   } else if (expr.kind() == DimExpr::Kind::kSymbol) {
     result = expr.symbol_name() == kThreadsSymbol ? instruction({Op::kThreads})
-                                                  : symbols_.find(expr.symbol_name())->second;
+                                                  : symbols_.find(expr.symbol_name())->second.value;
   } else {
     constexpr Op kOps[] = {Op::kConstant, Op::kConstant, Op::kAdd, Op::kMul,
                            Op::kFloorDiv, Op::kMod,      Op::kMin, Op::kMax};
@@ -77,46 +87,85 @@ void ShapeProgram::condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs,
 
 Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   ShapeProgram program;
-  SCOPEVM_RETURN_IF_ERROR(program.read_inputs(function));
+  program.bind_inputs(function);
+  SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
+  program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
   for (const Check& check : function.checks)
     program.condition(check.kind, program.value(check.lhs), program.value(check.rhs),
                       check.message);
+  program.check_results(function);
   return program;
 }
 
-Status ShapeProgram::read_inputs(const Function& function) {
-  std::map<std::string, std::string, std::less<>> born;  // symbol -> where it was bound
+void ShapeProgram::bind_inputs(const Function& function) {
   for (ValueId id : function.inputs) {
     const Value& input = function.values[id];
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       DimExpr dim = input.shape[axis];
-      ValueIndex actual = instruction({Op::kInputDim, dim_count_++});
-      std::string where = "input \"" + input.name + "\" dim " + std::to_string(axis);
-      dim_symbols_.emplace_back(dim.kind() == DimExpr::Kind::kSymbol ? dim.symbol_name() : "");
-      dim_constants_.push_back(dim.as_constant().value_or(0));
-      if (auto expected = dim.as_constant()) {
-        condition(Check::Kind::kEqual, actual, constant(*expected),
-                  where + " is {0}, expected {1}");
-      } else if (dim.kind() == DimExpr::Kind::kSymbol) {
-        auto [entry, is_new] = symbols_.try_emplace(std::string(dim.symbol_name()), actual);
-        if (is_new)
-          born[entry->first] = where;
-        else
-          condition(
-              Check::Kind::kEqual, actual, entry->second,
-              where + " is {0}, but " + entry->first + " is {1} (from " + born[entry->first] + ")");
-      } else {
-        return Status(StatusCode::kUnsupported,
-                      where + ": " + dim.str() + " is neither a name nor a number");
-      }
+      ValueIndex actual = instruction({Op::kInputDim, static_cast<int64_t>(dims_.size())});
+      dims_.push_back(dim);
+      if (dim.kind() == DimExpr::Kind::kSymbol)
+        symbols_.try_emplace(std::string(dim.symbol_name()),
+                             Binding{actual, "input " + place_of(input, axis)});
     }
+  }
+}
+
+// Everything that later stages may ask a value of.
+Status ShapeProgram::require_bound(const Function& function) const {
+  std::set<DimExpr> seen;
+  std::string unbound;
+  auto is_bound = [&](DimExpr expr) {
+    if (!seen.insert(expr).second) return true;
+    for (const std::string& symbol : expr.symbols())
+      if (symbol != kThreadsSymbol && !symbols_.contains(symbol)) unbound = symbol;
+    return unbound.empty();
+  };
+  auto fail = [&](const std::string& what) {
+    return Status(StatusCode::kUnsupported,
+                  what + " depends on \"" + unbound + "\", which is no dim of an input");
+  };
+  for (const Value& value : function.values)
+    for (size_t axis = 0; axis < value.shape.size(); ++axis)
+      if (!is_bound(value.shape[axis])) return fail(place_of(value, axis));
+  for (const Dimension& dimension : function.dimensions)
+    if (!is_bound(DimExpr::symbol(dimension.name))) return fail("the function");
+  for (const Check& check : function.checks)
+    if (!is_bound(check.lhs) || !is_bound(check.rhs)) return fail("a check");
+  for (const Step& step : function.steps) {
+    bool all = is_bound(step.grid) && is_bound(step.grain) &&
+               std::ranges::all_of(step.params, is_bound) &&
+               std::ranges::all_of(step.temporaries,
+                                   [&](const Temporary& t) { return is_bound(t.bytes); });
+    if (!all) return fail("\"" + step.name + "\"");
   }
   return {};
 }
 
+void ShapeProgram::check_inputs(const Function& function) {
+  int64_t index = 0;
+  for (ValueId id : function.inputs) {
+    const Value& input = function.values[id];
+    for (size_t axis = 0; axis < input.shape.size(); ++axis, ++index) {
+      DimExpr dim = input.shape[axis];
+      ValueIndex actual = instruction({Op::kInputDim, index});
+      std::string where = "input " + place_of(input, axis);
+      std::string message = where + " is {0}, expected {1}";
+      if (dim.kind() == DimExpr::Kind::kSymbol) {
+        const Binding& binding = symbols_.find(dim.symbol_name())->second;
+        if (binding.value == actual) continue;
+        message = where + " is {0}, but " + dim.str() + " is {1} (from " + binding.where + ")";
+      } else if (!dim.is_constant()) {
+        message += " (" + dim.str() + ")";
+      }
+      condition(Check::Kind::kEqual, actual, value(dim), message);
+    }
+  }
+}
+
 void ShapeProgram::check_dimension(const Dimension& dimension) {
-  ValueIndex value = symbols_.find(dimension.name)->second;
+  ValueIndex value = symbols_.find(dimension.name)->second.value;
   condition(Check::Kind::kAtLeast, value, constant(dimension.min),
             "dimension " + dimension.name + " is {0}, below its least value {1}");
   condition(Check::Kind::kAtLeast, constant(dimension.max), value,
@@ -124,6 +173,19 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
   if (dimension.multiple_of > 1)
     condition(Check::Kind::kMultipleOf, value, constant(dimension.multiple_of),
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");
+}
+
+// A pool whose window is larger than its input, a slice that ends before it starts.
+void ShapeProgram::check_results(const Function& function) {
+  std::set<DimExpr> seen;
+  for (const Value& value : function.values)
+    for (size_t axis = 0; axis < value.shape.size(); ++axis) {
+      DimExpr dim = value.shape[axis];
+      if (value.origin == ValueOrigin::kInput || is_never_negative(dim)) continue;
+      if (seen.insert(dim).second)
+        condition(Check::Kind::kAtLeast, this->value(dim), constant(0),
+                  place_of(value, axis) + " would be {0}: an input is too small");
+    }
 }
 
 }  // namespace scopevm

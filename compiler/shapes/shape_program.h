@@ -52,9 +52,10 @@ class ShapeProgram {
     std::string message;  // with {0} and {1} for the values of the slots
   };
 
-  // Reads the dims of `function`'s inputs, checks them against its dimensions, and binds each
-  // symbol to the first input dim that is that symbol. Errors: kUnsupported when an input dim is
-  // neither a symbol nor a constant.
+  // Binds each symbol to the first input dim that is that symbol. Checks, in this order: that input
+  // dims are what the inputs declare, that dimensions are within their bounds, the function's own
+  // checks, and that no result's dim is negative. Errors: kUnsupported when a size of the function
+  // depends on a symbol that no input dim is.
   static Result<ShapeProgram> create(const Function& function);
 
   // The value of an expression over the function's symbols. REQUIRES: its symbols are bound.
@@ -73,7 +74,7 @@ class ShapeProgram {
   const std::vector<Condition>& conditions() const { return conditions_; }
   // stores()[i] is the value of slot i.
   const std::vector<ValueIndex>& stores() const { return stores_; }
-  uint32_t dim_count() const { return dim_count_; }
+  uint32_t dim_count() const { return static_cast<uint32_t>(dims_.size()); }
 
   // Message of the check that fails when arithmetic overflows; its index is conditions().size().
   static constexpr char kOverflowMessage[] =
@@ -89,20 +90,26 @@ class ShapeProgram {
  private:
   ValueIndex instruction(Instruction instruction);
   void condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message);
-  Status read_inputs(const Function& function);
+  void bind_inputs(const Function& function);
+  void check_inputs(const Function& function);
   void check_dimension(const Dimension& dimension);
+  void check_results(const Function& function);
+  Status require_bound(const Function& function) const;
 
   std::vector<Instruction> instructions_;
   std::map<std::tuple<Op, int64_t, ValueIndex, ValueIndex>, ValueIndex> numbered_;
   std::map<DimExpr, ValueIndex> exprs_;
-  std::map<std::string, ValueIndex, std::less<>> symbols_;
-  std::vector<std::string> dim_symbols_;  // per flattened dim: the symbol that it is, or ""
-  std::vector<int64_t> dim_constants_;    // ... or its constant
+  // A symbol is the first input dim that is that symbol.
+  struct Binding {
+    ValueIndex value;
+    std::string where;  // `input "x" dim 0`
+  };
+  std::map<std::string, Binding, std::less<>> symbols_;
+  std::vector<DimExpr> dims_;  // the inputs' dims, flattened
   std::vector<Condition> conditions_;
   std::vector<ValueIndex> stores_;
   std::map<ValueIndex, uint32_t> slots_;
   std::map<std::vector<ValueIndex>, uint32_t> blocks_;
-  uint32_t dim_count_ = 0;
 };
 
 }  // namespace scopevm

@@ -10,6 +10,15 @@
 #include <optional>
 #include <thread>
 
+#include "runtime/cpu/sanitizer_order.h"
+
+#ifdef SCOPEVM_THREAD_SANITIZER
+// TBB's own tasks, which it orders by means that the sanitizer cannot see.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:tbb::detail\ncalled_from_lib:libtbb.so\n";
+}
+#endif
+
 namespace scopevm {
 
 Executor::~Executor() = default;
@@ -35,16 +44,22 @@ class ArenaExecutor final : public Executor {
       return;
     }
     std::call_once(arena_once_, [this] { start(); });
+    char start = 0;
+    char end_of_loop = 0;
+    happens_before(&start);
     arena_->execute([&] {
       tbb::parallel_for(
           int64_t{0}, tasks,
           [&](int64_t task) {
             const int64_t begin = split(total, task, tasks);
             const int64_t end = split(total, task + 1, tasks);
+            happens_after(&start);
             body(context, begin, end, tbb::this_task_arena::current_thread_index());
+            happens_before(&end_of_loop);
           },
           tbb::simple_partitioner());
     });
+    happens_after(&end_of_loop);
   }
 
  private:

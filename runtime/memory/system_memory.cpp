@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kHugePage = int64_t{2} << 20;
 // Two huge pages: below that the rounding costs more than the saved page walks.
 constexpr int64_t kHugePagesFrom = 2 * kHugePage;
-// Past this the rounding below would overflow; no machine has that much.
-constexpr int64_t kMaxBlock = int64_t{1} << 60;
+// Half of the address space of a process: more cannot be had.
+constexpr int64_t kMaxBlock = int64_t{1} << 46;
 
 }  // namespace
 

@@ -19,7 +19,7 @@ enum class Verdict {
 
 struct Outcome {
   Verdict verdict = Verdict::kCrash;
-  std::string op;      // kUnsupported: the op type, or `type:string` for an element type
+  std::string op;      // kUnsupported: the op type, or `type:element`, `type:container`, `opset:6`
   std::string detail;  // for people: the message, the first wrong element
 };
 

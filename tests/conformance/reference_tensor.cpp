@@ -16,6 +16,8 @@ namespace {
 constexpr double kRelative = 1e-3;
 // ONNX's tests have 1e-7, which a sum in another order can miss where it cancels.
 constexpr double kAbsolute = 1e-6;
+// One unit in the last place: ONNX's bfloat16 data is truncated, not rounded.
+constexpr double kRelativeBf16 = 1.0 / 128;
 
 std::optional<DType> dtype_of(int onnx_type) {
   switch (onnx_type) {
@@ -118,10 +120,10 @@ double float_element(const Tensor& tensor, int64_t i) {
 
 bool is_float(DType dtype) { return dtype >= DType::kF16; }
 
-bool agrees(double expected, double actual) {
+bool agrees(double expected, double actual, double relative) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
-  return std::abs(expected - actual) <= kAbsolute + kRelative * std::abs(expected);
+  return std::abs(expected - actual) <= kAbsolute + relative * std::abs(expected);
 }
 
 std::string shape_text(const Tensor& tensor) {
@@ -160,10 +162,11 @@ std::string difference(const Tensor& expected, const Tensor& actual) {
       return "";
     return "integers differ";
   }
+  double relative = expected.dtype() == DType::kBF16 ? kRelativeBf16 : kRelative;
   for (int64_t i = 0; i < expected.element_count(); ++i) {
     double want = float_element(expected, i);
     double got = float_element(actual, i);
-    if (!agrees(want, got))
+    if (!agrees(want, got, relative))
       return "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
              std::to_string(want);
   }

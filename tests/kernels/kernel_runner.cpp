@@ -67,12 +67,15 @@ struct KernelRunner::State {
   std::unique_ptr<mlir::MLIRContext> context;
   Program program;
   std::vector<uint8_t> image;
+  // Open as long as the image: dlopen takes a path that it has seen for the library loaded then.
+  int file = -1;
   void* handle = nullptr;
   std::vector<KernelFn> entries;
   std::map<std::string, int64_t, std::less<>> symbols;
 
   ~State() {
     if (handle) dlclose(handle);
+    if (file >= 0) close(file);
   }
 
   Status load();
@@ -91,11 +94,10 @@ KernelRunner::KernelRunner() : state_(std::make_unique<State>()) {}
 KernelRunner::~KernelRunner() = default;
 
 Status KernelRunner::State::load() {
-  int file = memfd_create("image", 0);
+  file = memfd_create("image", 0);
   if (file < 0 || write(file, image.data(), image.size()) != static_cast<ssize_t>(image.size()))
     return error(StatusCode::kInternal, "cannot write the image");
   handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  close(file);
   if (!handle) return error(StatusCode::kInternal, dlerror());
   for (const Kernel& kernel : program.kernels) {
     entries.push_back(reinterpret_cast<KernelFn>(dlsym(handle, kernel.symbol.c_str())));

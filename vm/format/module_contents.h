@@ -94,6 +94,10 @@ struct Bytes {
   uint64_t size = 0;
 };
 
+// A copy that owns its memory, at an address aligned as in a module file (64 bytes). Empty if there
+// is no memory for it.
+Bytes aligned_copy(const void* data, uint64_t size);
+
 struct ConstantDecl {
   std::string name;
   DType dtype = DType::kF32;

@@ -1,35 +1,72 @@
-// Instruction words, written one instruction at a time. Field by field as vm/isa/opcodes.def says.
+// Typed instructions -> words.
+//
+//   Encoder code;
+//   Encoder::Label done = code.new_label();
+//   code.emit(op::branch{.condition = Int::slot({3}), .then_to = code.target(done), ...});
+//   code.bind(done);
+//   code.emit(op::ret{.values = results});
+//   SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint32_t> words, code.finish());
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "vm/isa/opcode.h"
+#include "scopevm/status.h"
+#include "vm/isa/opcodes.h"
 
 namespace scopevm::isa {
 
 class Encoder {
  public:
-  // Appends one instruction: a word per single field, count and words per list field. REQUIRES: the
-  // arguments are the opcode's fields, in order.
-  template <typename... Fields>
-  void emit(Opcode opcode, const Fields&... fields) {
-    size_t at = words_.size();
-    words_.push_back(0);
-    (add(fields), ...);
-    words_[at] = static_cast<uint32_t>(opcode) | static_cast<uint32_t>(words_.size() - at) << 16;
+  // A place in the code that may be named before it is known.
+  struct Label {
+    uint32_t index = 0;
+  };
+
+  Label new_label();
+  // The label names the instruction that is emitted next.
+  void bind(Label label);
+  // What to put into a target field. Targets of labels are resolved by finish().
+  static Target target(Label label) { return {label.index}; }
+
+  // Appends the instruction and returns the word index of its first word. Target fields hold labels
+  // (from target()), not word indices.
+  template <typename Op>
+  uint32_t emit(const Op& in) {
+    uint32_t start = begin();
+    visit_fields(in, [this](const auto& field) { this->append(field); });
+    end(start, Op::kOpcode);
+    return start;
   }
-  size_t size() const { return words_.size(); }
-  std::vector<uint32_t> take() { return std::move(words_); }
+
+  // Words so far: the index of the next instruction's first word.
+  uint32_t size() const { return static_cast<uint32_t>(words_.size()); }
+
+  // The code with every label resolved. Fails if a label in use was never bound or an instruction
+  // is longer than kMaxInstructionWords. The encoder is empty afterwards.
+  Result<std::vector<uint32_t>> finish();
 
  private:
-  void add(uint32_t word) { words_.push_back(word); }
-  void add(const std::vector<uint32_t>& list) {
-    words_.push_back(static_cast<uint32_t>(list.size()));
-    words_.insert(words_.end(), list.begin(), list.end());
+  static constexpr uint32_t kUnbound = ~uint32_t{0};
+
+  uint32_t begin();
+  void append(DType dtype) { words_.push_back(static_cast<uint32_t>(dtype)); }
+  void append(Target label);
+  template <typename T>
+  void append(const T& value) {
+    words_.push_back(value.word());
   }
+  template <typename T>
+  void append(const List<T>& list) {
+    words_.push_back(list.size());
+    words_.insert(words_.end(), list.words(), list.words() + list.size());
+  }
+  void end(uint32_t start, Opcode opcode);
 
   std::vector<uint32_t> words_;
+  std::vector<uint32_t> label_words_;   // word index by label
+  std::vector<uint32_t> target_words_;  // words that hold a label
+  Status first_error_;
 };
 
 }  // namespace scopevm::isa

@@ -5,52 +5,50 @@
 #include <utility>
 
 #include "scopevm/tensor.h"
+#include "vm/isa/opcodes.h"
 #include "vm/load/result_sites.h"
-#include "vm/load/words.h"
 
 namespace scopevm::vm {
 namespace {
 
-uint32_t rank_of(const format::TensorDecl& tensor) {
-  return static_cast<uint32_t>(tensor.dims.size());
-}
+void raise(uint32_t& most, size_t needed) { most = std::max(most, static_cast<uint32_t>(needed)); }
 
-// Raises what the layout must hold to what one instruction needs.
+// Raises what the layout must hold to what the instruction at `w` needs.
 void count_instruction(const format::ModuleContents& contents, const uint32_t* w,
                        FrameLayout& layout) {
   using isa::Opcode;
+  namespace op = isa::op;
   switch (isa::opcode(*w)) {
     case Opcode::alloc_tensor:
-      layout.max_rank = std::max(layout.max_rank, w[6]);
-      break;
+      return raise(layout.max_rank, isa::decode<op::alloc_tensor>(w).dims.size());
     case Opcode::alloc_view:
-      layout.max_rank = std::max(layout.max_rank, w[4]);
-      break;
-    case Opcode::load_const:
-      layout.max_rank =
-          std::max(layout.max_rank, static_cast<uint32_t>(contents.constants[w[2]].dims.size()));
-      break;
+      return raise(layout.max_rank, isa::decode<op::alloc_view>(w).dims.size());
+    case Opcode::load_const: {
+      const auto in = isa::decode<op::load_const>(w);
+      return raise(layout.max_rank, contents.constants[in.constant.value].dims.size());
+    }
     case Opcode::launch:
-      layout.max_buffers = std::max(layout.max_buffers, w[5]);
-      break;
-    case Opcode::shape_function:
-      layout.max_shape_dims =
-          std::max(layout.max_shape_dims, contents.shape_functions[w[1]].dim_count + 1);
-      break;
-    case Opcode::call:
-      for (const format::TensorDecl& output : contents.functions[w[1]].outputs)
-        layout.max_rank = std::max(layout.max_rank, rank_of(output));
-      break;
+      return raise(layout.max_buffers, isa::decode<op::launch>(w).buffers.size());
+    case Opcode::shape_function: {
+      const auto in = isa::decode<op::shape_function>(w);
+      return raise(layout.max_shape_dims,
+                   contents.shape_functions[in.function.value].dim_count + 1);
+    }
+    case Opcode::call: {
+      const auto in = isa::decode<op::call>(w);
+      for (const format::TensorDecl& output : contents.functions[in.callee.value].outputs)
+        raise(layout.max_rank, output.dims.size());
+      return;
+    }
     default:
-      break;
+      return;
   }
 }
 
 FrameLayout layout_of(const format::ModuleContents& contents,
                       const format::FunctionDecl& function) {
   FrameLayout layout;
-  for (const format::TensorDecl& input : function.inputs)
-    layout.max_rank = std::max(layout.max_rank, rank_of(input));
+  for (const format::TensorDecl& input : function.inputs) raise(layout.max_rank, input.dims.size());
   for (size_t pc = 0; pc < function.code.size(); pc += isa::word_count(function.code[pc]))
     count_instruction(contents, &function.code[pc], layout);
   layout.dims_offset = function.register_count * sizeof(Register);

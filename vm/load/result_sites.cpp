@@ -3,103 +3,119 @@
 #include <algorithm>
 #include <optional>
 
-#include "vm/load/words.h"
+#include "vm/isa/opcodes.h"
 
 namespace scopevm::vm {
 namespace {
 
-using isa::Opcode;
+namespace op = isa::op;
+using isa::RegisterIndex;
 
-constexpr uint32_t kNowhere = UINT32_MAX;
-
-// Where each register is written, and which storages a single tensor takes whole.
+// Where each register is written, and how often its bytes get another name.
 class Definitions {
  public:
   explicit Definitions(const format::FunctionDecl& function)
       : code_(function.code),
         word_(function.register_count, kNowhere),
         writes_(function.register_count, 0),
-        readers_(function.register_count, 0) {
+        names_(function.register_count, 0) {
     for (uint32_t i = 0; i < function.inputs.size(); ++i) ++writes_[i];
-    for (uint32_t pc = 0; pc < code_.size(); pc += isa::word_count(code_[pc])) add(pc);
+    for (pc_ = 0; pc_ < code_.size(); pc_ += isa::word_count(code_[pc_])) {
+      switch (isa::opcode(code_[pc_])) {
+#define OPCODE(name, code, effect, ...)           \
+  case isa::Opcode::name:                         \
+    add(isa::decode<isa::op::name>(&code_[pc_])); \
+    break;
+#include "vm/isa/opcodes.def"
+#undef OPCODE
+      }
+    }
   }
 
   const std::vector<uint32_t>& returns() const { return returns_; }
 
   // The instruction that writes `reg`, when there is exactly one.
-  std::optional<uint32_t> only_write(uint32_t reg) const {
-    if (writes_[reg] != 1 || word_[reg] == kNowhere) return std::nullopt;
-    return word_[reg];
+  const uint32_t* only_write(RegisterIndex reg) const {
+    if (writes_[reg.value] != 1 || word_[reg.value] == kNowhere) return nullptr;
+    return &code_[word_[reg.value]];
   }
-  uint32_t readers(uint32_t reg) const { return readers_[reg]; }
+  uint32_t names(RegisterIndex reg) const { return names_[reg.value]; }
 
  private:
-  void write(uint32_t reg, uint32_t pc) {
-    ++writes_[reg];
-    word_[reg] = pc;
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+
+  void write(RegisterIndex reg) {
+    ++writes_[reg.value];
+    word_[reg.value] = pc_;
+  }
+  void rename(RegisterIndex dst, RegisterIndex from) {
+    write(dst);
+    ++names_[from.value];
   }
 
-  void add(uint32_t pc) {
-    const uint32_t* w = &code_[pc];
-    switch (isa::opcode(*w)) {
-      case Opcode::alloc_storage:
-      case Opcode::load_const:
-        write(w[1], pc);
-        break;
-      case Opcode::alloc_tensor:
-      case Opcode::alloc_view:
-      case Opcode::move:
-        write(w[1], pc);
-        ++readers_[w[2]];
-        break;
-      case Opcode::call:
-        for (uint32_t i = 0; i < w[2]; ++i) ++readers_[w[3 + i]];
-        for (uint32_t i = 0; i < w[3 + w[2]]; ++i) write(w[4 + w[2] + i], pc);
-        break;
-      case Opcode::ret:
-        returns_.push_back(pc);
-        break;
-      default:
-        break;
-    }
+  void add(const op::alloc_storage& in) { write(in.dst); }
+  void add(const op::load_const& in) { write(in.dst); }
+  void add(const op::alloc_tensor& in) { rename(in.dst, in.storage); }
+  void add(const op::alloc_view& in) { rename(in.dst, in.of); }
+  void add(const op::move& in) { rename(in.dst, in.from); }
+  void add(const op::call& in) {
+    for (uint32_t i = 0; i < in.arguments.size(); ++i) ++names_[in.arguments[i].value];
+    for (uint32_t i = 0; i < in.results.size(); ++i) write(in.results[i]);
   }
+  void add(const op::ret&) { returns_.push_back(pc_); }
+  void add(const op::jump&) {}
+  void add(const op::branch&) {}
+  void add(const op::fail&) {}
+  void add(const op::kill&) {}
+  void add(const op::device_copy&) {}
+  void add(const op::launch&) {}
+  void add(const op::shape_function&) {}
+  void add(const op::load_dim&) {}
 
   const std::vector<uint32_t>& code_;
+  uint32_t pc_ = 0;
   std::vector<uint32_t> word_;
   std::vector<uint32_t> writes_;
-  std::vector<uint32_t> readers_;  // instructions that make another name for it
+  std::vector<uint32_t> names_;
   std::vector<uint32_t> returns_;
 };
 
+bool is(const uint32_t* w, isa::Opcode opcode) { return w != nullptr && isa::opcode(*w) == opcode; }
+
+// From a returned register back to the alloc_storage behind it.
 std::optional<ResultSite> trace_back(const std::vector<uint32_t>& code,
-                                     const Definitions& definitions, uint32_t reg) {
+                                     const Definitions& definitions, RegisterIndex reg) {
+  const uint32_t* w = definitions.only_write(reg);
   ResultSite site;
-  std::optional<uint32_t> pc = definitions.only_write(reg);
-  if (!pc) return std::nullopt;
-  site.tensor_word = *pc;
-  while (pc && isa::opcode(code[*pc]) == Opcode::alloc_view)
-    pc = definitions.only_write(code[*pc + 2]);
-  if (!pc || isa::opcode(code[*pc]) != Opcode::alloc_tensor) return std::nullopt;
-  const uint32_t storage = code[*pc + 2];
-  const bool takes_it_whole = code[*pc + 3] == 0;
-  const uint32_t bytes = code[*pc + 4];
-  const std::optional<uint32_t> alloc = definitions.only_write(storage);
-  if (!alloc || isa::opcode(code[*alloc]) != Opcode::alloc_storage || !takes_it_whole ||
-      code[*alloc + 3] != bytes || definitions.readers(storage) != 1)
-    return std::nullopt;
-  site.alloc_word = *alloc;
+  if (w != nullptr) site.tensor_word = static_cast<uint32_t>(w - code.data());
+  while (is(w, isa::Opcode::alloc_view))
+    w = definitions.only_write(isa::decode<op::alloc_view>(w).of);
+  if (!is(w, isa::Opcode::alloc_tensor)) return std::nullopt;
+  const auto tensor = isa::decode<op::alloc_tensor>(w);
+  w = definitions.only_write(tensor.storage);
+  if (!is(w, isa::Opcode::alloc_storage)) return std::nullopt;
+  const auto storage = isa::decode<op::alloc_storage>(w);
+  const bool takes_it_whole =
+      tensor.offset == isa::Int::immediate(0) && tensor.bytes == storage.size;
+  if (!takes_it_whole || definitions.names(storage.dst) != 1) return std::nullopt;
+  site.alloc_word = static_cast<uint32_t>(w - code.data());
   return site;
 }
 
 }  // namespace
 
+isa::IntList result_dims(const uint32_t* words) {
+  return is(words, isa::Opcode::alloc_view) ? isa::decode<op::alloc_view>(words).dims
+                                            : isa::decode<op::alloc_tensor>(words).dims;
+}
+
 std::vector<ResultSite> find_result_sites(const format::FunctionDecl& function) {
   std::vector<ResultSite> sites;
   const Definitions definitions(function);
   if (definitions.returns().size() != 1) return sites;
-  const uint32_t* returned = &function.code[definitions.returns().front()];
-  for (uint32_t i = 0; i < returned[1]; ++i) {
-    std::optional<ResultSite> site = trace_back(function.code, definitions, returned[2 + i]);
+  const auto returned = isa::decode<op::ret>(&function.code[definitions.returns().front()]);
+  for (uint32_t i = 0; i < returned.values.size(); ++i) {
+    std::optional<ResultSite> site = trace_back(function.code, definitions, returned.values[i]);
     if (!site) continue;
     site->output = i;
     // A storage that is two results can be only one caller's buffer.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/nearest_name.h"
-#include "vm/load/words.h"
+#include "vm/isa/opcodes.h"
 #include "vm/run/bind.h"
 #include "vm/run/results.h"
 
@@ -32,12 +32,12 @@ Status check_dims(const Signature& signature, const std::map<std::string, int64_
 }
 
 // The dims that the module's shape function takes: those of the inputs that its instruction names.
-Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, const uint32_t* w,
+Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::RegisterList inputs,
                                           const std::map<std::string, int64_t>& dims) {
   const Signature& signature = module.signature();
   std::vector<int64_t> values;
-  for (uint32_t i = 0; i < w[2]; ++i) {
-    const uint32_t input = w[3 + i];
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const uint32_t input = inputs[i].value;
     if (input >= signature.inputs.size())
       return Status(StatusCode::kUnsupported,
                     "sizes depend on values computed during the call; there is no bound by dims");
@@ -62,15 +62,15 @@ Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
   const format::FunctionDecl& entry = *module.main().decl;
   std::vector<int64_t> slots(entry.slot_count);
   for (size_t pc = 0; pc < entry.code.size(); pc += isa::word_count(entry.code[pc])) {
-    const uint32_t* w = &entry.code[pc];
-    if (isa::opcode(*w) != isa::Opcode::shape_function) continue;
-    SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> values, shape_inputs(module, w, dims));
-    const format::ShapeFunctionDecl& decl = module.contents().shape_functions[w[1]];
+    if (isa::opcode(entry.code[pc]) != isa::Opcode::shape_function) continue;
+    const auto in = isa::decode<isa::op::shape_function>(&entry.code[pc]);
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> values, shape_inputs(module, in.inputs, dims));
+    const format::ShapeFunctionDecl& decl = module.contents().shape_functions[in.function.value];
     if (values.size() != decl.dim_count)
       return Status(StatusCode::kInvalidModel, "the shape function takes other inputs");
     values.push_back(threads);
     SCOPEVM_ASSIGN_OR_RETURN(const KernelTable* kernels, module.kernels());
-    const int64_t failed = kernels->shape_functions[w[1]](values.data(), slots.data());
+    const int64_t failed = kernels->shape_functions[in.function.value](values.data(), slots.data());
     if (failed >= 0) return check_failure(decl, failed, slots.data());
     break;
   }

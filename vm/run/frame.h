@@ -9,6 +9,7 @@
 
 #include "runtime/memory/storage.h"
 #include "scopevm/dtype.h"
+#include "vm/isa/field_values.h"
 #include "vm/load/loaded_module.h"
 
 namespace scopevm::vm {
@@ -20,8 +21,8 @@ struct Frame {
   int64_t* slots = nullptr;
   void** buffers = nullptr;
   int64_t* shape_dims = nullptr;
-  const uint32_t* resume = nullptr;   // where the caller goes on; null in `main`
-  const uint32_t* results = nullptr;  // the caller's count and result registers
+  const uint32_t* resume = nullptr;  // where the caller goes on; null in `main`
+  isa::RegisterList results;         // the caller's registers for the results
 
   int64_t* dims_of(uint32_t index) const {
     return dims + static_cast<size_t>(index) * function->layout.max_rank;

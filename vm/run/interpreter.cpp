@@ -1,8 +1,8 @@
 // The dispatch loop. Bytecode is trusted here: verification bounded every index. What depends on
 // the request is checked: sizes and offsets from slots, ranks, and what allocators answer.
 //
-// One method per opcode; `w` points at the instruction. Operand layouts are those of
-// vm/isa/opcodes.def, one word a field in order. A method returns false after setting status_.
+// One `execute` per row of vm/isa/opcodes.def. It returns false when the call is over: `main` has
+// returned, or status_ says why not.
 #include "vm/run/interpreter.h"
 
 #include <chrono>
@@ -11,7 +11,8 @@
 #include <utility>
 
 #include "runtime/tensor/shape.h"
-#include "vm/load/words.h"
+#include "vm/isa/opcodes.h"
+#include "vm/load/result_sites.h"
 #include "vm/run/results.h"
 
 namespace scopevm::vm {
@@ -19,6 +20,8 @@ namespace {
 
 using runtime::ScopeMemory;
 using runtime::Storage;
+namespace op = isa::op;
+using isa::RegisterIndex;
 
 // Deep enough for any recursion over a model's own structure, and small beside memory: a frame is
 // some tens of KiB at most.
@@ -30,19 +33,16 @@ int64_t now_ns() {
       .count();
 }
 
-// Where the dims of an instruction that gives a tensor its shape start: their count.
-uint32_t dims_field(isa::Opcode opcode) { return opcode == isa::Opcode::alloc_view ? 4 : 6; }
-
 // What the body of a parallel loop needs.
-struct Launch {
+struct LoopBody {
   KernelFn kernel;
   void* const* buffers;
   const int64_t* params;
 };
 
 void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
-  const auto* launch = static_cast<const Launch*>(context);
-  launch->kernel(launch->buffers, launch->params, begin, end, worker);
+  const auto* body = static_cast<const LoopBody*>(context);
+  body->kernel(body->buffers, body->params, begin, end, worker);
 }
 
 class Interpreter {
@@ -58,39 +58,39 @@ class Interpreter {
   Status run();
 
  private:
-  int64_t value(uint32_t word) const {
-    return (word & isa::kSlotBit) != 0 ? frame_.slots[word & ~isa::kSlotBit]
-                                       : static_cast<int64_t>(word);
+  void loop();
+#define OPCODE(name, code, effect, ...) bool execute(const op::name& in);
+#include "vm/isa/opcodes.def"
+#undef OPCODE
+
+  int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
+  Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
+  int64_t* dims(RegisterIndex index) const { return frame_.dims_of(index.value); }
+  void set_dims(RegisterIndex index, isa::IntList from) {
+    int64_t* to = dims(index);
+    for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
   }
-  Register& reg(uint32_t index) { return frame_.registers[index]; }
-
-  void enter(const LoadedFunction& function);
-  bool loop();
-  bool launch(const uint32_t* w);
-  bool alloc_storage(const uint32_t* w);
-  bool alloc_tensor(const uint32_t* w);
-  void alloc_view(const uint32_t* w);
-  bool device_copy(const uint32_t* w);
-  bool shape_function(const uint32_t* w);
-  bool load_dim(const uint32_t* w);
-  void move(uint32_t dst, uint32_t from);
-  void load_const(const uint32_t* w);
-  bool call(const uint32_t* w);
-  // True when `main` returned; else pc_ is where its caller goes on.
-  bool ret(const uint32_t* w);
-  bool check_interrupts();
-
-  void set_dims(uint32_t index, const uint32_t* count_and_dims);
-  // The register gives up what it holds.
+  // The register gives up what it holds and takes `made`, another name for made.storage's bytes.
+  void set(RegisterIndex index, const Register& made) {
+    if (made.storage != nullptr) ++made.storage->call_references;
+    clear(reg(index));
+    reg(index) = made;
+  }
   void clear(Register& target) {
     if (Storage* storage = std::exchange(target.storage, nullptr))
       if (--storage->call_references == 0) context_.disown(storage);
   }
-  void leave_frame();
-  Storage* callers_buffer(const uint32_t* w, int64_t bytes, bool* is_mismatch);
 
-  [[gnu::cold]] bool fail(const uint32_t* w, StatusCode code, const std::string& what);
-  [[gnu::cold]] bool fail_allocation(const uint32_t* w, ScopeMemory::Outcome outcome, int64_t bytes,
+  void enter(const LoadedFunction& function);
+  void leave_frame();
+  bool go_to(isa::Target target);
+  bool check_interrupts();
+  bool return_from_main(isa::RegisterList values);
+  bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
+  void record_launch(isa::KernelIndex kernel, int64_t start_ns);
+
+  [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
+  [[gnu::cold]] bool fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
                                      const ScopeMemory& memory);
 
   BoundSession& session_;
@@ -99,8 +99,9 @@ class Interpreter {
   const format::ModuleContents& contents_;
   const KernelFn* kernels_;
   const bool is_interruptible_;
-  Frame frame_;  // a copy of the top of context_.frames
-  const uint32_t* pc_ = nullptr;
+  Frame frame_;                   // a copy of the top of context_.frames
+  const uint32_t* at_ = nullptr;  // the instruction
+  const uint32_t* next_ = nullptr;
   Status status_;
 };
 
@@ -108,285 +109,100 @@ Status Interpreter::run() {
   enter(session_.module().main());
   for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
     const Tensor& input = context_.inputs[i];
-    reg(i) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
-              static_cast<uint8_t>(input.rank())};
-    std::memcpy(frame_.dims_of(i), input.dims().data(), input.dims().size_bytes());
+    reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
+                static_cast<uint8_t>(input.rank())};
+    std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
-  (void)loop();
+  loop();
   return std::move(status_);
+}
+
+void Interpreter::loop() {
+  for (;;) {
+    at_ = next_;
+    next_ = at_ + isa::word_count(*at_);
+    switch (isa::opcode(*at_)) {
+#define OPCODE(name, code, effect, ...)               \
+  case isa::Opcode::name:                             \
+    if (!execute(isa::decode<op::name>(at_))) return; \
+    break;
+#include "vm/isa/opcodes.def"
+#undef OPCODE
+    }
+  }
 }
 
 void Interpreter::enter(const LoadedFunction& function) {
   frame_ = context_.frames.push(function);
-  pc_ = function.decl->code.data();
-}
-
-bool Interpreter::loop() {
-  using isa::Opcode;
-  for (;;) {
-    const uint32_t* w = pc_;
-    pc_ = w + isa::word_count(*w);
-    switch (isa::opcode(*w)) {
-      case Opcode::launch:
-        if (!launch(w)) return false;
-        break;
-      case Opcode::alloc_tensor:
-        if (!alloc_tensor(w)) return false;
-        break;
-      case Opcode::alloc_storage:
-        if (!alloc_storage(w)) return false;
-        break;
-      case Opcode::alloc_view:
-        alloc_view(w);
-        break;
-      case Opcode::kill:
-        clear(reg(w[1]));
-        reg(w[1]).data = nullptr;
-        break;
-      case Opcode::device_copy:
-        if (!device_copy(w)) return false;
-        break;
-      case Opcode::shape_function:
-        if (!shape_function(w)) return false;
-        break;
-      case Opcode::load_dim:
-        if (!load_dim(w)) return false;
-        break;
-      case Opcode::move:
-        move(w[1], w[2]);
-        break;
-      case Opcode::load_const:
-        load_const(w);
-        break;
-      case Opcode::jump:
-      case Opcode::branch: {
-        const uint32_t to = isa::opcode(*w) == Opcode::jump ? w[1] : value(w[1]) != 0 ? w[2] : w[3];
-        pc_ = frame_.function->decl->code.data() + to;
-        if (pc_ <= w && is_interruptible_ && !check_interrupts()) return false;
-        break;
-      }
-      case Opcode::call:
-        if (!call(w)) return false;
-        break;
-      case Opcode::ret:
-        if (ret(w)) return status_.is_ok();
-        break;
-      case Opcode::fail:
-        return fail(w, StatusCode::kInvalidArgument, contents_.messages[w[1]]);
-    }
-  }
-}
-
-bool Interpreter::launch(const uint32_t* w) {
-  if (is_interruptible_ && !check_interrupts()) return false;
-  const int64_t grid = value(w[3]);
-  const int64_t grain = value(w[4]);
-  const uint32_t count = w[5];
-  for (uint32_t i = 0; i < count; ++i) frame_.buffers[i] = reg(w[6 + i]).data;
-  if (grid <= 0) return true;
-  Launch what{kernels_[w[1]], frame_.buffers, frame_.slots + w[2]};
-  const int64_t start_ns = options_.trace != nullptr ? now_ns() : 0;
-  if (grid <= grain || session_.threads() == 1)
-    what.kernel(what.buffers, what.params, 0, grid, 0);
-  else
-    session_.executor().parallel_for(grid, grain, run_range, &what);
-  if (options_.trace != nullptr) {
-    const format::FunctionDecl& function = *frame_.function->decl;
-    const auto word = static_cast<uint32_t>(w - function.code.data());
-    options_.trace->launched({session_.module().source_name(function, word),
-                              contents_.kernels[w[1]].symbol, start_ns, now_ns() - start_ns});
-  }
-  return true;
-}
-
-// The caller's own buffer when this storage becomes a result that has one, else null.
-Storage* Interpreter::callers_buffer(const uint32_t* w, int64_t bytes, bool* is_mismatch) {
-  if (context_.frames.depth() != 1) return nullptr;
-  const uint32_t* code = frame_.function->decl->code.data();
-  for (const ResultSite& site : session_.module().result_sites()) {
-    const Tensor& given = context_.outputs[site.output];
-    if (code + site.alloc_word != w || given.is_empty()) continue;
-    const uint32_t* shape =
-        code + site.tensor_word + dims_field(isa::opcode(code[site.tensor_word]));
-    int64_t dims[kMaxRank];
-    for (uint32_t i = 0; i < shape[0]; ++i) dims[i] = value(shape[1 + i]);
-    status_ = check_output(session_.module(), site.output, given, {dims, shape[0]});
-    *is_mismatch = !status_.is_ok() || bytes != given.bytes();
-    if (status_.is_ok() && *is_mismatch)
-      (void)fail(w, StatusCode::kInvalidModel, "a result's size is not that of its shape");
-    return *is_mismatch ? nullptr : context_.output_storages[site.output];
-  }
-  return nullptr;
-}
-
-bool Interpreter::alloc_storage(const uint32_t* w) {
-  const uint32_t pool = w[2];
-  const int64_t bytes = value(w[3]);
-  if (bytes < 0) return fail(w, StatusCode::kInvalidModel, "negative size");
-  bool is_mismatch = false;
-  Storage* storage = callers_buffer(w, bytes, &is_mismatch);
-  if (is_mismatch) return false;
-  if (storage != nullptr) {
-    storage->retain();
-    context_.own(storage, -1);
-  } else {
-    ScopeMemory& memory = session_.pool(pool);
-    const ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
-    if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(w, outcome, bytes, memory);
-    context_.own(storage, static_cast<int32_t>(pool));
-  }
-  storage->call_references = 1;
-  Register& dst = reg(w[1]);
-  clear(dst);
-  dst = {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0};
-  return true;
-}
-
-void Interpreter::set_dims(uint32_t index, const uint32_t* count_and_dims) {
-  int64_t* dims = frame_.dims_of(index);
-  for (uint32_t i = 0; i < count_and_dims[0]; ++i) dims[i] = value(count_and_dims[1 + i]);
-}
-
-bool Interpreter::alloc_tensor(const uint32_t* w) {
-  const Register& storage = reg(w[2]);
-  const int64_t offset = value(w[3]);
-  const int64_t bytes = value(w[4]);
-  // Subtraction cannot overflow once both are known not to be negative.
-  if (offset < 0 || bytes < 0 || bytes > storage.bytes || offset > storage.bytes - bytes)
-    return fail(w, StatusCode::kInvalidModel,
-                "bytes " + std::to_string(offset) + " + " + std::to_string(bytes) +
-                    " lie outside a storage of " + std::to_string(storage.bytes));
-  const Register made{storage.data + offset, storage.storage, bytes, static_cast<DType>(w[5]),
-                      static_cast<uint8_t>(w[6])};
-  if (made.storage != nullptr) ++made.storage->call_references;
-  Register& dst = reg(w[1]);
-  clear(dst);
-  dst = made;
-  set_dims(w[1], w + 6);
-  return true;
-}
-
-void Interpreter::alloc_view(const uint32_t* w) {
-  Register made = reg(w[2]);
-  made.dtype = static_cast<DType>(w[3]);
-  made.rank = static_cast<uint8_t>(w[4]);
-  if (made.storage != nullptr) ++made.storage->call_references;
-  Register& dst = reg(w[1]);
-  clear(dst);
-  dst = made;
-  set_dims(w[1], w + 4);
-}
-
-bool Interpreter::device_copy(const uint32_t* w) {
-  const Register& to = reg(w[1]);
-  const Register& from = reg(w[2]);
-  if (to.storage == nullptr)
-    return fail(w, StatusCode::kInvalidModel, "the destination is an input or a constant");
-  if (to.bytes != from.bytes)
-    return fail(w, StatusCode::kInvalidModel,
-                std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));
-  std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
-  return true;
-}
-
-bool Interpreter::shape_function(const uint32_t* w) {
-  const format::ShapeFunctionDecl& decl = contents_.shape_functions[w[1]];
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < w[2]; ++i) {
-    const Register& input = reg(w[3 + i]);
-    if (count + input.rank > decl.dim_count) break;
-    std::memcpy(frame_.shape_dims + count, frame_.dims_of(w[3 + i]), input.rank * sizeof(int64_t));
-    count += input.rank;
-  }
-  if (count != decl.dim_count)
-    return fail(w, StatusCode::kInvalidModel, "the inputs' ranks are not those it was made for");
-  frame_.shape_dims[count] = session_.threads();
-  const int64_t failed = session_.kernels().shape_functions[w[1]](frame_.shape_dims, frame_.slots);
-  if (failed < 0) return true;
-  status_ = check_failure(decl, failed, frame_.slots);
-  return false;
-}
-
-bool Interpreter::load_dim(const uint32_t* w) {
-  const int64_t axis = value(w[3]);
-  if (axis < 0 || axis >= reg(w[2]).rank)
-    return fail(w, StatusCode::kInvalidModel, "no axis " + std::to_string(axis));
-  frame_.slots[w[1]] = frame_.dims_of(w[2])[axis];
-  return true;
-}
-
-void Interpreter::move(uint32_t dst, uint32_t from) {
-  if (dst == from) return;
-  const Register source = reg(from);
-  if (source.storage != nullptr) ++source.storage->call_references;
-  clear(reg(dst));
-  reg(dst) = source;
-  std::memcpy(frame_.dims_of(dst), frame_.dims_of(from), source.rank * sizeof(int64_t));
-}
-
-void Interpreter::load_const(const uint32_t* w) {
-  const format::ConstantDecl& constant = contents_.constants[w[2]];
-  Register& dst = reg(w[1]);
-  clear(dst);
-  // Kernels only read constants; the pages are mapped read-only.
-  dst = {reinterpret_cast<std::byte*>(const_cast<uint8_t*>(constant.bytes.data)), nullptr,
-         static_cast<int64_t>(constant.bytes.size), constant.dtype,
-         static_cast<uint8_t>(constant.dims.size())};
-  std::memcpy(frame_.dims_of(w[1]), constant.dims.data(), constant.dims.size() * sizeof(int64_t));
-}
-
-bool Interpreter::call(const uint32_t* w) {
-  if (context_.frames.depth() >= kMaxCallDepth)
-    return fail(w, StatusCode::kResourceLimit,
-                "more than " + std::to_string(kMaxCallDepth) + " nested calls");
-  if (is_interruptible_ && !check_interrupts()) return false;
-  const Frame caller = frame_;
-  const uint32_t* resume = pc_;
-  enter(session_.module().function(w[1]));
-  frame_.resume = resume;
-  frame_.results = w + 3 + w[2];
-  context_.frames.top() = frame_;
-  for (uint32_t i = 0; i < w[2]; ++i) {
-    const Register& argument = caller.registers[w[3 + i]];
-    if (argument.rank > frame_.function->layout.max_rank)
-      return fail(w, StatusCode::kInvalidModel, "an argument's rank is not its parameter's");
-    if (argument.storage != nullptr) ++argument.storage->call_references;
-    reg(i) = argument;
-    std::memcpy(frame_.dims_of(i), caller.dims_of(w[3 + i]), argument.rank * sizeof(int64_t));
-  }
-  return true;
+  next_ = function.decl->code.data();
 }
 
 void Interpreter::leave_frame() {
-  for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) clear(reg(i));
+  for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) clear(reg({i}));
   context_.frames.pop();
 }
 
-bool Interpreter::ret(const uint32_t* w) {
-  if (context_.frames.depth() == 1) {
-    status_ = collect_results(session_, context_, frame_, {w + 2, w[1]});
-    if (status_.is_ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
-    leave_frame();
-    return true;
+// Control.
+
+bool Interpreter::go_to(isa::Target target) {
+  next_ = frame_.function->decl->code.data() + target.value;
+  return next_ > at_ || !is_interruptible_ || check_interrupts();
+}
+
+bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
+
+bool Interpreter::execute(const op::branch& in) {
+  return go_to(value(in.condition) != 0 ? in.then_to : in.else_to);
+}
+
+bool Interpreter::execute(const op::fail& in) {
+  return fail(StatusCode::kInvalidArgument, contents_.messages[in.text.value]);
+}
+
+bool Interpreter::execute(const op::call& in) {
+  if (context_.frames.depth() >= kMaxCallDepth)
+    return fail(StatusCode::kResourceLimit,
+                "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+  if (is_interruptible_ && !check_interrupts()) return false;
+  const Frame caller = frame_;
+  const uint32_t* resume = next_;
+  enter(session_.module().function(in.callee.value));
+  frame_.resume = resume;
+  frame_.results = in.results;
+  context_.frames.top() = frame_;
+  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
+    const Register& argument = caller.registers[in.arguments[i].value];
+    if (argument.rank > frame_.function->layout.max_rank)
+      return fail(StatusCode::kInvalidModel, "an argument's rank is not its parameter's");
+    set({i}, argument);
+    std::memcpy(dims({i}), caller.dims_of(in.arguments[i].value), argument.rank * sizeof(int64_t));
   }
+  return true;
+}
+
+bool Interpreter::execute(const op::ret& in) {
+  if (context_.frames.depth() == 1) return return_from_main(in.values);
   const Frame callee = frame_;
-  // The caller is right below; frames are few words, so the copy is cheap.
-  const Frame caller = context_.frames.below_top();
-  for (uint32_t i = 0; i < w[1]; ++i) {
-    const Register& value = callee.registers[w[2 + i]];
-    const uint32_t dst = callee.results[1 + i];
-    if (value.rank > caller.function->layout.max_rank) {
-      (void)fail(w, StatusCode::kInvalidModel, "a result's rank is not its declaration's");
-      return true;
-    }
-    if (value.storage != nullptr) ++value.storage->call_references;
-    clear(caller.registers[dst]);
-    caller.registers[dst] = value;
-    std::memcpy(caller.dims_of(dst), callee.dims_of(w[2 + i]), value.rank * sizeof(int64_t));
+  frame_ = context_.frames.below_top();
+  for (uint32_t i = 0; i < in.values.size(); ++i) {
+    const Register& value = callee.registers[in.values[i].value];
+    const RegisterIndex dst = callee.results[i];
+    if (value.rank > frame_.function->layout.max_rank)
+      return fail(StatusCode::kInvalidModel, "a result's rank is not its declaration's");
+    set(dst, value);
+    std::memcpy(dims(dst), callee.dims_of(in.values[i].value), value.rank * sizeof(int64_t));
   }
+  const Frame caller = std::exchange(frame_, callee);
   leave_frame();
   frame_ = caller;
-  pc_ = callee.resume;
+  next_ = callee.resume;
+  return true;
+}
+
+bool Interpreter::return_from_main(isa::RegisterList values) {
+  status_ = collect_results(session_, context_, frame_, values);
+  if (status_.is_ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
+  leave_frame();
   return false;
 }
 
@@ -402,23 +218,181 @@ bool Interpreter::check_interrupts() {
   return true;
 }
 
-bool Interpreter::fail(const uint32_t* w, StatusCode code, const std::string& what) {
+// Memory.
+
+// *storage becomes the caller's own buffer when this one is a result that has one. False when the
+// buffer does not fit.
+bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes,
+                                      Storage** storage) {
+  if (context_.frames.depth() != 1) return true;
+  const uint32_t* code = frame_.function->decl->code.data();
+  for (const ResultSite& site : session_.module().result_sites()) {
+    const Tensor& given = context_.outputs[site.output];
+    if (code + site.alloc_word != at_ || given.is_empty()) continue;
+    const isa::IntList shape = result_dims(code + site.tensor_word);
+    int64_t dims[kMaxRank];
+    for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
+    status_ = check_output(session_.module(), site.output, given, {dims, shape.size()});
+    if (!status_.is_ok()) return false;
+    if (bytes != given.bytes())
+      return fail(StatusCode::kInvalidModel,
+                  "R" + std::to_string(in.dst.value) + ": a result's size is not its shape's");
+    *storage = context_.output_storages[site.output];
+    return true;
+  }
+  return true;
+}
+
+bool Interpreter::execute(const op::alloc_storage& in) {
+  const int64_t bytes = value(in.size);
+  if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size");
+  Storage* storage = nullptr;
+  if (!bind_callers_buffer(in, bytes, &storage)) return false;
+  if (storage != nullptr) {
+    storage->retain();
+    context_.own(storage, -1);
+  } else {
+    ScopeMemory& memory = session_.pool(in.from.value);
+    const ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
+    if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
+    context_.own(storage, static_cast<int32_t>(in.from.value));
+  }
+  set(in.dst, {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0});
+  return true;
+}
+
+bool Interpreter::execute(const op::alloc_tensor& in) {
+  const Register& storage = reg(in.storage);
+  const int64_t offset = value(in.offset);
+  const int64_t bytes = value(in.bytes);
+  // Subtraction cannot overflow once both are known not to be negative.
+  if (offset < 0 || bytes < 0 || bytes > storage.bytes || offset > storage.bytes - bytes)
+    return fail(StatusCode::kInvalidModel,
+                "bytes " + std::to_string(offset) + " + " + std::to_string(bytes) +
+                    " lie outside a storage of " + std::to_string(storage.bytes));
+  set(in.dst, {storage.data + offset, storage.storage, bytes, in.dtype,
+               static_cast<uint8_t>(in.dims.size())});
+  set_dims(in.dst, in.dims);
+  return true;
+}
+
+bool Interpreter::execute(const op::alloc_view& in) {
+  Register made = reg(in.of);
+  made.dtype = in.dtype;
+  made.rank = static_cast<uint8_t>(in.dims.size());
+  set(in.dst, made);
+  set_dims(in.dst, in.dims);
+  return true;
+}
+
+bool Interpreter::execute(const op::kill& in) {
+  clear(reg(in.value));
+  reg(in.value).data = nullptr;
+  return true;
+}
+
+bool Interpreter::execute(const op::device_copy& in) {
+  const Register& to = reg(in.to);
+  const Register& from = reg(in.from);
+  if (to.storage == nullptr)
+    return fail(StatusCode::kInvalidModel, "the destination is an input or a constant");
+  if (to.bytes != from.bytes)
+    return fail(StatusCode::kInvalidModel,
+                std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));
+  std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
+  return true;
+}
+
+// Compute.
+
+bool Interpreter::execute(const op::launch& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  const int64_t grid = value(in.grid);
+  for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
+  if (grid <= 0) return true;
+  LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
+  const int64_t start_ns = options_.trace != nullptr ? now_ns() : 0;
+  const int64_t grain = value(in.grain);
+  if (grid <= grain || session_.threads() == 1)
+    body.kernel(body.buffers, body.params, 0, grid, 0);
+  else
+    session_.executor().parallel_for(grid, grain, run_range, &body);
+  if (options_.trace != nullptr) record_launch(in.kernel, start_ns);
+  return true;
+}
+
+void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
   const format::FunctionDecl& function = *frame_.function->decl;
-  status_ = Status(code, function.name + ": pc " + std::to_string(w - function.code.data()) + ": " +
-                             std::string(isa::name(isa::opcode(*w))) + ": " + what);
+  const auto word = static_cast<uint32_t>(at_ - function.code.data());
+  options_.trace->launched({session_.module().source_name(function, word),
+                            contents_.kernels[kernel.value].symbol, start_ns, now_ns() - start_ns});
+}
+
+// Shapes.
+
+bool Interpreter::execute(const op::shape_function& in) {
+  const format::ShapeFunctionDecl& decl = contents_.shape_functions[in.function.value];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < in.inputs.size(); ++i) {
+    const uint32_t rank = reg(in.inputs[i]).rank;
+    if (count + rank > decl.dim_count)
+      return fail(StatusCode::kInvalidModel, "the inputs' ranks are not those it was made for");
+    std::memcpy(frame_.shape_dims + count, dims(in.inputs[i]), rank * sizeof(int64_t));
+    count += rank;
+  }
+  if (count != decl.dim_count)
+    return fail(StatusCode::kInvalidModel, "the inputs' ranks are not those it was made for");
+  frame_.shape_dims[count] = session_.threads();
+  const ShapeFn function = session_.kernels().shape_functions[in.function.value];
+  const int64_t failed = function(frame_.shape_dims, frame_.slots);
+  if (failed >= 0) status_ = check_failure(decl, failed, frame_.slots);
+  return failed < 0;
+}
+
+bool Interpreter::execute(const op::load_dim& in) {
+  const int64_t axis = value(in.axis);
+  if (axis < 0 || axis >= reg(in.of).rank)
+    return fail(StatusCode::kInvalidModel, "no axis " + std::to_string(axis));
+  frame_.slots[in.dst.value] = dims(in.of)[axis];
+  return true;
+}
+
+// Values.
+
+bool Interpreter::execute(const op::move& in) {
+  set(in.dst, reg(in.from));
+  std::memmove(dims(in.dst), dims(in.from), reg(in.dst).rank * sizeof(int64_t));
+  return true;
+}
+
+bool Interpreter::execute(const op::load_const& in) {
+  const format::ConstantDecl& constant = contents_.constants[in.constant.value];
+  // Kernels only read constants; the pages are mapped read-only.
+  set(in.dst, {reinterpret_cast<std::byte*>(const_cast<uint8_t*>(constant.bytes.data)), nullptr,
+               static_cast<int64_t>(constant.bytes.size), constant.dtype,
+               static_cast<uint8_t>(constant.dims.size())});
+  std::memcpy(dims(in.dst), constant.dims.data(), constant.dims.size() * sizeof(int64_t));
+  return true;
+}
+
+bool Interpreter::fail(StatusCode code, const std::string& what) {
+  const format::FunctionDecl& function = *frame_.function->decl;
+  const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode(*at_)));
+  status_ = Status(code, function.name + ": pc " + std::to_string(at_ - function.code.data()) +
+                             ": " + std::string(row->name) + ": " + what);
   return false;
 }
 
-bool Interpreter::fail_allocation(const uint32_t* w, ScopeMemory::Outcome outcome, int64_t bytes,
+bool Interpreter::fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
                                   const ScopeMemory& memory) {
-  std::string what =
+  const std::string what =
       memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
   if (outcome == ScopeMemory::Outcome::kNoRoom)
-    return fail(w, StatusCode::kOutOfMemory, what + "the allocator has no room");
+    return fail(StatusCode::kOutOfMemory, what + "the allocator has no room");
   const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
-  return fail(w, StatusCode::kResourceLimit,
-              what + runtime::bytes_text(free_bytes) + " free of a limit of " +
-                  runtime::bytes_text(memory.limit()));
+  return fail(StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
+                                              " free of a limit of " +
+                                              runtime::bytes_text(memory.limit()));
 }
 
 }  // namespace

@@ -13,9 +13,11 @@ namespace {
 using runtime::ScopeMemory;
 using runtime::Storage;
 
-void replace_all(std::string& text, std::string_view what, const std::string& with) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
-    text.replace(at, what.size(), with);
+// `mark` becomes the slot's value. The slot is read only where the mark stands: a function whose
+// checks show no values may have no slots.
+void replace_all(std::string& text, std::string_view mark, const int64_t* slots, uint32_t slot) {
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
+    text.replace(at, mark.size(), std::to_string(slots[slot]));
 }
 
 // The pool that the module's contract gives result `name`, else its first heap.
@@ -48,8 +50,7 @@ class ResultMaker {
       context_.results.push_back(given);
       return {};
     }
-    // Storages of the caller's other buffers are not ours to share.
-    if (from.storage == nullptr || from.storage->pool < 0) return copy(name, from, dims);
+    if (from.storage == nullptr || is_taken(from.storage)) return copy(name, from, dims);
     from.storage->retain();
     context_.results.push_back(
         TensorAccess::make(from.data, from.storage, from.dtype, dims, from.bytes));
@@ -57,6 +58,15 @@ class ResultMaker {
   }
 
  private:
+  // By an earlier result, or by the caller who owns the bytes.
+  bool is_taken(const Storage* storage) const {
+    return storage->pool < 0 || std::ranges::any_of(
+                                    context_.results,
+                                    [storage](const Tensor& result) {
+                                      return TensorAccess::storage(result) == storage;
+                                    });
+  }
+
   Status copy(const std::string& name, const Register& from, std::span<const int64_t> dims) {
     const uint32_t pool = result_pool(session_.module(), name);
     Storage* storage = nullptr;
@@ -84,11 +94,11 @@ class ResultMaker {
 }  // namespace
 
 Status collect_results(BoundSession& session, CallContext& context, const Frame& frame,
-                       std::span<const uint32_t> registers) {
+                       isa::RegisterList registers) {
   ResultMaker maker(session, context);
   for (uint32_t i = 0; i < registers.size(); ++i) {
-    const Register& from = frame.registers[registers[i]];
-    SCOPEVM_RETURN_IF_ERROR(maker.make(i, from, {frame.dims_of(registers[i]), from.rank}));
+    const Register& from = frame.registers[registers[i].value];
+    SCOPEVM_RETURN_IF_ERROR(maker.make(i, from, {frame.dims_of(registers[i].value), from.rank}));
   }
   return {};
 }
@@ -109,8 +119,8 @@ Status check_failure(const format::ShapeFunctionDecl& function, int64_t check,
                                            ", which the module does not have"};
   const format::CheckDecl& decl = function.checks[static_cast<size_t>(check)];
   std::string text = decl.message;
-  replace_all(text, "{0}", std::to_string(slots[decl.lhs_slot]));
-  replace_all(text, "{1}", std::to_string(slots[decl.rhs_slot]));
+  replace_all(text, "{0}", slots, decl.lhs_slot);
+  replace_all(text, "{1}", slots, decl.rhs_slot);
   return {StatusCode::kInvalidArgument, std::move(text)};
 }
 

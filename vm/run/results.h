@@ -11,12 +11,11 @@
 
 namespace scopevm::vm {
 
-// Fills context.results from the returned registers of `main`. A result that is an input, a
-// constant, or a second use of one buffer of the caller's is copied; others share the register's
-// storage. Errors: kInvalidArgument (a caller's output has another shape), kOutOfMemory,
-// kResourceLimit.
+// Fills context.results from the returned registers of `main`. Each result has a storage of its
+// own: one that is an input, a constant or the bytes of an earlier result is copied. Errors:
+// kInvalidArgument (a caller's output has another shape), kOutOfMemory, kResourceLimit.
 Status collect_results(BoundSession& session, CallContext& context, const Frame& frame,
-                       std::span<const uint32_t> registers);
+                       isa::RegisterList registers);
 
 // bound_bytes and lower_bound_bytes of each pool, from the slots that the shape function wrote.
 void record_bounds(const format::FunctionDecl& function, const int64_t* slots,

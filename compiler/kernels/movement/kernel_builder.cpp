@@ -168,6 +168,7 @@ void KernelBuilder::when(Val condition, llvm::function_ref<void()> then,
 }
 
 void KernelBuilder::choose(Val selector, int64_t count, llvm::function_ref<void(int64_t)> cases) {
+  if (count == 1) return cases(0);
   llvm::SmallVector<int64_t> values;
   for (int64_t i = 0; i + 1 < count; ++i) values.push_back(i);
   auto op =

@@ -212,8 +212,8 @@ TEST(Bytecode, TensorsLieInsideTheirStorage) {
   contents.functions[0].memory.clear();
   test::CodeWriter code;
   code.add(48, {test::kSumShapes, 2, 0, 1})
-      .alloc_storage(2, 1, 0x7fffffff)
-      .alloc_tensor(3, 2, 0x7fffffff, 16, DType::kF32, {4})
+      .alloc_storage(2, 1, test::CodeWriter::slot(2))
+      .alloc_tensor(3, 2, 0, test::CodeWriter::slot(0), DType::kF32, {4})
       .ret({0});
   contents.functions[0].code = code.take();
   const Session session = *Session::create(test::load(std::move(contents)));
@@ -223,7 +223,7 @@ TEST(Bytecode, TensorsLieInsideTheirStorage) {
                                               *Tensor::allocate(DType::kF32, dims)})
                             .status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("lie outside a storage of"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("bytes 0 + 32 lie outside a storage of 8"));
 }
 
 TEST(Images, MissingKernelIsAnError) {

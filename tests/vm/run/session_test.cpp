@@ -177,6 +177,29 @@ TEST(Session, CopiesAResultThatIsAnInput) {
   EXPECT_EQ(results->front().elements<float>()[11], 18);
 }
 
+TEST(Session, GivesEachResultAStorageOfItsOwn) {
+  format::ModuleContents contents = sum_contents();
+  format::FunctionDecl& function = contents.functions[0];
+  function.code[function.code.size() - 2] = 2;  // ret's count
+  function.code[function.code.size() - 3] += 1 << 16;
+  function.code.push_back(6);
+  function.outputs.push_back({"z2", DType::kF32, {"n", "4"}});
+  function.memory.push_back({0, "z2", true, 0, 0, "16*n"});
+  Call call = session_of(std::move(contents)).make_call();
+  ASSERT_TRUE(call.set_input(0, floats({3, 4}, 1)).is_ok());
+  ASSERT_TRUE(call.set_input(1, floats({3, 4}, 2)).is_ok());
+  for (const bool is_callers : {false, true}) {
+    ASSERT_TRUE(call.set_output("z", is_callers ? floats({3, 4}, 0) : Tensor()).is_ok());
+    const Status status = call.run();
+    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_EQ(call.outputs().size(), 2U);
+    EXPECT_NE(call.outputs()[0].data(), call.outputs()[1].data());
+    for (const Tensor& output : call.outputs()) expect_sum(output, 3, 1, 2);
+    EXPECT_EQ(scope(call.stats(), "global").bound_bytes, 2 * 48);
+    EXPECT_EQ(scope(call.stats(), "global").peak_bytes, is_callers ? 48 : 2 * 48);
+  }
+}
+
 class Recorder final : public TraceSink {
  public:
   void launched(const TraceEvent& event) override { kernels.emplace_back(event.kernel); }

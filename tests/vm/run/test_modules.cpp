@@ -8,12 +8,13 @@
 #include <memory>
 
 #include "vm/api/module_access.h"
-#include "vm/load/words.h"
+#include "vm/format/verify.h"
+#include "vm/isa/opcodes.h"
 
 namespace scopevm::test {
 namespace {
 
-using vm::isa::Opcode;
+using isa::Opcode;
 
 constexpr uint16_t code(Opcode opcode) { return static_cast<uint16_t>(opcode); }
 constexpr uint32_t slot(uint32_t index) { return CodeWriter::slot(index); }
@@ -80,7 +81,7 @@ format::ModuleContents empty_contents() {
                     {"global.workspace", format::PoolKind::kArena, 0, -1},
                     {"global.constant", format::PoolKind::kConstant, 0, -1}};
   contents.kernels = {
-      {"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_worker", 1, 0}, {"test_nothing", 0, 0}};
+      {"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_worker", 1, 0}, {"test_nothing", 3, 0}};
   contents.shape_functions = {{"test_sum_shapes",
                                6,
                                4,
@@ -181,7 +182,9 @@ format::ModuleContents recursive_contents() {
 }
 
 Module load(format::ModuleContents contents) {
-  Result<Module> module = ModuleAccess::from_contents(std::move(contents));
+  Status status = format::verify(contents);
+  Result<Module> module =
+      status.is_ok() ? ModuleAccess::from_contents(std::move(contents)) : std::move(status);
   if (!module.is_ok()) {
     std::cerr << "test module: " << module.status().message() << "\n";
     std::abort();

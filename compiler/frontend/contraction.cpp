@@ -1,0 +1,152 @@
+// ONNX matrix products and convolutions.
+#include "compiler/frontend/spatial.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+Values matmul(Node& n) { return n.emit<MatMulOp>({n.input(0), n.input(1)}); }
+
+Value scale(Node& n, Value x, float factor) {
+  return factor == 1 ? x : n.emit<MulOp>({x, n.scalar(factor, x)});
+}
+
+// alpha * A' * B' + beta * C
+Values gemm(Node& n) {
+  Value a = n.input(0), b = n.input(1);
+  if (n.rank(a) != 2 || n.rank(b) != 2) return n.fail("A and B must have rank 2"), Value();
+  Value product = n.emit<MatMulOp>({a, b}, {n.attr("transpose_a", n.flag("transA", false)),
+                                            n.attr("transpose_b", n.flag("transB", false))});
+  product = scale(n, product, n.number("alpha", 1));
+  float beta = n.number("beta", 1);
+  if (!n.has_input(2) || beta == 0) return product;
+  return n.emit<AddOp>({product, scale(n, n.input(2), beta)});
+}
+
+// The window of a convolution is its weight's, which must be numbers.
+Ints kernel_of(Node& n, Value w) {
+  Ints kernel;
+  for (int64_t axis = 2; axis < n.rank(w); ++axis) {
+    std::optional<int64_t> size = n.dim(w, axis).as_constant();
+    if (!size) return n.unsupported("a dynamic kernel size is not supported"), Ints();
+    kernel.push_back(*size);
+  }
+  if (n.has_attribute("kernel_shape") && n.integers("kernel_shape") != kernel)
+    n.fail("kernel_shape differs from the weight's dims");
+  return kernel;
+}
+
+llvm::SmallVector<Value> conv_operands(Node& n) {
+  llvm::SmallVector<Value> operands = {n.input(0), n.input(1)};
+  if (n.has_input(2)) operands.push_back(n.input(2));
+  if (n.rank(operands[1]) != n.rank(operands[0])) n.fail("the ranks of X and W differ");
+  return operands;
+}
+
+Values conv(Node& n) {
+  auto operands = conv_operands(n);
+  SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
+  return n.emit<ConvOp>(operands, {n.attr("strides", a.strides), n.attr("pads", a.pads),
+                                   n.attr("dilations", a.dilations),
+                                   n.attr("group", n.integer("group", 1))});
+}
+
+// Pads that give the wanted output size; what is odd goes to one end, and what is missing is added at
+// the end of the output.
+void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
+                     Ints& output_pads) {
+  size_t rank = a.kernel.size();
+  if (wanted.size() != rank) {
+    n.fail("output_shape does not fit the rank");
+    return;
+  }
+  bool more_at_end = n.text("auto_pad", "NOTSET") == "SAME_UPPER";
+  for (size_t i = 0; i < rank; ++i) {
+    std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
+    if (!size) {
+      n.unsupported("output_shape over a dynamic dim is not supported");
+      return;
+    }
+    int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
+    int64_t total = a.strides[i] * (*size - 1) + output_pads[i] + span - wanted[i];
+    if (total < 0) {
+      output_pads[i] -= total;
+      total = 0;
+    }
+    a.pads[i] = more_at_end ? total / 2 : total - total / 2;
+    a.pads[rank + i] = total - a.pads[i];
+  }
+}
+
+Values conv_transpose(Node& n) {
+  auto operands = conv_operands(n);
+  Value x = operands[0];
+  SpatialAttributes a;
+  std::string mode = n.text("auto_pad", "NOTSET");
+  Ints kernel = kernel_of(n, operands[1]);
+  size_t rank = kernel.size();
+  a.kernel = kernel;
+  a.strides = n.integers("strides", Ints(rank, 1));
+  a.dilations = n.integers("dilations", Ints(rank, 1));
+  a.pads = n.integers("pads", Ints(2 * rank, 0));
+  Ints output_pads = n.integers("output_padding", Ints(rank, 0));
+  if (a.strides.size() != rank || a.dilations.size() != rank || a.pads.size() != 2 * rank ||
+      output_pads.size() != rank)
+    return n.fail("strides, pads, dilations or output_padding do not fit the weight"), Value();
+  if (n.has_attribute("output_shape")) {
+    pads_for_output(n, x, n.integers("output_shape"), a, output_pads);
+  } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    Ints wanted;
+    for (size_t i = 0; i < rank; ++i)
+      wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) * a.strides[i]);
+    pads_for_output(n, x, wanted, a, output_pads);
+  } else if (mode == "VALID") {
+    a.pads.assign(2 * rank, 0);
+  }
+  return n.emit<ConvTransposeOp>(
+      operands, {n.attr("strides", a.strides), n.attr("pads", a.pads),
+                 n.attr("dilations", a.dilations), n.attr("output_pads", output_pads),
+                 n.attr("group", n.integer("group", 1))});
+}
+
+// x - zero_point, as i32. A zero point of rank 1 is per row of a matrix (`axis`).
+Value centred(Node& n, Value x, size_t zero_point, int64_t axis) {
+  Value wide = n.cast(x, DType::kI32);
+  if (!n.has_input(zero_point)) return wide;
+  Value zero = n.cast(n.input(zero_point), DType::kI32);
+  if (n.rank(zero) == 1 && axis < n.rank(x) - 1 && !n.dim(zero, 0).is_constant(1)) {
+    Dims dims(static_cast<size_t>(n.rank(x) - axis), DimExpr(1));
+    dims[0] = n.dim(zero, 0);
+    zero = n.reshape(zero, dims);
+  }
+  return n.emit<SubOp>({wide, zero});
+}
+
+Values matmul_integer(Node& n) {
+  Value a = n.input(0), b = n.input(1);
+  return n.emit<MatMulOp>({centred(n, a, 2, n.rank(a) - 2), centred(n, b, 3, n.rank(b) - 1)});
+}
+
+Values conv_integer(Node& n) {
+  Value x = n.input(0), w = n.input(1);
+  SpatialAttributes a = spatial_attributes(n, x, kernel_of(n, w));
+  return n.emit<ConvOp>({centred(n, x, 2, n.rank(x)), centred(n, w, 3, 0)},
+                        {n.attr("strides", a.strides), n.attr("pads", a.pads),
+                         n.attr("dilations", a.dilations), n.attr("group", n.integer("group", 1))});
+}
+
+constexpr OpRow kRows[] = {
+    {"Conv", 1, conv},
+    {"ConvInteger", 10, conv_integer},
+    {"ConvTranspose", 1, conv_transpose},
+    {"Gemm", 1, gemm},
+    {"MatMul", 1, matmul},
+    {"MatMulInteger", 10, matmul_integer},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> contraction_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,351 @@
+// Imports an ONNX graph: see graph_importer.h.
+#include "compiler/frontend/graph_importer.h"
+
+#include <cctype>
+#include <set>
+
+#include "compiler/frontend/constants.h"
+#include "compiler/frontend/function_body.h"
+#include "compiler/graph/passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+
+namespace scopevm::frontend {
+namespace {
+
+Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
+
+// The model's name of a dimension as an identifier that text forms can hold.
+std::string identifier(const std::string& name) {
+  std::string result;
+  for (char c : name)
+    result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+  if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "d" + result;
+  for (const char* function : {"min", "max", "mod", "floordiv", "ceildiv"})
+    if (result == function) result += "_";
+  return result;
+}
+
+// Functions may use functions, but not themselves.
+constexpr int kMaxFunctionDepth = 8;
+
+int onnx_code(DType dtype) {
+  for (int code = 1; code < 32; ++code)
+    if (dtype_of_onnx(code) == dtype) return code;
+  return 0;
+}
+
+onnx::TypeProto type_proto(Value value) {
+  onnx::TypeProto proto;
+  if (!value) return proto;
+  auto type = mlir::cast<graph::TensorType>(value.getType());
+  proto.mutable_tensor_type()->set_elem_type(onnx_code(type.getDtype()));
+  auto* shape = proto.mutable_tensor_type()->mutable_shape();
+  for (DimExpr dim : type.getShape()) {
+    auto* to = shape->add_dim();
+    if (auto constant = dim.as_constant()) to->set_dim_value(*constant);
+  }
+  return proto;
+}
+
+std::string label(const onnx::NodeProto& node, size_t index) {
+  return node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+}
+
+}  // namespace
+
+GraphImporter::GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
+                             mlir::MLIRContext& context)
+    : file_(std::move(file)),
+      options_(options),
+      context_(context),
+      builder_(&context),
+      location_(mlir::UnknownLoc::get(&context)) {}
+
+Value GraphImporter::value(const std::string& name) const {
+  auto found = values_.find(name);
+  return found == values_.end() ? Value() : found->second;
+}
+
+std::string GraphImporter::take_diagnostics() {
+  std::string all;
+  for (const std::string& diagnostic : diagnostics_) all += (all.empty() ? "" : "; ") + diagnostic;
+  diagnostics_.clear();
+  return all.empty() ? "its operands do not fit" : all;
+}
+
+Status GraphImporter::read_opsets() {
+  for (const auto& import : file_->model.opset_import()) {
+    std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    if (import.version() < 1 || import.version() > 1000)
+      return invalid("opset " + std::to_string(import.version()) + " does not exist");
+    opsets_[domain] = static_cast<int>(import.version());
+  }
+  return {};
+}
+
+// --- Inputs. ------------------------------------------------------------------------------------
+
+DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fallback) {
+  std::string symbol = identifier(name.empty() ? fallback : name);
+  const std::string& model_name = name.empty() ? fallback : name;
+  // Two names may come out as one identifier: the later one gets a suffix.
+  std::string candidate = symbol;
+  for (int suffix = 2;; ++suffix) {
+    auto [entry, is_new] = dims_.try_emplace(candidate, model_name);
+    if (is_new || (entry->second == model_name && !name.empty())) break;
+    candidate = symbol + "_" + std::to_string(suffix);
+  }
+  auto bound = options_.dims.find(candidate);
+  if (bound != options_.dims.end() && bound->second.min == bound->second.max)
+    return bound->second.min;
+  return DimExpr::symbol(candidate);
+}
+
+Result<graph::TensorType> GraphImporter::type_of_input(const onnx::ValueInfoProto& input) {
+  if (!input.has_type() || !input.type().has_tensor_type())
+    return Status(StatusCode::kUnsupported, "only tensors are supported as inputs");
+  const auto& tensor = input.type().tensor_type();
+  std::optional<DType> dtype = dtype_of_onnx(tensor.elem_type());
+  if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
+  if (!tensor.has_shape())
+    return Status(StatusCode::kUnsupported, "its rank must be known, it has no shape");
+  Dims shape;
+  for (const auto& dim : tensor.shape().dim()) {
+    std::string fallback = input.name() + "_d" + std::to_string(shape.size());
+    if (dim.has_dim_value() && dim.dim_value() >= 0)
+      shape.push_back(dim.dim_value());
+    else
+      shape.push_back(dim_named(dim.dim_param(), fallback));
+  }
+  return graph::TensorType::get(&context_, *dtype, shape);
+}
+
+Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
+  const onnx::GraphProto& graph = file_->model.graph();
+  std::set<std::string> initializers;
+  for (const auto& tensor : graph.initializer()) initializers.insert(tensor.name());
+  llvm::SmallVector<mlir::Type> types;
+  for (const auto& input : graph.input()) {
+    if (initializers.contains(input.name())) continue;
+    if (input.name().empty()) return invalid("an input has no name");
+    Result<graph::TensorType> known = type_of_input(input);
+    if (!known.is_ok()) {
+      unsupported_[input.name()] = known.status().message();
+      continue;
+    }
+    graph::TensorType type = *known;
+    types.push_back(type);
+    mlir::Location location =
+        mlir::NameLoc::get(mlir::StringAttr::get(&context_, input.name()));
+    Value argument = function.getBody().front().addArgument(type, location);
+    if (!values_.try_emplace(input.name(), argument).second)
+      return invalid("input \"" + input.name() + "\" is declared twice");
+  }
+  function.setType(mlir::FunctionType::get(&context_, types, {}));
+  unsigned index = 0;
+  for (const auto& input : graph.input())
+    if (!initializers.contains(input.name()) && !unsupported_.contains(input.name()))
+      function.setArgAttr(index++, "sv.name", mlir::StringAttr::get(&context_, input.name()));
+  return {};
+}
+
+Status GraphImporter::check_dim_options() const {
+  for (const auto& [name, bound] : options_.dims) {
+    if (dims_.contains(name)) continue;
+    std::string known;
+    for (const auto& [dim, model_name] : dims_) known += (known.empty() ? "" : ", ") + dim;
+    return Status(StatusCode::kInvalidArgument,
+                  "there is no dimension \"" + name + "\"; " +
+                      (known.empty() ? "all dimensions are numbers" : "there are " + known));
+  }
+  return {};
+}
+
+Status GraphImporter::import_initializers() {
+  for (const auto& tensor : file_->model.graph().initializer()) {
+    Result<TensorBytes> read = tensor_bytes(tensor, file_);
+    if (!read.is_ok() && read.status().code() == StatusCode::kUnsupported) {
+      unsupported_[tensor.name()] = read.status().message();
+      continue;
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(TensorBytes bytes, std::move(read));
+    mlir::Location location = mlir::NameLoc::get(mlir::StringAttr::get(&context_, tensor.name()));
+    Value value = make_constant(builder_, location, bytes, tensor.name());
+    if (!values_.try_emplace(tensor.name(), value).second)
+      return invalid("initializer \"" + tensor.name() + "\" is declared twice");
+  }
+  if (file_->model.graph().sparse_initializer_size() > 0)
+    return Status(StatusCode::kUnsupported, "sparse initializers are not supported");
+  return {};
+}
+
+// --- Nodes. -------------------------------------------------------------------------------------
+
+bool GraphImporter::is_produced_later(const std::string& name) const {
+  for (const auto& node : file_->model.graph().node())
+    for (const std::string& output : node.output())
+      if (output == name) return true;
+  return false;
+}
+
+Status GraphImporter::bind(const onnx::NodeProto& node, size_t output, Value value) {
+  const std::string& name = node.output(static_cast<int>(output));
+  if (name.empty() || !value) return {};
+  // Shape arithmetic stays arithmetic: known elements replace the ops that compute them.
+  const std::vector<DimExpr>* elements = symbols_->find(value);
+  mlir::Operation* op = value.getDefiningOp();
+  if (elements && op && !mlir::isa<graph::ConstantOp, graph::DimsTensorOp>(op))
+    if (Value known = graph::materialise(builder_, location_,
+                                         mlir::cast<graph::TensorType>(value.getType()),
+                                         std::vector<DimExpr>(*elements)))
+      value = known;
+  if (!values_.try_emplace(name, value).second)
+    return invalid("its output \"" + name + "\" is already defined");
+  return {};
+}
+
+Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
+  std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  auto opset = opsets_.find(domain);
+  std::string version = opset == opsets_.end() ? "?" : std::to_string(opset->second);
+  std::string context = "node \"" + label(proto, index) + "\" (" +
+                        (domain.empty() ? "" : domain + ".") + proto.op_type() + ", opset " +
+                        version + ")";
+  auto failed_with = [&](Status status) { return std::move(status).with_context(context); };
+  if (opset == opsets_.end())
+    return failed_with(invalid("the model imports no opset of domain \"" + domain + "\""));
+  location_ = mlir::NameLoc::get(mlir::StringAttr::get(&context_, label(proto, index)));
+  for (const std::string& input : proto.input()) {
+    if (input.empty() || values_.contains(input)) continue;
+    if (auto reason = unsupported_.find(input); reason != unsupported_.end())
+      return failed_with(
+          Status(StatusCode::kUnsupported, "input \"" + input + "\": " + reason->second));
+    return failed_with(invalid("input \"" + input + "\" is not defined" +
+                               (is_produced_later(input)
+                                    ? " yet: the nodes are out of order, or form a cycle"
+                                    : "")));
+  }
+  Handler handler = domain.empty() ? find_handler(proto.op_type(), opset->second) : nullptr;
+  return failed_with(handler ? import_with_handler(handler, proto, opset->second)
+                             : import_function_body(proto, opset->second));
+}
+
+Status GraphImporter::import_with_handler(Handler handler, const onnx::NodeProto& proto,
+                                          int opset) {
+  Node node(*this, proto, opset);
+  Values values = handler(node);
+  if (node.has_failed()) return node.status();
+  for (size_t i = 0; i < node.output_count(); ++i) {
+    if (!node.wants_output(i)) continue;
+    if (i >= values.get().size() || !values.get()[i])
+      return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(proto, i, values.get()[i]));
+  }
+  return {};
+}
+
+// Imports the body with names of its own: inputs bound to the node's, outputs read back.
+Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
+  std::vector<onnx::TypeProto> types;
+  for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
+  auto body = depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
+  if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
+  const onnx::FunctionProto& function = *body;
+  file_->bodies.push_back(std::move(body));
+  std::map<std::string, Value> outer_values;
+  std::map<std::string, int> outer_opsets = opsets_;
+  for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
+    if (Value operand = value(proto.input(i))) outer_values[function.input(i)] = operand;
+  for (const auto& import : function.opset_import())
+    opsets_[import.domain()] = static_cast<int>(import.version());
+  std::swap(values_, outer_values);
+  ++depth_;
+  Status status = import_nodes(function.node());
+  --depth_;
+  std::swap(values_, outer_values);
+  opsets_ = outer_opsets;
+  SCOPEVM_RETURN_IF_ERROR(status);
+  for (int i = 0; i < std::min(function.output_size(), proto.output_size()); ++i) {
+    Value result = outer_values[function.output(i)];
+    if (!result && !proto.output(i).empty())
+      return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(proto, static_cast<size_t>(i), result));
+  }
+  return {};
+}
+
+Status GraphImporter::import_nodes(
+    const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  size_t index = 0;
+  for (const auto& node : nodes) SCOPEVM_RETURN_IF_ERROR(import_node(node, index++));
+  return {};
+}
+
+// --- The whole. ---------------------------------------------------------------------------------
+
+Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp function) {
+  std::vector<Value> outputs;
+  const onnx::GraphProto& graph = file_->model.graph();
+  if (graph.output_size() == 0) return invalid("the graph has no outputs");
+  for (const auto& output : graph.output()) {
+    auto found = values_.find(output.name());
+    if (found == values_.end())
+      return invalid("output \"" + output.name() + "\" is not defined by any node");
+    outputs.push_back(found->second);
+  }
+  llvm::SmallVector<mlir::Type> types;
+  for (Value output : outputs) types.push_back(output.getType());
+  function.setType(
+      mlir::FunctionType::get(&context_, function.getFunctionType().getInputs(), types));
+  for (int i = 0; i < graph.output_size(); ++i)
+    function.setResultAttr(static_cast<unsigned>(i), "sv.name",
+                           mlir::StringAttr::get(&context_, graph.output(i).name()));
+  return outputs;
+}
+
+Result<ImportedModule> GraphImporter::run() {
+  mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic& diagnostic) {
+    diagnostics_.push_back(diagnostic.str());
+    return mlir::success();
+  });
+  SCOPEVM_RETURN_IF_ERROR(read_opsets());
+  ImportedModule module(mlir::ModuleOp::create(location_));
+  builder_.setInsertionPointToEnd(module->getBody());
+  auto function = builder_.create<mlir::func::FuncOp>(location_, "main",
+                                                      builder_.getFunctionType({}, {}));
+  function.addEntryBlock();
+  builder_.setInsertionPointToStart(&function.getBody().front());
+  SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
+  SCOPEVM_RETURN_IF_ERROR(check_dim_options());
+  graph::DimIntervals intervals;
+  for (const auto& [name, bound] : options_.dims) intervals.set(name, {bound.min, bound.max});
+  symbols_ = std::make_unique<graph::SymbolicValues>(intervals);
+  SCOPEVM_RETURN_IF_ERROR(import_initializers());
+  SCOPEVM_RETURN_IF_ERROR(import_nodes(file_->model.graph().node()));
+  for (const auto& input : file_->model.graph().input())
+    if (auto reason = unsupported_.find(input.name()); reason != unsupported_.end())
+      return Status(StatusCode::kUnsupported,
+                    "input \"" + input.name() + "\": " + reason->second);
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function));
+  builder_.create<mlir::func::ReturnOp>(mlir::UnknownLoc::get(&context_), outputs);
+  llvm::SmallVector<mlir::NamedAttribute> names;
+  for (const auto& [name, model_name] : dims_)
+    if (name != model_name)
+      names.push_back(builder_.getNamedAttr(name, builder_.getStringAttr(model_name)));
+  if (!names.empty()) function->setAttr("sv.dim_names", builder_.getDictionaryAttr(names));
+  graph::remove_unused(function);
+  if (failed(mlir::verify(*module)))
+    return Status(StatusCode::kInternal, "the imported graph is not valid: " + take_diagnostics());
+  return module;
+}
+
+Result<ImportedModule> import_onnx(const std::string& path, const ImportOptions& options,
+                                   mlir::MLIRContext& context) {
+  SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<OnnxFile> file, read_onnx_file(path));
+  Result<ImportedModule> module = GraphImporter(file, options, context).run();
+  if (!module.is_ok()) return std::move(module).status().with_context(path);
+  return module;
+}
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,47 @@
+// Picks the reader of a model file: see import.h.
+#include "compiler/frontend/import.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace scopevm::frontend {
+namespace {
+
+Status check_file(const std::string& path) {
+  std::error_code error;
+  std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status))
+    return Status(StatusCode::kNotFound, path + ": there is no such file");
+  if (std::filesystem::is_directory(status))
+    return Status(StatusCode::kInvalidModel, path + ": is a directory, not a model");
+  if (!std::filesystem::is_regular_file(status))
+    return Status(StatusCode::kInvalidModel, path + ": is not a regular file");
+  if (std::filesystem::file_size(path, error) == 0 && !error)
+    return Status(StatusCode::kInvalidModel, path + ": is empty");
+  return {};
+}
+
+// Text has no control characters but white space; a ModelProto begins with its version's tag, 0x08.
+bool looks_like_text(const std::string& path) {
+  char start[256];
+  std::ifstream file(path, std::ios::binary);
+  file.read(start, sizeof start);
+  for (std::streamsize i = 0; i < file.gcount(); ++i) {
+    unsigned char c = static_cast<unsigned char>(start[i]);
+    if (c < 0x20 && c != '\n' && c != '\r' && c != '\t') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<ImportedModule> import_model(const std::string& path, const ImportOptions& options,
+                                    mlir::MLIRContext& context) {
+  SCOPEVM_RETURN_IF_ERROR(check_file(path));
+  std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".mlir") return import_text(path, options, context);
+  if (extension == ".onnx" || !looks_like_text(path)) return import_onnx(path, options, context);
+  return import_text(path, options, context);
+}
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,37 @@
+// A model file -> a graph module: one func.func @main over sv.tensor types.
+//   import.cpp        picks the reader by what the file holds
+//   import_onnx.cpp   ONNX -> graph
+//   import_text.cpp   the text form of a graph
+//
+// Arguments and results carry the model's own names as `sv.name`. Each op has a NameLoc with its
+// node's name. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node \"conv_3\" (Conv,
+// opset 11): ..."), kUnsupported (names the op, the opset and the node), kInvalidArgument (a
+// dimension that the model does not have).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "scopevm/compiler.h"
+#include "scopevm/status.h"
+
+namespace scopevm::frontend {
+
+struct ImportOptions {
+  // Bounds by dimension name. A dimension with min == max becomes that number.
+  std::map<std::string, DimBound> dims;
+};
+
+using ImportedModule = mlir::OwningOpRef<mlir::ModuleOp>;
+
+// The context must have the graph and func dialects loaded.
+Result<ImportedModule> import_model(const std::string& path, const ImportOptions& options,
+                                    mlir::MLIRContext& context);
+Result<ImportedModule> import_onnx(const std::string& path, const ImportOptions& options,
+                                   mlir::MLIRContext& context);
+Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
+                                   mlir::MLIRContext& context);
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,352 @@
+// What handlers read and build: see node.h.
+#include "compiler/frontend/node.h"
+
+#include <cstring>
+
+#include "compiler/frontend/constants.h"
+#include "compiler/frontend/graph_importer.h"
+#include "compiler/graph/elements.h"
+
+namespace scopevm::frontend {
+
+using graph::TensorType;
+
+Node::Node(GraphImporter& importer, const onnx::NodeProto& proto, int opset)
+    : importer_(importer), proto_(proto), opset_(opset) {}
+
+// --- The ONNX side. -----------------------------------------------------------------------------
+
+bool Node::has_input(size_t i) const {
+  return i < input_count() && !proto_.input(static_cast<int>(i)).empty();
+}
+
+bool Node::wants_output(size_t i) const {
+  return i < output_count() && !proto_.output(static_cast<int>(i)).empty();
+}
+
+Value Node::input(size_t i) {
+  if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing"), Value();
+  return importer_.value(proto_.input(static_cast<int>(i)));
+}
+
+Value Node::input_or(size_t i, Value other) { return has_input(i) ? input(i) : other; }
+
+llvm::SmallVector<Value> Node::inputs() {
+  llvm::SmallVector<Value> all;
+  if (input_count() == 0) fail("it has no inputs");
+  for (size_t i = 0; i < input_count(); ++i) all.push_back(input(i));
+  return all;
+}
+
+const onnx::AttributeProto* Node::find(llvm::StringRef name) const {
+  for (const onnx::AttributeProto& attribute : proto_.attribute())
+    if (attribute.name() == name) return &attribute;
+  return nullptr;
+}
+
+const onnx::AttributeProto* Node::attribute(llvm::StringRef name,
+                                            onnx::AttributeProto::AttributeType type) {
+  const onnx::AttributeProto* found = find(name);
+  if (!found || found->type() == type) return found;
+  // Old files leave the type out.
+  if (found->type() == onnx::AttributeProto::UNDEFINED) return found;
+  fail("attribute \"" + name + "\" is " +
+       onnx::AttributeProto::AttributeType_Name(found->type()) + ", expected " +
+       onnx::AttributeProto::AttributeType_Name(type));
+  return nullptr;
+}
+
+int64_t Node::integer(llvm::StringRef name, int64_t otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::INT);
+  return found ? found->i() : otherwise;
+}
+
+int64_t Node::integer(llvm::StringRef name) {
+  if (!find(name)) fail("attribute \"" + name + "\" is missing");
+  return integer(name, 0);
+}
+
+float Node::number(llvm::StringRef name, float otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::FLOAT);
+  return found ? found->f() : otherwise;
+}
+
+std::string Node::text(llvm::StringRef name, llvm::StringRef otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::STRING);
+  return found ? found->s() : otherwise.str();
+}
+
+Ints Node::integers(llvm::StringRef name, Ints otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::INTS);
+  if (!found) return otherwise;
+  return Ints(found->ints().begin(), found->ints().end());
+}
+
+llvm::SmallVector<float> Node::numbers(llvm::StringRef name) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::FLOATS);
+  if (!found) return {};
+  return llvm::SmallVector<float>(found->floats().begin(), found->floats().end());
+}
+
+// --- Types. -------------------------------------------------------------------------------------
+
+TensorType Node::type(Value value) const {
+  if (value) return mlir::cast<TensorType>(value.getType());
+  return TensorType::get(importer_.builder().getContext(), DType::kF32, llvm::ArrayRef<DimExpr>());
+}
+
+DimExpr Node::dim(Value value, int64_t axis) {
+  if (axis >= 0 && axis < rank(value)) return type(value).getDim(axis);
+  fail("rank " + llvm::Twine(rank(value)) + " is too low");
+  return 1;
+}
+
+int64_t Node::axis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  fail("axis " + llvm::Twine(axis) + " is outside rank " + llvm::Twine(rank));
+  return 0;
+}
+
+Ints Node::axes(Ints axes, int64_t rank) {
+  for (int64_t& entry : axes) entry = axis(entry, rank);
+  if (has_failed()) return {};
+  llvm::sort(axes);
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    return fail("an axis is given twice"), Ints();
+  return axes;
+}
+
+// --- Known contents. ----------------------------------------------------------------------------
+
+std::string Node::input_name(Value value) const {
+  for (int i = 0; i < proto_.input_size(); ++i)
+    if (!proto_.input(i).empty() && importer_.value(proto_.input(i)) == value)
+      return "input " + std::to_string(i) + " \"" + proto_.input(i) + "\"";
+  return "its value";
+}
+
+bool Node::is_known(Value value) { return value && importer_.symbols().find(value); }
+
+Dims Node::dims_of(Value value, llvm::StringRef what) {
+  if (!value) return {};
+  if (const auto* known = importer_.symbols().find(value)) return Dims(known->begin(), known->end());
+  unsupported(what + " depends on data: " + input_name(value) + " is not known at compile time");
+  return {};
+}
+
+Ints Node::integers_of(Value value, llvm::StringRef what) {
+  Ints numbers;
+  for (DimExpr dim : dims_of(value, what)) {
+    if (!dim.is_constant())
+      return unsupported(what + " is " + dim.str() + ", not a number"), Ints();
+    numbers.push_back(*dim.as_constant());
+  }
+  return numbers;
+}
+
+llvm::SmallVector<float> Node::numbers_of(Value value, llvm::StringRef what) {
+  if (!value) return {};
+  auto op = value.getDefiningOp<graph::ConstantOp>();
+  if (!op || (dtype(value) != DType::kF32 && dtype(value) != DType::kF64)) {
+    unsupported(what + " depends on data: " + input_name(value) + " is not known at compile time");
+    return {};
+  }
+  Constant constant = graph::constant_of_elements(op.getValue(), dtype(value));
+  llvm::SmallVector<float> numbers;
+  int64_t size = byte_size(dtype(value));
+  for (int64_t at = 0; at < constant.bytes; at += size) {
+    float narrow = 0;
+    double wide = 0;
+    if (size == 4) std::memcpy(&narrow, constant.data + at, 4);
+    if (size == 8) std::memcpy(&wide, constant.data + at, 8);
+    numbers.push_back(size == 4 ? narrow : static_cast<float>(wide));
+  }
+  return numbers;
+}
+
+const graph::DimIntervals& Node::intervals() const { return importer_.symbols().intervals(); }
+
+// --- Building. ----------------------------------------------------------------------------------
+
+mlir::NamedAttribute Node::attr(llvm::StringRef name, mlir::Attribute value) {
+  return importer_.builder().getNamedAttr(name, value);
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, int64_t value) {
+  return attr(name, importer_.builder().getI64IntegerAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, bool value) {
+  return attr(name, importer_.builder().getBoolAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, float value) {
+  return attr(name, importer_.builder().getF32FloatAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, const char* value) {
+  return attr(name, llvm::StringRef(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, llvm::StringRef value) {
+  return attr(name, importer_.builder().getStringAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, llvm::ArrayRef<int64_t> value) {
+  return attr(name, importer_.builder().getDenseI64ArrayAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, const Ints& value) {
+  return attr(name, llvm::ArrayRef<int64_t>(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, llvm::ArrayRef<float> value) {
+  return attr(name, importer_.builder().getDenseF32ArrayAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, const Dims& value) {
+  return attr(name, graph::DimsAttr::get(importer_.builder().getContext(), value));
+}
+
+mlir::Attribute Node::index_attribute(int64_t value) {
+  return importer_.builder().getI64IntegerAttr(value);
+}
+
+namespace {
+
+// Storage for the properties of any op, with its defaults.
+class PropertyStorage {
+ public:
+  explicit PropertyStorage(mlir::OperationName name)
+      : name_(name), words_((name.getOpPropertyByteSize() + 7) / 8, 0) {
+    if (words_.empty()) return;
+    name_.initOpProperties(get(), nullptr);
+    name_.populateDefaultProperties(get());
+  }
+  ~PropertyStorage() {
+    if (!words_.empty()) name_.destroyOpProperties(get());
+  }
+  mlir::OpaqueProperties get() { return words_.empty() ? nullptr : words_.data(); }
+
+ private:
+  mlir::OperationName name_;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace
+
+mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attributes attributes) {
+  if (has_failed()) return nullptr;
+  if (llvm::is_contained(operands, Value()))
+    return fail("a handler used a value that does not exist");
+  mlir::OpBuilder& builder = importer_.builder();
+  mlir::OperationName name(op_name, builder.getContext());
+  PropertyStorage properties(name);
+  auto dictionary = builder.getDictionaryAttr(attributes);
+  auto emit_error = [&] { return mlir::emitError(importer_.location()); };
+  mlir::OperationState state(importer_.location(), name);
+  state.addOperands(mlir::ValueRange(operands));
+  state.addAttributes(attributes);
+  auto* inference = name.getInterface<mlir::InferTypeOpInterface>();
+  bool is_typed =
+      (!properties.get() ||
+       succeeded(name.setOpPropertiesFromAttribute(name, properties.get(), dictionary, emit_error))) &&
+      succeeded(inference->inferReturnTypes(builder.getContext(), importer_.location(), operands,
+                                            dictionary, properties.get(), {}, state.types));
+  if (!is_typed) return fail(importer_.take_diagnostics());
+  mlir::Operation* op = builder.create(state);
+  // A dim that came out negative would poison everything behind it.
+  for (mlir::Value result : op->getResults())
+    for (DimExpr dim : shape(result))
+      if (intervals().of(dim).max < 0)
+        return fail("a result dim is " + dim.str() + ", which is negative");
+  return op;
+}
+
+Value Node::scalar(double value, DType dtype) {
+  return has_failed() ? Value() : make_scalar(importer_.builder(), importer_.location(), value, dtype);
+}
+
+Value Node::constant(const onnx::TensorProto& tensor) {
+  if (has_failed()) return {};
+  Result<TensorBytes> bytes = tensor_bytes(tensor, importer_.file());
+  if (!bytes.is_ok()) {
+    status_ = bytes.status();
+    return {};
+  }
+  return make_constant(importer_.builder(), importer_.location(), *bytes, tensor.name());
+}
+
+Value Node::constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes) {
+  if (has_failed()) return {};
+  auto owner = std::make_shared<std::vector<char>>(bytes);
+  TensorBytes tensor{dtype, {shape.begin(), shape.end()}, owner->data(), owner->size(), owner};
+  return make_constant(importer_.builder(), importer_.location(), tensor, "");
+}
+
+Value Node::constant(const Ints& values) {
+  const char* bytes = reinterpret_cast<const char*>(values.data());
+  return constant({static_cast<int64_t>(values.size())}, DType::kI64,
+                  std::vector<char>(bytes, bytes + values.size() * 8));
+}
+
+Value Node::constant(llvm::ArrayRef<float> values) {
+  const char* bytes = reinterpret_cast<const char*>(values.data());
+  return constant({static_cast<int64_t>(values.size())}, DType::kF32,
+                  std::vector<char>(bytes, bytes + values.size() * 4));
+}
+
+Value Node::dims_value(const Dims& dims, bool is_scalar) {
+  if (has_failed()) return {};
+  mlir::OpBuilder& builder = importer_.builder();
+  llvm::SmallVector<DimExpr> shape;
+  if (!is_scalar) shape.push_back(static_cast<int64_t>(dims.size()));
+  auto type = TensorType::get(builder.getContext(), DType::kI64, shape);
+  return graph::materialise(builder, importer_.location(), type, dims);
+}
+
+Value Node::reshape(Value x, const Dims& dims) {
+  if (x && shape(x) == llvm::ArrayRef<DimExpr>(dims)) return x;
+  return emit<graph::ReshapeOp>({x}, {attr("dims", dims)});
+}
+
+Value Node::transpose(Value x, const Ints& permutation) {
+  return emit<graph::TransposeOp>({x}, {attr("permutation", permutation)});
+}
+
+Value Node::cast(Value x, DType to) {
+  if (!x || dtype(x) == to) return x;
+  std::string_view target = name(to);
+  return emit<graph::CastOp>({x}, {attr("to", llvm::StringRef(target.data(), target.size()))});
+}
+
+Value Node::unsqueeze(Value x, Ints axes) {
+  axes = this->axes(axes, rank(x) + static_cast<int64_t>(axes.size()));
+  if (has_failed()) return {};
+  Dims dims(shape(x));
+  for (int64_t axis : axes) dims.insert(dims.begin() + axis, DimExpr(1));
+  return reshape(x, dims);
+}
+
+Value Node::slice(Value x, const Dims& starts, const Dims& sizes) {
+  return emit<graph::SliceOp>({x}, {attr("starts", starts), attr("sizes", sizes),
+                                    attr("steps", Ints(starts.size(), 1))});
+}
+
+Value Node::expand(Value x, const Dims& dims) {
+  if (x && shape(x) == llvm::ArrayRef<DimExpr>(dims)) return x;
+  return emit<graph::ExpandOp>({x}, {attr("dims", dims)});
+}
+
+Value Node::reduce_mean(Value x, const Ints& axes) {
+  return emit<graph::ReduceMeanOp>({x}, {attr("axes", axes), attr("keep_dims", true)});
+}
+
+Value Node::reduce_sum(Value x, const Ints& axes) {
+  return emit<graph::ReduceSumOp>({x}, {attr("axes", axes), attr("keep_dims", true)});
+}
+
+// --- Errors. ------------------------------------------------------------------------------------
+
+std::nullptr_t Node::fail(const llvm::Twine& message) {
+  if (!has_failed()) status_ = Status(StatusCode::kInvalidModel, message.str());
+  return nullptr;
+}
+
+std::nullptr_t Node::unsupported(const llvm::Twine& message) {
+  if (!has_failed()) status_ = Status(StatusCode::kUnsupported, message.str());
+  return nullptr;
+}
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,161 @@
+// One ONNX node on its way into the graph: what a handler reads, and what it builds.
+//
+// Errors stick: after the first one, reading gives harmless values and building gives null, and the
+// importer reports that first one with the node's name. So a handler reads as the formula it is:
+//
+//   Value softsign(Node& n) {
+//     Value x = n.input(0);
+//     return n.emit<DivOp>({x, n.emit<AddOp>({n.emit<AbsOp>({x}), n.scalar(1, x)})});
+//   }
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/symbolic_values.h"
+#include "scopevm/status.h"
+
+namespace scopevm::frontend {
+
+using mlir::Value;
+using Dims = llvm::SmallVector<DimExpr>;
+using Ints = llvm::SmallVector<int64_t>;
+
+// What a handler returns: the node's outputs, in order; null for those that are not made.
+class Values {
+ public:
+  Values(Value value) : values_{value} {}
+  Values(mlir::ValueRange values) : values_(values) {}
+  Values(std::initializer_list<Value> values) : values_(values) {}
+  llvm::ArrayRef<Value> get() const { return values_; }
+
+ private:
+  llvm::SmallVector<Value> values_;
+};
+
+class GraphImporter;
+
+class Node {
+ public:
+  Node(GraphImporter& importer, const onnx::NodeProto& proto, int opset);
+
+  // --- The ONNX side. ---
+  const onnx::NodeProto& proto() const { return proto_; }
+  int opset() const { return opset_; }
+  size_t input_count() const { return static_cast<size_t>(proto_.input_size()); }
+  size_t output_count() const { return static_cast<size_t>(proto_.output_size()); }
+  bool has_input(size_t i) const;
+  bool wants_output(size_t i) const;
+  Value input(size_t i);                // an error when it is absent
+  Value input_or(size_t i, Value other);  // `other` when it is absent
+  llvm::SmallVector<Value> inputs();    // all of them; none may be absent
+
+  bool has_attribute(llvm::StringRef name) const { return find(name) != nullptr; }
+  int64_t integer(llvm::StringRef name, int64_t otherwise);
+  int64_t integer(llvm::StringRef name);  // an error when it is absent
+  bool flag(llvm::StringRef name, bool otherwise) { return integer(name, otherwise) != 0; }
+  float number(llvm::StringRef name, float otherwise);
+  std::string text(llvm::StringRef name, llvm::StringRef otherwise);
+  Ints integers(llvm::StringRef name, Ints otherwise = {});
+  llvm::SmallVector<float> numbers(llvm::StringRef name);
+  const onnx::AttributeProto* attribute(llvm::StringRef name, onnx::AttributeProto::AttributeType type);
+
+  // --- Types; harmless after an error. ---
+  graph::TensorType type(Value value) const;
+  DType dtype(Value value) const { return type(value).getDtype(); }
+  int64_t rank(Value value) const { return type(value).getRank(); }
+  llvm::ArrayRef<DimExpr> shape(Value value) const { return type(value).getShape(); }
+  DimExpr dim(Value value, int64_t axis);  // an error when there is no such axis
+  // An axis in [-rank, rank) as one in [0, rank).
+  int64_t axis(int64_t axis, int64_t rank);
+  Ints axes(Ints axes, int64_t rank);  // ascending, each once
+
+  // --- Contents known at compile time. Otherwise an "unsupported" error that names the input. ---
+  bool is_known(Value value);
+  Dims dims_of(Value value, llvm::StringRef what);
+  Ints integers_of(Value value, llvm::StringRef what);
+  llvm::SmallVector<float> numbers_of(Value value, llvm::StringRef what);
+  const graph::DimIntervals& intervals() const;
+
+  // --- Building. ---
+  // Attribute values for emit.
+  mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);
+  mlir::NamedAttribute attr(llvm::StringRef name, bool value);
+  mlir::NamedAttribute attr(llvm::StringRef name, float value);
+  mlir::NamedAttribute attr(llvm::StringRef name, const char* value);
+  mlir::NamedAttribute attr(llvm::StringRef name, llvm::StringRef value);
+  mlir::NamedAttribute attr(llvm::StringRef name, llvm::ArrayRef<int64_t> value);
+  mlir::NamedAttribute attr(llvm::StringRef name, const Ints& value);
+  mlir::NamedAttribute attr(llvm::StringRef name, llvm::ArrayRef<float> value);
+  mlir::NamedAttribute attr(llvm::StringRef name, const Dims& value);
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value);
+
+  mlir::Attribute index_attribute(int64_t value);  // an i64 attribute
+
+  using Operands = llvm::ArrayRef<Value>;
+  using Attributes = llvm::ArrayRef<mlir::NamedAttribute>;
+  template <typename Op>
+  Value emit(Operands operands, Attributes attributes = {}) {
+    mlir::Operation* op = emit(Op::getOperationName(), operands, attributes);
+    return op ? op->getResult(0) : Value();
+  }
+  // For ops with several results.
+  mlir::Operation* emit(llvm::StringRef op, Operands operands, Attributes attributes);
+
+  // Constants. A scalar has the element type of `like`; integers truncate.
+  Value scalar(double value, Value like) { return scalar(value, dtype(like)); }
+  Value scalar(double value, DType dtype);
+  Value constant(const onnx::TensorProto& tensor);
+  Value constant(const Ints& values);                          // i64, rank 1
+  Value constant(llvm::ArrayRef<float> values);                // f32, rank 1
+  Value constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes);
+  // i64 dims as a value: a constant, or sv.dims_tensor.
+  Value dims_value(const Dims& dims, bool is_scalar = false);
+
+  // Decompositions that several handlers use.
+  Value reshape(Value x, const Dims& dims);
+  Value transpose(Value x, const Ints& permutation);
+  Value cast(Value x, DType to);
+  Value unsqueeze(Value x, Ints axes);  // axes of the result
+  // x[starts[i] : starts[i] + sizes[i]] on every axis.
+  Value slice(Value x, const Dims& starts, const Dims& sizes);
+  Value expand(Value x, const Dims& dims);
+  Value reduce_mean(Value x, const Ints& axes);  // keeps dims
+  Value reduce_sum(Value x, const Ints& axes);   // keeps dims
+
+  // --- Errors. ---
+  std::nullptr_t fail(const llvm::Twine& message);         // the model is wrong
+  std::nullptr_t unsupported(const llvm::Twine& message);  // the model is right
+  bool has_failed() const { return !status_.is_ok(); }
+  const Status& status() const { return status_; }
+
+ private:
+  const onnx::AttributeProto* find(llvm::StringRef name) const;
+  std::string input_name(Value value) const;
+
+  GraphImporter& importer_;
+  const onnx::NodeProto& proto_;
+  int opset_;
+  Status status_;
+};
+
+// A row of the op table: a handler for an ONNX op from an opset on, until the next row of that op.
+using Handler = Values (*)(Node&);
+struct OpRow {
+  const char* op;
+  int since;
+  Handler handler;
+};
+
+llvm::ArrayRef<OpRow> contraction_ops();
+llvm::ArrayRef<OpRow> elementwise_ops();
+llvm::ArrayRef<OpRow> movement_ops();
+llvm::ArrayRef<OpRow> normalisation_ops();
+llvm::ArrayRef<OpRow> reduction_ops();
+llvm::ArrayRef<OpRow> shape_ops();
+llvm::ArrayRef<OpRow> window_ops();
+
+// The handler of `op` at `opset`, or null.
+Handler find_handler(llvm::StringRef op, int opset);
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,205 @@
+// Reads ONNX files and their tensors: see onnx_file.h.
+#include "compiler/frontend/onnx_file.h"
+
+#include <fcntl.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+namespace scopevm::frontend {
+namespace {
+
+using onnx::TensorProto;
+
+Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
+
+// A file mapped read-only; unmapped with its last user.
+struct Mapping {
+  void* address = MAP_FAILED;
+  size_t size = 0;
+  ~Mapping() {
+    if (address != MAP_FAILED) munmap(address, size);
+  }
+};
+
+Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return invalid("cannot open external data \"" + path + "\": " + strerror(errno));
+  struct stat stat_buffer;
+  auto mapping = std::make_shared<Mapping>();
+  if (fstat(file, &stat_buffer) == 0 && S_ISREG(stat_buffer.st_mode) && stat_buffer.st_size > 0) {
+    mapping->size = static_cast<size_t>(stat_buffer.st_size);
+    mapping->address = mmap(nullptr, mapping->size, PROT_READ, MAP_PRIVATE, file, 0);
+  }
+  close(file);
+  if (mapping->address == MAP_FAILED)
+    return invalid("cannot read external data \"" + path + "\"");
+  return mapping;
+}
+
+// True when `location` stays inside the folder it is relative to.
+bool is_inside(const std::filesystem::path& location) {
+  if (location.empty() || location.is_absolute()) return false;
+  for (const auto& part : location)
+    if (part == "..") return false;
+  return true;
+}
+
+Result<TensorBytes> external_bytes(const TensorProto& tensor, TensorBytes bytes,
+                                   const OnnxFile& file) {
+  std::string location;
+  uint64_t offset = 0;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset") offset = strtoull(entry.value().c_str(), nullptr, 10);
+  }
+  if (!is_inside(location))
+    return invalid("external data \"" + location + "\" is not inside the model's folder");
+  std::error_code error;
+  std::filesystem::path folder = file.folder.empty() ? "." : file.folder;
+  std::filesystem::path real = std::filesystem::canonical(folder / location, error);
+  if (error) return invalid("external data \"" + location + "\": " + error.message());
+  if (!is_inside(std::filesystem::relative(real, std::filesystem::canonical(folder, error), error)))
+    return invalid("external data \"" + location + "\" is not inside the model's folder");
+  SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, map_file(real.string()));
+  if (offset > mapping->size || mapping->size - offset < bytes.size)
+    return invalid("external data \"" + location + "\" is too short for " + tensor.name());
+  bytes.data = static_cast<const char*>(mapping->address) + offset;
+  bytes.owner = mapping;
+  return bytes;
+}
+
+// Copies elements of a repeated field, each as a T.
+template <typename T, typename Field>
+Result<TensorBytes> copy_field(TensorBytes bytes, const Field& field) {
+  if (field.size() * sizeof(T) != bytes.size)
+    return invalid(std::to_string(field.size()) + " elements do not fill its dims");
+  auto values = std::make_shared<std::vector<char>>(bytes.size);
+  char* to = values->data();
+  for (auto element : field) {
+    T value = static_cast<T>(element);
+    std::memcpy(to, &value, sizeof(T));
+    to += sizeof(T);
+  }
+  bytes.data = values->data();
+  bytes.owner = values;
+  return bytes;
+}
+
+Result<TensorBytes> typed_bytes(const TensorProto& tensor, TensorBytes bytes) {
+  switch (bytes.dtype) {
+    case DType::kBool:
+    case DType::kI8:
+      return copy_field<int8_t>(std::move(bytes), tensor.int32_data());
+    case DType::kU8:
+      return copy_field<uint8_t>(std::move(bytes), tensor.int32_data());
+    case DType::kI16:
+    case DType::kU16:
+    case DType::kF16:
+    case DType::kBF16:
+      return copy_field<uint16_t>(std::move(bytes), tensor.int32_data());
+    case DType::kI32:
+      return copy_field<int32_t>(std::move(bytes), tensor.int32_data());
+    case DType::kI64:
+      return copy_field<int64_t>(std::move(bytes), tensor.int64_data());
+    case DType::kU32:
+      return copy_field<uint32_t>(std::move(bytes), tensor.uint64_data());
+    case DType::kU64:
+      return copy_field<uint64_t>(std::move(bytes), tensor.uint64_data());
+    case DType::kF32:
+      return copy_field<float>(std::move(bytes), tensor.float_data());
+    case DType::kF64:
+      return copy_field<double>(std::move(bytes), tensor.double_data());
+  }
+  return invalid("its element type is not known");
+}
+
+}  // namespace
+
+std::optional<DType> dtype_of_onnx(int data_type) {
+  switch (data_type) {
+    case TensorProto::FLOAT:
+      return DType::kF32;
+    case TensorProto::UINT8:
+      return DType::kU8;
+    case TensorProto::INT8:
+      return DType::kI8;
+    case TensorProto::UINT16:
+      return DType::kU16;
+    case TensorProto::INT16:
+      return DType::kI16;
+    case TensorProto::INT32:
+      return DType::kI32;
+    case TensorProto::INT64:
+      return DType::kI64;
+    case TensorProto::BOOL:
+      return DType::kBool;
+    case TensorProto::FLOAT16:
+      return DType::kF16;
+    case TensorProto::DOUBLE:
+      return DType::kF64;
+    case TensorProto::UINT32:
+      return DType::kU32;
+    case TensorProto::UINT64:
+      return DType::kU64;
+    case TensorProto::BFLOAT16:
+      return DType::kBF16;
+    default:
+      return std::nullopt;
+  }
+}
+
+Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
+  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return Status(StatusCode::kNotFound, path + ": cannot open: " + strerror(errno));
+  auto file = std::make_shared<OnnxFile>();
+  file->folder = std::filesystem::path(path).parent_path().string();
+  bool parsed = false;
+  // Protobuf throws on allocation failure and on its own fatal errors.
+  try {
+    google::protobuf::io::FileInputStream raw(descriptor);
+    raw.SetCloseOnDelete(true);
+    google::protobuf::io::CodedInputStream stream(&raw);
+    stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
+    parsed = file->model.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+  } catch (const std::exception& error) {
+    return invalid(path + ": not an ONNX model: " + error.what());
+  }
+  if (!parsed || !file->model.has_graph()) return invalid(path + ": not an ONNX model");
+  return file;
+}
+
+Result<TensorBytes> tensor_bytes(const TensorProto& tensor,
+                                 const std::shared_ptr<OnnxFile>& file) {
+  std::optional<DType> dtype = dtype_of_onnx(tensor.data_type());
+  if (!dtype)
+    return Status(StatusCode::kUnsupported, "tensor \"" + tensor.name() + "\": element type " +
+                                                TensorProto::DataType_Name(static_cast<TensorProto::DataType>(tensor.data_type())) + " is not supported");
+  TensorBytes bytes{*dtype, {tensor.dims().begin(), tensor.dims().end()}, nullptr, 0, file};
+  int64_t count = 1;
+  for (int64_t dim : bytes.dims)
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > (int64_t{1} << 40))
+      return invalid("tensor \"" + tensor.name() + "\": its dims are not valid");
+  bytes.size = static_cast<size_t>(count * byte_size(*dtype));
+  auto located = [&](Result<TensorBytes> result) -> Result<TensorBytes> {
+    if (result.is_ok()) return result;
+    return std::move(result).status().with_context("tensor \"" + tensor.name() + "\"");
+  };
+  if (tensor.has_data_location() && tensor.data_location() == TensorProto::EXTERNAL)
+    return located(external_bytes(tensor, std::move(bytes), *file));
+  if (!tensor.has_raw_data()) return located(typed_bytes(tensor, std::move(bytes)));
+  if (tensor.raw_data().size() != bytes.size)
+    return invalid("tensor \"" + tensor.name() + "\": " + std::to_string(tensor.raw_data().size()) +
+                   " bytes do not fill its dims");
+  bytes.data = tensor.raw_data().data();
+  return bytes;
+}
+
+}  // namespace scopevm::frontend

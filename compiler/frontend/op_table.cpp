@@ -1,0 +1,24 @@
+// The table of ONNX ops: the rows of all groups, found by name and opset.
+#include "compiler/frontend/node.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace scopevm::frontend {
+
+Handler find_handler(llvm::StringRef op, int opset) {
+  static const llvm::StringMap<llvm::SmallVector<OpRow, 2>> table = [] {
+    llvm::StringMap<llvm::SmallVector<OpRow, 2>> rows;
+    for (llvm::ArrayRef<OpRow> group :
+         {contraction_ops(), elementwise_ops(), movement_ops(), normalisation_ops(),
+          reduction_ops(), shape_ops(), window_ops()})
+      for (const OpRow& row : group) rows[row.op].push_back(row);
+    return rows;
+  }();
+  auto rows = table.find(op);
+  if (rows == table.end()) return nullptr;
+  const OpRow* best = nullptr;
+  for (const OpRow& row : rows->second)
+    if (row.since <= opset && (!best || row.since > best->since)) best = &row;
+  return best ? best->handler : nullptr;
+}
+
+}  // namespace scopevm::frontend

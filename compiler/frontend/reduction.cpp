@@ -1,0 +1,171 @@
+// ONNX reductions, and what works along one axis.
+#include <numeric>
+
+#include "compiler/frontend/node.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+struct Reduction {
+  Ints axes;
+  bool keep_dims;
+  bool is_identity;
+};
+
+// Axes come as an attribute, or from opset 13 (ReduceSum) and 18 (the others) as an input.
+Reduction reduction_of(Node& n, Value x, int input_since) {
+  Ints axes;
+  bool has_axes;
+  if (n.opset() >= input_since) {
+    has_axes = n.has_input(1);
+    if (has_axes) axes = n.integers_of(n.input(1), "axes");
+    has_axes = has_axes && !axes.empty();
+  } else {
+    axes = n.integers("axes");
+    has_axes = n.has_attribute("axes");
+  }
+  bool is_identity = !has_axes && n.flag("noop_with_empty_axes", false);
+  if (!has_axes) {
+    axes.resize(static_cast<size_t>(n.rank(x)));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  return {n.axes(axes, n.rank(x)), n.flag("keepdims", true), is_identity};
+}
+
+template <typename Op>
+Value reduce(Node& n, Value x, const Reduction& r) {
+  return n.emit<Op>({x}, {n.attr("axes", r.axes), n.attr("keep_dims", r.keep_dims)});
+}
+
+template <typename Op, int kInputSince = 18>
+Values reduce(Node& n) {
+  Value x = n.input(0);
+  Reduction r = reduction_of(n, x, kInputSince);
+  return r.is_identity ? x : reduce<Op>(n, x, r);
+}
+
+Values reduce_l1(Node& n) {
+  Value x = n.input(0);
+  return reduce<ReduceSumOp>(n, n.emit<AbsOp>({x}), reduction_of(n, x, 18));
+}
+
+Value sum_of_squares(Node& n, Value x, const Reduction& r) {
+  return reduce<ReduceSumOp>(n, n.emit<MulOp>({x, x}), r);
+}
+
+Values reduce_sum_square(Node& n) {
+  Value x = n.input(0);
+  return sum_of_squares(n, x, reduction_of(n, x, 18));
+}
+
+Values reduce_l2(Node& n) {
+  Value x = n.input(0);
+  return n.emit<SqrtOp>({sum_of_squares(n, x, reduction_of(n, x, 18))});
+}
+
+Values reduce_log_sum(Node& n) {
+  Value x = n.input(0);
+  return n.emit<LogOp>({reduce<ReduceSumOp>(n, x, reduction_of(n, x, 18))});
+}
+
+// max + log(sum(e^(x - max))): the largest term is 1, so that nothing overflows.
+Values reduce_log_sum_exp(Node& n) {
+  Value x = n.input(0);
+  Reduction r = reduction_of(n, x, 18), keeping = r;
+  keeping.keep_dims = true;
+  Value shifted = n.emit<SubOp>({x, reduce<ReduceMaxOp>(n, x, keeping)});
+  Value log = n.emit<LogOp>({reduce<ReduceSumOp>(n, n.emit<ExpOp>({shifted}), r)});
+  return n.emit<AddOp>({log, reduce<ReduceMaxOp>(n, x, r)});
+}
+
+template <typename Op>
+Values arg_reduce(Node& n) {
+  Value x = n.input(0);
+  return n.emit<Op>({x}, {n.attr("axis", n.axis(n.integer("axis", 0), n.rank(x))),
+                          n.attr("keep_dims", n.flag("keepdims", true)),
+                          n.attr("last", n.flag("select_last_index", false))});
+}
+
+template <typename Op>
+Values along_axis(Node& n) {
+  Value x = n.input(0);
+  return n.emit<Op>({x}, {n.attr("axis", n.axis(n.integer("axis", -1), n.rank(x)))});
+}
+
+// x as a matrix: dims before `axis`, and the rest.
+Value as_matrix(Node& n, Value x, int64_t axis) {
+  llvm::ArrayRef<DimExpr> shape = n.shape(x);
+  return n.reshape(x, {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
+}
+
+// Before opset 13 the operand counted as a matrix, and the op worked on its rows.
+template <typename Op>
+Values along_rows(Node& n) {
+  Value x = n.input(0);
+  int64_t rank = n.rank(x);
+  int64_t axis = n.axis(n.integer("axis", 1), rank + 1);
+  if (n.has_failed()) return Value();
+  if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
+  Value matrix = n.emit<Op>({as_matrix(n, x, axis)}, {n.attr("axis", int64_t{1})});
+  return n.reshape(matrix, Dims(n.shape(x)));
+}
+
+// 1 at the first greatest along the axis, else 0.
+Value hardmax_along(Node& n, Value x, int64_t axis) {
+  Value index = n.emit<ArgMaxOp>({x}, {n.attr("axis", axis), n.attr("keep_dims", false)});
+  Dims depth = {n.dim(x, axis)};
+  Value values = n.constant({2}, DType::kF32, std::vector<char>{0, 0, 0, 0, 0, 0, '\x80', '\x3f'});
+  return n.emit<OneHotOp>({index, n.cast(values, n.dtype(x))},
+                          {n.attr("depth", depth), n.attr("axis", axis)});
+}
+
+Values hardmax(Node& n) {
+  Value x = n.input(0);
+  return hardmax_along(n, x, n.axis(n.integer("axis", -1), n.rank(x)));
+}
+
+Values hardmax_of_rows(Node& n) {
+  Value x = n.input(0);
+  int64_t axis = n.axis(n.integer("axis", 1), n.rank(x) + 1);
+  if (n.has_failed()) return Value();
+  return n.reshape(hardmax_along(n, as_matrix(n, x, axis), 1), Dims(n.shape(x)));
+}
+
+Values cum_sum(Node& n) {
+  Value x = n.input(0);
+  Ints axis = n.integers_of(n.input(1), "the axis");
+  if (axis.size() != 1) return n.fail("the axis must be one number"), Value();
+  return n.emit<CumSumOp>({x}, {n.attr("axis", n.axis(axis[0], n.rank(x))),
+                                n.attr("exclusive", n.flag("exclusive", false)),
+                                n.attr("reverse", n.flag("reverse", false))});
+}
+
+constexpr OpRow kRows[] = {
+    {"ArgMax", 1, arg_reduce<ArgMaxOp>},
+    {"ArgMin", 1, arg_reduce<ArgMinOp>},
+    {"CumSum", 11, cum_sum},
+    {"Hardmax", 1, hardmax_of_rows},
+    {"Hardmax", 13, hardmax},
+    {"LogSoftmax", 1, along_rows<LogSoftmaxOp>},
+    {"LogSoftmax", 13, along_axis<LogSoftmaxOp>},
+    {"ReduceL1", 1, reduce_l1},
+    {"ReduceL2", 1, reduce_l2},
+    {"ReduceLogSum", 1, reduce_log_sum},
+    {"ReduceLogSumExp", 1, reduce_log_sum_exp},
+    {"ReduceMax", 1, reduce<ReduceMaxOp>},
+    {"ReduceMean", 1, reduce<ReduceMeanOp>},
+    {"ReduceMin", 1, reduce<ReduceMinOp>},
+    {"ReduceProd", 1, reduce<ReduceProdOp>},
+    {"ReduceSum", 1, reduce<ReduceSumOp, 13>},
+    {"ReduceSumSquare", 1, reduce_sum_square},
+    {"Softmax", 1, along_rows<SoftmaxOp>},
+    {"Softmax", 13, along_axis<SoftmaxOp>},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> reduction_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,213 @@
+// ONNX ops about shapes: those that read them, change them, or make tensors of a shape.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "compiler/frontend/node.h"
+#include "compiler/frontend/onnx_file.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+// The dims of [start, end) as Python slices them.
+Values shape(Node& n) {
+  Value x = n.input(0);
+  int64_t rank = n.rank(x);
+  auto bound = [&](llvm::StringRef name, int64_t otherwise) {
+    int64_t at = n.integer(name, otherwise);
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  int64_t start = bound("start", 0), end = bound("end", rank);
+  return n.dims_value(Dims(n.shape(x).slice(start, std::max<int64_t>(0, end - start))));
+}
+
+Values size(Node& n) {
+  return n.dims_value({element_count(n.shape(n.input(0)))}, /*is_scalar=*/true);
+}
+
+Values constant(Node& n) {
+  if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR))
+    return n.constant(value->t());
+  if (auto* value = n.attribute("value_float", onnx::AttributeProto::FLOAT))
+    return n.scalar(value->f(), DType::kF32);
+  if (n.has_attribute("value_floats")) return n.constant(n.numbers("value_floats"));
+  if (n.has_attribute("value_int")) {
+    int64_t value = n.integer("value_int");
+    std::vector<char> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return n.constant({}, DType::kI64, bytes);
+  }
+  if (n.has_attribute("value_ints")) return n.constant(n.integers("value_ints"));
+  if (n.proto().attribute_size() == 0) return n.fail("it has no value"), Value();
+  return n.unsupported("a constant given as \"" + n.proto().attribute(0).name() +
+                       "\" is not supported"),
+         Value();
+}
+
+Values constant_of_shape(Node& n) {
+  Dims dims = n.dims_of(n.input(0), "the shape");
+  Value element = n.scalar(0, DType::kF32);
+  if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR)) {
+    element = n.constant(value->t());
+    if (n.rank(element) > 1) return n.fail("attribute \"value\" must hold one element"), Value();
+    element = n.reshape(element, {});
+  }
+  return n.expand(element, dims);
+}
+
+// The number of steps from start to limit: max(0, ceil((limit - start) / delta)).
+Values range_of_dims(Node& n, DimExpr start, DimExpr limit, int64_t delta) {
+  DimExpr span = delta > 0 ? limit - start : start - limit;
+  DimExpr size = n.intervals().greater(ceildiv(span, delta > 0 ? delta : -delta), 0);
+  DType dtype = n.dtype(n.input(0));
+  std::string_view name = scopevm::name(dtype);
+  Value range = n.emit<IotaOp>(
+      {}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(start.as_constant().value_or(0))),
+           n.attr("step", n.index_attribute(delta)),
+           n.attr("dtype", llvm::StringRef(name.data(), name.size()))});
+  if (start.is_constant()) return range;
+  return n.emit<AddOp>({range, n.cast(n.dims_value({start}, true), dtype)});
+}
+
+Values range(Node& n) {
+  Value start = n.input(0), limit = n.input(1), delta = n.input(2);
+  DType dtype = n.dtype(start);
+  if (dtype != DType::kF32 && dtype != DType::kF64) {
+    Dims from = n.dims_of(start, "the start"), to = n.dims_of(limit, "the limit");
+    Ints by = n.integers_of(delta, "the delta");
+    if (n.has_failed()) return Value();
+    if (from.size() != 1 || to.size() != 1 || by.size() != 1 || by[0] == 0)
+      return n.fail("start, limit and delta must be scalars, and delta not 0"), Value();
+    return range_of_dims(n, from[0], to[0], by[0]);
+  }
+  auto from = n.numbers_of(start, "the start"), to = n.numbers_of(limit, "the limit"),
+       by = n.numbers_of(delta, "the delta");
+  if (n.has_failed()) return Value();
+  if (from.size() != 1 || to.size() != 1 || by.size() != 1 || by[0] == 0)
+    return n.fail("start, limit and delta must be scalars, and delta not 0"), Value();
+  double steps = std::ceil((static_cast<double>(to[0]) - from[0]) / by[0]);
+  if (!(steps < (1 << 30))) return n.fail("the range is too long"), Value();
+  Value index = n.emit<IotaOp>(
+      {}, {n.attr("size", Dims{static_cast<int64_t>(std::max(0.0, steps))}),
+           n.attr("start", mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()), from[0])),
+           n.attr("step", mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()), by[0])),
+           n.attr("dtype", "f32")});
+  return n.cast(index, dtype);
+}
+
+// --- Same elements, other dims. -----------------------------------------------------------------
+
+// 0 keeps the dim, -1 is what is left of the element count.
+Values reshape_to(Node& n, Dims dims) {
+  Value x = n.input(0);
+  if (n.has_failed()) return Value();
+  bool allow_zero = n.flag("allowzero", false);
+  std::optional<size_t> open;
+  DimExpr rest = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].is_constant(-1)) {
+      if (open) return n.fail("more than one dim is -1"), Value();
+      open = i;
+      continue;
+    }
+    if (dims[i].is_constant(0) && !allow_zero) dims[i] = n.dim(x, static_cast<int64_t>(i));
+    if (dims[i].is_constant() && *dims[i].as_constant() < 0)
+      return n.fail("dim " + dims[i].str() + " is negative"), Value();
+    rest = rest * dims[i];
+  }
+  if (open) {
+    if (rest.is_constant(0)) return n.fail("-1 beside a dim of 0 could be any size"), Value();
+    dims[*open] = floordiv(element_count(n.shape(x)), rest);
+  }
+  return n.reshape(x, dims);
+}
+
+Values reshape(Node& n) { return reshape_to(n, n.dims_of(n.input(1), "the shape")); }
+
+Values reshape_with_attribute(Node& n) {
+  Ints shape = n.integers("shape");
+  return reshape_to(n, Dims(shape.begin(), shape.end()));
+}
+
+Values expand(Node& n) { return n.expand(n.input(0), n.dims_of(n.input(1), "the shape")); }
+
+// Axes come as an attribute, or from opset 13 as an input.
+Ints axes_of(Node& n) {
+  if (n.opset() < 13) return n.integers("axes");
+  return n.has_input(1) ? n.integers_of(n.input(1), "axes") : Ints();
+}
+
+Values squeeze(Node& n) {
+  Value x = n.input(0);
+  bool has_axes = n.opset() < 13 ? n.has_attribute("axes") : n.has_input(1);
+  Ints axes = n.axes(axes_of(n), n.rank(x));
+  Dims dims;
+  for (int64_t axis = 0; axis < n.rank(x); ++axis) {
+    DimExpr dim = n.dim(x, axis);
+    if (has_axes && llvm::is_contained(axes, axis)) {
+      if (dim.is_constant() && !dim.is_constant(1))
+        return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", not 1"), Value();
+      continue;
+    }
+    if (!has_axes && dim.is_constant(1)) continue;
+    if (!has_axes && !dim.is_constant())
+      return n.unsupported("without axes, dim " + dim.str() + " may or may not be 1"), Value();
+    dims.push_back(dim);
+  }
+  return n.reshape(x, dims);
+}
+
+Values unsqueeze(Node& n) { return n.unsqueeze(n.input(0), axes_of(n)); }
+
+Values flatten(Node& n) {
+  Value x = n.input(0);
+  int64_t axis = n.axis(n.integer("axis", 1), n.rank(x) + 1);
+  // -rank counts from the rank here, not from rank + 1.
+  if (n.integer("axis", 1) < 0) axis = n.integer("axis", 1) + n.rank(x);
+  if (n.has_failed() || axis < 0) return n.fail("the axis is outside the rank"), Value();
+  llvm::ArrayRef<DimExpr> dims = n.shape(x);
+  return n.reshape(x, {element_count(dims.take_front(axis)), element_count(dims.drop_front(axis))});
+}
+
+Values eye_like(Node& n) {
+  Value x = n.input(0);
+  if (n.rank(x) != 2) return n.fail("the input must have rank 2"), Value();
+  DType dtype = n.dtype(x);
+  if (n.has_attribute("dtype")) {
+    std::optional<DType> wanted = dtype_of_onnx(static_cast<int>(n.integer("dtype")));
+    if (!wanted) return n.unsupported("this element type is not supported"), Value();
+    dtype = *wanted;
+  }
+  int64_t k = n.integer("k", 0);
+  auto index = [&](int64_t axis) {
+    Value i = n.emit<IotaOp>({}, {n.attr("size", Dims{n.dim(x, axis)}),
+                                  n.attr("start", n.index_attribute(0)),
+                                  n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+    return axis == 0 ? n.unsqueeze(i, {1}) : i;
+  };
+  Value row = n.emit<AddOp>({index(0), n.scalar(static_cast<double>(k), DType::kI64)});
+  return n.cast(n.emit<EqualOp>({row, index(1)}), dtype);
+}
+
+constexpr OpRow kRows[] = {
+    {"Constant", 1, constant},
+    {"ConstantOfShape", 9, constant_of_shape},
+    {"Expand", 8, expand},
+    {"EyeLike", 9, eye_like},
+    {"Flatten", 1, flatten},
+    {"Range", 11, range},
+    {"Reshape", 1, reshape_with_attribute},
+    {"Reshape", 5, reshape},
+    {"Shape", 1, shape},
+    {"Size", 1, size},
+    {"Squeeze", 1, squeeze},
+    {"Unsqueeze", 1, unsqueeze},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> shape_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,50 @@
+// A constant's elements with typed access: what constant folding computes on.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "compiler/graph/graph_ops.h"
+
+namespace scopevm::graph {
+
+class ConstantArray {
+ public:
+  // Zeros. REQUIRES: the type is static.
+  explicit ConstantArray(TensorType type);
+  // The value of an sv.constant.
+  explicit ConstantArray(ConstantOp op);
+
+  DType dtype() const { return dtype_; }
+  llvm::ArrayRef<int64_t> dims() const { return dims_; }
+  int64_t count() const { return count_; }
+  bool is_float() const { return dtype_ >= DType::kF16; }
+
+  double real(int64_t i) const;
+  int64_t integer(int64_t i) const;
+  void set(int64_t i, double value);
+  void set_integer(int64_t i, int64_t value);
+  // this[i] = from[j], of the same element type.
+  void copy(int64_t i, const ConstantArray& from, int64_t j);
+
+  // Few elements as a dense attribute, more as a resource that owns them.
+  mlir::ElementsAttr attribute(mlir::MLIRContext* context) const;
+
+ private:
+  DType dtype_;
+  std::vector<int64_t> dims_;
+  int64_t count_ = 1;
+  const uint8_t* data_ = nullptr;
+  std::shared_ptr<const void> owner_;
+  std::shared_ptr<std::vector<uint8_t>> owned_;  // only of those that are written
+};
+
+// The MLIR element type of constants of `dtype`.
+mlir::Type element_type(mlir::MLIRContext* context, DType dtype);
+
+// Elements as an attribute; `owner` keeps the bytes alive. Bools are one byte each.
+mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
+                                      llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes,
+                                      std::shared_ptr<const void> owner, llvm::StringRef name);
+
+}  // namespace scopevm::graph

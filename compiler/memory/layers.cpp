@@ -1,0 +1,45 @@
+// Offsets at one shape -> who lies on whom, and from that offsets at any shape.
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/memory/plan.h"
+
+namespace scopevm::memory {
+
+// Of two at one offset the empty one is the lower. Buffers whose ends another buffer below covers
+// are left out: their ends cannot be the largest.
+Layers layers_of(const std::vector<Buffer>& buffers) {
+  Layers layers;
+  layers.order.resize(buffers.size());
+  std::iota(layers.order.begin(), layers.order.end(), 0);
+  std::stable_sort(layers.order.begin(), layers.order.end(), [&](int a, int b) {
+    const Buffer &x = buffers[a], &y = buffers[b];
+    return x.offset != y.offset ? x.offset < y.offset : x.size < y.size;
+  });
+  layers.below.resize(buffers.size());
+  auto conflict = [&](int a, int b) {
+    return buffers[a].lower < buffers[b].upper && buffers[b].lower < buffers[a].upper;
+  };
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    int buffer = layers.order[i];
+    std::vector<int>& below = layers.below[buffer];
+    for (size_t j = i; j-- > 0;) {
+      int other = layers.order[j];
+      if (conflict(buffer, other) &&
+          std::none_of(below.begin(), below.end(), [&](int b) { return conflict(b, other); }))
+        below.push_back(other);
+    }
+  }
+  return layers;
+}
+
+void place_by_layers(const Layers& layers, std::vector<Buffer>& buffers) {
+  for (int buffer : layers.order) {
+    int64_t offset = 0;
+    for (int other : layers.below[buffer])
+      offset = std::max(offset, buffers[other].offset + buffers[other].size);
+    buffers[buffer].offset = offset;
+  }
+}
+
+}  // namespace scopevm::memory

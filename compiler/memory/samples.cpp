@@ -1,0 +1,65 @@
+// Sample requests; see the header.
+#include "compiler/memory/samples.h"
+
+#include <algorithm>
+
+namespace scopevm::memory {
+namespace {
+
+// Plans assume this many workers where the session decides.
+constexpr int64_t kRepresentativeThreads = 2;
+
+// Dims far beyond any request make sizes overflow and say nothing of a plan.
+constexpr int64_t kLargestSample = 1 << 20;
+
+int64_t scaled(const Dimension& dimension, int64_t numerator, int64_t denominator, int64_t plus) {
+  int64_t value = std::clamp<int64_t>(dimension.representative, 0, kLargestSample);
+  value = value * numerator / denominator + plus;
+  return std::min(std::max(value, dimension.min), dimension.max);
+}
+
+Request scaled(const Function& function, int64_t numerator, int64_t denominator, int64_t plus,
+               int64_t threads) {
+  Request request{{}, threads};
+  for (const Dimension& dimension : function.dimensions)
+    request.symbols[dimension.name] = scaled(dimension, numerator, denominator, plus);
+  return request;
+}
+
+}  // namespace
+
+std::vector<Request> sample_requests(const Function& function) {
+  std::vector<Request> requests = {
+      scaled(function, 1, 1, 0, kRepresentativeThreads),
+      scaled(function, 3, 1, 1, 1),
+      scaled(function, 1, 3, 0, 8),
+      scaled(function, 0, 1, 1, 1),
+  };
+  constexpr size_t kMostDims = 6;  // dims that are looked at alone
+  for (size_t i = 0; i < std::min(kMostDims, function.dimensions.size()); ++i) {
+    const Dimension& dimension = function.dimensions[i];
+    Request request = requests.front();
+    request.symbols[dimension.name] = scaled(dimension, 8, 1, 5);
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness, const Request& request) {
+  auto value_of = [&](std::string_view name) -> std::optional<int64_t> {
+    if (name == kThreadsSymbol) return request.threads;
+    auto found = request.symbols.find(std::string(name));
+    return found == request.symbols.end() ? std::nullopt : std::optional(found->second);
+  };
+  std::vector<Buffer> buffers;
+  int64_t total = 0;  // bounds every sum of sizes
+  for (const Liveness::Lifespan& lifespan : liveness.buffers) {
+    std::optional<int64_t> size = lifespan.bytes.evaluate(value_of);
+    if (!size || *size < 0 || __builtin_add_overflow(total, *size, &total)) return std::nullopt;
+    int id = static_cast<int>(buffers.size());
+    buffers.push_back({id, lifespan.lower, lifespan.upper, *size});
+  }
+  return buffers;
+}
+
+}  // namespace scopevm::memory

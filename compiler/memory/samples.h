@@ -1,0 +1,26 @@
+// Requests that plans are compared and validated at. Private to compiler/memory.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/memory/plan.h"
+
+namespace scopevm::memory {
+
+// Dims and threads that a call may come with.
+struct Request {
+  std::map<std::string, int64_t> symbols;
+  int64_t threads = 1;
+};
+
+// The representative request first; then all dims smaller and larger, and each dim larger alone.
+// All are within the dimensions' bounds.
+std::vector<Request> sample_requests(const Function& function);
+
+// The buffers with their sizes, without offsets. Empty when a size overflows or has no value.
+std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness, const Request& request);
+
+}  // namespace scopevm::memory

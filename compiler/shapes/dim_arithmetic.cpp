@@ -1,0 +1,172 @@
+// Arithmetic of dimension expressions. Every operation goes through the normal form and back, so
+// that equal polynomials meet in one interned node.
+#include <algorithm>
+
+#include "compiler/shapes/polynomial.h"
+
+namespace scopevm {
+
+using dims::Division;
+using dims::floor_divide;
+using dims::from_polynomial;
+using dims::make;
+using dims::Polynomial;
+using dims::split_by_constant;
+using dims::to_polynomial;
+using Kind = DimExpr::Kind;
+
+namespace {
+
+// Nodes of a product that is multiplied out. Real shapes have tens; without a bound, repeated
+// products of sums grow exponentially.
+constexpr size_t kLargestProduct = 4096;
+
+// What a floordiv by a constant divides, taken apart: floor(numerator / divisor).
+struct Quotient {
+  DimExpr numerator;
+  int64_t divisor = 1;
+};
+
+// floor((floor(x/e) + c) / d) = floor((x + c*e) / (e*d)).
+Quotient merge_nested(const Polynomial& rest, int64_t d) {
+  Quotient whole{from_polynomial(rest), d};
+  int64_t constant = 0;
+  DimExpr inner = 0;
+  for (const auto& [monomial, coefficient] : rest) {
+    if (monomial.empty()) {
+      constant = coefficient;
+      continue;
+    }
+    if (coefficient != 1 || monomial.size() != 1 || inner != DimExpr(0)) return whole;
+    inner = monomial.front();
+  }
+  if (inner.kind() != Kind::kFloorDiv) return whole;
+  std::optional<int64_t> e = inner.operands()[1].as_constant();
+  int64_t divisor, shift;
+  if (!e || *e <= 0 || __builtin_mul_overflow(*e, d, &divisor) ||
+      __builtin_mul_overflow(constant, *e, &shift))
+    return whole;
+  return {inner.operands()[0] + DimExpr(shift), divisor};
+}
+
+DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
+  if (d == 1) return a;
+  Division division = split_by_constant(to_polynomial(a), d);
+  DimExpr quotient = from_polynomial(division.quotient);
+  Polynomial& rest = division.remainder;
+  // A constant left alone is in [0, d).
+  if (rest.empty() || (rest.size() == 1 && rest.begin()->first.empty())) return quotient;
+  // floor((g*p + c) / (g*e)) = floor((p + floor(c/g)) / e).
+  int64_t constant = 0;
+  if (auto it = rest.find({}); it != rest.end()) {
+    constant = it->second;
+    rest.erase(it);
+  }
+  int64_t g = dims::common_divisor(rest, d);
+  for (auto& [monomial, coefficient] : rest) coefficient /= g;
+  constant = floor_divide(constant, g);
+  if (constant != 0) rest[{}] = constant;
+  d /= g;
+  if (d == 1) return quotient + from_polynomial(rest);
+  Quotient merged = merge_nested(rest, d);
+  if (merged.divisor != d) return quotient + floordiv(merged.numerator, merged.divisor);
+  return quotient + make(Kind::kFloorDiv, {merged.numerator, d});
+}
+
+bool is_at_least(DimExpr a, DimExpr b) { return a == b || is_never_negative(a - b); }
+
+// min or max: flattened, terms that another one dominates dropped.
+DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
+  std::vector<DimExpr> kept;
+  auto wins = [&](DimExpr x, DimExpr y) {
+    return kind == Kind::kMax ? is_at_least(x, y) : is_at_least(y, x);
+  };
+  auto add = [&](DimExpr term) {
+    for (DimExpr other : kept)
+      if (wins(other, term)) return;
+    std::erase_if(kept, [&](DimExpr other) { return wins(term, other); });
+    kept.push_back(term);
+  };
+  for (DimExpr e : {a, b}) {
+    if (e.kind() != kind) {
+      add(e);
+      continue;
+    }
+    for (DimExpr operand : e.operands()) add(operand);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept.size() == 1 ? kept.front() : make(kind, std::move(kept));
+}
+
+// By a divisor that is not constant: when that is exact, or leaves a remainder that is not negative
+// (`ceildiv(n, m)` stays one floordiv).
+std::optional<Division> divide(DimExpr a, DimExpr b) {
+  std::optional<Division> division = dims::divide(to_polynomial(a), to_polynomial(b));
+  if (!division || division->quotient.empty() ||
+      !is_never_negative(from_polynomial(division->remainder)))
+    return std::nullopt;
+  return division;
+}
+
+}  // namespace
+
+DimExpr operator+(DimExpr a, DimExpr b) {
+  Polynomial sum = to_polynomial(a);
+  for (const auto& [monomial, coefficient] : to_polynomial(b))
+    if (!dims::add_term(sum, monomial, coefficient)) return make(Kind::kAdd, {a, b}, true);
+  return from_polynomial(sum);
+}
+
+DimExpr operator*(DimExpr a, DimExpr b) {
+  Polynomial x = to_polynomial(a), y = to_polynomial(b);
+  std::optional<Polynomial> product;
+  if (dims::tree_size(a) * y.size() + dims::tree_size(b) * x.size() <= kLargestProduct)
+    product = dims::multiply(x, y);
+  return product ? from_polynomial(*product) : make(Kind::kMul, {a, b}, true);
+}
+
+DimExpr operator-(DimExpr a, DimExpr b) { return a + b * DimExpr(-1); }
+
+DimExpr floordiv(DimExpr a, DimExpr b) {
+  if (auto d = b.as_constant()) {
+    if (*d > 0) return floordiv_by_constant(a, *d);
+    return make(Kind::kFloorDiv, {a, b});
+  }
+  if (a.is_constant(0)) return 0;
+  std::optional<Division> division = divide(a, b);
+  if (!division) return make(Kind::kFloorDiv, {a, b});
+  DimExpr quotient = from_polynomial(division->quotient);
+  if (division->remainder.empty()) return quotient;
+  return quotient + make(Kind::kFloorDiv, {from_polynomial(division->remainder), b});
+}
+
+DimExpr mod(DimExpr a, DimExpr b) {
+  if (auto d = b.as_constant()) {
+    if (*d <= 0) return make(Kind::kMod, {a, b});
+    if (*d == 1) return 0;
+    DimExpr rest = from_polynomial(split_by_constant(to_polynomial(a), *d).remainder);
+    bool is_known = rest.is_constant() && *rest.as_constant() >= 0;  // then below d
+    return is_known ? rest : make(Kind::kMod, {rest, b});
+  }
+  if (a.is_constant(0)) return 0;
+  std::optional<Division> division = divide(a, b);
+  if (!division) return make(Kind::kMod, {a, b});
+  if (division->remainder.empty()) return 0;
+  return make(Kind::kMod, {from_polynomial(division->remainder), b});
+}
+
+DimExpr ceildiv(DimExpr a, DimExpr b) { return floordiv(a + b - DimExpr(1), b); }
+DimExpr min(DimExpr a, DimExpr b) { return extremum(Kind::kMin, a, b); }
+DimExpr max(DimExpr a, DimExpr b) { return extremum(Kind::kMax, a, b); }
+
+DimExpr round_up(DimExpr a, int64_t alignment) {
+  return ceildiv(a, alignment) * DimExpr(alignment);
+}
+
+DimExpr element_count(std::span<const DimExpr> dims) {
+  DimExpr count = 1;
+  for (DimExpr dim : dims) count = count * dim;
+  return count;
+}
+
+}  // namespace scopevm

@@ -1,0 +1,156 @@
+// Polynomials: expressions to normal form and back, sums, products, divisions.
+#include "compiler/shapes/polynomial.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+namespace scopevm::dims {
+namespace {
+
+using Kind = DimExpr::Kind;
+
+// The constant, when it may be a coefficient.
+std::optional<int64_t> coefficient_of(DimExpr e) {
+  std::optional<int64_t> constant = e.as_constant();
+  return constant == INT64_MIN ? std::nullopt : constant;
+}
+
+void read_term(DimExpr e, Monomial& monomial, int64_t& coefficient) {
+  coefficient = 1;
+  if (auto constant = coefficient_of(e)) {
+    coefficient = *constant;
+  } else if (e.kind() == Kind::kMul && !is_opaque(e)) {
+    for (DimExpr factor : e.operands()) {
+      if (auto constant = coefficient_of(factor))
+        coefficient = *constant;
+      else
+        monomial.push_back(factor);
+    }
+  } else {
+    monomial.push_back(e);
+  }
+}
+
+DimExpr from_term(const Monomial& monomial, int64_t coefficient) {
+  if (monomial.empty()) return coefficient;
+  if (coefficient == 1 && monomial.size() == 1) return monomial.front();
+  std::vector<DimExpr> factors;
+  if (coefficient != 1) factors.push_back(coefficient);
+  factors.insert(factors.end(), monomial.begin(), monomial.end());
+  return make(Kind::kMul, std::move(factors));
+}
+
+// monomial / divisor when every factor of the divisor is in it.
+std::optional<Monomial> divide(const Monomial& monomial, const Monomial& divisor) {
+  if (!std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end()))
+    return std::nullopt;
+  Monomial quotient;
+  std::set_difference(monomial.begin(), monomial.end(), divisor.begin(), divisor.end(),
+                      std::back_inserter(quotient));
+  return quotient;
+}
+
+// By degree, then by order: the leading term is the greatest.
+bool is_less(const Monomial& a, const Monomial& b) {
+  return a.size() != b.size() ? a.size() < b.size() : b < a;
+}
+
+Polynomial::const_iterator leading(const Polynomial& p) {
+  return std::max_element(p.begin(), p.end(),
+                          [](const auto& a, const auto& b) { return is_less(a.first, b.first); });
+}
+
+}  // namespace
+
+bool add_term(Polynomial& to, const Monomial& monomial, int64_t coefficient) {
+  int64_t& sum = to[monomial];
+  if (__builtin_add_overflow(sum, coefficient, &sum) || sum == INT64_MIN) return false;
+  if (sum == 0) to.erase(monomial);
+  return true;
+}
+
+Polynomial to_polynomial(DimExpr e) {
+  Polynomial result;
+  auto add = [&](DimExpr term) {
+    Monomial monomial;
+    int64_t coefficient;
+    read_term(term, monomial, coefficient);
+    if (coefficient != 0) result[monomial] = coefficient;
+  };
+  if (e.kind() == Kind::kAdd && !is_opaque(e))
+    for (DimExpr term : e.operands()) add(term);
+  else
+    add(e);
+  return result;
+}
+
+// Terms of higher degree first, the constant last: `n*m+2*n+1`.
+DimExpr from_polynomial(const Polynomial& polynomial) {
+  std::vector<std::pair<Monomial, int64_t>> terms(polynomial.begin(), polynomial.end());
+  std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
+    return a.first.size() != b.first.size() ? a.first.size() > b.first.size() : a.first < b.first;
+  });
+  if (terms.empty()) return 0;
+  if (terms.size() == 1) return from_term(terms[0].first, terms[0].second);
+  std::vector<DimExpr> operands;
+  for (const auto& [monomial, coefficient] : terms)
+    operands.push_back(from_term(monomial, coefficient));
+  return make(Kind::kAdd, std::move(operands));
+}
+
+std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b) {
+  Polynomial result;
+  for (const auto& [ma, ca] : a)
+    for (const auto& [mb, cb] : b) {
+      Monomial monomial;
+      std::merge(ma.begin(), ma.end(), mb.begin(), mb.end(), std::back_inserter(monomial));
+      int64_t coefficient;
+      if (__builtin_mul_overflow(ca, cb, &coefficient) || coefficient == INT64_MIN ||
+          !add_term(result, monomial, coefficient))
+        return std::nullopt;
+    }
+  return result;
+}
+
+std::optional<Division> divide(Polynomial a, const Polynomial& b) {
+  constexpr int kMaxSteps = 64;  // each step cancels a term; expressions are small
+  Division division;
+  auto lead = leading(b);
+  for (int step = 0; step < kMaxSteps && !a.empty(); ++step) {
+    auto term = leading(a);
+    std::optional<Monomial> monomial = divide(term->first, lead->first);
+    if (!monomial || term->second % lead->second != 0) {
+      if (!add_term(division.remainder, term->first, term->second)) return std::nullopt;
+      a.erase(term);
+      continue;
+    }
+    Polynomial factor{{*monomial, term->second / lead->second}};
+    if (!add_term(division.quotient, *monomial, factor.begin()->second)) return std::nullopt;
+    std::optional<Polynomial> product = multiply(factor, b);
+    if (!product) return std::nullopt;
+    for (const auto& [m, c] : *product)
+      if (!add_term(a, m, -c)) return std::nullopt;
+  }
+  if (!a.empty()) return std::nullopt;
+  return division;
+}
+
+Division split_by_constant(const Polynomial& a, int64_t d) {
+  Division division;
+  for (const auto& [monomial, coefficient] : a) {
+    bool is_constant = monomial.empty();
+    int64_t q = is_constant ? floor_divide(coefficient, d) : coefficient / d;
+    int64_t r = is_constant ? floor_modulo(coefficient, d) : coefficient % d;
+    if (q != 0) division.quotient[monomial] = q;
+    if (r != 0) division.remainder[monomial] = r;
+  }
+  return division;
+}
+
+int64_t common_divisor(const Polynomial& p, int64_t with) {
+  for (const auto& [monomial, coefficient] : p) with = std::gcd(with, coefficient);
+  return with;
+}
+
+}  // namespace scopevm::dims

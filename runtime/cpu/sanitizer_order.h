@@ -1,0 +1,34 @@
+// Tells ThreadSanitizer what orders a parallel loop: Debian's TBB is not built with it, so it sees
+// neither the start of a task nor the end of a loop. Nothing in other builds.
+#pragma once
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SCOPEVM_THREAD_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SCOPEVM_THREAD_SANITIZER 1
+#endif
+
+#ifdef SCOPEVM_THREAD_SANITIZER
+extern "C" {
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+}
+#endif
+
+namespace scopevm::runtime {
+
+// What happened before happens_before(at) is seen by whoever calls happens_after(at) next.
+inline void happens_before([[maybe_unused]] void* at) {
+#ifdef SCOPEVM_THREAD_SANITIZER
+  __tsan_release(at);
+#endif
+}
+inline void happens_after([[maybe_unused]] void* at) {
+#ifdef SCOPEVM_THREAD_SANITIZER
+  __tsan_acquire(at);
+#endif
+}
+
+}  // namespace scopevm::runtime

@@ -1,0 +1,61 @@
+// What movement tests compare with: one graph op compiled for a CPU, and results made by plain
+// loops over indices.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "gtest/gtest.h"
+#include "tests/kernels/kernel_runner.h"
+
+namespace scopevm::testing {
+
+using Index = std::vector<int64_t>;
+
+// Targets with masked vectors, with 256-bit vectors without masks, and with 128-bit ones.
+inline const std::vector<std::string> kCpus = {"host", "x86-64-v3", "x86-64"};
+
+// Types without `!sv.tensor`: "f32[n, 3]". `attributes` as in the text form: "axis = 1".
+struct OpText {
+  std::string name, attributes;
+  std::vector<std::string> operands, results;
+  std::string function() const;
+};
+
+// An op compiled for one CPU. A failure to compile or run fails the test and gives no outputs.
+class CompiledOp {
+ public:
+  explicit CompiledOp(const OpText& op, const std::string& cpu = "host");
+  std::vector<Array> operator()(const std::vector<Array>& inputs);
+  size_t kernel_count() const { return runner_->kernel_count(); }
+  size_t step_count() const { return runner_->steps().size(); }
+
+ private:
+  std::string name_;
+  std::unique_ptr<KernelRunner> runner_;
+};
+
+int64_t count(const Index& dims);
+void for_each_index(const Index& dims, const std::function<void(const Index&)>& visit);
+int64_t offset_of(const Index& dims, const Index& index);
+
+// Elements that all differ within 250 neighbours, whatever the dtype: bytes 1, 2, 3, ...
+Array counting_bytes(DType dtype, Index dims);
+Array of_i64(Index dims, const std::vector<int64_t>& values);
+
+// result[i] = x[source(i)], or zero bytes where source(i) is empty.
+Array rearranged(const Array& x, Index dims,
+                 const std::function<std::optional<Index>(const Index&)>& source);
+
+void expect_same(const Array& actual, const Array& expected);
+void expect_near(const Array& actual, const Array& expected, float tolerance);  // f32
+
+// The value at an index.
+template <typename T>
+T element(const Array& array, const Index& index) {
+  T value;
+  std::memcpy(&value, array.bytes.data() + offset_of(array.dims, index) * sizeof(T), sizeof(T));
+  return value;
+}
+
+}  // namespace scopevm::testing

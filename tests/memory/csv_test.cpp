@@ -1,0 +1,39 @@
+// Plans as text.
+#include <gtest/gtest.h>
+
+#include "compiler/memory/plan.h"
+
+namespace scopevm::memory {
+namespace {
+
+TEST(PlanCsv, RoundTripsWithAndWithoutOffsets) {
+  for (const char* text : {"id,lower,upper,size\n0,0,2,64\n1,1,5,128\n",
+                           "id,lower,upper,size,offset\n0,0,2,64,128\n1,1,5,128,0\n"}) {
+    Result<std::vector<Buffer>> buffers = parse_csv(text);
+    ASSERT_TRUE(buffers.is_ok()) << buffers.status().message();
+    EXPECT_EQ(to_csv(*buffers), text);
+  }
+}
+
+TEST(PlanCsv, ReadsPublicInstances) {
+  Result<std::vector<Buffer>> buffers =
+      parse_csv("id,lower,upper,size,alignment\r\nb7,3,9,4,1\r\nb8,4,5,12,1\r\n");
+  ASSERT_TRUE(buffers.is_ok()) << buffers.status().message();
+  ASSERT_EQ(buffers->size(), 2u);
+  EXPECT_EQ((*buffers)[1].lower, 4);
+  EXPECT_EQ((*buffers)[1].size, 12);
+}
+
+TEST(PlanCsv, ErrorsNameTheLine) {
+  auto message = [](const char* text) { return std::string(parse_csv(text).status().message()); };
+  EXPECT_EQ(message("id,lower,upper,size\n0,0,2,many\n"), "line 2: \"many\" is no number");
+  EXPECT_EQ(message("id,lower,upper,size\n0,0,2,64\n1,2,2,64\n"),
+            "line 3: lifespan or size is not valid");
+  EXPECT_EQ(message("id,lower,upper,size\n0,0,2,-64\n"), "line 2: lifespan or size is not valid");
+  EXPECT_EQ(message("id,lower,upper,size\n0,0\n"), "line 2: \"\" is no number");
+  EXPECT_EQ(message("id,lower,size\n0,0,64\n"), "line 1: there is no column \"upper\"");
+  EXPECT_EQ(message(""), "there is no header line");
+}
+
+}  // namespace
+}  // namespace scopevm::memory

@@ -1,0 +1,75 @@
+// Programs made by hand or at random for tests of the memory stage.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "compiler/program.h"
+
+namespace scopevm::memory {
+
+inline ValueId add_input(Function& function, std::vector<DimExpr> shape) {
+  auto id = static_cast<ValueId>(function.values.size());
+  function.values.push_back({.name = "in" + std::to_string(id),
+                             .shape = std::move(shape),
+                             .origin = ValueOrigin::kInput});
+  function.inputs.push_back(id);
+  return id;
+}
+
+// A launch with one result.
+inline ValueId add_step(Function& function, std::vector<ValueId> operands,
+                        std::vector<DimExpr> shape) {
+  auto id = static_cast<ValueId>(function.values.size());
+  function.values.push_back(
+      {.name = "t" + std::to_string(id), .shape = std::move(shape), .place = {0, kPoolWorkspace}});
+  function.steps.push_back(
+      {.name = "s" + std::to_string(id), .kernel = 0, .operands = operands, .results = {id}});
+  return id;
+}
+
+inline ValueId add_view(Function& function, ValueId of, std::vector<DimExpr> shape) {
+  auto id = static_cast<ValueId>(function.values.size());
+  function.values.push_back({.name = "w" + std::to_string(id),
+                             .shape = std::move(shape),
+                             .origin = ValueOrigin::kView,
+                             .view_of = of});
+  return id;
+}
+
+inline void add_output(Function& function, ValueId id) {
+  function.output_names.push_back("out" + std::to_string(function.outputs.size()));
+  function.outputs.push_back(id);
+}
+
+// Steps over dims n and m with branches that join later, views, temporaries and in-place results.
+inline Function random_function(uint32_t seed, int step_count) {
+  std::mt19937 random(seed);
+  DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m");
+  Function function;
+  function.dimensions = {{"n", 0, 4096, 1, 64}, {"m", 0, 4096, 1, 16}};
+  std::vector<ValueId> alive = {add_input(function, {n, m})};
+  for (int i = 0; i < step_count; ++i) {
+    auto pick = [&] {
+      return alive[alive.size() - 1 - random() % std::min<size_t>(alive.size(), 6)];
+    };
+    std::vector<ValueId> operands = {pick()};
+    if (random() % 3 == 0) operands.push_back(pick());
+    const std::vector<std::vector<DimExpr>> shapes = {
+        {n, m}, {n, 2 * m}, {n * m}, {floordiv(n + 1, 2), m, 3}, {n, 7}, {5, m}, {100}};
+    bool keeps_shape = random() % 3 == 0;
+    ValueId id = add_step(
+        function, operands,
+        keeps_shape ? function.values[operands[0]].shape : shapes[random() % shapes.size()]);
+    Step& step = function.steps.back();
+    if (keeps_shape) step.in_place.push_back({0, 0});
+    if (random() % 4 == 0) step.temporaries.push_back({n * 8, random() % 2 == 0});
+    alive.push_back(id);
+    if (random() % 5 == 0)
+      alive.push_back(add_view(function, id, {element_count(function.values[id].shape)}));
+  }
+  add_output(function, alive.back());
+  return function;
+}
+
+}  // namespace scopevm::memory

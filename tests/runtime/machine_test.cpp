@@ -1,0 +1,61 @@
+// What the runtime asks of the machine under it: CPU features, files, names.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "runtime/cpu/cpu_features.h"
+#include "runtime/mapped_file.h"
+#include "runtime/nearest_name.h"
+
+namespace scopevm::runtime {
+namespace {
+
+std::string cpuinfo_flags() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line))
+    if (line.starts_with("flags")) return line + " ";
+  return "";
+}
+
+// Both read the same CPU, so they must agree on every name that both know.
+TEST(CpuFeatures, AgreeWithProcCpuinfo) {
+  const std::string flags = cpuinfo_flags();
+  if (flags.empty()) FAIL() << "/proc/cpuinfo has no flags";
+  for (const char* feature :
+       {"sse2",     "pni",         "ssse3",       "sse4_1",      "sse4_2",     "popcnt",
+        "avx",      "f16c",        "fma",         "bmi1",        "avx2",       "bmi2",
+        "abm",      "movbe",       "avx512f",     "avx512dq",    "avx512cd",   "avx512bw",
+        "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx512vbmi", "gfni",
+        "vaes",     "avx_vnni"})
+    EXPECT_EQ(cpu_has(feature), flags.find(" " + std::string(feature) + " ") != std::string::npos)
+        << feature;
+}
+
+TEST(CpuFeatures, UnknownNamesAreMissing) {
+  EXPECT_FALSE(cpu_has("quantum"));
+  EXPECT_EQ(missing_cpu_features(std::vector<std::string>{"sse2", "quantum"}),
+            std::vector<std::string>{"quantum"});
+}
+
+TEST(MappedFile, SaysWhyNot) {
+  EXPECT_EQ(map_file("/nowhere/file").status().message(),
+            "/nowhere/file: No such file or directory");
+  EXPECT_EQ(map_file("/tmp").status().message(), "/tmp: is a directory");
+  EXPECT_EQ(map_file("/dev/null").status().message(), "/dev/null: is not a regular file");
+}
+
+TEST(NearestName, SuggestsOnlyWhatIsNear) {
+  const std::vector<std::string> names{"input_ids", "attention_mask", "token_type_ids"};
+  EXPECT_EQ(name_suggestion("input_id", names), "; did you mean \"input_ids\"?");
+  EXPECT_EQ(name_suggestion("InputIds", names), "; did you mean \"input_ids\"?");
+  EXPECT_EQ(name_suggestion("pixels", names),
+            "; there are \"input_ids\", \"attention_mask\", \"token_type_ids\"");
+  EXPECT_EQ(name_suggestion("x", {}), "");
+}
+
+}  // namespace
+}  // namespace scopevm::runtime

@@ -1,0 +1,132 @@
+// Tensors: shapes, ownership, and the way to DLPack and back.
+#include "scopevm/tensor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace scopevm {
+namespace {
+
+TEST(Tensor, AllocatesCompactElements) {
+  const Result<Tensor> tensor = Tensor::allocate(DType::kI16, {2, 3});
+  ASSERT_TRUE(tensor.is_ok());
+  EXPECT_EQ(tensor->bytes(), 12);
+  EXPECT_EQ(tensor->element_count(), 6);
+  EXPECT_THAT(tensor->dims(), ::testing::ElementsAre(2, 3));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->data()) % 64, 0U);
+}
+
+TEST(Tensor, ScalarsAndNoElements) {
+  EXPECT_EQ(Tensor::allocate(DType::kF64, std::vector<int64_t>{})->element_count(), 1);
+  const int64_t none[] = {3, 0};
+  const Result<Tensor> empty = Tensor::borrow(static_cast<void*>(nullptr), DType::kF32, none);
+  ASSERT_TRUE(empty.is_ok());
+  EXPECT_EQ(empty->element_count(), 0);
+  EXPECT_FALSE(empty->is_empty());
+}
+
+TEST(Tensor, RefusesImpossibleShapes) {
+  EXPECT_EQ(Tensor::allocate(DType::kF32, {-1}).status().message(), "shape [-1]: negative dim");
+  EXPECT_FALSE(Tensor::allocate(DType::kF32, {int64_t{1} << 40, int64_t{1} << 40}).is_ok());
+  EXPECT_FALSE(Tensor::allocate(DType::kF32, std::vector<int64_t>(17, 1)).is_ok());
+  EXPECT_EQ(Tensor::allocate(DType::kU8, {int64_t{1} << 58}).status().code(),
+            StatusCode::kOutOfMemory);
+  float number = 0;
+  const int64_t one[] = {1};
+  EXPECT_FALSE(
+      Tensor::borrow(static_cast<void*>(reinterpret_cast<char*>(&number) + 1), DType::kF32, one)
+          .is_ok());
+  EXPECT_FALSE(Tensor::borrow(static_cast<void*>(nullptr), DType::kF32, one).is_ok());
+}
+
+TEST(Tensor, AdoptedBytesAreReleasedOnceWithTheLastCopy) {
+  std::vector<float> bytes(4);
+  int released = 0;
+  const int64_t dims[] = {4};
+  {
+    Tensor a = *Tensor::adopt(bytes.data(), DType::kF32, dims, [&] { ++released; });
+    Tensor b = a;
+    Tensor c = std::move(a);
+    b = c;
+    c = Tensor();
+    EXPECT_EQ(released, 0);
+    EXPECT_EQ(b.data(), bytes.data());
+  }
+  EXPECT_EQ(released, 1);
+}
+
+// A managed tensor over a vector that counts its deletions.
+struct Foreign {
+  std::vector<float> elements = {1, 2, 3, 4, 5, 6};
+  std::vector<int64_t> shape = {2, 3};
+  std::vector<int64_t> strides = {3, 1};
+  int deleted = 0;
+  DLManagedTensor managed{};
+
+  Foreign() {
+    managed.dl_tensor = {elements.data(), {kDLCPU, 0},    2, {kDLFloat, 32, 1},
+                         shape.data(),    strides.data(), 0};
+    managed.manager_ctx = this;
+    managed.deleter = [](DLManagedTensor* self) {
+      ++static_cast<Foreign*>(self->manager_ctx)->deleted;
+    };
+  }
+};
+
+TEST(DLPack, TakesATensorWithoutCopying) {
+  Foreign foreign;
+  {
+    const Result<Tensor> tensor = Tensor::from_dlpack(&foreign.managed);
+    ASSERT_TRUE(tensor.is_ok()) << tensor.status().message();
+    EXPECT_EQ(tensor->data(), foreign.elements.data());
+    EXPECT_EQ(tensor->elements<float>()[5], 6);
+    EXPECT_EQ(foreign.deleted, 0);
+  }
+  EXPECT_EQ(foreign.deleted, 1);
+}
+
+TEST(DLPack, RefusesWhatItCannotView) {
+  const auto expect_refused = [](auto&& change, const std::string& message) {
+    Foreign foreign;
+    change(foreign);
+    const Result<Tensor> tensor = Tensor::from_dlpack(&foreign.managed);
+    EXPECT_FALSE(tensor.is_ok());
+    EXPECT_THAT(std::string(tensor.status().message()), ::testing::HasSubstr(message));
+    EXPECT_EQ(foreign.deleted, 0);
+  };
+  expect_refused([](Foreign& f) { f.managed.dl_tensor.device.device_type = kDLCUDA; }, "device");
+  expect_refused([](Foreign& f) { f.managed.dl_tensor.dtype = {kDLComplex, 64, 1}; }, "code 5");
+  expect_refused([](Foreign& f) { f.managed.dl_tensor.dtype.lanes = 4; }, "4 lanes");
+  expect_refused(
+      [](Foreign& f) {
+        f.strides = {1, 2};
+        f.managed.dl_tensor.strides = f.strides.data();
+      },
+      "strides");
+}
+
+TEST(DLPack, StridesOfAxesOfOneDoNotMatter) {
+  Foreign foreign;
+  foreign.shape = {1, 6};
+  foreign.strides = {77, 1};
+  EXPECT_TRUE(Tensor::from_dlpack(&foreign.managed).is_ok());
+}
+
+TEST(DLPack, RoundTripSharesTheBytes) {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    Tensor tensor = *Tensor::allocate(static_cast<DType>(i), {3, 5});
+    void* data = tensor.data();
+    DLManagedTensor* managed = *tensor.to_dlpack();
+    tensor = Tensor();
+    const Result<Tensor> back = Tensor::from_dlpack(managed);
+    ASSERT_TRUE(back.is_ok()) << back.status().message();
+    EXPECT_EQ(back->data(), data);
+    EXPECT_EQ(back->dtype(), static_cast<DType>(i));
+    EXPECT_THAT(back->dims(), ::testing::ElementsAre(3, 5));
+  }
+}
+
+}  // namespace
+}  // namespace scopevm

@@ -1,0 +1,161 @@
+// The C API from C: loads sum.bc (tests/vm/run/test_modules.h), runs it, and reads its errors.
+#include <stdio.h>
+#include <string.h>
+
+#include "scopevm/scopevm.h"
+
+static int failures = 0;
+
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                     \
+    }                                                                 \
+  } while (0)
+
+static void expect_ok(scopevm_status* status, int line) {
+  if (status == NULL) return;
+  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, scopevm_status_message(status));
+  scopevm_status_free(status);
+  ++failures;
+}
+#define OK(call) expect_ok((call), __LINE__)
+
+static void expect_error(scopevm_status* status, int code, const char* part, int line) {
+  if (status == NULL || scopevm_status_code(status) != code ||
+      strstr(scopevm_status_message(status), part) == NULL) {
+    fprintf(stderr, "%s:%d: expected %d, \"%s\"; got %d, \"%s\"\n", __FILE__, line, code, part,
+            scopevm_status_code(status), scopevm_status_message(status));
+    ++failures;
+  }
+  scopevm_status_free(status);
+}
+#define FAILS(call, code, part) expect_error((call), (code), (part), __LINE__)
+
+static DLTensor floats(float* data, int64_t* shape) {
+  DLTensor tensor;
+  memset(&tensor, 0, sizeof tensor);
+  tensor.data = data;
+  tensor.device.device_type = kDLCPU;
+  tensor.ndim = 2;
+  tensor.dtype.code = kDLFloat;
+  tensor.dtype.bits = 32;
+  tensor.dtype.lanes = 1;
+  tensor.shape = shape;
+  return tensor;
+}
+
+static int loops = 0;
+
+// Runs the whole loop at once, as worker 1 of 2.
+static void parallel_for(void* executor, int64_t total, int64_t grain,
+                         void (*body)(void* context, int64_t begin, int64_t end, int64_t worker),
+                         void* context) {
+  (void)grain;
+  ++*(int*)executor;
+  body(context, 0, total, 1);
+}
+
+static void run_calls(const scopevm_session* session) {
+  float x[] = {1, 2, 3, 4};
+  float y[] = {5, 6, 7, 8};
+  float z[] = {0, 0, 0, 0};
+  int64_t shape[] = {1, 4};
+  int64_t flat[] = {4, 1};
+  DLTensor x_tensor = floats(x, shape);
+  DLTensor y_tensor = floats(y, shape);
+  DLTensor z_tensor = floats(z, shape);
+  DLTensor flat_tensor = floats(x, flat);
+
+  scopevm_call* call = NULL;
+  OK(scopevm_call_create(session, &call));
+  OK(scopevm_call_set_input(call, "x", &x_tensor));
+  FAILS(scopevm_call_run(call, 0), 10, "missing input \"y\"");
+  FAILS(scopevm_call_set_input(call, "why", &y_tensor), 12, "no input \"why\"");
+  FAILS(scopevm_call_set_input(call, "y", &flat_tensor), 10, "given f32[4, 1]");
+  OK(scopevm_call_set_input(call, "y", &y_tensor));
+  OK(scopevm_call_run(call, 10000));
+
+  DLManagedTensor* result = NULL;
+  OK(scopevm_call_output(call, 0, &result));
+  FAILS(scopevm_call_output(call, 1, &result), 12, "1 results");
+  scopevm_call_free(call);
+  EXPECT(result->dl_tensor.ndim == 2 && result->dl_tensor.shape[1] == 4);
+  EXPECT(((float*)result->dl_tensor.data)[3] == 24);
+  result->deleter(result);
+
+  OK(scopevm_call_create(session, &call));
+  OK(scopevm_call_set_input(call, "x", &x_tensor));
+  OK(scopevm_call_set_input(call, "y", &y_tensor));
+  OK(scopevm_call_set_output(call, "z", &z_tensor));
+  OK(scopevm_call_run(call, 0));
+  EXPECT(z[0] == 12 && z[3] == 24);
+  scopevm_call_free(call);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
+
+  scopevm_module* module = NULL;
+  FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
+  FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");
+  OK(scopevm_module_load(argv[1], &module));
+  if (module == NULL) return 1;
+  EXPECT(scopevm_module_input_count(module) == 2);
+  EXPECT(scopevm_module_output_count(module) == 1);
+  EXPECT(strcmp(scopevm_module_input_name(module, 1), "y") == 0);
+  EXPECT(strcmp(scopevm_module_output_name(module, 0), "z") == 0);
+  EXPECT(scopevm_module_input_name(module, 2) == NULL);
+
+  const char* names[] = {"n"};
+  int64_t values[] = {3};
+  int64_t bytes = 0;
+  OK(scopevm_module_memory_bound(module, names, values, 1, 2, "global.workspace", &bytes));
+  EXPECT(bytes == 16 * 3 + 64 * 2);
+  FAILS(scopevm_module_memory_bound(module, names, values, 0, 1, "global", &bytes), 10,
+        "needs a value");
+
+  scopevm_session* session = NULL;
+  OK(scopevm_session_create(module, NULL, &session));
+  run_calls(session);
+  scopevm_session_free(session);
+
+  scopevm_memory_limit limit = {"global.workspace", 10};
+  scopevm_session_options options = {sizeof(scopevm_session_options)};
+  options.limits = &limit;
+  options.limit_count = 1;
+  OK(scopevm_session_create(module, &options, &session));
+  scopevm_module_free(module);
+  scopevm_call* call = NULL;
+  float x[4] = {0};
+  int64_t shape[] = {1, 4};
+  DLTensor tensor = floats(x, shape);
+  OK(scopevm_call_create(session, &call));
+  OK(scopevm_call_set_input(call, "x", &tensor));
+  OK(scopevm_call_set_input(call, "y", &tensor));
+  FAILS(scopevm_call_run(call, 0), 31, "limit of 10 bytes");
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+
+  OK(scopevm_module_load(argv[1], &module));
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.parallel_for = parallel_for;
+  options.executor = &loops;
+  options.executor_threads = 2;
+  OK(scopevm_session_create(module, &options, &session));
+  scopevm_module_free(module);
+  float many[400] = {0};
+  int64_t rows[] = {100, 4};
+  tensor = floats(many, rows);
+  OK(scopevm_call_create(session, &call));
+  OK(scopevm_call_set_input(call, "x", &tensor));
+  OK(scopevm_call_set_input(call, "y", &tensor));
+  OK(scopevm_call_run(call, 0));
+  EXPECT(loops == 2);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+  return failures == 0 ? 0 : 1;
+}

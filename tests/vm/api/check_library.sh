@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# check_library.sh LIBRARY plain|sanitized: what libscopevm.so links, how large it is stripped, and
+# that it exports nothing but the API.
+set -euo pipefail
+library=$1
+bad=$(ldd "$library" | grep -iE 'llvm|mlir|protobuf|gomp|libomp|iomp|onnx|opencl|boost|dnnl' || true)
+[[ -z $bad ]] || { echo "links what it must not:"; echo "$bad"; exit 1; }
+[[ $2 == plain ]] || exit 0
+stripped=$(mktemp)
+trap 'rm -f "$stripped"' EXIT
+strip -o "$stripped" "$library"
+size=$(stat -c %s "$stripped")
+((size < 1500000)) || { echo "stripped it has $size bytes"; exit 1; }
+# Inline functions and templates of the standard library are weak; the rest must be ours and public.
+foreign=$(nm -D --defined-only -C "$library" | grep -vE ' [wWvVuA] ' | grep -vE ' scopevm(::|_)| (typeinfo|typeinfo name|vtable) for scopevm::' || true)
+[[ -z $foreign ]] || { echo "exports what is not API:"; echo "$foreign"; exit 1; }
+inner=$(nm -D --defined-only -C "$library" | grep -E ' [TDBR] scopevm::(runtime|vm|format|isa)::' || true)
+[[ -z $inner ]] || { echo "exports inner symbols:"; echo "$inner"; exit 1; }

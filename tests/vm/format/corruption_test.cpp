@@ -1,0 +1,140 @@
+// Damaged files: every one is rejected with a message.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "tests/vm/format/sample_modules.h"
+#include "vm/format/checksum.h"
+#include "vm/format/layout.h"
+#include "vm/format/reader.h"
+#include "vm/format/writer.h"
+
+namespace scopevm::format {
+namespace {
+
+using File = std::vector<uint8_t>;
+
+// Two modules made here, and those whose paths are in SCOPEVM_TEST_MODULES, separated by colons.
+std::vector<File> files() {
+  std::vector<File> result = {write_module(dense_module()), write_module(branching_module())};
+  const char* paths = std::getenv("SCOPEVM_TEST_MODULES");
+  std::string_view rest = paths ? paths : "";
+  while (!rest.empty()) {
+    std::string path(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), path.size() + 1));
+    std::ifstream in(path, std::ios::binary);
+    EXPECT_TRUE(in) << path;
+    result.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  return result;
+}
+
+std::string error_of(const File& file) {
+  return std::string(read_module(aligned_copy(file.data(), file.size())).status().message());
+}
+
+TEST(Corruption, EverySeededByteChangeIsRejected) {
+  constexpr int kChanges = 10000;
+  std::mt19937_64 random(2026);
+  for (const File& file : files()) {
+    Bytes memory = aligned_copy(file.data(), file.size());
+    ASSERT_TRUE(read_module(memory).is_ok());
+    auto* bytes = const_cast<uint8_t*>(memory.data);
+    for (int i = 0; i < kChanges; ++i) {
+      uint64_t at = random() % file.size();
+      auto change = static_cast<uint8_t>(1 + random() % 255);
+      bytes[at] ^= change;
+      Result<ModuleContents> read = read_module(memory);
+      ASSERT_FALSE(read.is_ok()) << "byte " << at << " changed by " << int{change};
+      ASSERT_FALSE(read.status().message().empty());
+      bytes[at] ^= change;
+    }
+  }
+}
+
+TEST(Corruption, EveryTruncationIsRejected) {
+  constexpr size_t kMostLengths = 10000;
+  for (const File& file : files()) {
+    Bytes memory = aligned_copy(file.data(), file.size());
+    size_t step = std::max<size_t>(1, file.size() / kMostLengths);
+    for (size_t size = 0; size < file.size(); size += step)
+      ASSERT_FALSE(read_module({memory.owner, memory.data, size}).is_ok()) << size;
+    EXPECT_FALSE(read_module({memory.owner, memory.data, file.size() - 1}).is_ok());
+  }
+}
+
+TEST(Corruption, MessagesNameWhatAndWhere) {
+  File good = write_module(dense_module());
+  auto changed = [&](size_t at) {
+    File file = good;
+    file[at] ^= 1;
+    return error_of(file);
+  };
+  EXPECT_EQ(error_of({}), "empty");
+  EXPECT_EQ(changed(0), "not a scopevm module: its first bytes are not a module's");
+  EXPECT_EQ(changed(8), "header: damaged, its checksum does not match");
+  EXPECT_EQ(changed(70), "section table at byte 64: damaged, its checksum does not match");
+  EXPECT_EQ(changed(200), "section tables at byte 192: damaged, its checksum does not match");
+  File longer = good;
+  longer.push_back(0);
+  EXPECT_EQ(error_of(longer), "bytes behind its end: " + std::to_string(longer.size()) +
+                                  " bytes, the header says " + std::to_string(good.size()));
+  File shorter(good.begin(), good.end() - 1);
+  EXPECT_EQ(error_of(shorter), "truncated: " + std::to_string(shorter.size()) +
+                                   " bytes, the header says " + std::to_string(good.size()));
+}
+
+TEST(Corruption, OtherVersionsAreNamed) {
+  File file = write_module(dense_module());
+  file[8] = 7;
+  uint64_t sum = checksum(file.data(), offsetof(FileHeader, header_checksum));
+  std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
+  EXPECT_EQ(error_of(file), "module format 7.1, this reader knows 0.1");
+}
+
+// The checksum of constants may be left out; everything else is still checked.
+TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
+  ModuleContents module = dense_module();
+  File file = write_module(module);
+  ReadOptions options;
+  options.check_constants = false;
+  Bytes memory = aligned_copy(file.data(), file.size());
+  Result<ModuleContents> read = read_module(memory);
+  ASSERT_TRUE(read.is_ok());
+  *const_cast<uint8_t*>(read->constants[0].bytes.data) ^= 1;
+  EXPECT_FALSE(read_module(memory).is_ok());
+  EXPECT_TRUE(read_module(memory, options).is_ok());
+  *const_cast<uint8_t*>(read->images[0].elf.data) ^= 1;
+  EXPECT_FALSE(read_module(memory, options).is_ok());
+}
+
+// Damage behind correct checksums: what a hostile writer would make.
+TEST(Corruption, RandomTablesBehindRightChecksumsAreSurvived) {
+  std::mt19937_64 random(7);
+  File good = write_module(dense_module());
+  for (int round = 0; round < 20000; ++round) {
+    File file = good;
+    SectionEntry tables;
+    std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
+    for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes)
+      file[tables.offset + random() % tables.size] = static_cast<uint8_t>(random());
+    tables.checksum = checksum(file.data() + tables.offset, tables.size);
+    std::memcpy(file.data() + sizeof(FileHeader), &tables, sizeof(tables));
+    FileHeader header;
+    std::memcpy(&header, file.data(), sizeof(header));
+    header.section_table_checksum =
+        checksum(file.data() + sizeof(FileHeader), kSectionCount * sizeof(SectionEntry));
+    header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
+    std::memcpy(file.data(), &header, sizeof(header));
+    Result<ModuleContents> read = read_module(aligned_copy(file.data(), file.size()));
+    if (!read.is_ok()) {
+      ASSERT_FALSE(read.status().message().empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace scopevm::format

@@ -1,0 +1,51 @@
+// See the header.
+#include "tests/vm/format/fuzz_corpus.h"
+
+#include <cstring>
+
+#include "tests/vm/format/sample_modules.h"
+#include "vm/format/disassembler.h"
+#include "vm/format/layout.h"
+#include "vm/format/writer.h"
+
+namespace scopevm::format {
+namespace {
+
+std::vector<uint8_t> section(const std::vector<uint8_t>& file, SectionKind kind) {
+  SectionEntry entry;
+  std::memcpy(&entry,
+              file.data() + sizeof(FileHeader) + static_cast<size_t>(kind) * sizeof(SectionEntry),
+              sizeof(entry));
+  return {file.begin() + static_cast<ptrdiff_t>(entry.offset),
+          file.begin() + static_cast<ptrdiff_t>(entry.offset + entry.size)};
+}
+
+// The target's second form: size of the tables, tables, code.
+std::vector<uint8_t> tables_and_code(const ModuleContents& module) {
+  std::vector<uint8_t> file = write_module(module);
+  std::vector<uint8_t> tables = section(file, SectionKind::kTables);
+  std::vector<uint8_t> code = section(file, SectionKind::kCode);
+  std::vector<uint8_t> input = {static_cast<uint8_t>(tables.size()),
+                                static_cast<uint8_t>(tables.size() >> 8)};
+  input.insert(input.end(), tables.begin(), tables.end());
+  input.insert(input.end(), code.begin(), code.end());
+  return input;
+}
+
+}  // namespace
+
+std::vector<std::vector<uint8_t>> fuzz_corpus() {
+  std::vector<std::vector<uint8_t>> corpus;
+  for (const ModuleContents& module : {dense_module(), branching_module()}) {
+    corpus.push_back(write_module(module));
+    ModuleContents without_data = module;
+    without_data.constants.clear();
+    without_data.images.clear();
+    corpus.push_back(tables_and_code(without_data));
+    std::string text = disassemble(module);
+    corpus.emplace_back(text.begin(), text.end());
+  }
+  return corpus;
+}
+
+}  // namespace scopevm::format

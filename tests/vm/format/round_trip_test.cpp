@@ -1,0 +1,73 @@
+// ModuleContents -> bytes -> ModuleContents.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/vm/format/sample_modules.h"
+#include "vm/format/layout.h"
+#include "vm/format/reader.h"
+#include "vm/format/writer.h"
+
+namespace scopevm::format {
+namespace {
+
+Result<ModuleContents> read_back(const ModuleContents& module) {
+  std::vector<uint8_t> file = write_module(module);
+  return read_module(aligned_copy(file.data(), file.size()));
+}
+
+TEST(RoundTrip, KeepsEveryField) {
+  for (const ModuleContents& module : {dense_module(), branching_module(), ModuleContents()}) {
+    Result<ModuleContents> read = read_back(module);
+    ASSERT_TRUE(read.is_ok()) << read.status().message();
+    EXPECT_TRUE(are_equal(module, *read));
+  }
+}
+
+TEST(RoundTrip, EqualContentsGiveEqualBytes) {
+  EXPECT_EQ(write_module(dense_module()), write_module(dense_module()));
+  Result<ModuleContents> read = read_back(branching_module());
+  ASSERT_TRUE(read.is_ok());
+  EXPECT_EQ(write_module(*read), write_module(branching_module()));
+}
+
+TEST(RoundTrip, ConstantsAndImagesPointIntoTheFileAligned) {
+  std::vector<uint8_t> file = write_module(dense_module());
+  Bytes memory = aligned_copy(file.data(), file.size());
+  Result<ModuleContents> read = read_module(memory);
+  ASSERT_TRUE(read.is_ok());
+  auto lies_inside = [&](const Bytes& bytes) {
+    return bytes.data >= memory.data && bytes.data + bytes.size <= memory.data + memory.size &&
+           bytes.owner == memory.owner && reinterpret_cast<uintptr_t>(bytes.data) % kAlignment == 0;
+  };
+  for (const ConstantDecl& constant : read->constants) EXPECT_TRUE(lies_inside(constant.bytes));
+  for (const ImageDecl& image : read->images) EXPECT_TRUE(lies_inside(image.elf));
+}
+
+class ModuleFile : public ::testing::Test {
+ protected:
+  std::string path_ = ::testing::TempDir() + "module_file_" + std::to_string(getpid()) + ".bc";
+  void TearDown() override { std::filesystem::remove(path_); }
+};
+
+TEST_F(ModuleFile, HoldsTheSameBytesAsInMemory) {
+  ASSERT_TRUE(write_module_file(path_, dense_module()).is_ok());
+  std::ifstream in(path_, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  std::vector<uint8_t> expected = write_module(dense_module());
+  ASSERT_EQ(bytes.size(), expected.size());
+  EXPECT_EQ(std::memcmp(bytes.data(), expected.data(), bytes.size()), 0);
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
+}
+
+TEST_F(ModuleFile, ThatCannotBeWrittenIsNamed) {
+  Status status = write_module_file("/nowhere/module.bc", dense_module());
+  ASSERT_FALSE(status.is_ok());
+  EXPECT_EQ(status.message(), "/nowhere/module.bc: cannot be written: No such file or directory");
+}
+
+}  // namespace
+}  // namespace scopevm::format

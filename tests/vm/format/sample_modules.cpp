@@ -1,0 +1,289 @@
+// See the header.
+#include "tests/vm/format/sample_modules.h"
+
+#include <cstring>
+#include <numeric>
+
+#include "vm/isa/encoder.h"
+
+namespace scopevm::format {
+namespace {
+
+using isa::Encoder;
+using isa::Int;
+using isa::RegisterIndex;
+namespace op = isa::op;
+
+std::vector<DeviceDecl> one_device() { return {{"cpu", "cpu"}}; }
+
+std::vector<PoolDecl> default_pools() {
+  return {{"global", PoolKind::kHeap, 0, -1},
+          {"global.workspace", PoolKind::kArena, 0, int64_t{1} << 30},
+          {"global.constant", PoolKind::kConstant, 0, -1}};
+}
+
+template <typename T>
+Bytes bytes_of_values(const std::vector<T>& values) {
+  return aligned_copy(values.data(), values.size() * sizeof(T));
+}
+
+std::vector<float> ramp(size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.5F);
+  return values;
+}
+
+// Slots: 0 n, 1 grid, 2 x's bytes, 3 y's bytes, 4 temporary's bytes.
+std::vector<uint32_t> dense_code() {
+  Encoder code;
+  std::vector<RegisterIndex> inputs = {{0}};
+  std::vector<RegisterIndex> buffers = {{0}, {1}, {4}, {5}};
+  std::vector<RegisterIndex> results = {{4}};
+  std::vector<Int> result_dims = {Int::slot({0}), Int::immediate(4)};
+  std::vector<Int> scratch_dims = {Int::slot({4})};
+  code.emit(op::shape_function{.function = {0}, .inputs = inputs});
+  code.emit(op::load_const{.dst = {1}, .constant = {0}});
+  code.emit(op::alloc_storage{.dst = {2}, .from = {0}, .size = Int::slot({3})});
+  code.emit(op::alloc_storage{.dst = {3}, .from = {1}, .size = Int::slot({4})});
+  code.emit(op::alloc_tensor{.dst = {4},
+                             .storage = {2},
+                             .offset = Int::immediate(0),
+                             .bytes = Int::slot({3}),
+                             .dtype = DType::kF32,
+                             .dims = result_dims});
+  code.emit(op::alloc_tensor{.dst = {5},
+                             .storage = {3},
+                             .offset = Int::immediate(0),
+                             .bytes = Int::slot({4}),
+                             .dtype = DType::kU8,
+                             .dims = scratch_dims});
+  code.emit(op::launch{.kernel = {0},
+                       .params = {0},
+                       .grid = Int::slot({1}),
+                       .grain = Int::immediate(16),
+                       .buffers = buffers});
+  code.emit(op::kill{.value = {3}});
+  code.emit(op::kill{.value = {5}});
+  code.emit(op::ret{.values = results});
+  return *code.finish();
+}
+
+// A function of one f32[n] in and one out, that uses `slots` slots and `registers` registers.
+FunctionDecl vector_function(const char* name, uint32_t registers, uint32_t slots) {
+  FunctionDecl function;
+  function.name = name;
+  function.inputs = {{"x", DType::kF32, {"n"}}};
+  function.outputs = {{"y\n\"quoted\"", DType::kF32, {"n"}}};
+  function.dimensions = {{"n", 1, 4096, 1}};
+  function.register_count = registers;
+  function.slot_count = slots;
+  return function;
+}
+
+// A branch, two allocations that meet, a loop with a condition, a call, a copy to device 1.
+std::vector<uint32_t> branching_code() {
+  Encoder code;
+  Encoder::Label small = code.new_label();
+  Encoder::Label large = code.new_label();
+  Encoder::Label join = code.new_label();
+  Encoder::Label again = code.new_label();
+  Encoder::Label done = code.new_label();
+  std::vector<RegisterIndex> x = {{0}};
+  std::vector<RegisterIndex> called = {{4}};
+  std::vector<RegisterIndex> result = {{6}};
+  std::vector<Int> dims = {Int::slot({0})};
+  std::vector<Int> flat = {Int::slot({1}), Int::immediate(1)};
+  code.emit(op::shape_function{.function = {0}, .inputs = x});
+  code.emit(op::load_dim{.dst = {5}, .of = {0}, .axis = Int::immediate(0)});
+  code.emit(op::branch{.condition = Int::slot({2}),
+                       .then_to = Encoder::target(small),
+                       .else_to = Encoder::target(large)});
+  code.bind(small);
+  code.emit(op::alloc_storage{.dst = {1}, .from = {0}, .size = Int::immediate(16384)});
+  code.emit(op::jump{.to = Encoder::target(join)});
+  code.bind(large);
+  code.emit(op::alloc_storage{.dst = {1}, .from = {0}, .size = Int::slot({3})});
+  code.bind(join);
+  code.emit(op::alloc_tensor{.dst = {2},
+                             .storage = {1},
+                             .offset = Int::immediate(0),
+                             .bytes = Int::slot({3}),
+                             .dtype = DType::kF32,
+                             .dims = dims});
+  code.emit(op::alloc_view{.dst = {3}, .of = {2}, .dtype = DType::kI32, .dims = flat});
+  code.bind(again);
+  code.emit(op::call{.callee = {1}, .arguments = x, .results = called});
+  code.emit(op::branch{.condition = Int::slot({4}),
+                       .then_to = Encoder::target(again),
+                       .else_to = Encoder::target(done)});
+  code.bind(done);
+  code.emit(op::alloc_storage{.dst = {5}, .from = {3}, .size = Int::slot({3})});
+  code.emit(op::alloc_tensor{.dst = {6},
+                             .storage = {5},
+                             .offset = Int::immediate(0),
+                             .bytes = Int::slot({3}),
+                             .dtype = DType::kF32,
+                             .dims = dims});
+  code.emit(op::device_copy{.to = {6}, .from = {2}});
+  code.emit(op::kill{.value = {1}});
+  code.emit(op::ret{.values = result});
+  return *code.finish();
+}
+
+std::vector<uint32_t> forwarding_code() {
+  Encoder code;
+  Encoder::Label bad = code.new_label();
+  Encoder::Label good = code.new_label();
+  std::vector<RegisterIndex> result = {{1}};
+  code.emit(op::load_dim{.dst = {0}, .of = {0}, .axis = Int::immediate(0)});
+  code.emit(op::branch{.condition = Int::slot({0}),
+                       .then_to = Encoder::target(good),
+                       .else_to = Encoder::target(bad)});
+  code.bind(bad);
+  code.emit(op::fail{.text = {0}});
+  code.bind(good);
+  code.emit(op::move{.dst = {1}, .from = {0}});
+  code.emit(op::ret{.values = result});
+  return *code.finish();
+}
+
+}  // namespace
+
+Bytes bytes_of(std::string_view text) { return aligned_copy(text.data(), text.size()); }
+
+ModuleContents dense_module() {
+  ModuleContents module;
+  module.producer = "scopevm test";
+  module.devices = one_device();
+  module.pools = default_pools();
+  module.kernels = {{"k_dense", 4, 2}};
+  module.shape_functions = {
+      {"shape_main", 5, 2, {{"main: input \"x\" dim 1 is {0}, expected {1}", 0, 1}}}};
+  module.constants = {{"fc.weight", DType::kF32, {8, 4}, 2, bytes_of_values(ramp(32))},
+                      {"fc.scale", DType::kF32, {3}, 2, bytes_of_values(ramp(3))},
+                      {"empty", DType::kI64, {0, 7}, 2, {}}};
+  module.images = {{0,
+                    "x86-64-v4",
+                    {"avx512f", "avx512bw"},
+                    bytes_of("\x7f"
+                             "ELF, for v4")},
+                   {0,
+                    "x86-64",
+                    {},
+                    bytes_of("\x7f"
+                             "ELF, for every x86-64")}};
+  FunctionDecl main;
+  main.name = "main";
+  main.inputs = {{"x", DType::kF32, {"n", "8"}}};
+  main.outputs = {{"y", DType::kF32, {"n", "4"}}};
+  main.dimensions = {{"n", 1, 512, 1}};
+  main.register_count = 6;
+  main.slot_count = 5;
+  main.code = dense_code();
+  main.memory = {{1, "workspace", false, 4, 4, "64*n"}, {0, "y", true, 3, 3, "16*n"}};
+  main.sources = {{32, "fc+relu"}};
+  module.functions = {main};
+  return module;
+}
+
+ModuleContents branching_module() {
+  ModuleContents module;
+  module.producer = "scopevm test";
+  module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl"}};
+  module.pools = default_pools();
+  module.pools.push_back({"global", PoolKind::kHeap, 1, -1});
+  module.shape_functions = {{"shape_main", 5, 1, {}}};
+  module.images = {{0,
+                    "x86-64",
+                    {},
+                    bytes_of("\x7f"
+                             "ELF")},
+                   {1, "", {"cl_khr_fp16"}, bytes_of("__kernel void k() {}")}};
+  module.messages = {"no element: \"n\" is 0"};
+  FunctionDecl main = vector_function("main", 7, 6);
+  main.code = branching_code();
+  main.memory = {{3, "y", true, 3, 3, "4*n"}};
+  FunctionDecl forward = vector_function("forward \xC3\xA9", 2, 1);
+  forward.code = forwarding_code();
+  module.functions = {main, forward};
+  return module;
+}
+
+namespace {
+
+// Adds a value's bytes to a text that two modules share only if they are equal.
+struct Fingerprint {
+  std::string text;
+
+  Fingerprint& add(std::string_view part) {
+    text += std::to_string(part.size()) + ":";
+    text += part;
+    return *this;
+  }
+  Fingerprint& add(int64_t value) { return add(std::to_string(value)); }
+  Fingerprint& add(const std::vector<std::string>& parts) {
+    add(static_cast<int64_t>(parts.size()));
+    for (const std::string& part : parts) add(part);
+    return *this;
+  }
+  Fingerprint& add(const Bytes& bytes) {
+    return add({reinterpret_cast<const char*>(bytes.data), bytes.size});
+  }
+  Fingerprint& add(const TensorDecl& t) {
+    return add(t.name).add(static_cast<int64_t>(t.dtype)).add(t.dims);
+  }
+  Fingerprint& add(const FunctionDecl& f) {
+    add(f.name).add(int64_t{f.register_count}).add(int64_t{f.slot_count});
+    for (const TensorDecl& t : f.inputs) add("in").add(t);
+    for (const TensorDecl& t : f.outputs) add("out").add(t);
+    for (const DimensionDecl& d : f.dimensions)
+      add("dim").add(d.name).add(d.min).add(d.max).add(d.multiple_of);
+    for (uint32_t word : f.code) add("code").add(int64_t{word});
+    for (const MemoryDecl& m : f.memory)
+      add("mem")
+          .add(int64_t{m.pool})
+          .add(m.what)
+          .add(int64_t{m.is_result})
+          .add(int64_t{m.bytes_slot})
+          .add(int64_t{m.lower_bound_slot})
+          .add(m.formula);
+    for (const SourceDecl& s : f.sources) add("src").add(int64_t{s.word}).add(s.name);
+    return *this;
+  }
+};
+
+std::string fingerprint(const ModuleContents& module) {
+  Fingerprint print;
+  print.add(module.producer).add(module.messages);
+  for (const DeviceDecl& d : module.devices) print.add("device").add(d.name).add(d.kind);
+  for (const PoolDecl& p : module.pools)
+    print.add("pool")
+        .add(p.scope)
+        .add(static_cast<int64_t>(p.kind))
+        .add(int64_t{p.device})
+        .add(p.limit);
+  for (const FunctionDecl& f : module.functions) print.add("function").add(f);
+  for (const ShapeFunctionDecl& f : module.shape_functions) {
+    print.add("shape").add(f.symbol).add(int64_t{f.slot_count}).add(int64_t{f.dim_count});
+    for (const CheckDecl& c : f.checks)
+      print.add(c.message).add(int64_t{c.lhs_slot}).add(int64_t{c.rhs_slot});
+  }
+  for (const KernelDecl& k : module.kernels)
+    print.add("kernel").add(k.symbol).add(int64_t{k.buffer_count}).add(int64_t{k.param_count});
+  for (const ConstantDecl& c : module.constants) {
+    print.add("constant").add(c.name).add(static_cast<int64_t>(c.dtype)).add(int64_t{c.pool});
+    for (int64_t dim : c.dims) print.add("d").add(dim);
+    print.add(c.bytes);
+  }
+  for (const ImageDecl& i : module.images)
+    print.add("image").add(int64_t{i.device}).add(i.target_cpu).add(i.features).add(i.elf);
+  return print.text;
+}
+
+}  // namespace
+
+bool are_equal(const ModuleContents& a, const ModuleContents& b) {
+  return fingerprint(a) == fingerprint(b);
+}
+
+}  // namespace scopevm::format

@@ -1,0 +1,391 @@
+// What verify() rejects in code: each rule once, in a function of a few instructions.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/vm/format/sample_modules.h"
+#include "vm/format/verify.h"
+#include "vm/isa/encoder.h"
+
+namespace scopevm::format {
+namespace {
+
+using isa::Encoder;
+using isa::Int;
+using isa::RegisterIndex;
+namespace op = isa::op;
+
+constexpr uint32_t kHuge = 0x7FFFFFFF;
+
+std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
+
+// Code of "main" in a module with one of everything: registers 0 (input x, f32[n, 8]) to 4, slots 0
+// to 4.
+ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
+  ModuleContents module = dense_module();
+  module.devices.push_back({"gpu", "opencl"});
+  module.pools.push_back({"global", PoolKind::kHeap, 1, -1});  // 3
+  module.messages = {"message"};
+  module.kernels = {{"k", 1, 2}, {"two", 2, 0}};
+  FunctionDecl& main = module.functions[0];
+  main.outputs = {{"y", DType::kF32, {"n", "8"}}};
+  main.register_count = 5;
+  main.sources = {};
+  main.memory = {};
+  Encoder code;
+  emit(code);
+  main.code = *code.finish();
+  return module;
+}
+
+std::string code_error(const std::function<void(Encoder&)>& emit) {
+  return error_of(module_with(emit));
+}
+
+const std::vector<RegisterIndex> kInput = {{0}};
+const std::vector<RegisterIndex> kFirst = {{1}};
+const std::vector<RegisterIndex> kNone = {};
+
+void emit_ret(Encoder& code) { code.emit(op::ret{.values = kInput}); }
+
+void emit_storage(Encoder& code, uint32_t dst, uint32_t pool, Int size = Int::slot({0})) {
+  code.emit(op::alloc_storage{.dst = {dst}, .from = {pool}, .size = size});
+}
+
+void emit_tensor(Encoder& code, uint32_t dst, uint32_t storage,
+                 const std::vector<Int>& dims = {Int::slot({0}), Int::immediate(8)}) {
+  code.emit(op::alloc_tensor{.dst = {dst},
+                             .storage = {storage},
+                             .offset = Int::immediate(0),
+                             .bytes = Int::slot({1}),
+                             .dtype = DType::kF32,
+                             .dims = dims});
+}
+
+struct Code {
+  const char* name;
+  std::function<void(Encoder&)> emit;
+  const char* error;
+};
+
+void PrintTo(const Code& code, std::ostream* out) { *out << code.name; }
+
+const Code kCode[] = {
+    {"Good", emit_ret, ""},
+    // Ranges of fields, one per type.
+    {"Register", [](Encoder& c) { c.emit(op::kill{.value = {5}}); },
+     "main: word 0: kill: value: register 5 is out of range: there are 5"},
+    {"RegisterInList",
+     [](Encoder& c) {
+       std::vector<RegisterIndex> bad = {{0xFFFFFFFF}};
+       c.emit(op::ret{.values = bad});
+     },
+     "main: word 0: ret: values: register 4294967295 is out of range: there are 5"},
+    {"SlotOfInt", [](Encoder& c) { emit_storage(c, 1, 0, Int::slot({5})); },
+     "main: word 0: alloc_storage: size: slot 5 is out of range: there are 5"},
+    {"SlotOfDims",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       emit_tensor(c, 2, 1, {Int::slot({kHuge})});
+     },
+     "main: word 4: alloc_tensor: dims: slot 2147483647 is out of range: there are 5"},
+    {"Pool", [](Encoder& c) { emit_storage(c, 1, 4); },
+     "main: word 0: alloc_storage: from: pool 4 is out of range: there are 4"},
+    {"Function", [](Encoder& c) { c.emit(op::call{.callee = {1}}); },
+     "main: word 0: call: callee: function 1 is out of range: there are 1"},
+    {"ShapeFunction", [](Encoder& c) { c.emit(op::shape_function{.function = {1}}); },
+     "main: word 0: shape_function: function: shape function 1 is out of range: there are 1"},
+    {"Kernel", [](Encoder& c) { c.emit(op::launch{.kernel = {2}}); },
+     "main: word 0: launch: kernel: kernel 2 is out of range: there are 2"},
+    {"Constant", [](Encoder& c) { c.emit(op::load_const{.dst = {1}, .constant = {3}}); },
+     "main: word 0: load_const: constant: constant 3 is out of range: there are 3"},
+    {"Message", [](Encoder& c) { c.emit(op::fail{.text = {1}}); },
+     "main: word 0: fail: text: message 1 is out of range: there are 1"},
+    {"ElementType",
+     [](Encoder& c) {
+       c.emit(op::alloc_view{.dst = {1}, .of = {0}, .dtype = static_cast<DType>(200)});
+     },
+     "main: word 0: alloc_view: dtype: element type 200 is out of range: there are 13"},
+    // Ties between fields and tables.
+    {"RetCount", [](Encoder& c) { c.emit(op::ret{.values = kNone}); },
+     "main: word 0: ret: 0 values, expected 1"},
+    {"CallArguments", [](Encoder& c) { c.emit(op::call{.callee = {0}, .arguments = kNone}); },
+     "main: word 0: call: 0 arguments, expected 1"},
+    {"CallResults", [](Encoder& c) { c.emit(op::call{.callee = {0}, .arguments = kInput}); },
+     "main: word 0: call: 0 results, expected 1"},
+    {"ConstantPool", [](Encoder& c) { emit_storage(c, 1, 2); },
+     "main: word 0: alloc_storage: pool \"global.constant\" holds constants only"},
+    {"LaunchBuffers", [](Encoder& c) { c.emit(op::launch{.kernel = {0}, .buffers = kNone}); },
+     "main: word 0: launch: 0 buffers, expected 1"},
+    {"LaunchParams",
+     [](Encoder& c) { c.emit(op::launch{.kernel = {0}, .params = {4}, .buffers = kInput}); },
+     "main: word 0: launch: slots from 4 on do not hold 2 params"},
+    {"LoadDimSlot", [](Encoder& c) { c.emit(op::load_dim{.dst = {5}, .of = {0}}); },
+     "main: word 0: load_dim: slot 5 is out of range: there are 5"},
+    {"LoadDimAxis",
+     [](Encoder& c) {
+       c.emit(op::load_dim{.dst = {0}, .of = {0}, .axis = Int::immediate(2)});
+       emit_ret(c);
+     },
+     "main: word 0: load_dim: axis 2 is out of range: there are 2"},
+    {"LoadDimAxisSlot",
+     [](Encoder& c) {
+       c.emit(op::load_dim{.dst = {0}, .of = {0}, .axis = Int::slot({0})});
+       emit_ret(c);
+     },
+     "main: word 0: load_dim: axis must be an immediate"},
+    {"ShapeDims",
+     [](Encoder& c) {
+       c.emit(op::shape_function{.function = {0}, .inputs = kNone});
+       emit_ret(c);
+     },
+     "main: word 0: shape_function: inputs have 0 dims, expected 2"},
+    {"RunsOff", [](Encoder& c) { c.emit(op::kill{.value = {0}}); },
+     "main: word 0: kill: control runs off the end of the code"},
+    // Registers.
+    {"UseOfEmpty", [](Encoder& c) { c.emit(op::ret{.values = kFirst}); },
+     "main: word 0: ret: register 1 is empty, a tensor is needed"},
+    {"UseOfKilled",
+     [](Encoder& c) {
+       c.emit(op::kill{.value = {0}});
+       emit_ret(c);
+     },
+     "main: word 2: ret: register 0 is empty, a tensor is needed"},
+    {"KillOfEmpty",
+     [](Encoder& c) {
+       c.emit(op::kill{.value = {1}});
+       emit_ret(c);
+     },
+     "main: word 0: kill: register 1 is empty"},
+    {"MoveOfEmpty",
+     [](Encoder& c) {
+       c.emit(op::move{.dst = {2}, .from = {1}});
+       emit_ret(c);
+     },
+     "main: word 0: move: register 1 is empty"},
+    {"StorageAsTensor",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       c.emit(op::ret{.values = kFirst});
+     },
+     "main: word 4: ret: register 1 holds a storage, a tensor is needed"},
+    {"TensorOverTensor",
+     [](Encoder& c) {
+       emit_tensor(c, 1, 0);
+       emit_ret(c);
+     },
+     "main: word 0: alloc_tensor: register 0 holds a tensor, a storage is needed"},
+    {"ViewOfStorage",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       c.emit(op::alloc_view{.dst = {2}, .of = {1}});
+       emit_ret(c);
+     },
+     "main: word 4: alloc_view: register 1 holds a storage, a tensor is needed"},
+    {"LaunchOnStorage",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       c.emit(op::launch{.kernel = {0}, .buffers = kFirst});
+       emit_ret(c);
+     },
+     "main: word 4: launch: register 1 holds a storage, a tensor is needed"},
+    {"RetType",
+     [](Encoder& c) {
+       c.emit(op::load_const{.dst = {1}, .constant = {2}});
+       c.emit(op::ret{.values = kFirst});
+     },
+     "main: word 3: ret: register 1 holds i64 of rank 2, \"y\" is f32 of rank 2"},
+    {"CallType",
+     [](Encoder& c) {
+       std::vector<Int> flat = {Int::slot({0})};
+       c.emit(op::alloc_view{.dst = {1}, .of = {0}, .dtype = DType::kF32, .dims = flat});
+       c.emit(op::call{.callee = {0}, .arguments = kFirst, .results = kFirst});
+       emit_ret(c);
+     },
+     "main: word 6: call: register 1 holds f32 of rank 1, \"x\" is f32 of rank 2"},
+    {"TensorBeyondStorage",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0, Int::immediate(64));
+       c.emit(op::alloc_tensor{
+           .dst = {2}, .storage = {1}, .offset = Int::immediate(32), .bytes = Int::immediate(33)});
+       emit_ret(c);
+     },
+     "main: word 4: alloc_tensor: bytes 32 to 65 of a storage of 64"},
+    {"DimsBeyondBytes",
+     [](Encoder& c) {
+       std::vector<Int> dims = {Int::immediate(4), Int::immediate(5)};
+       emit_storage(c, 1, 0);
+       c.emit(op::alloc_tensor{.dst = {2},
+                               .storage = {1},
+                               .offset = Int::immediate(0),
+                               .bytes = Int::immediate(79),
+                               .dtype = DType::kF32,
+                               .dims = dims});
+       emit_ret(c);
+     },
+     "main: word 4: alloc_tensor: dims take 80 bytes of 79"},
+    {"ViewBeyondBytes",
+     [](Encoder& c) {
+       std::vector<Int> dims = {Int::immediate(33)};
+       c.emit(op::load_const{.dst = {1}, .constant = {0}});
+       c.emit(op::alloc_view{.dst = {2}, .of = {1}, .dtype = DType::kF32, .dims = dims});
+       emit_ret(c);
+     },
+     "main: word 3: alloc_view: dims take 132 bytes of 128"},
+    {"DimsOverflow",
+     [](Encoder& c) {
+       std::vector<Int> dims(4, Int::immediate(Int::kMaxImmediate));
+       c.emit(op::alloc_view{.dst = {2}, .of = {0}, .dtype = DType::kF32, .dims = dims});
+       emit_ret(c);
+     },
+     "main: word 0: alloc_view: dims are too large"},
+    // Places.
+    {"CopyToConstant",
+     [](Encoder& c) {
+       c.emit(op::load_const{.dst = {1}, .constant = {0}});
+       c.emit(op::device_copy{.to = {1}, .from = {0}});
+       emit_ret(c);
+     },
+     "main: word 3: device_copy: register 1 holds a constant or an input, which is never written"},
+    {"CopyToViewOfConstant",
+     [](Encoder& c) {
+       c.emit(op::load_const{.dst = {1}, .constant = {0}});
+       c.emit(op::alloc_view{.dst = {2}, .of = {1}});
+       c.emit(op::device_copy{.to = {2}, .from = {0}});
+       emit_ret(c);
+     },
+     "main: word 8: device_copy: register 2 holds a constant or an input, which is never written"},
+    {"CopyInOnePlace",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       emit_tensor(c, 2, 1);
+       emit_tensor(c, 3, 1);
+       c.emit(op::device_copy{.to = {2}, .from = {3}});
+       emit_ret(c);
+     },
+     "main: word 22: device_copy: both tensors lie in pool \"global\""},
+    {"LaunchAcrossDevices",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       emit_tensor(c, 1, 1);
+       emit_storage(c, 2, 3);
+       emit_tensor(c, 2, 2);
+       std::vector<RegisterIndex> both = {{1}, {2}};
+       c.emit(op::launch{.kernel = {1}, .buffers = both});
+       emit_ret(c);
+     },
+     "main: word 26: launch: buffers lie on devices \"cpu\" and \"gpu\""},
+    {"LaunchWithoutImage",
+     [](Encoder& c) {
+       emit_storage(c, 1, 3);
+       emit_tensor(c, 1, 1);
+       c.emit(op::launch{.kernel = {0}, .buffers = kFirst});
+       emit_ret(c);
+     },
+     "main: word 13: launch: device \"gpu\" has no image"},
+    // Paths.
+    {"DifferentOnTwoPaths",
+     [](Encoder& c) {
+       Encoder::Label yes = c.new_label();
+       Encoder::Label join = c.new_label();
+       c.emit(op::branch{.condition = Int::slot({0}),
+                         .then_to = Encoder::target(yes),
+                         .else_to = Encoder::target(join)});
+       c.bind(yes);
+       emit_storage(c, 1, 0);
+       c.bind(join);
+       emit_tensor(c, 2, 1);
+       emit_ret(c);
+     },
+     "main: word 8: alloc_tensor: register 1 holds different things on different paths, a storage "
+     "is needed"},
+    {"KilledInALoop",
+     [](Encoder& c) {
+       Encoder::Label again = c.new_label();
+       Encoder::Label done = c.new_label();
+       emit_storage(c, 1, 0);
+       c.bind(again);
+       c.emit(op::kill{.value = {1}});
+       c.emit(op::branch{.condition = Int::slot({0}),
+                         .then_to = Encoder::target(again),
+                         .else_to = Encoder::target(done)});
+       c.bind(done);
+       emit_ret(c);
+     },
+     "main: word 4: kill: register 1 holds different things on different paths"},
+    {"OverwrittenConflictIsFine",
+     [](Encoder& c) {
+       Encoder::Label yes = c.new_label();
+       Encoder::Label join = c.new_label();
+       c.emit(op::branch{.condition = Int::slot({0}),
+                         .then_to = Encoder::target(yes),
+                         .else_to = Encoder::target(join)});
+       c.bind(yes);
+       emit_storage(c, 1, 0);
+       c.bind(join);
+       emit_storage(c, 1, 0);
+       emit_tensor(c, 2, 1);
+       emit_ret(c);
+     },
+     ""},
+    {"EndlessLoopIsFine",
+     [](Encoder& c) {
+       Encoder::Label again = c.new_label();
+       c.bind(again);
+       c.emit(op::jump{.to = Encoder::target(again)});
+     },
+     ""},
+};
+
+class VerifyCodeTest : public ::testing::TestWithParam<Code> {};
+TEST_P(VerifyCodeTest, SaysWhatIsWrong) {
+  EXPECT_EQ(code_error(GetParam().emit), GetParam().error);
+}
+INSTANTIATE_TEST_SUITE_P(Each, VerifyCodeTest, ::testing::ValuesIn(kCode),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(VerifyCode, RejectsAJumpIntoAnInstruction) {
+  ModuleContents module = module_with(emit_ret);
+  module.functions[0].code = {isa::instruction_word(isa::Opcode::jump, 2), 1};
+  EXPECT_EQ(error_of(module), "main: word 0: jump: to: word 1 is not the start of an instruction");
+  module.functions[0].code[1] = 0xFFFFFFFF;
+  EXPECT_EQ(error_of(module),
+            "main: word 0: jump: to: word 4294967295 is not the start of an instruction");
+}
+
+TEST(VerifyCode, RejectsWordsThatAreNoInstruction) {
+  ModuleContents module = module_with(emit_ret);
+  module.functions[0].code = {999};
+  EXPECT_EQ(error_of(module), "main: word 0: unknown opcode 999");
+}
+
+TEST(VerifyCode, RejectsMoreSlotsThanTheFrameHas) {
+  ModuleContents module = dense_module();
+  module.functions[0].slot_count = 4;
+  module.functions[0].memory = {};
+  EXPECT_EQ(error_of(module), "main: word 0: shape_function: writes 5 slots, the frame has 4");
+}
+
+// Many blocks times many registers, and many ways between them: refused or done, in bounded time.
+TEST(VerifyCode, BoundsTheCostOfHostileControlFlow) {
+  Encoder code;
+  constexpr uint32_t kJumps = 3000;
+  std::vector<Encoder::Label> labels;
+  for (uint32_t i = 0; i < kJumps; ++i) labels.push_back(code.new_label());
+  for (uint32_t i = 0; i < kJumps; ++i) {
+    code.bind(labels[i]);
+    emit_storage(code, 1 + i, 0);
+    code.emit(op::branch{.condition = Int::slot({0}),
+                         .then_to = Encoder::target(labels[(i * 7919 + 1) % kJumps]),
+                         .else_to = Encoder::target(labels[(i + 1) % kJumps])});
+  }
+  ModuleContents module = dense_module();
+  module.functions[0].memory = {};
+  module.functions[0].sources = {};
+  module.functions[0].register_count = kJumps + 1;
+  module.functions[0].code = *code.finish();
+  EXPECT_EQ(error_of(module), "main: control flow is too large to verify");
+}
+
+}  // namespace
+}  // namespace scopevm::format

@@ -1,0 +1,95 @@
+// Typed instructions -> words -> typed instructions.
+#include "vm/isa/encoder.h"
+
+#include <gtest/gtest.h>
+
+namespace scopevm::isa {
+namespace {
+
+TEST(Encoder, WritesLengthAndFieldsInOrder) {
+  Encoder code;
+  std::vector<Int> dims = {Int::slot({4}), Int::immediate(3)};
+  code.emit(op::alloc_tensor{.dst = {3},
+                             .storage = {2},
+                             .offset = Int::slot({12}),
+                             .bytes = Int::immediate(96),
+                             .dtype = DType::kF32,
+                             .dims = dims});
+  Result<std::vector<uint32_t>> words = code.finish();
+  ASSERT_TRUE(words.is_ok());
+  EXPECT_EQ(*words,
+            (std::vector<uint32_t>{17 | 9 << 16, 3, 2, kSlotBit | 12, 96, 11, 2, kSlotBit | 4, 3}));
+}
+
+TEST(Encoder, DecodesWhatItWrote) {
+  Encoder code;
+  std::vector<RegisterIndex> buffers = {{1}, {2}, {7}};
+  code.emit(op::launch{.kernel = {5},
+                       .params = {9},
+                       .grid = Int::slot({10}),
+                       .grain = Int::immediate(64),
+                       .buffers = buffers});
+  Result<std::vector<uint32_t>> words = code.finish();
+  ASSERT_TRUE(words.is_ok());
+  ASSERT_EQ(opcode(words->front()), Opcode::launch);
+  EXPECT_EQ(word_count(words->front()), words->size());
+  auto in = decode<op::launch>(words->data());
+  EXPECT_EQ(in.kernel, KernelIndex{5});
+  EXPECT_EQ(in.params, SlotIndex{9});
+  EXPECT_EQ(in.grid, Int::slot({10}));
+  EXPECT_EQ(in.grain, Int::immediate(64));
+  ASSERT_EQ(in.buffers.size(), 3U);
+  EXPECT_EQ(in.buffers[2], RegisterIndex{7});
+}
+
+TEST(Encoder, DecodesFieldsBehindALists) {
+  Encoder code;
+  std::vector<RegisterIndex> arguments = {{1}, {2}};
+  std::vector<RegisterIndex> results = {{3}};
+  code.emit(op::call{.callee = {1}, .arguments = arguments, .results = results});
+  std::vector<uint32_t> words = *code.finish();
+  auto in = decode<op::call>(words.data());
+  ASSERT_EQ(in.results.size(), 1U);
+  EXPECT_EQ(in.results[0], RegisterIndex{3});
+}
+
+TEST(Encoder, ResolvesLabelsForwardAndBack) {
+  Encoder code;
+  Encoder::Label top = code.new_label();
+  Encoder::Label done = code.new_label();
+  code.bind(top);
+  code.emit(op::branch{.condition = Int::slot({0}),
+                       .then_to = Encoder::target(top),
+                       .else_to = Encoder::target(done)});
+  code.bind(done);
+  code.emit(op::ret{});
+  std::vector<uint32_t> words = *code.finish();
+  auto in = decode<op::branch>(words.data());
+  EXPECT_EQ(in.then_to, Target{0});
+  EXPECT_EQ(in.else_to, Target{4});
+}
+
+TEST(Encoder, RefusesALabelThatWasNeverBound) {
+  Encoder code;
+  code.emit(op::jump{.to = Encoder::target(code.new_label())});
+  Result<std::vector<uint32_t>> words = code.finish();
+  ASSERT_FALSE(words.is_ok());
+  EXPECT_EQ(words.status().message(), "code refers to label 0, never bound");
+}
+
+TEST(Encoder, RefusesAnInstructionTooLongForItsLength) {
+  Encoder code;
+  code.emit(op::ret{.values = std::vector<RegisterIndex>(kMaxInstructionWords)});
+  Result<std::vector<uint32_t>> words = code.finish();
+  ASSERT_FALSE(words.is_ok());
+  EXPECT_EQ(words.status().message(), "ret: instruction of 65537 words, the limit is 65535");
+}
+
+TEST(Int, ReadsSlotsAndImmediates) {
+  const int64_t slots[] = {10, -20};
+  EXPECT_EQ(Int::immediate(Int::kMaxImmediate).value(slots), (int64_t{1} << 31) - 1);
+  EXPECT_EQ(Int::slot({1}).value(slots), -20);
+}
+
+}  // namespace
+}  // namespace scopevm::isa

@@ -1,0 +1,29 @@
+// Writes the modules of test_modules.h to files, for the tests of the command and of the package.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "tests/vm/run/test_modules.h"
+#include "vm/format/writer.h"
+
+namespace {
+
+bool write(const std::string& path, const scopevm::format::ModuleContents& contents) {
+  const auto bytes = scopevm::format::write_module(contents);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  return file.good();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const std::string folder = argv[1];
+  return write(folder + "/sum.bc", scopevm::test::sum_contents()) &&
+                 write(folder + "/loop.bc", scopevm::test::loop_contents())
+             ? 0
+             : 1;
+}

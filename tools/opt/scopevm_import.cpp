@@ -1,0 +1,45 @@
+// scopevm-import: prints the graph that a model file imports as, for tests and for looking.
+//
+//   scopevm-import MODEL [--simplify] [NAME=SIZE]...
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "compiler/driver/context.h"
+#include "compiler/frontend/import.h"
+#include "compiler/graph/passes.h"
+#include "mlir/IR/MLIRContext.h"
+
+int main(int argc, char** argv) {
+  scopevm::frontend::ImportOptions options;
+  const char* path = nullptr;
+  bool simplify = false;
+  for (int i = 1; i < argc; ++i) {
+    const char* equals = std::strchr(argv[i], '=');
+    if (std::strcmp(argv[i], "--simplify") == 0) {
+      simplify = true;
+    } else if (equals) {
+      int64_t size = std::strtoll(equals + 1, nullptr, 10);
+      options.dims[std::string(static_cast<const char*>(argv[i]), equals)] = {size, size, 1};
+    } else {
+      path = argv[i];
+    }
+  }
+  if (!path) {
+    std::fprintf(stderr, "usage: scopevm-import MODEL [--simplify] [NAME=SIZE]...\n");
+    return 2;
+  }
+  auto context = scopevm::make_context();
+  auto module = scopevm::frontend::import_model(path, options, *context);
+  if (!module.is_ok()) {
+    std::string message(module.status().message());
+    std::fprintf(stderr, "%s\n", message.c_str());
+    return 1;
+  }
+  if (simplify && failed(scopevm::graph::simplify(**module))) return 1;
+  constexpr int64_t kLargestPrinted = 16;
+  (*module)->print(llvm::outs(), mlir::OpPrintingFlags()
+                                     .elideLargeElementsAttrs(kLargestPrinted)
+                                     .elideLargeResourceString(kLargestPrinted));
+  return 0;
+}

@@ -1,0 +1,104 @@
+#include "tools/scopevm/arguments.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace scopevm::tool {
+namespace {
+
+Status wrong(const std::string& text, const std::string& expected) {
+  return {StatusCode::kInvalidArgument, "\"" + text + "\": expected " + expected};
+}
+
+struct Range {
+  std::string_view low;
+  std::string_view high;
+};
+
+// "LOW..HIGH"; both are the text when there are no dots.
+Range split_range(std::string_view text) {
+  const size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return {text, text};
+  return {text.substr(0, dots), text.substr(dots + 2)};
+}
+
+Result<double> parse_real(std::string_view text) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double value = std::strtod(copy.c_str(), &end);
+  if (copy.empty() || *end != '\0') return wrong(copy, "a number");
+  return value;
+}
+
+}  // namespace
+
+Result<std::pair<std::string, std::string>> split_assignment(const std::string& text) {
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) return wrong(text, "NAME=VALUE");
+  return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+Result<int64_t> parse_number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return wrong(std::string(text), "a whole number");
+  return value;
+}
+
+Result<int64_t> parse_bytes(const std::string& text) {
+  constexpr struct {
+    std::string_view suffix;
+    int shift;
+  } kUnits[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"", 0}};
+  for (const auto& unit : kUnits) {
+    if (!std::string_view(text).ends_with(unit.suffix)) continue;
+    const Result<int64_t> number =
+        parse_number(std::string_view(text).substr(0, text.size() - unit.suffix.size()));
+    if (!number.is_ok() || *number < 0 || *number > INT64_MAX >> unit.shift) break;
+    return *number << unit.shift;
+  }
+  return wrong(text, "bytes, like 65536, 64KiB, 2MiB or 1GiB");
+}
+
+Result<RandomTensor> parse_random(const std::string& text) {
+  RandomTensor random;
+  const size_t colon = text.find(':');
+  std::string_view dims = std::string_view(text).substr(0, colon);
+  while (!dims.empty()) {
+    const size_t x = dims.find('x');
+    if (x + 1 == dims.size()) return wrong("random:" + text, "random:DIMxDIMx...");
+    const Result<int64_t> dim = parse_number(dims.substr(0, x));
+    if (!dim.is_ok() || *dim < 0) return wrong("random:" + text, "random:DIMxDIMx...");
+    random.dims.push_back(*dim);
+    dims.remove_prefix(x == std::string_view::npos ? dims.size() : x + 1);
+  }
+  if (colon == std::string::npos) return random;
+  const Range range = split_range(std::string_view(text).substr(colon + 1));
+  SCOPEVM_ASSIGN_OR_RETURN(random.low, parse_real(range.low));
+  SCOPEVM_ASSIGN_OR_RETURN(random.high, parse_real(range.high));
+  if (!(random.low <= random.high)) return wrong("random:" + text, "LOW..HIGH in that order");
+  return random;
+}
+
+Status add_dim_bound(const std::string& text, std::map<std::string, DimBound>& bounds) {
+  const size_t at = text.find_first_of("<>=%");
+  const std::string expected = "NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW or NAME%FACTOR";
+  if (at == std::string::npos || at == 0) return wrong(text, expected);
+  const bool is_relation = text[at] == '<' || text[at] == '>';
+  if (is_relation && text.substr(at + 1, 1) != "=") return wrong(text, expected);
+  const std::string_view value = std::string_view(text).substr(at + (is_relation ? 2 : 1));
+  const Range range = split_range(value);
+  const Result<int64_t> low = parse_number(range.low);
+  const Result<int64_t> high = parse_number(range.high);
+  if (!low.is_ok() || !high.is_ok() || *low < 0 || *low > *high) return wrong(text, expected);
+  DimBound& bound = bounds[text.substr(0, at)];
+  if (text[at] == '=' || text[at] == '>') bound.min = *low;
+  if (text[at] == '=' || text[at] == '<') bound.max = *high;
+  if (text[at] == '%') bound.multiple_of = *high;
+  if (bound.min > bound.max || bound.multiple_of < 1)
+    return wrong(text, "bounds that some value keeps");
+  return {};
+}
+
+}  // namespace scopevm::tool

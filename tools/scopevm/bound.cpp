@@ -1,0 +1,69 @@
+// scopevm bound: the exact bytes of a call at given dims, without making one.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scopevm/module.h"
+#include "tools/scopevm/arguments.h"
+#include "tools/scopevm/commands.h"
+#include "tools/scopevm/exit_code.h"
+
+namespace scopevm::tool {
+namespace {
+
+void print_text(const MemoryBound& bound) {
+  fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
+  for (const MemoryLine& line : bound.lines)
+    fmt::print("{:<8} {:<20} {:>14} {:>14}  {} = {}\n", line.device, line.scope, line.bytes,
+               line.lower_bound_bytes, line.is_result ? "result " + line.what : line.what,
+               line.formula);
+  for (const ScopeBound& scope : bound.scopes)
+    fmt::print("{:<8} {:<20} {:>14} {:>14}  total\n", scope.device, scope.scope, scope.bytes,
+               scope.lower_bound_bytes);
+}
+
+void print_json(const MemoryBound& bound) {
+  nlohmann::ordered_json out;
+  out["memory"] = nlohmann::ordered_json::array();
+  for (const ScopeBound& scope : bound.scopes)
+    out["memory"].push_back({{"device", scope.device},
+                             {"scope", scope.scope},
+                             {"bound_bytes", scope.bytes},
+                             {"lower_bound_bytes", scope.lower_bound_bytes}});
+  out["lines"] = nlohmann::ordered_json::array();
+  for (const MemoryLine& line : bound.lines)
+    out["lines"].push_back({{"device", line.device},
+                            {"scope", line.scope},
+                            {"what", line.what},
+                            {"is_result", line.is_result},
+                            {"bytes", line.bytes},
+                            {"lower_bound_bytes", line.lower_bound_bytes},
+                            {"formula", line.formula}});
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+Status print_bound(const BoundOptions& options, const std::map<std::string, int64_t>& dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load(options.module));
+  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, module.memory_bound(dims, options.threads));
+  options.json ? print_json(bound) : print_text(bound);
+  return {};
+}
+
+Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>& texts) {
+  std::map<std::string, int64_t> dims;
+  for (const std::string& text : texts) {
+    SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
+    SCOPEVM_ASSIGN_OR_RETURN(dims[parts.first], parse_number(parts.second));
+  }
+  return dims;
+}
+
+}  // namespace
+
+int bound(const BoundOptions& options) {
+  const auto dims = parse_dims(options.dims);
+  if (!dims.is_ok()) return report_usage(std::string(dims.status().message()));
+  return report(print_bound(options, *dims));
+}
+
+}  // namespace scopevm::tool

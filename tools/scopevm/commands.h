@@ -1,0 +1,59 @@
+// The commands, each with what its command line gives it. main.cpp parses, these do the work and
+// return the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scopevm::tool {
+
+struct RunOptions {
+  std::string module;
+  std::vector<std::string> inputs;   // NAME=FILE.npy or NAME=random:DIMS[:LOW..HIGH]
+  std::vector<std::string> outputs;  // NAME=FILE.npy
+  std::vector<std::string> limits;   // SCOPE=BYTES
+  std::string trace;
+  int threads = 1;
+  int repeat = 1;
+  uint64_t seed = 1;
+  bool stats = false;
+  bool json = false;
+};
+int run(const RunOptions& options);
+
+struct BoundOptions {
+  std::string module;
+  std::vector<std::string> dims;  // NAME=VALUE
+  int threads = 1;
+  bool json = false;
+};
+int bound(const BoundOptions& options);
+
+struct InspectOptions {
+  std::string module;
+  bool json = false;
+};
+int inspect(const InspectOptions& options);
+
+struct TextOptions {
+  std::string input;
+  std::string output;       // empty: stdout (dis only)
+  bool elide_data = false;  // dis only
+};
+int disassemble(const TextOptions& options);
+int assemble(const TextOptions& options);
+int verify(const std::string& path);
+
+struct CompileCommand {
+  std::string model;
+  std::string output;
+  std::vector<std::string> dims;  // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR
+  std::vector<std::string> target_cpus;
+  std::string dump_after;
+  int threads = 0;
+  bool timing = false;
+};
+int compile(const CompileCommand& options);
+
+}  // namespace scopevm::tool

@@ -1,0 +1,14 @@
+// One element of a tensor as text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "scopevm/tensor.h"
+
+namespace scopevm::tool {
+
+// REQUIRES: 0 <= index < tensor.element_count().
+std::string element_text(const Tensor& tensor, int64_t index);
+
+}  // namespace scopevm::tool

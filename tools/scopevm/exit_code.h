@@ -1,0 +1,31 @@
+// How a command ends: its exit code, and what it says about a failure.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "scopevm/status.h"
+
+namespace scopevm::tool {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitWrong = 1;  // the model or an input is wrong
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitLimit = 3;  // memory or time ran out
+
+// Prints the message on stderr and returns the exit code that fits.
+inline int report(const Status& status) {
+  if (status.is_ok()) return kExitOk;
+  std::fprintf(stderr, "scopevm: %s\n", std::string(status.message()).c_str());
+  const bool is_limit = status.code() == StatusCode::kOutOfMemory ||
+                        status.code() == StatusCode::kResourceLimit ||
+                        status.code() == StatusCode::kDeadlineExceeded;
+  return is_limit ? kExitLimit : kExitWrong;
+}
+
+inline int report_usage(const std::string& message) {
+  std::fprintf(stderr, "scopevm: %s\n", message.c_str());
+  return kExitUsage;
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,20 @@
+// Whole files, read and written at once.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scopevm/status.h"
+
+namespace scopevm::tool {
+
+// Errors: kNotFound.
+Result<std::vector<uint8_t>> read_file(const std::string& path);
+
+// Replaces `path` in one step: a reader sees the old bytes or the new ones. Errors:
+// kInvalidArgument.
+Status write_file(const std::string& path, std::span<const uint8_t> bytes);
+
+}  // namespace scopevm::tool

@@ -1,0 +1,147 @@
+// scopevm inspect: what is in a module.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "runtime/mapped_file.h"
+#include "tools/scopevm/commands.h"
+#include "tools/scopevm/exit_code.h"
+#include "vm/format/layout.h"
+#include "vm/format/reader.h"
+
+namespace scopevm::tool {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string tensor_text(const format::TensorDecl& tensor) {
+  return fmt::format("{}: {}[{}]", tensor.name, name(tensor.dtype), fmt::join(tensor.dims, ", "));
+}
+
+std::string_view kind_text(format::PoolKind kind) {
+  constexpr std::string_view kNames[] = {"heap", "arena", "stack", "constant"};
+  return kNames[static_cast<int>(kind)];
+}
+
+// REQUIRES: the file was read, so its section table is in place.
+std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file) {
+  std::vector<format::SectionEntry> entries(format::kSectionCount);
+  std::memcpy(entries.data(), file.data + sizeof(format::FileHeader),
+              entries.size() * sizeof(format::SectionEntry));
+  return entries;
+}
+
+void print_function(const format::ModuleContents& module, const format::FunctionDecl& function) {
+  fmt::print("function {}\n", function.name);
+  for (const format::TensorDecl& input : function.inputs)
+    fmt::print("  input      {}\n", tensor_text(input));
+  for (const format::TensorDecl& output : function.outputs)
+    fmt::print("  output     {}\n", tensor_text(output));
+  for (const format::DimensionDecl& dimension : function.dimensions) {
+    fmt::print("  dimension  {}: {}..{}", dimension.name, dimension.min, dimension.max);
+    fmt::print("{}\n", dimension.multiple_of > 1
+                           ? fmt::format(", a multiple of {}", dimension.multiple_of)
+                           : "");
+  }
+  for (const format::MemoryDecl& line : function.memory)
+    fmt::print("  memory     {} {} = {}\n", module.pools[line.pool].scope,
+               line.is_result ? "result " + line.what : line.what, line.formula);
+  fmt::print("  code       {} words, {} registers, {} slots\n", function.code.size(),
+             function.register_count, function.slot_count);
+}
+
+void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
+  fmt::print("producer {}\n", module.producer);
+  for (const format::FunctionDecl& function : module.functions) print_function(module, function);
+  for (const format::DeviceDecl& device : module.devices)
+    fmt::print("device {}: {}\n", device.name, device.kind);
+  for (const format::PoolDecl& pool : module.pools) {
+    fmt::print("pool {}: {} on {}", pool.scope, kind_text(pool.kind),
+               module.devices[pool.device].name);
+    fmt::print("{}\n", pool.limit >= 0 ? fmt::format(", at most {} bytes", pool.limit) : "");
+  }
+  uint64_t constant_bytes = 0;
+  for (const format::ConstantDecl& constant : module.constants)
+    constant_bytes += constant.bytes.size;
+  fmt::print("{} constants, {} bytes\n", module.constants.size(), constant_bytes);
+  fmt::print("{} kernels, {} shape functions\n", module.kernels.size(),
+             module.shape_functions.size());
+  for (const format::ImageDecl& image : module.images)
+    fmt::print("image {}: {} bytes, needs {}\n", image.target_cpu, image.elf.size,
+               image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
+  for (const format::SectionEntry& section : section_table(file))
+    fmt::print("section {}: {} bytes at {}\n", format::kSectionNames[section.kind], section.size,
+               section.offset);
+  fmt::print("{} bytes\n", file.size);
+}
+
+ordered_json tensors_json(const std::vector<format::TensorDecl>& tensors) {
+  ordered_json out = ordered_json::array();
+  for (const format::TensorDecl& tensor : tensors)
+    out.push_back(
+        {{"name", tensor.name}, {"dtype", std::string(name(tensor.dtype))}, {"dims", tensor.dims}});
+  return out;
+}
+
+ordered_json function_json(const format::ModuleContents& module,
+                           const format::FunctionDecl& function) {
+  ordered_json out = {{"name", function.name},
+                      {"inputs", tensors_json(function.inputs)},
+                      {"outputs", tensors_json(function.outputs)},
+                      {"dimensions", ordered_json::array()},
+                      {"memory", ordered_json::array()},
+                      {"code_words", function.code.size()},
+                      {"registers", function.register_count},
+                      {"slots", function.slot_count}};
+  for (const format::DimensionDecl& dimension : function.dimensions)
+    out["dimensions"].push_back({{"name", dimension.name},
+                                 {"min", dimension.min},
+                                 {"max", dimension.max},
+                                 {"multiple_of", dimension.multiple_of}});
+  for (const format::MemoryDecl& line : function.memory)
+    out["memory"].push_back({{"scope", module.pools[line.pool].scope},
+                             {"what", line.what},
+                             {"is_result", line.is_result},
+                             {"formula", line.formula}});
+  return out;
+}
+
+void print_json(const format::ModuleContents& module, const runtime::MappedFile& file) {
+  ordered_json out = {{"producer", module.producer}};
+  for (const format::FunctionDecl& function : module.functions)
+    out["functions"].push_back(function_json(module, function));
+  for (const format::DeviceDecl& device : module.devices)
+    out["devices"].push_back({{"name", device.name}, {"kind", device.kind}});
+  for (const format::PoolDecl& pool : module.pools)
+    out["pools"].push_back({{"scope", pool.scope},
+                            {"kind", std::string(kind_text(pool.kind))},
+                            {"device", module.devices[pool.device].name},
+                            {"limit", pool.limit}});
+  out["kernels"] = module.kernels.size();
+  out["constants"] = module.constants.size();
+  for (const format::ImageDecl& image : module.images)
+    out["images"].push_back({{"target_cpu", image.target_cpu},
+                             {"features", image.features},
+                             {"bytes", image.elf.size}});
+  for (const format::SectionEntry& section : section_table(file))
+    out["sections"].push_back({{"name", format::kSectionNames[section.kind]},
+                               {"bytes", section.size},
+                               {"offset", section.offset}});
+  out["bytes"] = file.size;
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+Status print_module(const InspectOptions& options) {
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(options.module));
+  Result<format::ModuleContents> module = format::read_module({file.owner, file.data, file.size});
+  if (!module.is_ok()) return std::move(module).status().with_context(options.module);
+  options.json ? print_json(*module, file) : print_text(*module, file);
+  return {};
+}
+
+}  // namespace
+
+int inspect(const InspectOptions& options) { return report(print_module(options)); }
+
+}  // namespace scopevm::tool

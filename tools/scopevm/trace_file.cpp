@@ -1,0 +1,32 @@
+#include "tools/scopevm/trace_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace scopevm::tool {
+
+Status TraceFile::write(const std::string& path) const {
+  nlohmann::ordered_json events = nlohmann::ordered_json::array();
+  for (const TraceEvent& event : events_) {
+    const std::string_view name = event.name.empty() ? event.kernel : event.name;
+    events.push_back({{"name", std::string(name)},
+                      {"cat", "launch"},
+                      {"ph", "X"},
+                      {"ts", static_cast<double>(event.start_ns - events_.front().start_ns) / 1e3},
+                      {"dur", static_cast<double>(event.duration_ns) / 1e3},
+                      {"pid", 1},
+                      {"tid", 1},
+                      {"args", {{"kernel", std::string(event.kernel)}}}});
+  }
+  std::ofstream file(path);
+  const nlohmann::ordered_json trace = {{"traceEvents", std::move(events)},
+                                        {"displayTimeUnit", "ns"}};
+  file << trace.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  file.close();
+  if (!file) return {StatusCode::kInvalidArgument, path + ": " + std::strerror(errno)};
+  return {};
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,22 @@
+// The launches of a run as a Chrome trace (chrome://tracing, ui.perfetto.dev).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scopevm/session.h"
+
+namespace scopevm::tool {
+
+// Keeps what it is told; thread-safety: one thread at a time.
+class TraceFile final : public TraceSink {
+ public:
+  void launched(const TraceEvent& event) override { events_.push_back(event); }
+  // REQUIRES: the module is still loaded.
+  Status write(const std::string& path) const;
+
+ private:
+  std::vector<TraceEvent> events_;
+};
+
+}  // namespace scopevm::tool

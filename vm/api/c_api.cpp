@@ -1,0 +1,195 @@
+// The C API: handles around the C++ objects.
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "runtime/tensor/dlpack_type.h"
+#include "scopevm/scopevm.h"
+#include "scopevm/session.h"
+
+struct scopevm_status {
+  int code;
+  std::string message;
+};
+struct scopevm_module {
+  scopevm::Module module;
+};
+struct scopevm_session {
+  scopevm::Session session;
+};
+struct scopevm_call {
+  scopevm::Call call;
+};
+
+namespace scopevm {
+namespace {
+
+scopevm_status* to_c(const Status& status) {
+  if (status.is_ok()) return nullptr;
+  return new scopevm_status{static_cast<int>(status.code()), std::string(status.message())};
+}
+
+// The embedder's loop behind the C++ interface.
+class CExecutor final : public Executor {
+ public:
+  explicit CExecutor(const scopevm_session_options& options)
+      : parallel_for_(options.parallel_for),
+        executor_(options.executor),
+        threads_(options.executor_threads) {}
+  int threads() const override { return threads_; }
+  void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
+    parallel_for_(executor_, total, grain, body, context);
+  }
+
+ private:
+  decltype(scopevm_session_options::parallel_for) parallel_for_;
+  void* executor_;
+  int threads_;
+};
+
+// Members that the caller's version of the struct does not have stay zero.
+scopevm_session_options complete(const scopevm_session_options* given) {
+  scopevm_session_options options{};
+  if (given != nullptr) std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
+  return options;
+}
+
+SessionOptions to_cpp(const scopevm_session_options& options) {
+  SessionOptions out;
+  out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
+  for (size_t i = 0; i < options.limit_count; ++i)
+    out.memory_limits.push_back({options.limits[i].scope, options.limits[i].bytes});
+  if (options.parallel_for != nullptr) out.executor = std::make_shared<CExecutor>(options);
+  return out;
+}
+
+Result<Tensor> to_tensor(const DLTensor* tensor) {
+  if (tensor == nullptr) return Tensor();
+  return runtime::borrow_dlpack(*tensor);
+}
+
+const char* name_at(const std::vector<TensorSignature>& tensors, size_t index) {
+  return index < tensors.size() ? tensors[index].name.c_str() : nullptr;
+}
+
+Result<int64_t> scope_bound(const Module& module, const std::map<std::string, int64_t>& dims,
+                            int threads, const std::string& scope) {
+  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, module.memory_bound(dims, threads));
+  int64_t bytes = 0;
+  for (const ScopeBound& line : bound.scopes)
+    if (line.scope == scope) bytes += line.bytes;
+  return bytes;
+}
+
+scopevm_status* give_module(Result<Module> module, scopevm_module** out) {
+  if (!module.is_ok()) return to_c(module.status());
+  *out = new scopevm_module{*std::move(module)};
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace scopevm
+
+using scopevm::to_c;
+
+int scopevm_api_version(void) { return SCOPEVM_API_VERSION; }
+
+int scopevm_status_code(const scopevm_status* status) {
+  return status == nullptr ? 0 : status->code;
+}
+
+const char* scopevm_status_message(const scopevm_status* status) {
+  return status == nullptr ? "" : status->message.c_str();
+}
+
+void scopevm_status_free(scopevm_status* status) { delete status; }
+
+scopevm_status* scopevm_module_load(const char* path, scopevm_module** out) {
+  return scopevm::give_module(scopevm::Module::load(path), out);
+}
+
+scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size, scopevm_module** out) {
+  return scopevm::give_module(
+      scopevm::Module::load_bytes({static_cast<const uint8_t*>(bytes), size}), out);
+}
+
+void scopevm_module_free(scopevm_module* module) { delete module; }
+
+size_t scopevm_module_input_count(const scopevm_module* module) {
+  return module->module.signature().inputs.size();
+}
+
+size_t scopevm_module_output_count(const scopevm_module* module) {
+  return module->module.signature().outputs.size();
+}
+
+const char* scopevm_module_input_name(const scopevm_module* module, size_t index) {
+  return scopevm::name_at(module->module.signature().inputs, index);
+}
+
+const char* scopevm_module_output_name(const scopevm_module* module, size_t index) {
+  return scopevm::name_at(module->module.signature().outputs, index);
+}
+
+scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const char* const* names,
+                                            const int64_t* values, size_t count, int threads,
+                                            const char* scope, int64_t* out_bytes) {
+  std::map<std::string, int64_t> dims;
+  for (size_t i = 0; i < count; ++i) dims[names[i]] = values[i];
+  const scopevm::Result<int64_t> bytes = scopevm::scope_bound(module->module, dims, threads, scope);
+  if (!bytes.is_ok()) return to_c(bytes.status());
+  *out_bytes = *bytes;
+  return nullptr;
+}
+
+scopevm_status* scopevm_session_create(const scopevm_module* module,
+                                       const scopevm_session_options* options,
+                                       scopevm_session** out) {
+  scopevm::Result<scopevm::Session> session =
+      scopevm::Session::create(module->module, scopevm::to_cpp(scopevm::complete(options)));
+  if (!session.is_ok()) return to_c(session.status());
+  *out = new scopevm_session{*std::move(session)};
+  return nullptr;
+}
+
+void scopevm_session_free(scopevm_session* session) { delete session; }
+
+scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out) {
+  *out = new scopevm_call{session->session.make_call()};
+  return nullptr;
+}
+
+void scopevm_call_free(scopevm_call* call) { delete call; }
+
+scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
+                                       const DLTensor* tensor) {
+  scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
+  if (!borrowed.is_ok()) return to_c(borrowed.status());
+  return to_c(call->call.set_input(name, *std::move(borrowed)));
+}
+
+scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
+                                        const DLTensor* tensor) {
+  scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
+  if (!borrowed.is_ok()) return to_c(borrowed.status());
+  return to_c(call->call.set_output(name, *std::move(borrowed)));
+}
+
+scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
+  scopevm::CallOptions options;
+  if (timeout_ms > 0)
+    options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  return to_c(call->call.run(options));
+}
+
+scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
+  const auto outputs = call->call.outputs();
+  if (index >= outputs.size())
+    return to_c({scopevm::StatusCode::kNotFound,
+                 "the call has " + std::to_string(outputs.size()) + " results"});
+  scopevm::Result<DLManagedTensor*> managed = outputs[index].to_dlpack();
+  if (!managed.is_ok()) return to_c(managed.status());
+  *out = *managed;
+  return nullptr;
+}

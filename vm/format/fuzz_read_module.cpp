@@ -1,0 +1,79 @@
+// Fuzz target: bytes -> reader -> verifier -> text -> assembler. Nothing may crash, hang or grow
+// without bound. Mutations seldom survive checksums, so the input is also tried as the tables
+// section of a file that is otherwise right.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "vm/format/assembler.h"
+#include "vm/format/checksum.h"
+#include "vm/format/disassembler.h"
+#include "vm/format/layout.h"
+#include "vm/format/reader.h"
+#include "vm/format/verify.h"
+#include "vm/format/writer.h"
+
+namespace scopevm::format {
+namespace {
+
+void check(bool holds) {
+  if (!holds) __builtin_trap();
+}
+
+void exercise(const ModuleContents& module) {
+  (void)verify(module).is_ok();
+  std::string text = disassemble(module);
+  Result<ModuleContents> again = assemble(text);
+  check(again.is_ok());
+  check(write_module(module) == write_module(*again));
+}
+
+void try_file(const uint8_t* data, size_t size) {
+  Result<ModuleContents> module = read_module(aligned_copy(data, size));
+  if (module.is_ok()) exercise(*module);
+}
+
+// A file with right checksums. The input's first two bytes are the size of the tables, which
+// follow; the rest is code.
+std::vector<uint8_t> file_around(const uint8_t* data, size_t size) {
+  data += 2;
+  size -= 2;
+  size_t tables = std::min<size_t>(data[-2] | data[-1] << 8, size);
+  const uint8_t* parts[kSectionCount] = {data, data + tables, nullptr, nullptr};
+  size_t sizes[kSectionCount] = {tables, size - tables, 0, 0};
+  SectionEntry entries[kSectionCount] = {};
+  std::vector<uint8_t> file(sizeof(FileHeader) + sizeof(entries));
+  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
+    file.resize(align_up(file.size()));
+    entries[kind] = {kind, 0, file.size(), sizes[kind], checksum(parts[kind], sizes[kind])};
+    file.insert(file.end(), parts[kind], parts[kind] + sizes[kind]);
+  }
+  FileHeader header = {};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.version_major = kVersionMajor;
+  header.version_minor = kVersionMinor;
+  header.section_count = kSectionCount;
+  header.file_size = file.size();
+  header.section_table_offset = sizeof(FileHeader);
+  header.section_table_checksum = checksum(entries, sizeof(entries));
+  header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
+  std::memcpy(file.data(), &header, sizeof(header));
+  std::memcpy(file.data() + sizeof(header), entries, sizeof(entries));
+  return file;
+}
+
+}  // namespace
+}  // namespace scopevm::format
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace scopevm::format;
+  try_file(data, size);
+  if (size >= 2) {
+    std::vector<uint8_t> file = file_around(data, size);
+    try_file(file.data(), file.size());
+  }
+  (void)assemble({reinterpret_cast<const char*>(data), size}).is_ok();
+  return 0;
+}

@@ -1,0 +1,169 @@
+// The tables section -> ModuleContents. Trusts nothing: a buffer that FlatBuffers accepts may still
+// share one string a million times, so every element and byte copied is paid from a budget that the
+// section's size sets.
+#include <flatbuffers/flatbuffers.h>
+
+#include <cstring>
+#include <limits>
+
+#include "vm/format/module_generated.h"
+#include "vm/format/tables.h"
+
+namespace scopevm::format {
+namespace {
+
+template <typename T>
+using Vector = flatbuffers::Vector<T>;
+using flatbuffers::Offset;
+using flatbuffers::String;
+
+// FlatBuffers gives up on deeper tables; ours nest four deep.
+constexpr flatbuffers::uoffset_t kMaxDepth = 8;
+
+class TablesReader {
+ public:
+  // The writer shares nothing: every element takes four bytes of the section at least.
+  explicit TablesReader(uint64_t section_size) : budget_(section_size) {}
+
+  ModuleContents read(const fb::Module& in) {
+    ModuleContents out;
+    out.producer = text(in.producer());
+    each(*in.devices(), out.devices,
+         [&](const fb::Device& d) { return DeviceDecl{text(d.name()), text(d.kind())}; });
+    each(*in.pools(), out.pools, [&](const fb::Pool& p) {
+      return PoolDecl{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit()};
+    });
+    each(*in.functions(), out.functions, [&](const fb::Function& f) { return function(f); });
+    each(*in.shape_functions(), out.shape_functions,
+         [&](const fb::ShapeFunction& f) { return shape_function(f); });
+    each(*in.kernels(), out.kernels, [&](const fb::Kernel& k) {
+      return KernelDecl{text(k.symbol()), k.buffer_count(), k.param_count()};
+    });
+    each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
+    each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
+    out.messages = texts(*in.messages());
+    return out;
+  }
+
+  // Empty, or why what was read is not a module.
+  const std::string& error() const { return error_; }
+  std::vector<uint32_t> take_code_words() { return std::move(code_words_); }
+
+ private:
+  static constexpr uint64_t kElementBytes = 4;
+
+  bool pay(uint64_t bytes) {
+    if (bytes > budget_) {
+      budget_ = 0;
+      fail("its parts overlap");
+      return false;
+    }
+    budget_ -= bytes;
+    return true;
+  }
+
+  void fail(const std::string& what) {
+    if (error_.empty()) error_ = what;
+  }
+
+  std::string text(const String* s) { return pay(s->size()) ? s->str() : std::string(); }
+
+  template <typename Table, typename Item, typename Make>
+  void each(const Vector<Offset<Table>>& in, std::vector<Item>& out, Make make) {
+    if (!error_.empty() || !pay(in.size() * kElementBytes)) return;
+    out.reserve(in.size());
+    for (const Table* table : in) {
+      if (!error_.empty()) return;
+      out.push_back(make(*table));
+    }
+  }
+
+  std::vector<std::string> texts(const Vector<Offset<String>>& in) {
+    std::vector<std::string> out;
+    each(in, out, [&](const String& s) { return text(&s); });
+    return out;
+  }
+
+  DType dtype(uint8_t value) {
+    if (value < kDTypeCount) return static_cast<DType>(value);
+    fail("element type " + std::to_string(value) + " is not known");
+    return DType::kF32;
+  }
+
+  PoolKind pool_kind(uint8_t value) {
+    if (value <= static_cast<uint8_t>(PoolKind::kConstant)) return static_cast<PoolKind>(value);
+    fail("pool kind " + std::to_string(value) + " is not known");
+    return PoolKind::kHeap;
+  }
+
+  TensorDecl tensor(const fb::Tensor& t) {
+    return {text(t.name()), dtype(t.dtype()), texts(*t.dims())};
+  }
+
+  FunctionDecl function(const fb::Function& f) {
+    FunctionDecl out;
+    out.name = text(f.name());
+    each(*f.inputs(), out.inputs, [&](const fb::Tensor& t) { return tensor(t); });
+    each(*f.outputs(), out.outputs, [&](const fb::Tensor& t) { return tensor(t); });
+    each(*f.dimensions(), out.dimensions, [&](const fb::Dimension& d) {
+      return DimensionDecl{text(d.name()), d.min(), d.max(), d.multiple_of()};
+    });
+    out.register_count = f.register_count();
+    out.slot_count = f.slot_count();
+    code_words_.push_back(f.code_words());
+    each(*f.memory(), out.memory, [&](const fb::Memory& m) {
+      return MemoryDecl{m.pool(),       text(m.what()),       m.is_result(),
+                        m.bytes_slot(), m.lower_bound_slot(), text(m.formula())};
+    });
+    each(*f.sources(), out.sources,
+         [&](const fb::Source& s) { return SourceDecl{s.word(), text(s.name())}; });
+    return out;
+  }
+
+  ShapeFunctionDecl shape_function(const fb::ShapeFunction& f) {
+    ShapeFunctionDecl out{text(f.symbol()), f.slot_count(), f.dim_count(), {}};
+    each(*f.checks(), out.checks, [&](const fb::Check& c) {
+      return CheckDecl{text(c.message()), c.lhs_slot(), c.rhs_slot()};
+    });
+    return out;
+  }
+
+  ConstantDecl constant(const fb::Constant& c) {
+    ConstantDecl out{text(c.name()), dtype(c.dtype()), {}, c.pool(), {}};
+    uint64_t bytes = c.dims()->size() * sizeof(int64_t);
+    if (bytes != 0 && pay(bytes)) {
+      // Not by element: the verifier lets a vector of longs lie at any multiple of four.
+      out.dims.resize(c.dims()->size());
+      std::memcpy(out.dims.data(), c.dims()->Data(), bytes);
+    }
+    out.bytes.size = c.bytes();
+    return out;
+  }
+
+  ImageDecl image(const fb::Image& i) {
+    ImageDecl out{i.device(), text(i.target_cpu()), texts(*i.features()), {}};
+    out.elf.size = i.bytes();
+    return out;
+  }
+
+  uint64_t budget_;
+  std::string error_;
+  std::vector<uint32_t> code_words_;
+};
+
+}  // namespace
+
+Result<Tables> read_tables(std::span<const uint8_t> section) {
+  constexpr size_t kMinTableBytes = 8;  // what one table takes at least: bounds the verifier's work
+  flatbuffers::Verifier verifier(
+      section.data(), section.size(), kMaxDepth,
+      static_cast<flatbuffers::uoffset_t>(section.size() / kMinTableBytes + 1));
+  if (section.size() > std::numeric_limits<int32_t>::max() || !fb::VerifyModuleBuffer(verifier))
+    return Status(StatusCode::kInvalidModel, "not well-formed");
+  TablesReader reader(section.size());
+  Tables tables{reader.read(*fb::GetModule(section.data())), reader.take_code_words()};
+  if (!reader.error().empty()) return Status(StatusCode::kInvalidModel, reader.error());
+  return tables;
+}
+
+}  // namespace scopevm::format

@@ -1,0 +1,111 @@
+// ModuleContents -> the tables section.
+#include <flatbuffers/flatbuffers.h>
+
+#include "vm/format/module_generated.h"
+#include "vm/format/tables.h"
+
+namespace scopevm::format {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+// A vector of tables: each(item) for every item, in order.
+template <typename Table, typename Item, typename Each>
+auto table_vector(FlatBufferBuilder& builder, const std::vector<Item>& items, Each each) {
+  std::vector<Offset<Table>> offsets;
+  offsets.reserve(items.size());
+  for (const Item& item : items) offsets.push_back(each(item));
+  return builder.CreateVector(offsets);
+}
+
+auto string_vector(FlatBufferBuilder& builder, const std::vector<std::string>& items) {
+  return table_vector<flatbuffers::String>(
+      builder, items, [&](const std::string& item) { return builder.CreateString(item); });
+}
+
+auto tensor_vector(FlatBufferBuilder& builder, const std::vector<TensorDecl>& tensors) {
+  return table_vector<fb::Tensor>(builder, tensors, [&](const TensorDecl& tensor) {
+    auto name = builder.CreateString(tensor.name);
+    auto dims = string_vector(builder, tensor.dims);
+    return fb::CreateTensor(builder, name, static_cast<uint8_t>(tensor.dtype), dims);
+  });
+}
+
+Offset<fb::Function> function_table(FlatBufferBuilder& b, const FunctionDecl& function) {
+  auto name = b.CreateString(function.name);
+  auto inputs = tensor_vector(b, function.inputs);
+  auto outputs = tensor_vector(b, function.outputs);
+  auto dimensions = table_vector<fb::Dimension>(b, function.dimensions, [&](const auto& d) {
+    return fb::CreateDimension(b, b.CreateString(d.name), d.min, d.max, d.multiple_of);
+  });
+  auto memory = table_vector<fb::Memory>(b, function.memory, [&](const auto& m) {
+    auto what = b.CreateString(m.what);
+    auto formula = b.CreateString(m.formula);
+    return fb::CreateMemory(b, m.pool, what, m.is_result, m.bytes_slot, m.lower_bound_slot,
+                            formula);
+  });
+  auto sources = table_vector<fb::Source>(b, function.sources, [&](const auto& s) {
+    return fb::CreateSource(b, s.word, b.CreateString(s.name));
+  });
+  return fb::CreateFunction(b, name, inputs, outputs, dimensions, function.register_count,
+                            function.slot_count, static_cast<uint32_t>(function.code.size()),
+                            memory, sources);
+}
+
+Offset<fb::ShapeFunction> shape_function_table(FlatBufferBuilder& b,
+                                               const ShapeFunctionDecl& function) {
+  auto symbol = b.CreateString(function.symbol);
+  auto checks = table_vector<fb::Check>(b, function.checks, [&](const CheckDecl& check) {
+    return fb::CreateCheck(b, b.CreateString(check.message), check.lhs_slot, check.rhs_slot);
+  });
+  return fb::CreateShapeFunction(b, symbol, function.slot_count, function.dim_count, checks);
+}
+
+Offset<fb::Constant> constant_table(FlatBufferBuilder& b, const ConstantDecl& constant) {
+  auto name = b.CreateString(constant.name);
+  auto dims = b.CreateVector(constant.dims);
+  return fb::CreateConstant(b, name, static_cast<uint8_t>(constant.dtype), dims, constant.pool,
+                            constant.bytes.size);
+}
+
+Offset<fb::Image> image_table(FlatBufferBuilder& b, const ImageDecl& image) {
+  auto cpu = b.CreateString(image.target_cpu);
+  auto features = string_vector(b, image.features);
+  return fb::CreateImage(b, image.device, cpu, features, image.elf.size);
+}
+
+}  // namespace
+
+std::vector<uint8_t> write_tables(const ModuleContents& module) {
+  FlatBufferBuilder b;
+  b.ForceDefaults(true);
+  auto producer = b.CreateString(module.producer);
+  auto devices = table_vector<fb::Device>(b, module.devices, [&](const DeviceDecl& device) {
+    auto name = b.CreateString(device.name);
+    return fb::CreateDevice(b, name, b.CreateString(device.kind));
+  });
+  auto pools = table_vector<fb::Pool>(b, module.pools, [&](const PoolDecl& pool) {
+    return fb::CreatePool(b, b.CreateString(pool.scope), static_cast<uint8_t>(pool.kind),
+                          pool.device, pool.limit);
+  });
+  auto functions = table_vector<fb::Function>(
+      b, module.functions, [&](const FunctionDecl& f) { return function_table(b, f); });
+  auto shape_functions = table_vector<fb::ShapeFunction>(
+      b, module.shape_functions,
+      [&](const ShapeFunctionDecl& f) { return shape_function_table(b, f); });
+  auto kernels = table_vector<fb::Kernel>(b, module.kernels, [&](const KernelDecl& kernel) {
+    return fb::CreateKernel(b, b.CreateString(kernel.symbol), kernel.buffer_count,
+                            kernel.param_count);
+  });
+  auto constants = table_vector<fb::Constant>(
+      b, module.constants, [&](const ConstantDecl& c) { return constant_table(b, c); });
+  auto images = table_vector<fb::Image>(b, module.images,
+                                        [&](const ImageDecl& i) { return image_table(b, i); });
+  auto messages = string_vector(b, module.messages);
+  b.Finish(fb::CreateModule(b, producer, devices, pools, functions, shape_functions, kernels,
+                            constants, images, messages));
+  return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
+}
+
+}  // namespace scopevm::format

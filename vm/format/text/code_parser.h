@@ -1,0 +1,65 @@
+// A function's body of text -> words. Names of table entries and labels may come before what they
+// name: they are patched in when everything is known.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vm/format/module_contents.h"
+#include "vm/format/text/parser.h"
+#include "vm/format/text/reference.h"
+#include "vm/isa/opcodes.h"
+
+namespace scopevm::format::text {
+
+// A word that stands for a name.
+struct PendingReference {
+  size_t function = 0;  // index into the module's functions
+  size_t word = 0;
+  isa::FieldType type = isa::FieldType::function_field;
+  std::string name;
+  size_t offset = 0;  // in the text
+};
+
+class CodeParser {
+ public:
+  // Names go to `pending` as of function number `index`.
+  CodeParser(Parser& parser, FunctionDecl& function, size_t index,
+             std::vector<PendingReference>& pending)
+      : parser_(parser), function_(function), index_(index), pending_(pending) {}
+
+  // From '{' to '}'. Failures go to the parser.
+  void run();
+
+ private:
+  struct LabelUse {
+    std::string name;
+    size_t word;
+    size_t offset;
+  };
+
+  void line();
+  void directive();
+  void bind(const std::string& name, size_t offset);
+  void instruction(const std::vector<uint32_t>& written, bool has_written, const std::string& name,
+                   size_t offset);
+  void value(isa::FieldType type);
+  void int_value();
+  void reference(isa::FieldType type);
+  void target();
+  void resolve_labels();
+
+  void push(uint32_t word) { function_.code.push_back(word); }
+  template <typename Each>
+  void list(char open, char close, Each each);
+
+  Parser& parser_;
+  FunctionDecl& function_;
+  size_t index_;
+  std::vector<PendingReference>& pending_;
+  std::unordered_map<std::string, uint32_t> labels_;
+  std::vector<LabelUse> uses_;
+};
+
+}  // namespace scopevm::format::text

@@ -1,0 +1,110 @@
+// The parsing visitor of declarations.h, over one token of lookahead. The first error sticks: from
+// then on every read gives a default and the token stays at its end, so loops end.
+#pragma once
+
+#include <charconv>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/dtype.h"
+#include "scopevm/status.h"
+#include "vm/format/text/lexer.h"
+
+namespace scopevm::format::text {
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::string_view file_name) : lexer_(text), file_name_(file_name) {
+    advance();
+  }
+
+  const Token& token() const { return token_; }
+  bool has_failed() const { return !status_.is_ok(); }
+  Status take_status() { return std::move(status_); }
+
+  // Fails at the current token, or at an offset.
+  void fail(const std::string& what) { fail_at(token_.offset, what); }
+  void fail_at(size_t offset, const std::string& what);
+  void fail_expected(std::string_view what);
+  void advance();
+
+  bool is_word(std::string_view word) const {
+    return token_.kind == Token::Kind::kName && token_.text == word;
+  }
+  bool is_punctuation(char c) const {
+    return token_.kind == Token::Kind::kPunctuation && token_.text[0] == c;
+  }
+  // Takes it if it is there.
+  bool accept_word(std::string_view word);
+  bool accept(char c);
+  void expect(char c);
+
+  // A plain name of any kind.
+  std::string name();
+  // The digits of "PREFIX12", a name such as s12.
+  template <typename Number>
+  bool parse_number(std::string_view digits, Number& value) {
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size();
+  }
+  uint32_t register_index();
+  std::vector<uint8_t> base64();
+
+  // The visitor.
+  void word(std::string_view word);
+  void string(std::string& text);
+  template <typename Number>
+  void number(Number& value) {
+    if (token_.kind != Token::Kind::kNumber) return fail_expected("a number");
+    if (!parse_number(token_.text, value))
+      return fail("number " + token_.text + " is out of range: at most " +
+                  std::to_string(std::numeric_limits<Number>::max()));
+    advance();
+  }
+  void slot(uint32_t& slot);
+  void dtype(DType& dtype);
+  template <typename Enum, size_t kCount>
+  void choice(Enum& value, const std::string_view (&names)[kCount]) {
+    for (size_t i = 0; i < kCount; ++i) {
+      if (!accept_word(names[i])) continue;
+      value = static_cast<Enum>(i);
+      return;
+    }
+    std::string all;
+    for (std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+    fail_expected("one of " + all);
+  }
+  void flag(bool& value, std::string_view name) { value = accept_word(name); }
+  void strings(std::vector<std::string>& values) {
+    list(values, [this](std::string& value) { string(value); });
+  }
+  void numbers(std::vector<int64_t>& values) {
+    list(values, [this](int64_t& value) { number(value); });
+  }
+
+  // each() for every element of "(a, b)", "[a, b]" or "a, b".
+  template <typename Each>
+  void separated(char open, char close, Each each) {
+    expect(open);
+    if (accept(close)) return;
+    do each();
+    while (!has_failed() && accept(','));
+    expect(close);
+  }
+
+ private:
+  template <typename T, typename Each>
+  void list(std::vector<T>& values, Each each) {
+    values.clear();
+    separated('[', ']', [&] { each(values.emplace_back()); });
+  }
+
+  Lexer lexer_;
+  std::string file_name_;
+  Token token_;
+  Status status_;
+};
+
+}  // namespace scopevm::format::text

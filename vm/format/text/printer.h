@@ -1,0 +1,61 @@
+// The printing visitor of declarations.h. Every part goes after one space.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/dtype.h"
+#include "vm/format/text/spelling.h"
+
+namespace scopevm::format::text {
+
+class Printer {
+ public:
+  explicit Printer(std::string& out) : out_(out) {}
+
+  void word(std::string_view word) {
+    out_ += ' ';
+    out_ += word;
+  }
+  void string(const std::string& text) {
+    out_ += ' ';
+    append_quoted(out_, text);
+  }
+  template <typename Number>
+  void number(const Number& number) {
+    word(std::to_string(number));
+  }
+  void slot(const uint32_t& slot) { word("s" + std::to_string(slot)); }
+  void dtype(const DType& dtype) { word(scopevm::name(dtype)); }
+  template <typename Enum, size_t kCount>
+  void choice(const Enum& value, const std::string_view (&names)[kCount]) {
+    word(names[static_cast<size_t>(value)]);
+  }
+  void flag(const bool& value, std::string_view name) {
+    if (value) word(name);
+  }
+  void strings(const std::vector<std::string>& values) {
+    list(values, [this](const std::string& value) { append_quoted(out_, value); });
+  }
+  void numbers(const std::vector<int64_t>& values) {
+    list(values, [this](int64_t value) { out_ += std::to_string(value); });
+  }
+
+ private:
+  template <typename Values, typename Each>
+  void list(const Values& values, Each each) {
+    out_ += " [";
+    std::string_view separator;
+    for (const auto& value : values) {
+      out_ += separator;
+      each(value);
+      separator = ", ";
+    }
+    out_ += ']';
+  }
+
+  std::string& out_;
+};
+
+}  // namespace scopevm::format::text

@@ -1,0 +1,43 @@
+// Names of a module's table entries, as instructions refer to them: @name, @"any name" or #index.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vm/format/module_contents.h"
+#include "vm/isa/opcodes.h"
+
+namespace scopevm::format::text {
+
+// Looks up names of functions, shape functions, kernels, constants, pools and messages. Of equal
+// names the first counts. Views the module.
+class References {
+ public:
+  explicit References(const ModuleContents& module);
+
+  static bool is_reference(isa::FieldType type);
+  // @name if that finds `index` again, else #index.
+  std::string print(isa::FieldType type, uint32_t index) const;
+  std::optional<uint32_t> find(isa::FieldType type, std::string_view name) const;
+
+ private:
+  struct Table {
+    std::vector<std::string_view> names;
+    std::unordered_map<std::string_view, uint32_t> index_of;
+
+    void add(std::string_view name) {
+      index_of.emplace(name, static_cast<uint32_t>(names.size()));
+      names.push_back(name);
+    }
+  };
+  Table& table(isa::FieldType type) { return tables_[static_cast<size_t>(type)]; }
+  const Table& table(isa::FieldType type) const { return tables_[static_cast<size_t>(type)]; }
+
+  std::vector<Table> tables_;  // by field type; empty where the type is no reference
+};
+
+}  // namespace scopevm::format::text

@@ -1,0 +1,188 @@
+// The tables of a module, and verify() itself.
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "vm/format/verify.h"
+#include "vm/format/verify/stages.h"
+
+namespace scopevm::format {
+namespace {
+
+// Far above what models have; they bound what a request or a message costs.
+constexpr size_t kMaxDimText = 4096;
+constexpr size_t kMaxFeatureText = 64;
+constexpr uint32_t kMaxSlots = 1 << 20;
+constexpr uint32_t kSpareRegisters = 256;
+
+std::string quoted(const std::string& name) { return "\"" + name + "\""; }
+
+Status verify_machine(const ModuleContents& module) {
+  if (module.devices.empty()) return invalid("module has no device");
+  for (size_t i = 0; i < module.pools.size(); ++i) {
+    const PoolDecl& pool = module.pools[i];
+    std::string context = "pool " + std::to_string(i);
+    if (static_cast<uint8_t>(pool.kind) > static_cast<uint8_t>(PoolKind::kConstant))
+      return invalid(context + ": kind is not known");
+    if (pool.limit < -1) return invalid(context + ": limit " + std::to_string(pool.limit));
+    SCOPEVM_RETURN_IF_ERROR(
+        check_index("device", pool.device, module.devices.size()).with_context(context));
+  }
+  return {};
+}
+
+Status verify_images(const ModuleContents& module) {
+  for (size_t i = 0; i < module.images.size(); ++i) {
+    const ImageDecl& image = module.images[i];
+    std::string context = "image " + std::to_string(i);
+    SCOPEVM_RETURN_IF_ERROR(
+        check_index("device", image.device, module.devices.size()).with_context(context));
+    if (image.elf.size == 0) return invalid(context + ": is empty");
+    for (const std::string& feature : image.features)
+      if (feature.empty() || feature.size() > kMaxFeatureText ||
+          feature.find_first_of(" \t\n") != std::string::npos)
+        return invalid(context + ": " + quoted(feature) + " is not a feature's name");
+  }
+  if (module.images.empty() && !(module.kernels.empty() && module.shape_functions.empty()))
+    return invalid("module has kernels or shape functions but no image");
+  return {};
+}
+
+Status verify_symbols(const ModuleContents& module) {
+  for (size_t i = 0; i < module.kernels.size(); ++i)
+    if (module.kernels[i].symbol.empty())
+      return invalid("kernel " + std::to_string(i) + ": has no symbol");
+  for (size_t i = 0; i < module.shape_functions.size(); ++i) {
+    const ShapeFunctionDecl& function = module.shape_functions[i];
+    std::string context = "shape function " + std::to_string(i);
+    if (function.symbol.empty()) return invalid(context + ": has no symbol");
+    for (const CheckDecl& check : function.checks)
+      for (uint32_t slot : {check.lhs_slot, check.rhs_slot})
+        SCOPEVM_RETURN_IF_ERROR(
+            check_index("check slot", slot, function.slot_count).with_context(context));
+  }
+  return {};
+}
+
+Status verify_constants(const ModuleContents& module) {
+  for (size_t i = 0; i < module.constants.size(); ++i) {
+    const ConstantDecl& constant = module.constants[i];
+    std::string context = "constant " + std::to_string(i) + " " + quoted(constant.name);
+    SCOPEVM_RETURN_IF_ERROR(
+        check_index("pool", constant.pool, module.pools.size()).with_context(context));
+    if (static_cast<int>(constant.dtype) >= kDTypeCount)
+      return invalid(context + ": element type is not known");
+    int64_t bytes = checked_byte_size(constant.dims, constant.dtype);
+    if (bytes < 0) return invalid(context + ": dims are negative or too large");
+    if (static_cast<uint64_t>(bytes) != constant.bytes.size)
+      return invalid(context + ": dims take " + std::to_string(bytes) + " bytes, it has " +
+                     std::to_string(constant.bytes.size));
+  }
+  return {};
+}
+
+bool is_dim_number(const std::string& dim) {
+  int64_t value = -1;
+  auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
+  return error == std::errc() && end == dim.data() + dim.size() && value >= 0;
+}
+
+Status verify_tensor(const TensorDecl& tensor) {
+  if (static_cast<int>(tensor.dtype) >= kDTypeCount)
+    return invalid(quoted(tensor.name) + ": element type is not known");
+  for (const std::string& dim : tensor.dims)
+    if (dim.empty() || dim.size() > kMaxDimText)
+      return invalid(quoted(tensor.name) + ": dim text of " + std::to_string(dim.size()) +
+                     " characters");
+  return {};
+}
+
+Status verify_signature(const FunctionDecl& function) {
+  std::set<std::string_view> symbols;
+  for (const DimensionDecl& dimension : function.dimensions) {
+    std::string context = "dimension " + quoted(dimension.name);
+    if (dimension.name.empty() || !symbols.insert(dimension.name).second)
+      return invalid(context + ": is not a name of its own");
+    if (dimension.min < 0 || dimension.min > dimension.max || dimension.multiple_of < 1)
+      return invalid(context + ": bounds are not valid");
+  }
+  std::set<std::string_view> names;
+  for (const TensorDecl& input : function.inputs) {
+    SCOPEVM_RETURN_IF_ERROR(verify_tensor(input).with_context("input"));
+    if (!names.insert(input.name).second)
+      return invalid("input " + quoted(input.name) + ": a second one of this name");
+    for (const std::string& dim : input.dims)
+      if (!is_dim_number(dim) && !symbols.contains(dim))
+        return invalid("input " + quoted(input.name) + ": dim " + quoted(dim) +
+                       " is neither a number nor a declared dimension");
+  }
+  for (const TensorDecl& output : function.outputs)
+    SCOPEVM_RETURN_IF_ERROR(verify_tensor(output).with_context("output"));
+  return {};
+}
+
+Status verify_function_sizes(const FunctionDecl& function) {
+  // Every register is an input or named by an instruction, but for a few.
+  uint64_t most = function.inputs.size() + function.code.size() + kSpareRegisters;
+  if (function.register_count < function.inputs.size())
+    return invalid(std::to_string(function.register_count) + " registers do not hold " +
+                   std::to_string(function.inputs.size()) + " inputs");
+  if (function.register_count > most)
+    return invalid(std::to_string(function.register_count) +
+                   " registers are more than the code can name");
+  if (function.slot_count > kMaxSlots)
+    return invalid(std::to_string(function.slot_count) + " slots, the limit is " +
+                   std::to_string(kMaxSlots));
+  return {};
+}
+
+Status verify_functions(const ModuleContents& module) {
+  std::set<std::string_view> names;
+  for (const FunctionDecl& function : module.functions) {
+    if (!names.insert(function.name).second)
+      return invalid("function " + quoted(function.name) + ": a second one of this name");
+    SCOPEVM_RETURN_IF_ERROR(verify_signature(function).with_context(function.name));
+    SCOPEVM_RETURN_IF_ERROR(verify_function_sizes(function).with_context(function.name));
+  }
+  return names.contains("main") ? Status() : invalid("module has no function \"main\"");
+}
+
+Status verify_code(const ModuleContents& module, const FunctionDecl& function) {
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint32_t> starts, verify_instructions(module, function));
+  return verify_flow(module, function, starts);
+}
+
+}  // namespace
+
+Status check_index(std::string_view what, uint64_t index, uint64_t count) {
+  if (index < count) return {};
+  return invalid(std::string(what) + " " + std::to_string(index) + " is out of range: there are " +
+                 std::to_string(count));
+}
+
+int64_t checked_byte_size(const std::vector<int64_t>& dims, DType dtype) {
+  // A zero anywhere makes the size zero, whatever the other dims would multiply to.
+  if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; })) return -1;
+  if (std::ranges::find(dims, 0) != dims.end()) return 0;
+  int64_t bytes = byte_size(dtype);
+  for (int64_t dim : dims)
+    if (__builtin_mul_overflow(bytes, dim, &bytes)) return -1;
+  return bytes;
+}
+
+Status verify_declarations(const ModuleContents& module) {
+  SCOPEVM_RETURN_IF_ERROR(verify_machine(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_images(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_symbols(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_constants(module));
+  return verify_functions(module);
+}
+
+Status verify(const ModuleContents& module) {
+  SCOPEVM_RETURN_IF_ERROR(verify_declarations(module));
+  for (const FunctionDecl& function : module.functions)
+    SCOPEVM_RETURN_IF_ERROR(verify_code(module, function).with_context(function.name));
+  return {};
+}
+
+}  // namespace scopevm::format

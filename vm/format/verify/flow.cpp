@@ -1,0 +1,355 @@
+// Registers along control flow: a worklist over the blocks that jumps make, each with the state of
+// every register at its start.
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+#include "vm/format/verify/register_state.h"
+#include "vm/format/verify/stages.h"
+#include "vm/isa/instruction.h"
+
+namespace scopevm::format {
+namespace {
+
+using isa::Instruction;
+using isa::IntList;
+using isa::Opcode;
+using isa::RegisterIndex;
+using isa::RegisterList;
+using Kind = RegisterState::Kind;
+using State = std::vector<RegisterState>;
+using isa::decode;
+namespace op = isa::op;
+
+// Bounds on what a hostile module costs: about 100 MB, and a few seconds.
+constexpr uint64_t kMaxStates = uint64_t{1} << 22;  // blocks times registers
+constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // instructions visited and registers merged
+
+// The effect of each opcode on the registers.
+class Transfer {
+ public:
+  Transfer(const ModuleContents& module, const FunctionDecl& function)
+      : module_(module), function_(function) {}
+
+  Status apply(const Instruction& in, State& state) const;
+
+ private:
+  Status expect(const State& state, RegisterIndex reg, Kind kind) const {
+    const RegisterState& held = state[reg.value];
+    if (held.kind == kind) return {};
+    return invalid("register " + std::to_string(reg.value) + " " + describe(held.kind) + ", a " +
+                   (kind == Kind::kStorage ? "storage" : "tensor") + " is needed");
+  }
+
+  // A tensor of the declared element type and rank.
+  Status expect(const State& state, RegisterIndex reg, const TensorDecl& decl) const {
+    SCOPEVM_RETURN_IF_ERROR(expect(state, reg, Kind::kTensor));
+    const RegisterState& held = state[reg.value];
+    if (held.dtype == decl.dtype && held.rank == decl.dims.size()) return {};
+    return invalid("register " + std::to_string(reg.value) + " holds " +
+                   type_text(held.dtype, held.rank) + ", \"" + decl.name + "\" is " +
+                   type_text(decl.dtype, decl.dims.size()));
+  }
+
+  static std::string type_text(DType dtype, uint64_t rank) {
+    return std::string(name(dtype)) + " of rank " + std::to_string(rank);
+  }
+
+  // Dims known now do not take more than `bytes`, unless that is unknown (-1).
+  static Status check_dims(const IntList& dims, DType dtype, int64_t bytes) {
+    std::vector<int64_t> values;
+    for (uint32_t i = 0; i < dims.size(); ++i) {
+      if (dims[i].is_slot()) return {};
+      values.push_back(dims[i].immediate_value());
+    }
+    int64_t needed = checked_byte_size(values, dtype);
+    if (needed < 0) return invalid("dims are too large");
+    if (bytes < 0 || needed <= bytes) return {};
+    return invalid("dims take " + std::to_string(needed) + " bytes of " + std::to_string(bytes));
+  }
+
+  Status alloc_tensor(const op::alloc_tensor& in, State& state) const;
+  Status alloc_view(const op::alloc_view& in, State& state) const;
+  Status device_copy(const op::device_copy& in, const State& state) const;
+  Status launch(const op::launch& in, const State& state) const;
+  Status shape_function(const op::shape_function& in, const State& state) const;
+  Status call(const op::call& in, State& state) const;
+
+  const ModuleContents& module_;
+  const FunctionDecl& function_;
+};
+
+Status Transfer::alloc_tensor(const op::alloc_tensor& in, State& state) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(state, in.storage, Kind::kStorage));
+  const RegisterState& storage = state[in.storage.value];
+  int64_t bytes = in.bytes.is_slot() ? -1 : in.bytes.immediate_value();
+  if (storage.bytes >= 0 && !in.offset.is_slot() && bytes >= 0 &&
+      in.offset.immediate_value() + bytes > storage.bytes)
+    return invalid("bytes " + std::to_string(in.offset.immediate_value()) + " to " +
+                   std::to_string(in.offset.immediate_value() + bytes) + " of a storage of " +
+                   std::to_string(storage.bytes));
+  SCOPEVM_RETURN_IF_ERROR(check_dims(in.dims, in.dtype, bytes));
+  state[in.dst.value] = {Kind::kTensor, in.dtype, false, in.dims.size(), storage.pool, bytes};
+  return {};
+}
+
+Status Transfer::alloc_view(const op::alloc_view& in, State& state) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(state, in.of, Kind::kTensor));
+  RegisterState view = state[in.of.value];
+  SCOPEVM_RETURN_IF_ERROR(check_dims(in.dims, in.dtype, view.bytes));
+  view.dtype = in.dtype;
+  view.rank = in.dims.size();
+  state[in.dst.value] = view;
+  return {};
+}
+
+Status Transfer::device_copy(const op::device_copy& in, const State& state) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(state, in.to, Kind::kTensor));
+  SCOPEVM_RETURN_IF_ERROR(expect(state, in.from, Kind::kTensor));
+  const RegisterState& to = state[in.to.value];
+  const RegisterState& from = state[in.from.value];
+  if (to.is_read_only)
+    return invalid("register " + std::to_string(in.to.value) +
+                   " holds a constant or an input, which is never written");
+  if (to.pool != RegisterState::kUnknownPool && to.pool == from.pool)
+    return invalid("both tensors lie in pool \"" + module_.pools[to.pool].scope + "\"");
+  return {};
+}
+
+// All buffers are on one device, and it has an image.
+Status Transfer::launch(const op::launch& in, const State& state) const {
+  constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t device = kNone;
+  for (uint32_t i = 0; i < in.buffers.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(expect(state, in.buffers[i], Kind::kTensor));
+    uint32_t pool = state[in.buffers[i].value].pool;
+    if (pool == RegisterState::kUnknownPool) continue;
+    uint32_t here = module_.pools[pool].device;
+    if (device != kNone && device != here)
+      return invalid("buffers lie on devices \"" + module_.devices[device].name + "\" and \"" +
+                     module_.devices[here].name + "\"");
+    device = here;
+  }
+  if (device == kNone ||
+      std::ranges::find(module_.images, device, &ImageDecl::device) != module_.images.end())
+    return {};
+  return invalid("device \"" + module_.devices[device].name + "\" has no image");
+}
+
+Status Transfer::shape_function(const op::shape_function& in, const State& state) const {
+  uint64_t dims = 0;
+  for (uint32_t i = 0; i < in.inputs.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(expect(state, in.inputs[i], Kind::kTensor));
+    dims += state[in.inputs[i].value].rank;
+  }
+  uint32_t expected = module_.shape_functions[in.function.value].dim_count;
+  if (dims == expected) return {};
+  return invalid("inputs have " + std::to_string(dims) + " dims, expected " +
+                 std::to_string(expected));
+}
+
+Status Transfer::call(const op::call& in, State& state) const {
+  const FunctionDecl& callee = module_.functions[in.callee.value];
+  for (uint32_t i = 0; i < in.arguments.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(expect(state, in.arguments[i], callee.inputs[i]));
+  for (uint32_t i = 0; i < in.results.size(); ++i) {
+    const TensorDecl& output = callee.outputs[i];
+    // A callee may return its argument or a constant.
+    state[in.results[i].value] = {Kind::kTensor, output.dtype, true,
+                                  static_cast<uint32_t>(output.dims.size())};
+  }
+  return {};
+}
+
+Status Transfer::apply(const Instruction& in, State& state) const {
+  const uint32_t* at = &function_.code[in.start];
+  switch (in.row->opcode) {
+    case Opcode::jump:
+    case Opcode::branch:
+    case Opcode::fail:
+      return {};
+    case Opcode::ret: {
+      auto ret = decode<op::ret>(at);
+      for (uint32_t i = 0; i < ret.values.size(); ++i)
+        SCOPEVM_RETURN_IF_ERROR(expect(state, ret.values[i], function_.outputs[i]));
+      return {};
+    }
+    case Opcode::call:
+      return call(decode<op::call>(at), state);
+    case Opcode::alloc_storage: {
+      auto alloc = decode<op::alloc_storage>(at);
+      state[alloc.dst.value] = {Kind::kStorage,
+                                DType::kU8,
+                                false,
+                                0,
+                                alloc.from.value,
+                                alloc.size.is_slot() ? -1 : alloc.size.immediate_value()};
+      return {};
+    }
+    case Opcode::alloc_tensor:
+      return alloc_tensor(decode<op::alloc_tensor>(at), state);
+    case Opcode::alloc_view:
+      return alloc_view(decode<op::alloc_view>(at), state);
+    case Opcode::kill: {
+      RegisterState& held = state[decode<op::kill>(at).value.value];
+      if (held.kind != Kind::kStorage && held.kind != Kind::kTensor)
+        return invalid("register " + std::to_string(at[1]) + " " + describe(held.kind));
+      held = {};
+      return {};
+    }
+    case Opcode::device_copy:
+      return device_copy(decode<op::device_copy>(at), state);
+    case Opcode::launch:
+      return launch(decode<op::launch>(at), state);
+    case Opcode::shape_function:
+      return shape_function(decode<op::shape_function>(at), state);
+    case Opcode::load_dim: {
+      auto load = decode<op::load_dim>(at);
+      SCOPEVM_RETURN_IF_ERROR(expect(state, load.of, Kind::kTensor));
+      if (load.axis.is_slot()) return invalid("axis must be an immediate");
+      return check_index("axis", load.axis.bits, state[load.of.value].rank);
+    }
+    case Opcode::move: {
+      auto move = decode<op::move>(at);
+      const RegisterState& held = state[move.from.value];
+      if (held.kind != Kind::kStorage && held.kind != Kind::kTensor)
+        return invalid("register " + std::to_string(move.from.value) + " " + describe(held.kind));
+      state[move.dst.value] = held;
+      return {};
+    }
+    case Opcode::load_const: {
+      auto load = decode<op::load_const>(at);
+      const ConstantDecl& constant = module_.constants[load.constant.value];
+      state[load.dst.value] = {Kind::kTensor, constant.dtype,
+                               true,          static_cast<uint32_t>(constant.dims.size()),
+                               constant.pool, static_cast<int64_t>(constant.bytes.size)};
+      return {};
+    }
+  }
+  return invalid("opcode is not known to the verifier");
+}
+
+class FlowVerifier {
+ public:
+  FlowVerifier(const ModuleContents& module, const FunctionDecl& function,
+               const std::vector<uint32_t>& starts)
+      : function_(function), starts_(starts), transfer_(module, function) {}
+
+  Status run() {
+    find_blocks();
+    if (blocks_.size() * uint64_t{function_.register_count} > kMaxStates) return too_large();
+    State entry(function_.register_count);
+    for (size_t i = 0; i < function_.inputs.size(); ++i) {
+      const TensorDecl& input = function_.inputs[i];
+      entry[i] = {Kind::kTensor, input.dtype, true, static_cast<uint32_t>(input.dims.size())};
+    }
+    SCOPEVM_RETURN_IF_ERROR(reach(0, entry));
+    while (!pending_.empty()) {
+      Block& block = blocks_[pending_.front()];
+      pending_.pop_front();
+      block.is_pending = false;
+      SCOPEVM_RETURN_IF_ERROR(walk(block));
+    }
+    return {};
+  }
+
+ private:
+  struct Block {
+    size_t first = 0;  // index of its first instruction
+    bool is_reached = false;
+    bool is_pending = false;
+    State at_start;
+  };
+
+  static Status too_large() {
+    return Status(StatusCode::kUnsupported, "control flow is too large to verify");
+  }
+
+  // Cheap: views of the code. Kept ones would outgrow it many times.
+  Instruction instruction(uint32_t start) const {
+    return *isa::read_instruction(function_.code, start);
+  }
+
+  // A block starts at the entry and wherever a jump leads.
+  void find_blocks() {
+    std::vector<uint32_t> words = {0};
+    for (uint32_t start : starts_) {
+      const Instruction in = instruction(start);
+      for (const Instruction::Field& field : in.fields())
+        if (field.type == isa::FieldType::target_field) words.push_back(field.words[0]);
+    }
+    std::ranges::sort(words);
+    words.erase(std::ranges::unique(words).begin(), words.end());
+    for (size_t i = 0, next = 0; i < starts_.size() && next < words.size(); ++i) {
+      if (starts_[i] != words[next]) continue;
+      block_at_[words[next++]] = blocks_.size();
+      blocks_.push_back({i});
+    }
+  }
+
+  // Control comes to the block at `word` with `state`.
+  Status reach(uint32_t word, const State& state) {
+    size_t index = block_at_.at(word);
+    Block& block = blocks_[index];
+    bool has_changed = !block.is_reached;
+    if (!block.is_reached) {
+      block.at_start = state;
+    } else {
+      for (size_t i = 0; i < state.size(); ++i) {
+        RegisterState merged = merge(block.at_start[i], state[i]);
+        has_changed = has_changed || merged != block.at_start[i];
+        block.at_start[i] = merged;
+      }
+    }
+    block.is_reached = true;
+    if (has_changed && !block.is_pending) {
+      block.is_pending = true;
+      pending_.push_back(index);
+    }
+    return spend(state.size() + 1);
+  }
+
+  Status walk(const Block& block) {
+    State state = block.at_start;
+    for (size_t i = block.first; i < starts_.size(); ++i) {
+      const Instruction in = instruction(starts_[i]);
+      if (i != block.first && block_at_.contains(in.start)) return reach(in.start, state);
+      Status status = transfer_.apply(in, state);
+      if (!status.is_ok())
+        return std::move(status).with_context("word " + std::to_string(in.start) + ": " +
+                                              std::string(in.row->name));
+      SCOPEVM_RETURN_IF_ERROR(spend(in.word_count));
+      if (in.row->opcode == Opcode::ret || in.row->opcode == Opcode::fail) return {};
+      bool has_jumped = false;
+      for (const Instruction::Field& field : in.fields()) {
+        if (field.type != isa::FieldType::target_field) continue;
+        has_jumped = true;
+        SCOPEVM_RETURN_IF_ERROR(reach(field.words[0], state));
+      }
+      if (has_jumped) return {};
+    }
+    return {};
+  }
+
+  Status spend(uint64_t work) {
+    work_ += work;
+    return work_ > kMaxWork ? too_large() : Status();
+  }
+
+  const FunctionDecl& function_;
+  const std::vector<uint32_t>& starts_;
+  Transfer transfer_;
+  std::vector<Block> blocks_;
+  std::unordered_map<uint32_t, size_t> block_at_;
+  std::deque<size_t> pending_;
+  uint64_t work_ = 0;
+};
+
+}  // namespace
+
+Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
+                   const std::vector<uint32_t>& starts) {
+  return FlowVerifier(module, function, starts).run();
+}
+
+}  // namespace scopevm::format

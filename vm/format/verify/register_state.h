@@ -1,0 +1,56 @@
+// What the verifier knows of one register at one point of the code.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "scopevm/dtype.h"
+
+namespace scopevm::format {
+
+struct RegisterState {
+  enum class Kind : uint8_t { kEmpty, kStorage, kTensor, kConflict };
+  static constexpr uint32_t kUnknownPool = UINT32_MAX;
+
+  Kind kind = Kind::kEmpty;
+  DType dtype = DType::kU8;      // of a tensor
+  bool is_read_only = false;     // a constant or an input, or a view of one
+  uint32_t rank = 0;             // of a tensor
+  uint32_t pool = kUnknownPool;  // the callers' tensors and callees' results may lie anywhere
+  int64_t bytes = -1;            // -1: known only to the request
+
+  friend bool operator==(const RegisterState&, const RegisterState&) = default;
+};
+
+inline std::string describe(RegisterState::Kind kind) {
+  switch (kind) {
+    case RegisterState::Kind::kEmpty:
+      return "is empty";
+    case RegisterState::Kind::kStorage:
+      return "holds a storage";
+    case RegisterState::Kind::kTensor:
+      return "holds a tensor";
+    case RegisterState::Kind::kConflict:
+      return "holds different things on different paths";
+  }
+  return "";
+}
+
+// What holds on both paths. Each merge goes up: known -> unknown -> conflict, so repeating it ends.
+inline RegisterState merge(const RegisterState& a, const RegisterState& b) {
+  using Kind = RegisterState::Kind;
+  RegisterState conflict;
+  conflict.kind = Kind::kConflict;
+  if (a.kind != b.kind || a.kind == Kind::kConflict) return conflict;
+  bool places_differ = a.pool != b.pool && a.pool != RegisterState::kUnknownPool &&
+                       b.pool != RegisterState::kUnknownPool;
+  if (a.dtype != b.dtype || a.rank != b.rank || places_differ) return conflict;
+  RegisterState both = a;
+  both.is_read_only = a.is_read_only || b.is_read_only;
+  if (a.pool != b.pool) both.pool = RegisterState::kUnknownPool;
+  if (a.bytes != b.bytes) both.bytes = -1;
+  return both;
+}
+
+}  // namespace scopevm::format

@@ -1,0 +1,128 @@
+// Lays out the file as a list of pieces, some of them views of the contents, and either joins or
+// writes them. The tables come from tables_writer.cpp.
+#include "vm/format/writer.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+#include "vm/format/checksum.h"
+#include "vm/format/layout.h"
+#include "vm/format/tables.h"
+
+namespace scopevm::format {
+namespace {
+
+using Piece = std::span<const uint8_t>;
+
+constexpr uint8_t kZeros[kAlignment] = {};
+
+struct Section {
+  std::vector<Piece> pieces;
+  uint64_t size = 0;
+
+  void add(Piece piece) {
+    pieces.push_back(piece);
+    size += piece.size();
+  }
+  void add_aligned(Piece piece) {
+    add(Piece(kZeros, align_up(size) - size));
+    add(piece);
+  }
+  uint64_t checksum() const {
+    StreamingChecksum sum;
+    for (Piece piece : pieces) sum.add(piece.data(), piece.size());
+    return sum.value();
+  }
+};
+
+struct File {
+  std::vector<uint8_t> tables;
+  std::vector<uint8_t> front;  // header and section table
+  std::vector<Piece> pieces;   // the file, in order
+  uint64_t size = 0;
+};
+
+template <typename T>
+void append_struct(std::vector<uint8_t>& bytes, const T& value) {
+  const auto* first = reinterpret_cast<const uint8_t*>(&value);
+  bytes.insert(bytes.end(), first, first + sizeof(T));
+}
+
+void write_front(File& file, const SectionEntry (&entries)[kSectionCount]) {
+  FileHeader header = {};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.version_major = kVersionMajor;
+  header.version_minor = kVersionMinor;
+  header.section_count = kSectionCount;
+  header.file_size = file.size;
+  header.section_table_offset = sizeof(FileHeader);
+  header.section_table_checksum = checksum(entries, sizeof(entries));
+  header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
+  append_struct(file.front, header);
+  for (const SectionEntry& entry : entries) append_struct(file.front, entry);
+}
+
+void lay_out(const ModuleContents& module, File& file) {
+  Section sections[kSectionCount];
+  file.tables = write_tables(module);
+  sections[0].add(file.tables);
+  for (const FunctionDecl& function : module.functions)
+    sections[1].add({reinterpret_cast<const uint8_t*>(function.code.data()),
+                     function.code.size() * sizeof(uint32_t)});
+  for (const ConstantDecl& constant : module.constants)
+    sections[2].add_aligned({constant.bytes.data, constant.bytes.size});
+  for (const ImageDecl& image : module.images)
+    sections[3].add_aligned({image.elf.data, image.elf.size});
+
+  SectionEntry entries[kSectionCount] = {};
+  file.size = sizeof(FileHeader) + sizeof(entries);
+  file.pieces.emplace_back();  // the front, known last
+  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
+    const Section& section = sections[kind];
+    file.pieces.emplace_back(kZeros, align_up(file.size) - file.size);
+    file.size = align_up(file.size);
+    entries[kind] = {kind, 0, file.size, section.size, section.checksum()};
+    file.pieces.insert(file.pieces.end(), section.pieces.begin(), section.pieces.end());
+    file.size += section.size;
+  }
+  write_front(file, entries);
+  file.pieces.front() = file.front;
+}
+
+Status io_error(const std::string& path, const char* what) {
+  return Status(StatusCode::kInvalidArgument, path + ": " + what + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+std::vector<uint8_t> write_module(const ModuleContents& module) {
+  File file;
+  lay_out(module, file);
+  std::vector<uint8_t> bytes;
+  bytes.reserve(file.size);
+  for (Piece piece : file.pieces) bytes.insert(bytes.end(), piece.begin(), piece.end());
+  return bytes;
+}
+
+Status write_module_file(const std::string& path, const ModuleContents& module) {
+  File file;
+  lay_out(module, file);
+  // Under another name first: a reader never maps half a module, and one that has the old file
+  // mapped keeps it.
+  std::string partial = path + ".partial";
+  std::FILE* out = std::fopen(partial.c_str(), "wb");
+  if (!out) return io_error(path, "cannot be written");
+  bool written = true;
+  for (Piece piece : file.pieces)
+    written = written &&
+              (piece.empty() || std::fwrite(piece.data(), 1, piece.size(), out) == piece.size());
+  written = std::fclose(out) == 0 && written;
+  if (written && std::rename(partial.c_str(), path.c_str()) == 0) return {};
+  Status status = io_error(path, "cannot be written");
+  std::remove(partial.c_str());
+  return status;
+}
+
+}  // namespace scopevm::format

@@ -1,0 +1,54 @@
+// See the header.
+#include "vm/isa/encoder.h"
+
+#include <string>
+
+namespace scopevm::isa {
+
+Encoder::Label Encoder::new_label() {
+  label_words_.push_back(kUnbound);
+  return {static_cast<uint32_t>(label_words_.size() - 1)};
+}
+
+void Encoder::bind(Label label) { label_words_[label.index] = size(); }
+
+uint32_t Encoder::begin() {
+  words_.push_back(0);
+  return size() - 1;
+}
+
+void Encoder::append(Target label) {
+  target_words_.push_back(size());
+  words_.push_back(label.value);
+}
+
+void Encoder::end(uint32_t start, Opcode opcode) {
+  uint32_t count = size() - start;
+  if (count > kMaxInstructionWords && first_error_.is_ok()) {
+    first_error_ = Status(StatusCode::kUnsupported,
+                          std::string(find_opcode(static_cast<uint32_t>(opcode))->name) +
+                              ": instruction of " + std::to_string(count) +
+                              " words, the limit is " + std::to_string(kMaxInstructionWords));
+  }
+  words_[start] = instruction_word(opcode, count & 0xFFFF);
+}
+
+Result<std::vector<uint32_t>> Encoder::finish() {
+  for (uint32_t at : target_words_) {
+    uint32_t label = words_[at];
+    if (label >= label_words_.size() || label_words_[label] == kUnbound) {
+      if (first_error_.is_ok())
+        first_error_ = Status(StatusCode::kInternal,
+                              "code refers to label " + std::to_string(label) + ", never bound");
+      break;
+    }
+    words_[at] = label_words_[label];
+  }
+  std::vector<uint32_t> words = std::move(words_);
+  Status status = std::move(first_error_);
+  *this = Encoder();
+  if (!status.is_ok()) return status;
+  return words;
+}
+
+}  // namespace scopevm::isa

@@ -1,0 +1,88 @@
+// What instruction fields hold: strong indices, integer operands, and lists that view the words of
+// an instruction. Each value is one 32-bit word of the stream; lists are a count word and one word
+// per element. Reading one costs what reading its words costs.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "scopevm/dtype.h"
+
+namespace scopevm::isa {
+
+// An index into one table; indices of different tables do not mix.
+template <typename Tag>
+struct Index {
+  uint32_t value = 0;
+
+  static constexpr Index from_word(uint32_t word) { return {word}; }
+  constexpr uint32_t word() const { return value; }
+  friend auto operator<=>(const Index&, const Index&) = default;
+};
+
+using RegisterIndex = Index<struct RegisterTag>;
+using SlotIndex = Index<struct SlotTag>;
+using FunctionIndex = Index<struct FunctionTag>;
+using ShapeFunctionIndex = Index<struct ShapeFunctionTag>;
+using KernelIndex = Index<struct KernelTag>;
+using ConstantIndex = Index<struct ConstantTag>;
+using PoolIndex = Index<struct PoolTag>;
+using MessageIndex = Index<struct MessageTag>;
+using Target = Index<struct TargetTag>;  // word index of an instruction
+
+// An integer operand: a slot of the frame, or an immediate.
+struct Int {
+  static constexpr uint32_t kSlotBit = uint32_t{1} << 31;
+  static constexpr int64_t kMaxImmediate = kSlotBit - 1;
+
+  uint32_t bits = 0;
+
+  // REQUIRES: slot.value < 2^31.
+  static constexpr Int slot(SlotIndex slot) { return {slot.value | kSlotBit}; }
+  // REQUIRES: 0 <= value <= kMaxImmediate. Larger integers go through a slot.
+  static constexpr Int immediate(int64_t value) { return {static_cast<uint32_t>(value)}; }
+  static constexpr Int from_word(uint32_t word) { return {word}; }
+
+  constexpr uint32_t word() const { return bits; }
+  constexpr bool is_slot() const { return (bits & kSlotBit) != 0; }
+  // REQUIRES: is_slot().
+  constexpr SlotIndex slot_index() const { return {bits & ~kSlotBit}; }
+  // REQUIRES: !is_slot().
+  constexpr int64_t immediate_value() const { return bits; }
+  constexpr int64_t value(const int64_t* slots) const {
+    return is_slot() ? slots[bits & ~kSlotBit] : int64_t{bits};
+  }
+  friend bool operator==(const Int&, const Int&) = default;
+};
+
+// A list that views words owned elsewhere: the instruction stream when decoded, the caller's vector
+// when encoded. Element i is built from word i on access.
+template <typename T>
+class List {
+ public:
+  constexpr List() = default;
+  constexpr List(const uint32_t* words, uint32_t size) : words_(words), size_(size) {}
+  // Views `values`, which must outlive the list.
+  List(std::span<const T> values)
+      : words_(reinterpret_cast<const uint32_t*>(values.data())),
+        size_(static_cast<uint32_t>(values.size())) {
+    static_assert(sizeof(T) == sizeof(uint32_t));
+  }
+  List(const std::vector<T>& values) : List(std::span<const T>(values)) {}
+
+  constexpr uint32_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr T operator[](uint32_t i) const { return T::from_word(words_[i]); }
+  constexpr const uint32_t* words() const { return words_; }
+
+ private:
+  const uint32_t* words_ = nullptr;
+  uint32_t size_ = 0;
+};
+
+using RegisterList = List<RegisterIndex>;
+using IntList = List<Int>;
+
+}  // namespace scopevm::isa

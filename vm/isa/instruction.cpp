@@ -1,0 +1,49 @@
+// See the header.
+#include "vm/isa/instruction.h"
+
+#include <string>
+
+namespace scopevm::isa {
+namespace {
+
+Status malformed(uint32_t start, const std::string& what) {
+  return Status(StatusCode::kInvalidModel, "word " + std::to_string(start) + ": " + what);
+}
+
+}  // namespace
+
+Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t start) {
+  if (start >= code.size()) return malformed(start, "no instruction: the code ends before it");
+  uint32_t first = code[start];
+  Instruction in;
+  in.row = find_opcode(static_cast<uint32_t>(opcode(first)));
+  in.start = start;
+  in.word_count = word_count(first);
+  if (!in.row) return malformed(start, "unknown opcode " + std::to_string(first & 0xFFFF));
+  std::string op(in.row->name);
+  if (in.word_count == 0) return malformed(start, op + ": length is 0");
+  if (in.word_count > code.size() - start)
+    return malformed(start, op + ": " + std::to_string(in.word_count) +
+                                " words do not fit into the code that is left");
+  std::span<const uint32_t> rest = code.subspan(start + 1, in.word_count - 1);
+  for (size_t i = 0; i < in.row->fields.size(); ++i) {
+    const FieldRow& field = in.row->fields[i];
+    bool fits = !rest.empty();
+    size_t length = 1;
+    if (fits && is_list(field.type)) {
+      length = rest[0];
+      rest = rest.subspan(1);
+      fits = length <= rest.size();
+    }
+    if (!fits)
+      return malformed(start, op + ": too short for field \"" + std::string(field.name) + "\"");
+    in.field_storage[i] = {field.type, field.name, rest.first(length)};
+    rest = rest.subspan(length);
+  }
+  if (!rest.empty())
+    return malformed(start,
+                     op + ": " + std::to_string(rest.size()) + " words behind its last field");
+  return in;
+}
+
+}  // namespace scopevm::isa
