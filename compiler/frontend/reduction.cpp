@@ -97,7 +97,8 @@ Values along_axis(Node& n) {
 // x as a matrix: dims before `axis`, and the rest.
 Value as_matrix(Node& n, Value x, int64_t axis) {
   llvm::ArrayRef<DimExpr> shape = n.shape(x);
-  return n.reshape(x, {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
+  return n.reshape(x,
+                   {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
 }
 
 // Before opset 13 the operand counted as a matrix, and the op worked on its rows.

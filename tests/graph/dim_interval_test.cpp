@@ -9,9 +9,18 @@ namespace {
 DimExpr dim(const char* text) { return *DimExpr::parse(text); }
 
 TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
-  const char* kTexts[] = {"n",        "n-3",          "2*n+m",      "n*m-m",     "floordiv(n, 2)",
-                          "mod(n, 3)", "min(n, 4)-m", "max(n, m)",  "-2*n",      "floordiv(n-7, 3)",
-                          "floordiv(n*m, m)", "min(n, m)*max(n-4, 2-m)"};
+  const char* kTexts[] = {"n",
+                          "n-3",
+                          "2*n+m",
+                          "n*m-m",
+                          "floordiv(n, 2)",
+                          "mod(n, 3)",
+                          "min(n, 4)-m",
+                          "max(n, m)",
+                          "-2*n",
+                          "floordiv(n-7, 3)",
+                          "floordiv(n*m, m)",
+                          "min(n, m)*max(n-4, 2-m)"};
   DimIntervals intervals;
   intervals.set("n", {1, 6});
   intervals.set("m", {2, 5});
