@@ -140,7 +140,7 @@ constexpr OpRow kRows[] = {
     {"Conv", 1, conv},
     {"ConvInteger", 10, conv_integer},
     {"ConvTranspose", 1, conv_transpose},
-    {"Gemm", 7, gemm},
+    {"Gemm", 1, gemm},
     {"MatMul", 1, matmul},
     {"MatMulInteger", 10, matmul_integer},
 };

@@ -17,6 +17,20 @@ Values binary(Node& n) {
   return n.emit<Op>({n.input(0), n.input(1)});
 }
 
+// Before opset 7, broadcasting was asked for, and `axis` said where b's dims stand in a's.
+template <typename Op>
+Values old_binary(Node& n) {
+  Value a = n.input(0), b = n.input(1);
+  int64_t trailing = n.rank(a) - n.rank(b);
+  if (n.flag("broadcast", false) && n.has_attribute("axis") && trailing > 0) {
+    trailing -= n.axis(n.integer("axis", 0), n.rank(a));
+    Dims dims(n.shape(b));
+    if (trailing > 0) dims.append(static_cast<size_t>(trailing), DimExpr(1));
+    b = n.reshape(b, dims);
+  }
+  return n.emit<Op>({a, b});
+}
+
 // Sum, Min, Max: any number of operands, from the left.
 template <typename Op>
 Value fold(Node& n) {
@@ -43,6 +57,8 @@ Values identity(Node& n) { return n.input(0); }
 
 Values dropout(Node& n) {
   Value x = n.input(0);
+  if (n.opset() < 7 && !n.flag("is_test", false))
+    return n.unsupported("training mode is not supported"), Value();
   if (n.opset() >= 12 && n.has_input(2) && !n.is_known(n.input(2)))
     return n.unsupported("training mode is not supported"), Value();
   if (n.opset() >= 12 && n.has_input(2) && n.integers_of(n.input(2), "training_mode")[0] != 0)
@@ -113,6 +129,15 @@ Values prelu(Node& n) {
   return below_zero(n, x, n.emit<MulOp>({x, n.input(1)}));
 }
 
+// Before opset 7 the slope was one number for each channel, or one for all.
+Values old_prelu(Node& n) {
+  Value x = n.input(0), slope = n.input(1);
+  Dims dims(n.shape(slope));
+  if (dims.size() == 1 && !dims[0].is_constant(1) && n.rank(x) > 2)
+    dims.append(static_cast<size_t>(n.rank(x) - 2), DimExpr(1));
+  return below_zero(n, x, n.emit<MulOp>({x, n.reshape(slope, dims)}));
+}
+
 Values elu(Node& n) {
   Value x = n.input(0);
   return below_zero(n, x, mul(n, exp_minus_one(n, x), n.number("alpha", 1)));
@@ -173,7 +198,9 @@ constexpr OpRow kRows[] = {
     {"Abs", 1, unary<AbsOp>},
     {"Acos", 1, unary<AcosOp>},
     {"Acosh", 1, unary<AcoshOp>},
+    {"Add", 1, old_binary<AddOp>},
     {"Add", 7, binary<AddOp>},
+    {"And", 1, old_binary<AndOp>},
     {"And", 7, binary<AndOp>},
     {"Asin", 1, unary<AsinOp>},
     {"Asinh", 1, unary<AsinhOp>},
@@ -188,13 +215,16 @@ constexpr OpRow kRows[] = {
     {"Clip", 11, clip},
     {"Cos", 1, unary<CosOp>},
     {"Cosh", 1, unary<CoshOp>},
+    {"Div", 1, old_binary<DivOp>},
     {"Div", 7, binary<DivOp>},
-    {"Dropout", 7, dropout},
+    {"Dropout", 1, dropout},
     {"Elu", 1, elu},
+    {"Equal", 1, old_binary<EqualOp>},
     {"Equal", 7, binary<EqualOp>},
     {"Erf", 1, unary<ErfOp>},
     {"Exp", 1, unary<ExpOp>},
     {"Floor", 1, unary<FloorOp>},
+    {"Greater", 1, old_binary<GreaterOp>},
     {"Greater", 7, binary<GreaterOp>},
     {"GreaterOrEqual", 12, binary<GreaterEqualOp>},
     {"HardSigmoid", 1, hard_sigmoid},
@@ -203,6 +233,7 @@ constexpr OpRow kRows[] = {
     {"IsInf", 1, is_inf},
     {"IsNaN", 1, unary<IsNanOp>},
     {"LeakyRelu", 1, leaky_relu},
+    {"Less", 1, old_binary<LessOp>},
     {"Less", 7, binary<LessOp>},
     {"LessOrEqual", 12, binary<LessEqualOp>},
     {"Log", 1, unary<LogOp>},
@@ -211,11 +242,15 @@ constexpr OpRow kRows[] = {
     {"Min", 1, variadic<MinOp>},
     {"Mish", 1, mish},
     {"Mod", 1, modulo},
+    {"Mul", 1, old_binary<MulOp>},
     {"Mul", 7, binary<MulOp>},
     {"Neg", 1, unary<NegOp>},
     {"Not", 1, unary<LogicalNotOp>},
+    {"Or", 1, old_binary<OrOp>},
     {"Or", 7, binary<OrOp>},
+    {"PRelu", 1, old_prelu},
     {"PRelu", 7, prelu},
+    {"Pow", 1, old_binary<PowOp>},
     {"Pow", 7, binary<PowOp>},
     {"Reciprocal", 1, unary<ReciprocalOp>},
     {"Relu", 1, unary<ReluOp>},
@@ -229,12 +264,14 @@ constexpr OpRow kRows[] = {
     {"Softplus", 1, unary<SoftplusOp>},
     {"Softsign", 1, softsign},
     {"Sqrt", 1, unary<SqrtOp>},
+    {"Sub", 1, old_binary<SubOp>},
     {"Sub", 7, binary<SubOp>},
     {"Sum", 1, variadic<AddOp>},
     {"Tan", 1, unary<TanOp>},
     {"Tanh", 1, unary<TanhOp>},
     {"ThresholdedRelu", 1, thresholded_relu},
     {"Where", 9, where},
+    {"Xor", 1, old_binary<XorOp>},
     {"Xor", 7, binary<XorOp>},
 };
 

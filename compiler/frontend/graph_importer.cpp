@@ -5,14 +5,13 @@
 #include <set>
 
 #include "compiler/frontend/constants.h"
+#include "compiler/frontend/function_body.h"
 #include "compiler/graph/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
 namespace scopevm::frontend {
 namespace {
-
-constexpr int kLeastOpset = 7;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
@@ -25,6 +24,28 @@ std::string identifier(const std::string& name) {
   for (const char* function : {"min", "max", "mod", "floordiv", "ceildiv"})
     if (result == function) result += "_";
   return result;
+}
+
+// Functions may use functions, but not themselves.
+constexpr int kMaxFunctionDepth = 8;
+
+int onnx_code(DType dtype) {
+  for (int code = 1; code < 32; ++code)
+    if (dtype_of_onnx(code) == dtype) return code;
+  return 0;
+}
+
+onnx::TypeProto type_proto(Value value) {
+  onnx::TypeProto proto;
+  if (!value) return proto;
+  auto type = mlir::cast<graph::TensorType>(value.getType());
+  proto.mutable_tensor_type()->set_elem_type(onnx_code(type.getDtype()));
+  auto* shape = proto.mutable_tensor_type()->mutable_shape();
+  for (DimExpr dim : type.getShape()) {
+    auto* to = shape->add_dim();
+    if (auto constant = dim.as_constant()) to->set_dim_value(*constant);
+  }
+  return proto;
 }
 
 std::string label(const onnx::NodeProto& node, size_t index) {
@@ -60,11 +81,6 @@ Status GraphImporter::read_opsets() {
       return invalid("opset " + std::to_string(import.version()) + " does not exist");
     opsets_[domain] = static_cast<int>(import.version());
   }
-  auto main = opsets_.find("");
-  if (main != opsets_.end() && main->second < kLeastOpset)
-    return Status(StatusCode::kUnsupported,
-                  "opset " + std::to_string(main->second) + " is not supported, " +
-                      std::to_string(kLeastOpset) + " is the first that is");
   return {};
 }
 
@@ -87,14 +103,13 @@ DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fal
 }
 
 Result<graph::TensorType> GraphImporter::type_of_input(const onnx::ValueInfoProto& input) {
-  std::string name = "input \"" + input.name() + "\"";
   if (!input.has_type() || !input.type().has_tensor_type())
-    return Status(StatusCode::kUnsupported, name + ": only tensors are supported as inputs");
+    return Status(StatusCode::kUnsupported, "only tensors are supported as inputs");
   const auto& tensor = input.type().tensor_type();
   std::optional<DType> dtype = dtype_of_onnx(tensor.elem_type());
-  if (!dtype) return Status(StatusCode::kUnsupported, name + ": its element type is not supported");
+  if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
   if (!tensor.has_shape())
-    return Status(StatusCode::kUnsupported, name + ": its rank must be known, it has no shape");
+    return Status(StatusCode::kUnsupported, "its rank must be known, it has no shape");
   Dims shape;
   for (const auto& dim : tensor.shape().dim()) {
     std::string fallback = input.name() + "_d" + std::to_string(shape.size());
@@ -114,7 +129,12 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   for (const auto& input : graph.input()) {
     if (initializers.contains(input.name())) continue;
     if (input.name().empty()) return invalid("an input has no name");
-    SCOPEVM_ASSIGN_OR_RETURN(graph::TensorType type, type_of_input(input));
+    Result<graph::TensorType> known = type_of_input(input);
+    if (!known.is_ok()) {
+      unsupported_[input.name()] = known.status().message();
+      continue;
+    }
+    graph::TensorType type = *known;
     types.push_back(type);
     mlir::Location location =
         mlir::NameLoc::get(mlir::StringAttr::get(&context_, input.name()));
@@ -125,7 +145,7 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   function.setType(mlir::FunctionType::get(&context_, types, {}));
   unsigned index = 0;
   for (const auto& input : graph.input())
-    if (!initializers.contains(input.name()))
+    if (!initializers.contains(input.name()) && !unsupported_.contains(input.name()))
       function.setArgAttr(index++, "sv.name", mlir::StringAttr::get(&context_, input.name()));
   return {};
 }
@@ -144,7 +164,12 @@ Status GraphImporter::check_dim_options() const {
 
 Status GraphImporter::import_initializers() {
   for (const auto& tensor : file_->model.graph().initializer()) {
-    SCOPEVM_ASSIGN_OR_RETURN(TensorBytes bytes, tensor_bytes(tensor, file_));
+    Result<TensorBytes> read = tensor_bytes(tensor, file_);
+    if (!read.is_ok() && read.status().code() == StatusCode::kUnsupported) {
+      unsupported_[tensor.name()] = read.status().message();
+      continue;
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(TensorBytes bytes, std::move(read));
     mlir::Location location = mlir::NameLoc::get(mlir::StringAttr::get(&context_, tensor.name()));
     Value value = make_constant(builder_, location, bytes, tensor.name());
     if (!values_.try_emplace(tensor.name(), value).second)
@@ -193,23 +218,59 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
   location_ = mlir::NameLoc::get(mlir::StringAttr::get(&context_, label(proto, index)));
   for (const std::string& input : proto.input()) {
     if (input.empty() || values_.contains(input)) continue;
+    if (auto reason = unsupported_.find(input); reason != unsupported_.end())
+      return failed_with(
+          Status(StatusCode::kUnsupported, "input \"" + input + "\": " + reason->second));
     return failed_with(invalid("input \"" + input + "\" is not defined" +
                                (is_produced_later(input)
                                     ? " yet: the nodes are out of order, or form a cycle"
                                     : "")));
   }
   Handler handler = domain.empty() ? find_handler(proto.op_type(), opset->second) : nullptr;
-  if (!handler)
-    return failed_with(Status(StatusCode::kUnsupported, "this op is not supported"));
-  Node node(*this, proto, opset->second);
+  return failed_with(handler ? import_with_handler(handler, proto, opset->second)
+                             : import_function_body(proto, opset->second));
+}
+
+Status GraphImporter::import_with_handler(Handler handler, const onnx::NodeProto& proto,
+                                          int opset) {
+  Node node(*this, proto, opset);
   Values values = handler(node);
-  if (node.has_failed()) return failed_with(node.status());
+  if (node.has_failed()) return node.status();
   for (size_t i = 0; i < node.output_count(); ++i) {
     if (!node.wants_output(i)) continue;
     if (i >= values.get().size() || !values.get()[i])
-      return failed_with(Status(StatusCode::kUnsupported,
-                                "output " + std::to_string(i) + " is not supported"));
-    SCOPEVM_RETURN_IF_ERROR(failed_with(bind(proto, i, values.get()[i])));
+      return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(proto, i, values.get()[i]));
+  }
+  return {};
+}
+
+// Imports the body with names of its own: inputs bound to the node's, outputs read back.
+Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
+  std::vector<onnx::TypeProto> types;
+  for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
+  auto body = depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
+  if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
+  const onnx::FunctionProto& function = *body;
+  file_->bodies.push_back(std::move(body));
+  std::map<std::string, Value> outer_values;
+  std::map<std::string, int> outer_opsets = opsets_;
+  for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
+    if (Value operand = value(proto.input(i))) outer_values[function.input(i)] = operand;
+  for (const auto& import : function.opset_import())
+    opsets_[import.domain()] = static_cast<int>(import.version());
+  std::swap(values_, outer_values);
+  ++depth_;
+  Status status = import_nodes(function.node());
+  --depth_;
+  std::swap(values_, outer_values);
+  opsets_ = outer_opsets;
+  SCOPEVM_RETURN_IF_ERROR(status);
+  for (int i = 0; i < std::min(function.output_size(), proto.output_size()); ++i) {
+    Value result = outer_values[function.output(i)];
+    if (!result && !proto.output(i).empty())
+      return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(proto, static_cast<size_t>(i), result));
   }
   return {};
 }
@@ -262,6 +323,10 @@ Result<ImportedModule> GraphImporter::run() {
   symbols_ = std::make_unique<graph::SymbolicValues>(intervals);
   SCOPEVM_RETURN_IF_ERROR(import_initializers());
   SCOPEVM_RETURN_IF_ERROR(import_nodes(file_->model.graph().node()));
+  for (const auto& input : file_->model.graph().input())
+    if (auto reason = unsupported_.find(input.name()); reason != unsupported_.end())
+      return Status(StatusCode::kUnsupported,
+                    "input \"" + input.name() + "\": " + reason->second);
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function));
   builder_.create<mlir::func::ReturnOp>(mlir::UnknownLoc::get(&context_), outputs);
   llvm::SmallVector<mlir::NamedAttribute> names;

@@ -42,6 +42,8 @@ class GraphImporter {
   Status import_initializers();
   Status import_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
   Status import_node(const onnx::NodeProto& node, size_t index);
+  Status import_with_handler(Handler handler, const onnx::NodeProto& node, int opset);
+  Status import_function_body(const onnx::NodeProto& node, int opset);
   Status bind(const onnx::NodeProto& node, size_t output, Value value);
   Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function);
   Status check_dim_options() const;
@@ -53,7 +55,10 @@ class GraphImporter {
   mlir::OpBuilder builder_;
   mlir::Location location_;
   std::map<std::string, int> opsets_;  // by domain
-  std::map<std::string, Value> values_;
+  // Inputs and initializers of types that no op takes here, and why: an error where one is used.
+  std::map<std::string, std::string> unsupported_;
+  std::map<std::string, Value> values_;  // of the graph, or of the function body, at hand
+  int depth_ = 0;                        // of function bodies
   std::map<std::string, std::string> dims_;  // name in the graph -> the model's name
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;

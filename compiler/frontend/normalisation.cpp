@@ -23,7 +23,8 @@ Value reciprocal_deviation(Node& n, Value variance, float epsilon) {
 
 // x * (scale / deviation) + (bias - mean * scale / deviation): two constants when all are weights.
 Values batch_normalization(Node& n) {
-  if (n.flag("training_mode", false) || n.wants_output(1))
+  bool is_training = n.opset() < 7 ? !n.flag("is_test", false) : n.flag("training_mode", false);
+  if (is_training || n.wants_output(1))
     return n.unsupported("training mode is not supported"), Value();
   if (!n.flag("spatial", true)) return n.unsupported("spatial = 0 is not supported"), Value();
   Value x = n.input(0);
@@ -121,7 +122,7 @@ Values local_response_normalization(Node& n) {
 }
 
 constexpr OpRow kRows[] = {
-    {"BatchNormalization", 7, batch_normalization},
+    {"BatchNormalization", 1, batch_normalization},
     {"InstanceNormalization", 1, instance_normalization},
     {"LRN", 1, local_response_normalization},
     {"LayerNormalization", 17, layer_normalization},

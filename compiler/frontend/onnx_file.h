@@ -12,10 +12,11 @@
 
 namespace scopevm::frontend {
 
-// The model and the folder that its external data files are relative to.
 struct OnnxFile {
   onnx::ModelProto model;
-  std::string folder;
+  std::string folder;  // external data files are relative to it
+  // Bodies that were put in place of nodes: their tensors are shared like the model's.
+  std::vector<std::unique_ptr<onnx::FunctionProto>> bodies;
 };
 
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);

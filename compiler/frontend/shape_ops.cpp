@@ -100,9 +100,8 @@ Values range(Node& n) {
 // --- Same elements, other dims. -----------------------------------------------------------------
 
 // 0 keeps the dim, -1 is what is left of the element count.
-Values reshape(Node& n) {
+Values reshape_to(Node& n, Dims dims) {
   Value x = n.input(0);
-  Dims dims = n.dims_of(n.input(1), "the shape");
   if (n.has_failed()) return Value();
   bool allow_zero = n.flag("allowzero", false);
   std::optional<size_t> open;
@@ -123,6 +122,13 @@ Values reshape(Node& n) {
     dims[*open] = floordiv(element_count(n.shape(x)), rest);
   }
   return n.reshape(x, dims);
+}
+
+Values reshape(Node& n) { return reshape_to(n, n.dims_of(n.input(1), "the shape")); }
+
+Values reshape_with_attribute(Node& n) {
+  Ints shape = n.integers("shape");
+  return reshape_to(n, Dims(shape.begin(), shape.end()));
 }
 
 Values expand(Node& n) { return n.expand(n.input(0), n.dims_of(n.input(1), "the shape")); }
@@ -192,6 +198,7 @@ constexpr OpRow kRows[] = {
     {"EyeLike", 9, eye_like},
     {"Flatten", 1, flatten},
     {"Range", 11, range},
+    {"Reshape", 1, reshape_with_attribute},
     {"Reshape", 5, reshape},
     {"Shape", 1, shape},
     {"Size", 1, size},

@@ -93,7 +93,13 @@ std::string name_in(mlir::Location location) {
 
 std::string op_name(mlir::Operation* op) {
   std::string name = name_in(op->getLoc());
-  return name.empty() ? op->getName().stripDialect().str() : name;
+  if (!name.empty()) return name;
+  auto group = mlir::dyn_cast<graph::GroupOp>(op);
+  if (!group) return op->getName().stripDialect().str();
+  for (mlir::Operation& inner : group.getBody().front())
+    if (!mlir::isa<graph::ConstantOp, graph::YieldOp>(inner))
+      name += (name.empty() ? "" : "+") + op_name(&inner);
+  return name;
 }
 
 void collect_checks(mlir::Operation* op, std::vector<Check>& checks) {

@@ -122,7 +122,7 @@ class FunctionLowering : public LoweringContext {
       for (DimExpr dim : function_.values[input].shape)
         for (const std::string& name : dim.symbols()) {
           if (!seen.try_emplace(name, true).second) continue;
-          Dimension dimension{.name = name};
+          Dimension dimension{.name = name, .min = DimBound().min};
           if (auto bound = bounds.find(name); bound != bounds.end()) {
             dimension.min = bound->second.min;
             dimension.max = bound->second.max;

@@ -137,7 +137,7 @@ std::vector<Buffer> Plan::at(const ShapeProgram& shapes,
 }
 
 std::optional<DimExpr> Plan::height_formula() const {
-  constexpr size_t kLongest = 2000;  // characters; beyond that nobody reads on
+  constexpr size_t kLongest = 400;  // characters; beyond that nobody reads on
   std::vector<DimExpr> ends(liveness.buffers.size());
   DimExpr height = 0;
   for (int buffer : layers.order) {

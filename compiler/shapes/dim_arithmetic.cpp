@@ -73,19 +73,7 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   return quotient + make(Kind::kFloorDiv, {merged.numerator, d});
 }
 
-// Proves a >= b. Looks into min and max, so that `max(n, min(n, 512))` is `n`; not deep, as the
-// cost doubles with each level.
-bool is_at_least(DimExpr a, DimExpr b, int depth = 4) {
-  if (a == b || is_never_negative(a - b)) return true;
-  if (depth == 0) return false;
-  auto any = [](DimExpr of, auto claim) { return std::ranges::any_of(of.operands(), claim); };
-  auto all = [](DimExpr of, auto claim) { return std::ranges::all_of(of.operands(), claim); };
-  auto over_b = [&](DimExpr o) { return is_at_least(o, b, depth - 1); };
-  auto under_a = [&](DimExpr o) { return is_at_least(a, o, depth - 1); };
-  return (a.kind() == Kind::kMax && any(a, over_b)) ||
-         (b.kind() == Kind::kMin && any(b, under_a)) ||
-         (a.kind() == Kind::kMin && all(a, over_b)) || (b.kind() == Kind::kMax && all(b, under_a));
-}
+bool is_at_least(DimExpr a, DimExpr b) { return a == b || is_never_negative(a - b); }
 
 // min or max: flattened, terms that another one dominates dropped.
 DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
@@ -179,31 +167,6 @@ DimExpr element_count(std::span<const DimExpr> dims) {
   DimExpr count = 1;
   for (DimExpr dim : dims) count = count * dim;
   return count;
-}
-
-bool is_never_negative(DimExpr e) {
-  auto all = [&] {
-    return std::ranges::all_of(e.operands(), [](DimExpr o) { return is_never_negative(o); });
-  };
-  switch (e.kind()) {
-    case Kind::kConstant:
-      return *e.as_constant() >= 0;
-    case Kind::kSymbol:
-    case Kind::kMod:
-      return true;
-    case Kind::kAdd:
-    case Kind::kMul:
-    case Kind::kMin:
-      return all();
-    case Kind::kFloorDiv: {
-      // A divisor below 1 fails anyhow, so b-1 is not negative either.
-      DimExpr a = e.operands()[0], b = e.operands()[1];
-      return is_never_negative(a) || (!b.is_constant() && is_never_negative(a - b + DimExpr(1)));
-    }
-    case Kind::kMax:
-      return std::ranges::any_of(e.operands(), [](DimExpr o) { return is_never_negative(o); });
-  }
-  return false;
 }
 
 }  // namespace scopevm

@@ -89,6 +89,15 @@ TEST(DimExpr, KnowsWhatIsNeverNegative) {
   EXPECT_TRUE(is_never_negative(ceildiv(n, m)));
   EXPECT_TRUE(is_never_negative(max(n - 3, 0)));
   EXPECT_TRUE(is_never_negative(mod(n - 7, 4)));
+  EXPECT_TRUE(is_never_negative(n - min(n, 512)));
+  EXPECT_TRUE(is_never_negative(max(n, m) * w - n * w));
+  EXPECT_FALSE(is_never_negative(max(n, m) - min(n, m) - 1));
+  EXPECT_FALSE(is_never_negative(min(n, 512) - n));
+  // A slice of a table of 512 rows from m to m+n is not longer than n.
+  DimExpr rows = min(DimExpr(512), n + m) - min(DimExpr(512), m);
+  EXPECT_TRUE(is_never_negative(n - rows));
+  EXPECT_TRUE(is_never_negative(rows));
+  EXPECT_EQ(max(n, rows), n);
   EXPECT_FALSE(is_never_negative(n - 1));
   EXPECT_FALSE(is_never_negative(floordiv(w - 3, 2) + 1));
   EXPECT_FALSE(is_never_negative(min(n, m - 1)));

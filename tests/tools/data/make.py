@@ -33,7 +33,7 @@ save("bad_shape", [helper.make_node("MatMul", ["x", "w"], ["y"], "product_5")],
 np.save(FOLDER / "integers.npy", np.zeros((2, 1, 8, 8), np.int64))
 np.save(FOLDER / "rank3.npy", np.zeros((1, 8, 8), np.float32))
 np.save(FOLDER / "wide.npy", np.zeros((2, 1, 8, 9), np.float32))
-np.save(FOLDER / "none.npy", np.zeros((0, 1, 8, 8), np.float32))
+np.save(FOLDER / "none.npy", np.zeros((2, 1, 0, 8), np.float32))
 np.save(FOLDER / "x_2x4.npy", np.ones((2, 4), np.float32))
 np.save(FOLDER / "y_3x3.npy", np.ones((3, 3), np.float32))
 np.save(FOLDER / "y_2x3.npy", np.full((2, 3), 2, np.float32))

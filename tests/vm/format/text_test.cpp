@@ -151,7 +151,7 @@ const BadText kBadTexts[] = {
     {"FieldName", CODE("  %r0 = alloc_storage #0 bytes=4"),
      "f.sva:4:26: expected 'size', found 'bytes'"},
     {"Register", CODE("  kill s3"), "f.sva:4:8: expected a register, like %r3, found 's3'"},
-    {"NoResult", CODE("  move %r1"), "f.sva:4:3: move writes one register, like %r1 = move"},
+    {"NoResult", CODE("  move %r1"), "f.sva:4:3: move writes one register, before '='"},
     {"ResultTooMany", CODE("  %r1 = kill %r0"), "f.sva:4:9: kill writes no register"},
     {"Immediate", CODE("  %r0 = alloc_storage #0 size=2147483648"),
      "f.sva:4:31: immediate is out of range: at most 2147483647"},

@@ -31,7 +31,7 @@ void CodeParser::line() {
   if (parser_.has_failed()) return;
   if (!has_written && parser_.accept(':')) return bind(name, offset);
   auto start = static_cast<uint32_t>(function_.code.size());
-  instruction(written, has_written, std::move(name), offset);
+  instruction(written, has_written, name, offset);
   while (!parser_.has_failed() && parser_.accept('!')) {
     SourceDecl& source = function_.sources.emplace_back();
     source.word = start;
@@ -55,7 +55,7 @@ void CodeParser::bind(const std::string& name, size_t offset) {
 }
 
 void CodeParser::instruction(const std::vector<uint32_t>& written, bool has_written,
-                             std::string name, size_t offset) {
+                             const std::string& name, size_t offset) {
   const isa::OpcodeRow* row = isa::find_opcode(name);
   if (!row) return parser_.fail_at(offset, "unknown opcode '" + name + "'");
   size_t start = function_.code.size();
@@ -65,7 +65,7 @@ void CodeParser::instruction(const std::vector<uint32_t>& written, bool has_writ
     if (field.type == FieldType::dst_field) {
       takes_written = true;
       if (written.size() != 1)
-        return parser_.fail_at(offset, name + " writes one register, like %r1 = " + name);
+        return parser_.fail_at(offset, name + " writes one register, before '='");
       push(written[0]);
     } else if (field.type == FieldType::dsts_field) {
       takes_written = true;

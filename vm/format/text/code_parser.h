@@ -42,7 +42,7 @@ class CodeParser {
   void line();
   void directive();
   void bind(const std::string& name, size_t offset);
-  void instruction(const std::vector<uint32_t>& written, bool has_written, std::string name,
+  void instruction(const std::vector<uint32_t>& written, bool has_written, const std::string& name,
                    size_t offset);
   void value(isa::FieldType type);
   void int_value();

@@ -1,11 +1,10 @@
-// What verify() rejects: each rule once, by changing one thing in a module that verifies.
-#include "vm/format/verify.h"
-
+// What verify() rejects in code: each rule once, in a function of a few instructions.
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "tests/vm/format/sample_modules.h"
+#include "vm/format/verify.h"
 #include "vm/isa/encoder.h"
 
 namespace scopevm::format {
@@ -19,93 +18,6 @@ namespace op = isa::op;
 constexpr uint32_t kHuge = 0x7FFFFFFF;
 
 std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
-
-struct Declaration {
-  const char* name;
-  std::function<void(ModuleContents&)> change;
-  const char* error;
-};
-
-TEST(Verify, AcceptsWhatTheCompilerWouldEmit) {
-  EXPECT_EQ(error_of(dense_module()), "");
-  EXPECT_EQ(error_of(branching_module()), "");
-}
-
-void PrintTo(const Declaration& declaration, std::ostream* out) { *out << declaration.name; }
-
-const Declaration kDeclarations[] = {
-    {"NoDevice", [](auto& m) { m.devices.clear(); }, "module has no device"},
-    {"PoolDevice", [](auto& m) { m.pools[1].device = 5; },
-     "pool 1: device 5 is out of range: there are 1"},
-    {"PoolKind", [](auto& m) { m.pools[1].kind = static_cast<PoolKind>(9); },
-     "pool 1: kind is not known"},
-    {"PoolLimit", [](auto& m) { m.pools[1].limit = -2; }, "pool 1: limit -2"},
-    {"ImageDevice", [](auto& m) { m.images[0].device = 1; },
-     "image 0: device 1 is out of range: there are 1"},
-    {"ImageEmpty", [](auto& m) { m.images[1].elf = {}; }, "image 1: is empty"},
-    {"ImageFeature", [](auto& m) { m.images[0].features = {"avx512f sse"}; },
-     "image 0: \"avx512f sse\" is not a feature's name"},
-    {"NoImage", [](auto& m) { m.images.clear(); },
-     "module has kernels or shape functions but no image"},
-    {"KernelSymbol", [](auto& m) { m.kernels[0].symbol = ""; }, "kernel 0: has no symbol"},
-    {"ShapeSymbol", [](auto& m) { m.shape_functions[0].symbol = ""; },
-     "shape function 0: has no symbol"},
-    {"CheckSlot", [](auto& m) { m.shape_functions[0].checks[0].rhs_slot = 5; },
-     "shape function 0: check slot 5 is out of range: there are 5"},
-    {"ConstantPool", [](auto& m) { m.constants[0].pool = 3; },
-     "constant 0 \"fc.weight\": pool 3 is out of range: there are 3"},
-    {"ConstantType", [](auto& m) { m.constants[0].dtype = static_cast<DType>(13); },
-     "constant 0 \"fc.weight\": element type is not known"},
-    {"ConstantSize", [](auto& m) { m.constants[0].dims = {8, 5}; },
-     "constant 0 \"fc.weight\": dims take 160 bytes, it has 128"},
-    {"ConstantNegative", [](auto& m) { m.constants[0].dims = {-8, -4}; },
-     "constant 0 \"fc.weight\": dims are negative or too large"},
-    {"ConstantOverflow",
-     [](auto& m) { m.constants[0].dims = {int64_t{1} << 62, int64_t{1} << 62}; },
-     "constant 0 \"fc.weight\": dims are negative or too large"},
-    {"NoMain", [](auto& m) { m.functions[0].name = "man"; }, "module has no function \"main\""},
-    {"TwoMains", [](auto& m) { m.functions.push_back(m.functions[0]); },
-     "function \"main\": a second one of this name"},
-    {"InputType", [](auto& m) { m.functions[0].inputs[0].dtype = static_cast<DType>(99); },
-     "main: input: \"x\": element type is not known"},
-    {"InputDim", [](auto& m) { m.functions[0].inputs[0].dims[0] = "k"; },
-     "main: input \"x\": dim \"k\" is neither a number nor a declared dimension"},
-    {"InputTwice", [](auto& m) { m.functions[0].inputs.push_back(m.functions[0].inputs[0]); },
-     "main: input \"x\": a second one of this name"},
-    {"OutputDimText", [](auto& m) { m.functions[0].outputs[0].dims[0].assign(5000, 'n'); },
-     "main: output: \"y\": dim text of 5000 characters"},
-    {"DimensionName", [](auto& m) { m.functions[0].dimensions.push_back({"n"}); },
-     "main: dimension \"n\": is not a name of its own"},
-    {"DimensionBounds", [](auto& m) { m.functions[0].dimensions[0].min = 600; },
-     "main: dimension \"n\": bounds are not valid"},
-    {"Registers", [](auto& m) { m.functions[0].register_count = 0; },
-     "main: 0 registers do not hold 1 inputs"},
-    {"RegistersHuge", [](auto& m) { m.functions[0].register_count = kHuge; },
-     "main: 2147483647 registers are more than the code can name"},
-    {"SlotsHuge", [](auto& m) { m.functions[0].slot_count = kHuge; },
-     "main: 2147483647 slots, the limit is 1048576"},
-    {"MemoryPool", [](auto& m) { m.functions[0].memory[0].pool = 3; },
-     "main: memory \"workspace\": pool 3 is out of range: there are 3"},
-    {"MemorySlot", [](auto& m) { m.functions[0].memory[0].lower_bound_slot = 5; },
-     "main: memory \"workspace\": slot 5 is out of range: there are 5"},
-    {"SourceWord", [](auto& m) { m.functions[0].sources[0].word = 1; },
-     "main: source \"fc+relu\": word 1 is not an instruction, or not in order"},
-    {"NoCode",
-     [](auto& m) {
-       m.functions[0].code = {};
-       m.functions[0].register_count = 1;
-     },
-     "main: has no code"},
-};
-
-class VerifyDeclaration : public ::testing::TestWithParam<Declaration> {};
-TEST_P(VerifyDeclaration, IsRejected) {
-  ModuleContents module = dense_module();
-  GetParam().change(module);
-  EXPECT_EQ(error_of(module), GetParam().error);
-}
-INSTANTIATE_TEST_SUITE_P(Each, VerifyDeclaration, ::testing::ValuesIn(kDeclarations),
-                         [](const auto& test) { return test.param.name; });
 
 // Code of "main" in a module with one of everything: registers 0 (input x, f32[n, 8]) to 4, slots 0
 // to 4.
@@ -425,12 +337,14 @@ const Code kCode[] = {
      ""},
 };
 
-class VerifyCode : public ::testing::TestWithParam<Code> {};
-TEST_P(VerifyCode, SaysWhatIsWrong) { EXPECT_EQ(code_error(GetParam().emit), GetParam().error); }
-INSTANTIATE_TEST_SUITE_P(Each, VerifyCode, ::testing::ValuesIn(kCode),
+class VerifyCodeTest : public ::testing::TestWithParam<Code> {};
+TEST_P(VerifyCodeTest, SaysWhatIsWrong) {
+  EXPECT_EQ(code_error(GetParam().emit), GetParam().error);
+}
+INSTANTIATE_TEST_SUITE_P(Each, VerifyCodeTest, ::testing::ValuesIn(kCode),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Verify, RejectsAJumpIntoAnInstruction) {
+TEST(VerifyCode, RejectsAJumpIntoAnInstruction) {
   ModuleContents module = module_with(emit_ret);
   module.functions[0].code = {isa::instruction_word(isa::Opcode::jump, 2), 1};
   EXPECT_EQ(error_of(module), "main: word 0: jump: to: word 1 is not the start of an instruction");
@@ -439,13 +353,13 @@ TEST(Verify, RejectsAJumpIntoAnInstruction) {
             "main: word 0: jump: to: word 4294967295 is not the start of an instruction");
 }
 
-TEST(Verify, RejectsWordsThatAreNoInstruction) {
+TEST(VerifyCode, RejectsWordsThatAreNoInstruction) {
   ModuleContents module = module_with(emit_ret);
   module.functions[0].code = {999};
   EXPECT_EQ(error_of(module), "main: word 0: unknown opcode 999");
 }
 
-TEST(Verify, RejectsMoreSlotsThanTheFrameHas) {
+TEST(VerifyCode, RejectsMoreSlotsThanTheFrameHas) {
   ModuleContents module = dense_module();
   module.functions[0].slot_count = 4;
   module.functions[0].memory = {};
@@ -453,7 +367,7 @@ TEST(Verify, RejectsMoreSlotsThanTheFrameHas) {
 }
 
 // Many blocks times many registers, and many ways between them: refused or done, in bounded time.
-TEST(Verify, BoundsTheCostOfHostileControlFlow) {
+TEST(VerifyCode, BoundsTheCostOfHostileControlFlow) {
   Encoder code;
   constexpr uint32_t kJumps = 3000;
   std::vector<Encoder::Label> labels;

@@ -1,0 +1,80 @@
+// Proofs that an expression is never negative.
+//
+// A sum whose terms are all non-negative is; so is one that becomes so when a min or max in it is
+// replaced by its operands. `+min(a, b)` is one of a and b: both must do. `-min(a, b)` is at least
+// -a and at least -b: one that does is enough. For max the other way round. So
+// `n - min(512, n+m) + min(512, m)` is proved: with 512 for both, and with n+m where m is the less.
+#include <algorithm>
+
+#include "compiler/shapes/polynomial.h"
+
+namespace scopevm {
+namespace {
+
+using dims::Monomial;
+using dims::Polynomial;
+using Kind = DimExpr::Kind;
+
+class Prover {
+ public:
+  bool prove(DimExpr e) {
+    switch (e.kind()) {
+      case Kind::kConstant:
+        return *e.as_constant() >= 0;
+      case Kind::kSymbol:
+      case Kind::kMod:
+        return true;
+      case Kind::kMin:
+        return all(e);
+      case Kind::kMax:
+        return std::ranges::any_of(e.operands(), [&](DimExpr o) { return prove(o); });
+      case Kind::kFloorDiv: {
+        // A divisor below 1 fails anyhow, so b-1 is not negative either.
+        DimExpr a = e.operands()[0], b = e.operands()[1];
+        return prove(a) || (!b.is_constant() && prove(a - b + DimExpr(1)));
+      }
+      case Kind::kAdd:
+      case Kind::kMul:
+        return all(e) || (!dims::is_opaque(e) && prove_by_cases(e));
+    }
+    return false;
+  }
+
+ private:
+  bool all(DimExpr e) {
+    return std::ranges::all_of(e.operands(), [&](DimExpr o) { return prove(o); });
+  }
+
+  // Replaces the min or max of one term by its operands. Terms where all operands must do come
+  // first: what is enough for the others may differ from case to case.
+  bool prove_by_cases(DimExpr e) { return prove_by_cases(e, true) || prove_by_cases(e, false); }
+
+  bool prove_by_cases(DimExpr e, bool need_all) {
+    for (const auto& [monomial, coefficient] : dims::to_polynomial(e))
+      for (size_t i = 0; i < monomial.size(); ++i) {
+        Kind kind = monomial[i].kind();
+        if (kind != Kind::kMin && kind != Kind::kMax) continue;
+        bool is_positive = coefficient > 0;
+        if (((kind == Kind::kMin) == is_positive) != need_all) continue;
+        if (--budget_ < 0) return false;
+        DimExpr factor = coefficient;
+        for (size_t k = 0; k < monomial.size(); ++k)
+          if (k != i) factor = factor * monomial[k];
+        if (!prove(is_positive ? factor : DimExpr(0) - factor)) continue;
+        DimExpr rest = e - factor * monomial[i];
+        auto holds = [&](DimExpr option) { return prove(rest + factor * option); };
+        return need_all ? std::ranges::all_of(monomial[i].operands(), holds)
+                        : std::ranges::any_of(monomial[i].operands(), holds);
+      }
+    return false;
+  }
+
+  // Cases double with every min and max; real shapes need a handful.
+  int budget_ = 32;
+};
+
+}  // namespace
+
+bool is_never_negative(DimExpr e) { return Prover().prove(e); }
+
+}  // namespace scopevm

@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+"""Writes the small ONNX files that the tests of the frontend read (python3-onnx 1.12).
+
+Each function makes one file; names say the property that its test checks. Files are committed, so
+that tests run without Python.
+"""
+import os
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def value(name, shape, dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def save(name, nodes, inputs, outputs, initializers=(), opset=13, **kwargs):
+    graph = helper.make_graph(nodes, name, inputs, outputs, [
+        numpy_helper.from_array(array, key) for key, array in initializers
+    ], **kwargs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.producer_name = "scopevm tests"
+    with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+    return model
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, name=outputs[0] + "_node", **attributes)
+
+
+def i64(*values):
+    return np.array(values, dtype=np.int64)
+
+
+def computed_reshape():
+    """x: [n, t, 6] -> heads: [n, t, 2, 3], where the shape is computed with tensors."""
+    save("computed_reshape", [
+        node("Shape", ["x"], ["shape"]),
+        node("Gather", ["shape", "zero"], ["n"], axis=0),
+        node("Slice", ["shape", "one", "two"], ["t"]),
+        node("Unsqueeze", ["n", "axes"], ["n1"]),
+        node("Concat", ["n1", "t", "tail"], ["target"], axis=0),
+        node("Reshape", ["x", "target"], ["y"]),
+    ], [value("x", ["n", "t", 6])], [value("y", [None] * 4)],
+         [("zero", np.array(0, dtype=np.int64)), ("one", i64(1)), ("two", i64(2)),
+          ("axes", i64(0)), ("tail", i64(2, 3))])
+
+
+def shape_as_output():
+    """A shape that the model returns is a tensor after all."""
+    save("shape_as_output", [node("Shape", ["x"], ["y"])], [value("x", ["n", 3])],
+         [value("y", [2], TensorProto.INT64)])
+
+
+def unnamed_dims():
+    """Dims without a name are called after their input; odd names become identifiers."""
+    save("unnamed_dims", [node("Relu", ["x"], ["y"]), node("Relu", ["z"], ["w"])],
+         [value("x", [None, 3, None]), value("z", ["dyn.0", "2nd"])],
+         [value("y", None), value("w", None)])
+
+
+def initializer_as_input():
+    """Old files list initializers among the inputs; they are not arguments."""
+    save("initializer_as_input", [node("Add", ["x", "w"], ["y"])],
+         [value("x", ["n", 2]), value("w", [2])], [value("y", None)],
+         [("w", np.array([1, 2], dtype=np.float32))], opset=9)
+
+
+def batch_norm_after_conv():
+    """The scale and the shift go into the convolution's weight and bias."""
+    save("batch_norm_after_conv", [
+        node("Conv", ["x", "w"], ["c"], kernel_shape=[1, 1]),
+        node("BatchNormalization", ["c", "s", "b", "m", "v"], ["y"], epsilon=0.0),
+    ], [value("x", ["n", 1, 4, 4])], [value("y", None)],
+         [("w", np.array([1, 2], dtype=np.float32).reshape(2, 1, 1, 1)),
+          ("s", np.array([2, 4], dtype=np.float32)), ("b", np.array([1, 1], dtype=np.float32)),
+          ("m", np.array([0, 1], dtype=np.float32)), ("v", np.array([1, 4], dtype=np.float32))])
+
+
+def layer_norm_written_out():
+    save("layer_norm_written_out", [
+        node("ReduceMean", ["x"], ["mean"], axes=[-1]),
+        node("Sub", ["x", "mean"], ["d"]),
+        node("Pow", ["d", "two"], ["d2"]),
+        node("ReduceMean", ["d2"], ["var"], axes=[-1]),
+        node("Add", ["var", "eps"], ["ve"]),
+        node("Sqrt", ["ve"], ["dev"]),
+        node("Div", ["d", "dev"], ["normal"]),
+        node("Mul", ["normal", "scale"], ["scaled"]),
+        node("Add", ["scaled", "bias"], ["y"]),
+    ], [value("x", ["n", 2])], [value("y", None)],
+         [("two", np.array(2, dtype=np.float32)), ("eps", np.array(0.5, dtype=np.float32)),
+          ("scale", np.array([1, 2], dtype=np.float32)),
+          ("bias", np.array([3, 4], dtype=np.float32))])
+
+
+def function_body():
+    """An op without a handler whose body ONNX defines."""
+    save("function_body", [node("NegativeLogLikelihoodLoss", ["x", "t"], ["y"], reduction="none")],
+         [value("x", [3, 5]), value("t", [3], TensorProto.INT64)], [value("y", None)])
+
+
+# --- Errors. --------------------------------------------------------------------------------------
+
+
+def bad(name, nodes, inputs=None, initializers=(), **kwargs):
+    save(name, nodes, inputs or [value("x", ["n", 4])], [value("y", None)], initializers, **kwargs)
+
+
+def errors():
+    bad("unknown_op", [node("Frobnicate", ["x"], ["y"])])
+    bad("undefined_input", [node("Relu", ["z"], ["y"])])
+    bad("cycle", [node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"]),
+                  node("Relu", ["b"], ["y"])])
+    bad("defined_twice", [node("Relu", ["x"], ["y"]), node("Abs", ["x"], ["y"])])
+    bad("missing_input", [node("Add", ["x"], ["y"])])
+    bad("wrong_attribute_type", [node("Softmax", ["x"], ["y"], axis=0.5)])
+    bad("axis_outside_rank", [node("Softmax", ["x"], ["y"], axis=2)])
+    bad("shapes_do_not_fit", [node("Add", ["x", "w"], ["y"])],
+        initializers=[("w", np.zeros(3, dtype=np.float32))])
+    bad("data_dependent_reshape", [node("Reshape", ["x", "s"], ["y"])],
+        [value("x", ["n", 4]), value("s", [2], TensorProto.INT64)])
+    bad("undefined_output", [node("Relu", ["x"], ["z"])])
+    bad("string_input", [node("Identity", ["x"], ["y"])], [value("x", [1], TensorProto.STRING)])
+    model = save("external_data", [node("Add", ["x", "w"], ["y"])], [value("x", ["n", 4])],
+                 [value("y", None)], [("w", np.arange(4, dtype=np.float32))])
+    external(model, "external_data", "external_data.bin")
+    with open(os.path.join(FOLDER, "external_data.bin"), "wb") as file:
+        file.write(np.arange(4, dtype=np.float32).tobytes())
+    external(model, "external_data_outside", "../models.bin")
+    external(model, "external_data_missing", "no_such_file.bin")
+    external(model, "external_data_short", "external_data.bin", offset=4)
+
+
+def external(model, name, location, offset=0):
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    del tensor.external_data[:]
+    for key, text in (("location", location), ("offset", str(offset))):
+        entry = tensor.external_data.add()
+        entry.key, entry.value = key, text
+    with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+
+
+if __name__ == "__main__":
+    computed_reshape()
+    shape_as_output()
+    unnamed_dims()
+    initializer_as_input()
+    batch_norm_after_conv()
+    layer_norm_written_out()
+    function_body()
+    errors()
