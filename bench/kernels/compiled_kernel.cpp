@@ -28,6 +28,13 @@ struct CompiledKernel::State {
   std::vector<int64_t> params;
   int64_t grid = 0;
   size_t next = 0;
+  int file = -1;
+  void* handle = nullptr;
+
+  ~State() {
+    if (handle) dlclose(handle);
+    if (file >= 0) close(file);
+  }
 
   void* allocate(int64_t bytes, const void* from) {
     void* memory_block = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
@@ -57,7 +64,8 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   if (write(file, image.data(), image.size()) != static_cast<ssize_t>(image.size()))
     return Status(StatusCode::kInternal, "cannot write the image");
   void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW);
-  close(file);
+  state.file = file;  // open until the image is unloaded: dlopen tells images apart by this path
+  state.handle = handle;
   if (!handle || state.program.functions[0].steps.size() != 1)
     return Status(StatusCode::kInternal, "not one launch, or the image does not load");
   state.entry =
