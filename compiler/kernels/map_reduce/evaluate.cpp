@@ -1,0 +1,167 @@
+// See the header.
+#include "compiler/kernels/map_reduce/evaluate.h"
+
+#include "compiler/graph/elements.h"
+#include "compiler/kernels/convert.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace scopevm::kernels {
+namespace {
+
+namespace scf = mlir::scf;
+namespace vector = mlir::vector;
+
+// The bits of one element as an attribute of its arithmetic type.
+mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t bits) {
+  mlir::Type type = arithmetic_type(builder.getContext(), dtype);
+  mlir::Type stored = storage_type(builder.getContext(), dtype);
+  if (auto stored_float = mlir::dyn_cast<mlir::FloatType>(stored)) {
+    llvm::APFloat value(stored_float.getFloatSemantics(),
+                        llvm::APInt(stored_float.getWidth(), bits));
+    bool loses_digits = false;
+    value.convert(mlir::cast<mlir::FloatType>(type).getFloatSemantics(),
+                  llvm::APFloat::rmNearestTiesToEven, &loses_digits);
+    return builder.getFloatAttr(type, value);
+  }
+  if (dtype == DType::kBool) bits = bits != 0;
+  return builder.getIntegerAttr(type, llvm::APInt(type.getIntOrFloatBitWidth(), bits));
+}
+
+}  // namespace
+
+Evaluator::Evaluator(KernelDraft& draft, const FusedBody& body, llvm::ArrayRef<DimExpr> dims,
+                     llvm::ArrayRef<int> tags, int inner_tag)
+    : draft_(draft), body_(body) {
+  for (mlir::Operation* op : body.ops)
+    for (mlir::Value operand : op->getOperands()) collect(operand);
+  // A group may give back what it gets.
+  for (mlir::Value result : body.results) collect(result);
+  llvm::SmallVector<llvm::ArrayRef<DimExpr>> shapes;
+  for (const Leaf& leaf : leaves_) shapes.push_back(tensor_type(leaf.value).getShape());
+  space_ = make_space(dims, tags, shapes);
+  if (inner_tag >= 0) space_.require_inner(inner_tag);
+  for (DimExpr dim : space_.dims) sizes_.push_back(draft.param(dim));
+  size_t last = space_.dims.size() - 1;
+  for (size_t i = 0; i < leaves_.size(); ++i)
+    for (size_t dim = 0; dim <= last; ++dim) {
+      const AxisAccess& axis = space_.operands[i][dim];
+      bool is_known = axis.motion == Motion::kBroadcast ||
+                      (dim == last && axis.motion == Motion::kFull);
+      leaves_[i].strides.push_back(is_known ? Param() : draft.param(axis.stride));
+    }
+}
+
+void Evaluator::collect(mlir::Value value) {
+  if (body_.computes(value) || immediates_.contains(value) || is_leaf(value)) return;
+  mlir::Value outer = body_.outer(value);
+  uint64_t bits = 0;
+  if (mlir::ElementsAttr elements = draft_.context().constant_of(outer))
+    if (graph::is_splat(elements, tensor_type(outer).getDtype(), bits)) {
+      immediates_[value] = bits;
+      return;
+    }
+  leaves_.push_back({value, draft_.operand(outer), {}});
+}
+
+bool Evaluator::is_leaf(mlir::Value value) const {
+  return llvm::any_of(leaves_, [&](const Leaf& leaf) { return leaf.value == value; });
+}
+
+llvm::SmallVector<mlir::Value> Evaluator::sizes(size_t first, size_t end) const {
+  llvm::SmallVector<mlir::Value> values;
+  for (size_t dim = first; dim < end; ++dim) values.push_back(size(dim));
+  return values;
+}
+
+void Evaluator::allow_in_place(Buffer result, mlir::Operation* last) {
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    bool read_late = last && llvm::any_of(leaf.value.getUsers(), [&](mlir::Operation* user) {
+                       return llvm::is_contained(body_.ops, user) && user != last &&
+                              last->isBeforeInBlock(user);
+                     });
+    bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
+                        return other.buffer.index == leaf.buffer.index;
+                      }) > 1;
+    if (space_.is_linear(i) && byte_size(leaf.buffer.dtype) == byte_size(result.dtype) &&
+        !read_late && !read_twice)
+      draft_.in_place(result, leaf.buffer);
+  }
+}
+
+Evaluator::Row Evaluator::at(llvm::ArrayRef<mlir::Value> index, mlir::Value linear) {
+  Row row;
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    Term base = draft_.index(0);
+    if (linear && space_.is_linear(i)) {
+      base = draft_.term(linear);
+    } else {
+      for (size_t dim = 0; dim < index.size(); ++dim)
+        if (leaf.strides[dim].index >= 0)
+          base = base + draft_.term(index[dim]) * draft_.term(draft_.param(leaf.strides[dim]));
+    }
+    row.bases.push_back(base.value);
+    bool stays = space_.operands[i].back().motion == Motion::kBroadcast;
+    row.held.push_back(stays ? load_scalar(draft_, leaf.buffer, base.value) : nullptr);
+  }
+  return row;
+}
+
+mlir::Value Evaluator::load(size_t i, const Row& row, const Lanes& lanes) {
+  const Leaf& leaf = leaves_[i];
+  mlir::OpBuilder& builder = draft_.builder();
+  mlir::Location location = draft_.location();
+  auto spread = [&](mlir::Value scalar) -> mlir::Value {
+    return builder.create<vector::BroadcastOp>(location, lanes_type(scalar.getType(), lanes.count),
+                                               scalar);
+  };
+  if (row.held[i]) return spread(row.held[i]);
+  auto moving = [&] {
+    mlir::Value at = (draft_.term(row.bases[i]) + draft_.term(lanes.offset)).value;
+    return load_lanes(draft_, leaf.buffer, at, lanes);
+  };
+  if (space_.operands[i].back().motion == Motion::kFull) return moving();
+  Term stays = equal(draft_.term(draft_.param(leaf.strides.back())), draft_.index(0));
+  mlir::Type element = arithmetic_type(builder.getContext(), leaf.buffer.dtype);
+  auto either = builder.create<scf::IfOp>(location, mlir::TypeRange{lanes_type(element, lanes.count)},
+                                          stays.value, true);
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(either.thenBlock());
+  mlir::Value one = spread(load_scalar(draft_, leaf.buffer, row.bases[i]));
+  builder.create<scf::YieldOp>(location, one);
+  builder.setInsertionPointToStart(either.elseBlock());
+  mlir::Value many = moving();
+  builder.create<scf::YieldOp>(location, many);
+  return either.getResult(0);
+}
+
+mlir::Value Evaluator::immediate(mlir::Value value, int count) {
+  mlir::OpBuilder& builder = draft_.builder();
+  DType dtype = tensor_type(value).getDtype();
+  mlir::Type type = lanes_type(arithmetic_type(builder.getContext(), dtype), count);
+  return splat(builder, draft_.location(), type,
+               scalar_attribute(builder, dtype, immediates_.lookup(value)));
+}
+
+mlir::Value Evaluator::evaluate(mlir::Value value, const Row& row, const Lanes& lanes,
+                                ValueMap& known) {
+  if (mlir::Value found = known.lookup(value)) return found;
+  mlir::Value result;
+  if (immediates_.contains(value)) {
+    result = immediate(value, lanes.count);
+  } else if (body_.computes(value)) {
+    llvm::SmallVector<mlir::Value> operands;
+    for (mlir::Value operand : value.getDefiningOp()->getOperands())
+      operands.push_back(evaluate(operand, row, lanes, known));
+    result = emit_elementwise(draft_.builder(), value.getDefiningOp(), operands);
+  } else {
+    for (size_t i = 0; i < leaves_.size(); ++i)
+      if (leaves_[i].value == value) result = load(i, row, lanes);
+  }
+  known[value] = result;
+  return result;
+}
+
+}  // namespace scopevm::kernels
