@@ -106,7 +106,9 @@ template <typename Op>
 Values along_rows(Node& n) {
   Value x = n.input(0);
   int64_t rank = n.rank(x);
-  int64_t axis = n.axis(n.integer("axis", 1), rank + 1);
+  // The axis may be one past the last, but a negative one counts from the rank.
+  int64_t axis = n.integer("axis", 1);
+  axis = n.axis(axis < 0 ? axis + rank : axis, rank + 1);
   if (n.has_failed()) return Value();
   if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
   Value matrix = n.emit<Op>({as_matrix(n, x, axis)}, {n.attr("axis", int64_t{1})});
