@@ -102,31 +102,30 @@ class DepthwiseConv {
     auto taps_of_line = [&](Value ky, Value line, Value sum) {
       Value w_at = e_.add(plane.w_at, e_.mul(ky, launch_[kernel_[1]]));
       Value x_at = e_.add(e_.add(plane.x_at, e_.mul(line, launch_[width_])), start);
-      return e_.fold(e_.index(0), launch_[kernel_[1]], 1, sum,
-                     [&](Value kx, mlir::ValueRange carried) {
-        Value shift = e_.mul(kx, launch_[dilations_[1]]);
-        Value at = e_.add(columns, e_.splat(e_.to_i32(shift), e_.i32(lanes_)));
-        Value inside = e_.builder.create<mlir::arith::CmpIOp>(
-            e_.location, mlir::arith::CmpIPredicate::ult, at, width);
-        Value mask = e_.both(inside, exists);
-        Value from = e_.add(x_at, shift);
-        Value value = is_unit
-                          ? e_.load_masked(launch_[x_], from, mask, e_.f32(lanes_))
-                          : e_.gather(launch_[x_], from, offsets, mask, e_.f32(lanes_));
-        Value weight = e_.splat(e_.load(launch_[w_], e_.add(w_at, kx)), e_.f32(lanes_));
-        Value product = e_.builder.create<mlir::arith::MulFOp>(e_.location, value, weight);
-        return Emitter::Values{
-            e_.builder.create<mlir::arith::AddFOp>(e_.location, product, carried[0])};
-      });
+      return e_.fold(
+          e_.index(0), launch_[kernel_[1]], 1, sum, [&](Value kx, mlir::ValueRange carried) {
+            Value shift = e_.mul(kx, launch_[dilations_[1]]);
+            Value at = e_.add(columns, e_.splat(e_.to_i32(shift), e_.i32(lanes_)));
+            Value inside = e_.builder.create<mlir::arith::CmpIOp>(
+                e_.location, mlir::arith::CmpIPredicate::ult, at, width);
+            Value mask = e_.both(inside, exists);
+            Value from = e_.add(x_at, shift);
+            Value value = is_unit ? e_.load_masked(launch_[x_], from, mask, e_.f32(lanes_))
+                                  : e_.gather(launch_[x_], from, offsets, mask, e_.f32(lanes_));
+            Value weight = e_.splat(e_.load(launch_[w_], e_.add(w_at, kx)), e_.f32(lanes_));
+            Value product = e_.builder.create<mlir::arith::MulFOp>(e_.location, value, weight);
+            return Emitter::Values{
+                e_.builder.create<mlir::arith::AddFOp>(e_.location, product, carried[0])};
+          });
     };
-    return e_.fold(e_.index(0), launch_[kernel_[0]], 1, zero,
-                   [&](Value ky, mlir::ValueRange carried) {
-      Value line = e_.add(top, e_.mul(ky, launch_[dilations_[0]]));
-      Value inside = e_.both(e_.less_equal(e_.index(0), line), e_.less(line, launch_[height_]));
-      return e_.choose(
-          inside, e_.f32(lanes_), [&] { return taps_of_line(ky, line, carried[0]); },
-          [&] { return Emitter::Values{carried[0]}; });
-    });
+    return e_.fold(
+        e_.index(0), launch_[kernel_[0]], 1, zero, [&](Value ky, mlir::ValueRange carried) {
+          Value line = e_.add(top, e_.mul(ky, launch_[dilations_[0]]));
+          Value inside = e_.both(e_.less_equal(e_.index(0), line), e_.less(line, launch_[height_]));
+          return e_.choose(
+              inside, e_.f32(lanes_), [&] { return taps_of_line(ky, line, carried[0]); },
+              [&] { return Emitter::Values{carried[0]}; });
+        });
   }
 
   const FusedContraction& fused_;
