@@ -108,7 +108,7 @@ Values along_rows(Node& n) {
   int64_t rank = n.rank(x);
   // The axis may be one past the last, but a negative one counts from the rank.
   int64_t axis = n.integer("axis", 1);
-  axis = n.axis(axis < 0 ? axis + rank : axis, rank + 1);
+  axis = axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
   if (n.has_failed()) return Value();
   if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
   Value matrix = n.emit<Op>({as_matrix(n, x, axis)}, {n.attr("axis", int64_t{1})});
