@@ -83,7 +83,7 @@ struct Check {
 
 struct Dimension {
   std::string name;
-  int64_t min = 0;
+  int64_t min = 1;  // 0 only when asked for: --dim n>=0
   int64_t max = int64_t{1} << 31;
   int64_t multiple_of = 1;
   int64_t representative = 1;  // planning happens at this value

@@ -28,6 +28,13 @@ struct CompiledKernel::State {
   std::vector<int64_t> params;
   int64_t grid = 0;
   size_t next = 0;
+  int file = -1;
+  void* handle = nullptr;
+
+  ~State() {
+    if (handle) dlclose(handle);
+    if (file >= 0) close(file);
+  }
 
   void* allocate(int64_t bytes, const void* from) {
     void* memory_block = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
@@ -50,18 +57,17 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target("host"));
   kernels::KernelModule kernels(state.context.get(), target);
   SCOPEVM_ASSIGN_OR_RETURN(state.program, kernels::lower(*module, kernels, {}));
-  SCOPEVM_ASSIGN_OR_RETURN(
-      std::vector<uint8_t> image,
-      codegen::compile_image(kernels.module(), kernels.kernels(), target, {}));
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint8_t> image,
+                           codegen::compile_image(kernels.module(), kernels.kernels(), target, {}));
   int file = memfd_create("image", 0);
   if (write(file, image.data(), image.size()) != static_cast<ssize_t>(image.size()))
     return Status(StatusCode::kInternal, "cannot write the image");
   void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW);
-  close(file);
+  state.file = file;  // open until the image is unloaded: dlopen tells images apart by this path
+  state.handle = handle;
   if (!handle || state.program.functions[0].steps.size() != 1)
     return Status(StatusCode::kInternal, "not one launch, or the image does not load");
-  state.entry =
-      reinterpret_cast<KernelFn>(dlsym(handle, state.program.kernels[0].symbol.c_str()));
+  state.entry = reinterpret_cast<KernelFn>(dlsym(handle, state.program.kernels[0].symbol.c_str()));
   return kernel;
 }
 
@@ -88,9 +94,9 @@ void CompiledKernel::bind(const std::map<std::string, int64_t>& dims, int copies
         if (!is_first && !is_constant)
           set.push_back(state.buffers.front()[set.size()]);
         else
-          set.push_back(state.allocate(
-              value_of(value.bytes()),
-              is_constant ? state.program.constants[value.constant].data : nullptr));
+          set.push_back(
+              state.allocate(value_of(value.bytes()),
+                             is_constant ? state.program.constants[value.constant].data : nullptr));
       }
     for (const Temporary& temporary : step.temporaries)
       set.push_back(is_first ? state.allocate(value_of(temporary.bytes), nullptr)

@@ -88,14 +88,14 @@ std::string conv_text(const Conv& c) {
   auto square = [](int n) { return ", " + std::to_string(n) + ", " + std::to_string(n); };
   std::string x = type("n, " + std::to_string(c.channels) + square(c.size));
   std::string y = type("n, " + std::to_string(c.rows) + square(out));
-  std::string w = std::to_string(c.rows) + ", " + std::to_string(c.channels / c.group) +
-                  square(c.kernel);
+  std::string w =
+      std::to_string(c.rows) + ", " + std::to_string(c.channels / c.group) + square(c.kernel);
   std::string w_dims = w;
   for (size_t at; (at = w_dims.find(", ")) != std::string::npos;) w_dims.replace(at, 2, "x");
   std::string s = std::to_string(c.stride), p = std::to_string(c.kernel / 2);
   return "func.func @main(%x: " + x + ") -> " + y + " {\n" + splat("w", w, w_dims) +
-         "  %y = sv.conv %x, %w {strides = array<i64: " + s + ", " + s + ">, pads = array<i64: " +
-         p + ", " + p + ", " + p + ", " + p +
+         "  %y = sv.conv %x, %w {strides = array<i64: " + s + ", " + s +
+         ">, pads = array<i64: " + p + ", " + p + ", " + p + ", " + p +
          ">, dilations = array<i64: 1, 1>, group = " + std::to_string(c.group) + " : i64} : (" + x +
          ", " + type(w) + ") -> " + y + "\n  return %y : " + y + "\n}\n";
 }
@@ -156,10 +156,12 @@ void matmul_line(const char* label, CompiledKernel& kernel, dnnl::engine& engine
                  int n) {
   kernel.bind({{"m", m}});
   std::vector<float> a = filled(size_t(m) * k), b = filled(size_t(k) * n), c(size_t(m) * n);
-  std::vector<double> t = medians({[&] { kernel.run(); }, dnnl_matmul(engine, m, k, n), [&] {
+  std::vector<double> t = medians({[&] { kernel.run(); }, dnnl_matmul(engine, m, k, n),
+                                   [&] {
                                      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k,
                                                  1, a.data(), k, b.data(), n, 0, c.data(), n);
-                                   }, peak_work});
+                                   },
+                                   peak_work});
   double flops = 2e-9 * m * n * k, peak = kPeakGflop / t[3];
   std::printf("%-24s M=%-4d %7.1f GFLOP/s %5.1f %%   oneDNN %7.1f   OpenBLAS %7.1f\n", label, m,
               flops / t[0], 100 * flops / t[0] / peak, flops / t[1], flops / t[2]);

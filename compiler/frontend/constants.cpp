@@ -7,9 +7,9 @@ namespace scopevm::frontend {
 
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name) {
-  mlir::ElementsAttr elements = graph::elements_attribute(
-      builder.getContext(), tensor.dtype, tensor.dims, llvm::ArrayRef(tensor.data, tensor.size),
-      tensor.owner, name);
+  mlir::ElementsAttr elements =
+      graph::elements_attribute(builder.getContext(), tensor.dtype, tensor.dims,
+                                llvm::ArrayRef(tensor.data, tensor.size), tensor.owner, name);
   llvm::SmallVector<DimExpr> shape(tensor.dims.begin(), tensor.dims.end());
   auto result = graph::TensorType::get(builder.getContext(), tensor.dtype, shape);
   return builder.create<graph::ConstantOp>(location, result, elements);

@@ -47,13 +47,13 @@ llvm::SmallVector<Value> conv_operands(Node& n) {
 Values conv(Node& n) {
   auto operands = conv_operands(n);
   SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
-  return n.emit<ConvOp>(operands, {n.attr("strides", a.strides), n.attr("pads", a.pads),
-                                   n.attr("dilations", a.dilations),
-                                   n.attr("group", n.integer("group", 1))});
+  return n.emit<ConvOp>(operands,
+                        {n.attr("strides", a.strides), n.attr("pads", a.pads),
+                         n.attr("dilations", a.dilations), n.attr("group", n.integer("group", 1))});
 }
 
-// Pads that give the wanted output size; what is odd goes to one end, and what is missing is added at
-// the end of the output.
+// Pads that give the wanted output size; what is odd goes to one end, and what is missing is added
+// at the end of the output.
 void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
                      Ints& output_pads) {
   size_t rank = a.kernel.size();
@@ -99,15 +99,16 @@ Values conv_transpose(Node& n) {
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     Ints wanted;
     for (size_t i = 0; i < rank; ++i)
-      wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) * a.strides[i]);
+      wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) *
+                       a.strides[i]);
     pads_for_output(n, x, wanted, a, output_pads);
   } else if (mode == "VALID") {
     a.pads.assign(2 * rank, 0);
   }
   return n.emit<ConvTransposeOp>(
-      operands, {n.attr("strides", a.strides), n.attr("pads", a.pads),
-                 n.attr("dilations", a.dilations), n.attr("output_pads", output_pads),
-                 n.attr("group", n.integer("group", 1))});
+      operands,
+      {n.attr("strides", a.strides), n.attr("pads", a.pads), n.attr("dilations", a.dilations),
+       n.attr("output_pads", output_pads), n.attr("group", n.integer("group", 1))});
 }
 
 // x - zero_point, as i32. A zero point of rank 1 is per row of a matrix (`axis`).

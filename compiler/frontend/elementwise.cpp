@@ -81,9 +81,7 @@ Values is_inf(Node& n) {
                                         n.attr("positive", n.flag("detect_positive", true))});
 }
 
-Values modulo(Node& n) {
-  return n.flag("fmod", false) ? binary<FmodOp>(n) : binary<ModOp>(n);
-}
+Values modulo(Node& n) { return n.flag("fmod", false) ? binary<FmodOp>(n) : binary<ModOp>(n); }
 
 Values bit_shift(Node& n) {
   std::string direction = n.text("direction", "");
@@ -189,8 +187,8 @@ Values mish(Node& n) {
 Values shrink(Node& n) {
   Value x = n.input(0);
   float bias = n.number("bias", 0), lambd = n.number("lambd", 0.5f);
-  Value above = n.emit<SelectOp>({n.emit<GreaterOp>({x, n.scalar(lambd, x)}), add(n, x, -bias),
-                                  n.scalar(0, x)});
+  Value above = n.emit<SelectOp>(
+      {n.emit<GreaterOp>({x, n.scalar(lambd, x)}), add(n, x, -bias), n.scalar(0, x)});
   return n.emit<SelectOp>({less(n, x, -lambd), add(n, x, bias), above});
 }
 

@@ -52,8 +52,7 @@ std::unique_ptr<onnx::FunctionProto> defined_function(
   if (!schema) return nullptr;
   for (const auto& [name, attribute] : schema->attributes())
     if (attribute.default_value.has_name()) attributes.try_emplace(name, attribute.default_value);
-  if (schema->HasFunction())
-    return std::make_unique<onnx::FunctionProto>(*schema->GetFunction());
+  if (schema->HasFunction()) return std::make_unique<onnx::FunctionProto>(*schema->GetFunction());
   if (!schema->HasContextDependentFunction()) return nullptr;
   // The builders look at attributes as if defaults were written out.
   onnx::NodeProto full = node;

@@ -8,9 +8,10 @@
 
 namespace scopevm::frontend {
 
-// The body of `node` as of `opset`: of the model's own function, or of the one that ONNX defines for
-// the op. The node's attributes stand where the body refers to them. Null when the op has no body,
-// or none for these types. `input_types` are those of the node's inputs; absent ones are empty.
+// The body of `node` as of `opset`: of the model's own function, or of the one that ONNX defines
+// for the op. The node's attributes stand where the body refers to them. Null when the op has no
+// body, or none for these types. `input_types` are those of the node's inputs; absent ones are
+// empty.
 std::unique_ptr<onnx::FunctionProto> function_body(const onnx::ModelProto& model,
                                                    const onnx::NodeProto& node, int opset,
                                                    const std::vector<onnx::TypeProto>& input_types);

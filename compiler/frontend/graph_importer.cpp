@@ -18,8 +18,7 @@ Status invalid(const std::string& message) { return Status(StatusCode::kInvalidM
 // The model's name of a dimension as an identifier that text forms can hold.
 std::string identifier(const std::string& name) {
   std::string result;
-  for (char c : name)
-    result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+  for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
   if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "d" + result;
   for (const char* function : {"min", "max", "mod", "floordiv", "ceildiv"})
     if (result == function) result += "_";
@@ -136,8 +135,7 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
     }
     graph::TensorType type = *known;
     types.push_back(type);
-    mlir::Location location =
-        mlir::NameLoc::get(mlir::StringAttr::get(&context_, input.name()));
+    mlir::Location location = mlir::NameLoc::get(mlir::StringAttr::get(&context_, input.name()));
     Value argument = function.getBody().front().addArgument(type, location);
     if (!values_.try_emplace(input.name(), argument).second)
       return invalid("input \"" + input.name() + "\" is declared twice");
@@ -196,9 +194,9 @@ Status GraphImporter::bind(const onnx::NodeProto& node, size_t output, Value val
   const std::vector<DimExpr>* elements = symbols_->find(value);
   mlir::Operation* op = value.getDefiningOp();
   if (elements && op && !mlir::isa<graph::ConstantOp, graph::DimsTensorOp>(op))
-    if (Value known = graph::materialise(builder_, location_,
-                                         mlir::cast<graph::TensorType>(value.getType()),
-                                         std::vector<DimExpr>(*elements)))
+    if (Value known =
+            graph::materialise(builder_, location_, mlir::cast<graph::TensorType>(value.getType()),
+                               std::vector<DimExpr>(*elements)))
       value = known;
   if (!values_.try_emplace(name, value).second)
     return invalid("its output \"" + name + "\" is already defined");
@@ -221,10 +219,9 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
     if (auto reason = unsupported_.find(input); reason != unsupported_.end())
       return failed_with(
           Status(StatusCode::kUnsupported, "input \"" + input + "\": " + reason->second));
-    return failed_with(invalid("input \"" + input + "\" is not defined" +
-                               (is_produced_later(input)
-                                    ? " yet: the nodes are out of order, or form a cycle"
-                                    : "")));
+    return failed_with(invalid(
+        "input \"" + input + "\" is not defined" +
+        (is_produced_later(input) ? " yet: the nodes are out of order, or form a cycle" : "")));
   }
   Handler handler = domain.empty() ? find_handler(proto.op_type(), opset->second) : nullptr;
   return failed_with(handler ? import_with_handler(handler, proto, opset->second)
@@ -249,7 +246,8 @@ Status GraphImporter::import_with_handler(Handler handler, const onnx::NodeProto
 Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
   std::vector<onnx::TypeProto> types;
   for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
-  auto body = depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
+  auto body =
+      depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
   if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
   const onnx::FunctionProto& function = *body;
   file_->bodies.push_back(std::move(body));
@@ -312,8 +310,8 @@ Result<ImportedModule> GraphImporter::run() {
   SCOPEVM_RETURN_IF_ERROR(read_opsets());
   ImportedModule module(mlir::ModuleOp::create(location_));
   builder_.setInsertionPointToEnd(module->getBody());
-  auto function = builder_.create<mlir::func::FuncOp>(location_, "main",
-                                                      builder_.getFunctionType({}, {}));
+  auto function =
+      builder_.create<mlir::func::FuncOp>(location_, "main", builder_.getFunctionType({}, {}));
   function.addEntryBlock();
   builder_.setInsertionPointToStart(&function.getBody().front());
   SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
@@ -325,8 +323,7 @@ Result<ImportedModule> GraphImporter::run() {
   SCOPEVM_RETURN_IF_ERROR(import_nodes(file_->model.graph().node()));
   for (const auto& input : file_->model.graph().input())
     if (auto reason = unsupported_.find(input.name()); reason != unsupported_.end())
-      return Status(StatusCode::kUnsupported,
-                    "input \"" + input.name() + "\": " + reason->second);
+      return Status(StatusCode::kUnsupported, "input \"" + input.name() + "\": " + reason->second);
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function));
   builder_.create<mlir::func::ReturnOp>(mlir::UnknownLoc::get(&context_), outputs);
   llvm::SmallVector<mlir::NamedAttribute> names;

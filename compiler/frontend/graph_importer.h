@@ -57,8 +57,8 @@ class GraphImporter {
   std::map<std::string, int> opsets_;  // by domain
   // Inputs and initializers of types that no op takes here, and why: an error where one is used.
   std::map<std::string, std::string> unsupported_;
-  std::map<std::string, Value> values_;  // of the graph, or of the function body, at hand
-  int depth_ = 0;                        // of function bodies
+  std::map<std::string, Value> values_;      // of the graph, or of the function body, at hand
+  int depth_ = 0;                            // of function bodies
   std::map<std::string, std::string> dims_;  // name in the graph -> the model's name
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;

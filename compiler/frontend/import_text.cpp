@@ -23,7 +23,8 @@ Status check_main(mlir::ModuleOp module, const std::string& path) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   if (!main || main.isExternal()) return invalid("there is no function @main");
   if (!main.getBody().hasOneBlock()) return invalid("@main must be one block");
-  for (mlir::Type type : llvm::concat<const mlir::Type>(main.getArgumentTypes(), main.getResultTypes()))
+  for (mlir::Type type :
+       llvm::concat<const mlir::Type>(main.getArgumentTypes(), main.getResultTypes()))
     if (!mlir::isa<graph::TensorType>(type))
       return invalid("@main must take and return !sv.tensor values only");
   if (main.getNumResults() == 0) return invalid("@main returns nothing");
@@ -39,7 +40,8 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
                                    mlir::MLIRContext& context) {
   std::string messages;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
-    messages += (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + diagnostic.str();
+    messages +=
+        (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + diagnostic.str();
     return mlir::success();
   });
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));

@@ -75,9 +75,11 @@ Values slice(Node& n, const Dims& starts, const Dims& ends, Ints axes, const Int
     by[axis] = std::clamp<int64_t>(step, -kFarAway, kFarAway);
     sizes[axis] = n.intervals().greater(ceildiv(span, std::min(stride, kFarAway)), 0);
   }
-  bool is_whole = n.shape(x) == llvm::ArrayRef<DimExpr>(sizes) && llvm::all_of(by, [](int64_t s) { return s == 1; });
+  bool is_whole = n.shape(x) == llvm::ArrayRef<DimExpr>(sizes) &&
+                  llvm::all_of(by, [](int64_t s) { return s == 1; });
   if (is_whole) return x;
-  return n.emit<SliceOp>({x}, {n.attr("starts", from), n.attr("sizes", sizes), n.attr("steps", by)});
+  return n.emit<SliceOp>({x},
+                         {n.attr("starts", from), n.attr("sizes", sizes), n.attr("steps", by)});
 }
 
 Ints first_axes(size_t count) {
@@ -113,7 +115,8 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   Dims parts(static_cast<size_t>(count), part);
   if (part * DimExpr(count) == dim) return parts;
   if (!dim.is_constant()) {
-    n.unsupported("dim " + dim.str() + " may not divide into " + llvm::Twine(count) + " equal parts");
+    n.unsupported("dim " + dim.str() + " may not divide into " + llvm::Twine(count) +
+                  " equal parts");
     return std::nullopt;
   }
   parts.back() = dim - part * DimExpr(count - 1);
@@ -132,7 +135,8 @@ Values split(Node& n) {
   if (n.has_failed() || !parts) return Value();
   if (parts->size() != n.output_count())
     return n.fail("split has " + llvm::Twine(parts->size()) + " parts for " +
-                  llvm::Twine(n.output_count()) + " outputs"), Value();
+                  llvm::Twine(n.output_count()) + " outputs"),
+           Value();
   llvm::SmallVector<Value> results;
   DimExpr at = 0;
   for (DimExpr part : *parts) {
@@ -163,12 +167,11 @@ Values pad_with_attributes(Node& n) {
   return pad(n, Dims(pads.begin(), pads.end()), n.scalar(n.number("value", 0), n.input(0)));
 }
 
-Values pad(Node& n) {
-  return pad(n, n.dims_of(n.input(1), "the padding"), n.input_or(2, Value()));
-}
+Values pad(Node& n) { return pad(n, n.dims_of(n.input(1), "the padding"), n.input_or(2, Value())); }
 
 Values tile(Node& n) {
-  return n.emit<TileOp>({n.input(0)}, {n.attr("repeats", n.dims_of(n.input(1), "the repeat count"))});
+  return n.emit<TileOp>({n.input(0)},
+                        {n.attr("repeats", n.dims_of(n.input(1), "the repeat count"))});
 }
 
 // --- Gather and scatter. ------------------------------------------------------------------------
@@ -207,18 +210,18 @@ Values one_hot(Node& n) {
   else
     size = n.dims_of(depth, "the depth");
   if (size.size() != 1 && !n.has_failed()) n.fail("the depth must be one number");
-  return n.emit<OneHotOp>({n.cast(indices, DType::kI64), n.input(2)},
-                          {n.attr("depth", size),
-                           n.attr("axis", n.axis(n.integer("axis", -1), n.rank(indices) + 1))});
+  return n.emit<OneHotOp>(
+      {n.cast(indices, DType::kI64), n.input(2)},
+      {n.attr("depth", size), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(indices) + 1))});
 }
 
 Values top_k(Node& n, const Dims& k) {
   Value x = n.input(0);
   if (k.size() != 1) return n.fail("k must be one number"), Value();
-  mlir::Operation* op = n.emit(
-      TopKOp::getOperationName(), {x},
-      {n.attr("k", k), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(x))),
-       n.attr("largest", n.flag("largest", true))});
+  mlir::Operation* op =
+      n.emit(TopKOp::getOperationName(), {x},
+             {n.attr("k", k), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(x))),
+              n.attr("largest", n.flag("largest", true))});
   if (!op) return Value();
   return {op->getResult(0), op->getResult(1)};
 }
@@ -276,7 +279,8 @@ DimExpr scaled(Node& n, DimExpr dim, float scale) {
   int64_t q = 1;
   while (p != std::floor(p) && q < (1 << 24)) p *= 2, q *= 2;
   if (p != std::floor(p))
-    return n.unsupported("scale " + std::to_string(scale) + " of a dynamic dim is not supported"), dim;
+    return n.unsupported("scale " + std::to_string(scale) + " of a dynamic dim is not supported"),
+           dim;
   return floordiv(dim * DimExpr(static_cast<int64_t>(p)), q);
 }
 
@@ -305,7 +309,9 @@ Resample old_resample(Node& n) {
   return {mode == "bilinear" ? "linear" : mode, "asymmetric", "floor"};
 }
 
-Values upsample_with_attribute(Node& n) { return resize_by(n, n.numbers("scales"), old_resample(n)); }
+Values upsample_with_attribute(Node& n) {
+  return resize_by(n, n.numbers("scales"), old_resample(n));
+}
 
 Values upsample(Node& n) {
   return resize_by(n, n.numbers_of(n.input(1), "the scale"), old_resample(n));
@@ -316,20 +322,20 @@ Values resize(Node& n) {
   Resample r{n.text("mode", "nearest"), n.text("coordinate_transformation_mode", "half_pixel"),
              n.text("nearest_mode", "round_prefer_floor")};
   if (r.coordinates == "tf_crop_and_resize")
-    return n.unsupported("coordinate_transformation_mode tf_crop_and_resize is not supported"), Value();
+    return n.unsupported("coordinate_transformation_mode tf_crop_and_resize is not supported"),
+           Value();
   // An empty tensor of scales stands for none.
   bool has_scales = n.has_input(2) && !n.type(n.input(2)).getElementCount().is_constant(0);
   if (has_scales) return resize_by(n, n.numbers_of(n.input(2), "the scale"), r);
   Dims dims = n.dims_of(n.input(3), "the size");
   if (static_cast<int64_t>(dims.size()) != n.rank(x) && !n.has_failed())
     return n.fail("sizes do not fit rank " + llvm::Twine(n.rank(x))), Value();
-  return n.emit<ResizeOp>(
-      {x}, {n.attr("dims", dims), n.attr("scales", llvm::ArrayRef<float>()),
-            n.attr("mode", llvm::StringRef(r.mode)),
-            n.attr("coordinates", llvm::StringRef(r.coordinates)),
-            n.attr("rounding", llvm::StringRef(r.rounding)),
-            n.attr("cubic_coeff", n.number("cubic_coeff_a", -0.75f)),
-            n.attr("exclude_outside", n.flag("exclude_outside", false))});
+  return n.emit<ResizeOp>({x}, {n.attr("dims", dims), n.attr("scales", llvm::ArrayRef<float>()),
+                                n.attr("mode", llvm::StringRef(r.mode)),
+                                n.attr("coordinates", llvm::StringRef(r.coordinates)),
+                                n.attr("rounding", llvm::StringRef(r.rounding)),
+                                n.attr("cubic_coeff", n.number("cubic_coeff_a", -0.75f)),
+                                n.attr("exclude_outside", n.flag("exclude_outside", false))});
 }
 
 constexpr OpRow kRows[] = {

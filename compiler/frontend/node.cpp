@@ -50,9 +50,8 @@ const onnx::AttributeProto* Node::attribute(llvm::StringRef name,
   if (!found || found->type() == type) return found;
   // Old files leave the type out.
   if (found->type() == onnx::AttributeProto::UNDEFINED) return found;
-  fail("attribute \"" + name + "\" is " +
-       onnx::AttributeProto::AttributeType_Name(found->type()) + ", expected " +
-       onnx::AttributeProto::AttributeType_Name(type));
+  fail("attribute \"" + name + "\" is " + onnx::AttributeProto::AttributeType_Name(found->type()) +
+       ", expected " + onnx::AttributeProto::AttributeType_Name(type));
   return nullptr;
 }
 
@@ -129,7 +128,8 @@ bool Node::is_known(Value value) { return value && importer_.symbols().find(valu
 
 Dims Node::dims_of(Value value, llvm::StringRef what) {
   if (!value) return {};
-  if (const auto* known = importer_.symbols().find(value)) return Dims(known->begin(), known->end());
+  if (const auto* known = importer_.symbols().find(value))
+    return Dims(known->begin(), known->end());
   unsupported(what + " depends on data: " + input_name(value) + " is not known at compile time");
   return {};
 }
@@ -240,8 +240,8 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
   state.addAttributes(attributes);
   auto* inference = name.getInterface<mlir::InferTypeOpInterface>();
   bool is_typed =
-      (!properties.get() ||
-       succeeded(name.setOpPropertiesFromAttribute(name, properties.get(), dictionary, emit_error))) &&
+      (!properties.get() || succeeded(name.setOpPropertiesFromAttribute(name, properties.get(),
+                                                                        dictionary, emit_error))) &&
       succeeded(inference->inferReturnTypes(builder.getContext(), importer_.location(), operands,
                                             dictionary, properties.get(), {}, state.types));
   if (!is_typed) return fail(importer_.take_diagnostics());
@@ -255,7 +255,8 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
 }
 
 Value Node::scalar(double value, DType dtype) {
-  return has_failed() ? Value() : make_scalar(importer_.builder(), importer_.location(), value, dtype);
+  return has_failed() ? Value()
+                      : make_scalar(importer_.builder(), importer_.location(), value, dtype);
 }
 
 Value Node::constant(const onnx::TensorProto& tensor) {
@@ -320,8 +321,8 @@ Value Node::unsqueeze(Value x, Ints axes) {
 }
 
 Value Node::slice(Value x, const Dims& starts, const Dims& sizes) {
-  return emit<graph::SliceOp>({x}, {attr("starts", starts), attr("sizes", sizes),
-                                    attr("steps", Ints(starts.size(), 1))});
+  return emit<graph::SliceOp>(
+      {x}, {attr("starts", starts), attr("sizes", sizes), attr("steps", Ints(starts.size(), 1))});
 }
 
 Value Node::expand(Value x, const Dims& dims) {

@@ -46,9 +46,9 @@ class Node {
   size_t output_count() const { return static_cast<size_t>(proto_.output_size()); }
   bool has_input(size_t i) const;
   bool wants_output(size_t i) const;
-  Value input(size_t i);                // an error when it is absent
+  Value input(size_t i);                  // an error when it is absent
   Value input_or(size_t i, Value other);  // `other` when it is absent
-  llvm::SmallVector<Value> inputs();    // all of them; none may be absent
+  llvm::SmallVector<Value> inputs();      // all of them; none may be absent
 
   bool has_attribute(llvm::StringRef name) const { return find(name) != nullptr; }
   int64_t integer(llvm::StringRef name, int64_t otherwise);
@@ -58,7 +58,8 @@ class Node {
   std::string text(llvm::StringRef name, llvm::StringRef otherwise);
   Ints integers(llvm::StringRef name, Ints otherwise = {});
   llvm::SmallVector<float> numbers(llvm::StringRef name);
-  const onnx::AttributeProto* attribute(llvm::StringRef name, onnx::AttributeProto::AttributeType type);
+  const onnx::AttributeProto* attribute(llvm::StringRef name,
+                                        onnx::AttributeProto::AttributeType type);
 
   // --- Types; harmless after an error. ---
   graph::TensorType type(Value value) const;
@@ -106,8 +107,8 @@ class Node {
   Value scalar(double value, Value like) { return scalar(value, dtype(like)); }
   Value scalar(double value, DType dtype);
   Value constant(const onnx::TensorProto& tensor);
-  Value constant(const Ints& values);                          // i64, rank 1
-  Value constant(llvm::ArrayRef<float> values);                // f32, rank 1
+  Value constant(const Ints& values);            // i64, rank 1
+  Value constant(llvm::ArrayRef<float> values);  // f32, rank 1
   Value constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes);
   // i64 dims as a value: a constant, or sv.dims_tensor.
   Value dims_value(const Dims& dims, bool is_scalar = false);

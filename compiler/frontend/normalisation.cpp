@@ -28,9 +28,9 @@ Values batch_normalization(Node& n) {
     return n.unsupported("training mode is not supported"), Value();
   if (!n.flag("spatial", true)) return n.unsupported("spatial = 0 is not supported"), Value();
   Value x = n.input(0);
-  Value factor = n.emit<MulOp>(
-      {n.input(1), reciprocal_deviation(n, n.cast(n.input(4), n.dtype(n.input(1))),
-                                        n.number("epsilon", 1e-5f))});
+  Value factor =
+      n.emit<MulOp>({n.input(1), reciprocal_deviation(n, n.cast(n.input(4), n.dtype(n.input(1))),
+                                                      n.number("epsilon", 1e-5f))});
   Value mean = n.cast(n.input(3), n.dtype(factor));
   Value offset = n.emit<SubOp>({n.input(2), n.emit<MulOp>({mean, factor})});
   factor = n.cast(factor, n.dtype(x));
@@ -94,8 +94,7 @@ Values mean_variance_normalization(Node& n) {
 Values lp_normalization(Node& n) {
   Value x = n.input(0);
   Ints axes = {n.axis(n.integer("axis", -1), n.rank(x))};
-  if (n.integer("p", 2) == 1)
-    return n.emit<DivOp>({x, n.reduce_sum(n.emit<AbsOp>({x}), axes)});
+  if (n.integer("p", 2) == 1) return n.emit<DivOp>({x, n.reduce_sum(n.emit<AbsOp>({x}), axes)});
   Value norm = n.emit<SqrtOp>({n.reduce_sum(n.emit<MulOp>({x, x}), axes)});
   return n.emit<DivOp>({x, norm});
 }

@@ -38,8 +38,7 @@ Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
     mapping->address = mmap(nullptr, mapping->size, PROT_READ, MAP_PRIVATE, file, 0);
   }
   close(file);
-  if (mapping->address == MAP_FAILED)
-    return invalid("cannot read external data \"" + path + "\"");
+  if (mapping->address == MAP_FAILED) return invalid("cannot read external data \"" + path + "\"");
   return mapping;
 }
 
@@ -176,12 +175,14 @@ Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
   return file;
 }
 
-Result<TensorBytes> tensor_bytes(const TensorProto& tensor,
-                                 const std::shared_ptr<OnnxFile>& file) {
+Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_ptr<OnnxFile>& file) {
   std::optional<DType> dtype = dtype_of_onnx(tensor.data_type());
   if (!dtype)
-    return Status(StatusCode::kUnsupported, "tensor \"" + tensor.name() + "\": element type " +
-                                                TensorProto::DataType_Name(static_cast<TensorProto::DataType>(tensor.data_type())) + " is not supported");
+    return Status(
+        StatusCode::kUnsupported,
+        "tensor \"" + tensor.name() + "\": element type " +
+            TensorProto::DataType_Name(static_cast<TensorProto::DataType>(tensor.data_type())) +
+            " is not supported");
   TensorBytes bytes{*dtype, {tensor.dims().begin(), tensor.dims().end()}, nullptr, 0, file};
   int64_t count = 1;
   for (int64_t dim : bytes.dims)

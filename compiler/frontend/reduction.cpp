@@ -97,7 +97,8 @@ Values along_axis(Node& n) {
 // x as a matrix: dims before `axis`, and the rest.
 Value as_matrix(Node& n, Value x, int64_t axis) {
   llvm::ArrayRef<DimExpr> shape = n.shape(x);
-  return n.reshape(x, {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
+  return n.reshape(x,
+                   {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
 }
 
 // Before opset 13 the operand counted as a matrix, and the op worked on its rows.
@@ -105,7 +106,9 @@ template <typename Op>
 Values along_rows(Node& n) {
   Value x = n.input(0);
   int64_t rank = n.rank(x);
-  int64_t axis = n.axis(n.integer("axis", 1), rank + 1);
+  // The axis may be one past the last, but a negative one counts from the rank.
+  int64_t axis = n.integer("axis", 1);
+  axis = axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
   if (n.has_failed()) return Value();
   if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
   Value matrix = n.emit<Op>({as_matrix(n, x, axis)}, {n.attr("axis", int64_t{1})});

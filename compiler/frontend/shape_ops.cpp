@@ -63,10 +63,11 @@ Values range_of_dims(Node& n, DimExpr start, DimExpr limit, int64_t delta) {
   DimExpr size = n.intervals().greater(ceildiv(span, delta > 0 ? delta : -delta), 0);
   DType dtype = n.dtype(n.input(0));
   std::string_view name = scopevm::name(dtype);
-  Value range = n.emit<IotaOp>(
-      {}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(start.as_constant().value_or(0))),
-           n.attr("step", n.index_attribute(delta)),
-           n.attr("dtype", llvm::StringRef(name.data(), name.size()))});
+  Value range =
+      n.emit<IotaOp>({}, {n.attr("size", Dims{size}),
+                          n.attr("start", n.index_attribute(start.as_constant().value_or(0))),
+                          n.attr("step", n.index_attribute(delta)),
+                          n.attr("dtype", llvm::StringRef(name.data(), name.size()))});
   if (start.is_constant()) return range;
   return n.emit<AddOp>({range, n.cast(n.dims_value({start}, true), dtype)});
 }
@@ -91,8 +92,10 @@ Values range(Node& n) {
   if (!(steps < (1 << 30))) return n.fail("the range is too long"), Value();
   Value index = n.emit<IotaOp>(
       {}, {n.attr("size", Dims{static_cast<int64_t>(std::max(0.0, steps))}),
-           n.attr("start", mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()), from[0])),
-           n.attr("step", mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()), by[0])),
+           n.attr("start", mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()),
+                                                from[0])),
+           n.attr("step",
+                  mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()), by[0])),
            n.attr("dtype", "f32")});
   return n.cast(index, dtype);
 }
@@ -182,9 +185,9 @@ Values eye_like(Node& n) {
   }
   int64_t k = n.integer("k", 0);
   auto index = [&](int64_t axis) {
-    Value i = n.emit<IotaOp>({}, {n.attr("size", Dims{n.dim(x, axis)}),
-                                  n.attr("start", n.index_attribute(0)),
-                                  n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+    Value i = n.emit<IotaOp>(
+        {}, {n.attr("size", Dims{n.dim(x, axis)}), n.attr("start", n.index_attribute(0)),
+             n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
     return axis == 0 ? n.unsqueeze(i, {1}) : i;
   };
   Value row = n.emit<AddOp>({index(0), n.scalar(static_cast<double>(k), DType::kI64)});

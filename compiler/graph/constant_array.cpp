@@ -51,8 +51,7 @@ ConstantArray::ConstantArray(TensorType type) : dtype_(type.getDtype()) {
     dims_.push_back(*dim.as_constant());
     count_ *= dims_.back();
   }
-  owned_ = std::make_shared<std::vector<uint8_t>>(
-      static_cast<size_t>(count_ * byte_size(dtype_)));
+  owned_ = std::make_shared<std::vector<uint8_t>>(static_cast<size_t>(count_ * byte_size(dtype_)));
   owner_ = owned_;
   data_ = owned_->data();
 }

@@ -22,9 +22,9 @@ DimInterval add(DimInterval a, DimInterval b) {
 }
 
 DimInterval multiply(DimInterval a, DimInterval b) {
-  __int128 products[] = {
-      static_cast<__int128>(a.min) * b.min, static_cast<__int128>(a.min) * b.max,
-      static_cast<__int128>(a.max) * b.min, static_cast<__int128>(a.max) * b.max};
+  __int128 products[] = {static_cast<__int128>(a.min) * b.min, static_cast<__int128>(a.min) * b.max,
+                         static_cast<__int128>(a.max) * b.min,
+                         static_cast<__int128>(a.max) * b.max};
   return {saturate(*std::min_element(std::begin(products), std::end(products))),
           saturate(*std::max_element(std::begin(products), std::end(products)))};
 }

@@ -94,7 +94,9 @@ Integer integer_of(mlir::Operation* op, int64_t a, int64_t b) {
       .Case<SubOp>([&](auto) { return wrap(x - y); })
       .Case<MulOp>([&](auto) { return wrap(x * y); })
       .Case<NegOp>([&](auto) { return wrap(0 - x); })
-      .Case<DivOp>([&](auto) { return b == 0 ? 0 : b == -1 ? wrap(0 - x) : a / b; })
+      .Case<DivOp>([&](auto) { return b == 0    ? 0
+                                      : b == -1 ? wrap(0 - x)
+                                                : a / b; })
       .Case<MinOp>([&](auto) { return std::min(a, b); })
       .Case<MaxOp>([&](auto) { return std::max(a, b); })
       .Case<AndOp>([&](auto) { return a & b; })
@@ -195,8 +197,8 @@ bool fold_slice(SliceOp op, const ConstantArray& x, ConstantArray& y) {
     std::optional<int64_t> from = op.getStarts().getValue()[axis].as_constant();
     if (!from) return false;
     int64_t last = *from + (y.dims()[axis] - 1) * op.getSteps()[axis];
-    if (y.dims()[axis] > 0 && (*from < 0 || *from >= x.dims()[axis] || last < 0 ||
-                               last >= x.dims()[axis]))
+    if (y.dims()[axis] > 0 &&
+        (*from < 0 || *from >= x.dims()[axis] || last < 0 || last >= x.dims()[axis]))
       return false;
     start += *from * own[axis];
     strides.push_back(own[axis] * op.getSteps()[axis]);

@@ -215,7 +215,8 @@ Elements SymbolicValues::evaluate_movement(mlir::Operation* op) {
         return indices ? gather(x, *indices) : std::nullopt;
       })
       .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>([&](auto) -> Elements {
-        if (x.empty() || count != 1) return count == static_cast<int64_t>(x.size()) ? Elements(x) : std::nullopt;
+        if (x.empty() || count != 1)
+          return count == static_cast<int64_t>(x.size()) ? Elements(x) : std::nullopt;
         DimExpr total = x.front();
         for (size_t i = 1; i < x.size(); ++i) {
           if (mlir::isa<ReduceSumOp>(op)) total = total + x[i];
@@ -266,10 +267,9 @@ mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, Tenso
   bool is_numbers = llvm::all_of(elements, [](DimExpr e) { return e.is_constant(); });
   if (!is_numbers) {
     if (dtype == DType::kBool) return {};
-    return builder.create<DimsTensorOp>(location, type,
-                                        DimsAttr::get(builder.getContext(), elements),
-                                        builder.getBoolAttr(is_scalar),
-                                        builder.getStringAttr(scopevm::name(dtype)));
+    return builder.create<DimsTensorOp>(
+        location, type, DimsAttr::get(builder.getContext(), elements),
+        builder.getBoolAttr(is_scalar), builder.getStringAttr(scopevm::name(dtype)));
   }
   unsigned width = dtype == DType::kBool ? 1 : static_cast<unsigned>(8 * byte_size(dtype));
   llvm::SmallVector<llvm::APInt> values;

@@ -1,9 +1,9 @@
 // Integer tensors whose elements are known as dimension expressions: an analysis over values.
 //
-// Models compute shapes with tensors: Shape, Gather, Add, Concat, then Reshape. The elements of such
-// small integer tensors are polynomials over the input dims, and here they are found by evaluating
-// the ops that make them, once each. Whoever needs dims (a Reshape's target, a Slice's start) asks
-// for the elements; no kernel runs and no tensor exists.
+// Models compute shapes with tensors: Shape, Gather, Add, Concat, then Reshape. The elements of
+// such small integer tensors are polynomials over the input dims, and here they are found by
+// evaluating the ops that make them, once each. Whoever needs dims (a Reshape's target, a Slice's
+// start) asks for the elements; no kernel runs and no tensor exists.
 #pragma once
 
 #include <optional>
@@ -43,8 +43,8 @@ class SymbolicValues {
   llvm::DenseMap<mlir::Value, std::unique_ptr<Elements>> known_;
 };
 
-// A value that holds known elements: sv.constant when all are numbers, else sv.dims_tensor. Null for
-// bool elements that are not numbers.
+// A value that holds known elements: sv.constant when all are numbers, else sv.dims_tensor. Null
+// for bool elements that are not numbers.
 mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, TensorType type,
                         llvm::ArrayRef<DimExpr> elements);
 

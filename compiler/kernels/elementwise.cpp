@@ -129,8 +129,7 @@ Term power(Term a, Term b, DType a_type, DType b_type) {
     DType computed = a.element().isF64() ? DType::kF64 : DType::kF32;
     return float_power(a, cast(b, b_type, computed));
   }
-  Term wide = make<math::PowFOp>(cast(a, a_type, DType::kF64),
-                                 cast(b, b_type, DType::kF64).value);
+  Term wide = make<math::PowFOp>(cast(a, a_type, DType::kF64), cast(b, b_type, DType::kF64).value);
   return cast(wide, DType::kF64, a_type);
 }
 
@@ -170,18 +169,17 @@ std::optional<Term> emit_function(mlir::Operation* op, Term x) {
       .Case<graph::FloorOp>([&](auto) { return x.is_float() ? make<math::FloorOp>(x) : x; })
       .Case<graph::RoundOp>([&](auto) { return x.is_float() ? make<math::RoundEvenOp>(x) : x; })
       .Case<graph::AbsOp>([&](auto) { return absolute(x, is_unsigned_x); })
-      .Case<graph::NegOp>([&](auto) { return x.is_float() ? make<arith::NegFOp>(x) : x.integer(0) - x; })
+      .Case<graph::NegOp>(
+          [&](auto) { return x.is_float() ? make<arith::NegFOp>(x) : x.integer(0) - x; })
       .Case<graph::SignOp>([&](auto) { return sign(x, is_unsigned_x); })
       .Case<graph::ReluOp>([&](auto) { return relu(x, is_unsigned_x); })
       .Case<graph::LogicalNotOp, graph::BitNotOp>([&](auto) { return x ^ x.integer(-1); })
-      .Case<graph::IsNanOp>([&](auto) {
-        return x.is_float() ? is_nan(x) : x.integer(x.builder->getI1Type(), 0);
-      })
+      .Case<graph::IsNanOp>(
+          [&](auto) { return x.is_float() ? is_nan(x) : x.integer(x.builder->getI1Type(), 0); })
       .Case<graph::IsInfOp>(
           [&](auto test) { return is_infinite(x, test.getNegative(), test.getPositive()); })
-      .Case<graph::CastOp>([&](auto to) {
-        return cast(x, dtype_of(to.getX()), dtype_of(to.getResult()));
-      })
+      .Case<graph::CastOp>(
+          [&](auto to) { return cast(x, dtype_of(to.getX()), dtype_of(to.getResult())); })
       .Default([](auto) { return Result(); });
 }
 
@@ -217,13 +215,12 @@ std::optional<Term> emit_operator(mlir::Operation* op, Term a, Term b) {
 
 bool is_elementwise(mlir::Operation* op) {
   using namespace graph;
-  return mlir::isa<
-      AbsOp, NegOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, SinOp, CosOp, TanOp, AsinOp, AcosOp, AtanOp,
-      SinhOp, CoshOp, TanhOp, AsinhOp, AcoshOp, AtanhOp, ErfOp, CeilOp, FloorOp, RoundOp, SignOp,
-      SigmoidOp, ReluOp, SoftplusOp, LogicalNotOp, BitNotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
-      DivOp, ModOp, FmodOp, PowOp, MinOp, MaxOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp, BitXorOp,
-      ShiftLeftOp, ShiftRightOp, EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp, SelectOp,
-      CastOp>(op);
+  return mlir::isa<AbsOp, NegOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, SinOp, CosOp, TanOp, AsinOp,
+                   AcosOp, AtanOp, SinhOp, CoshOp, TanhOp, AsinhOp, AcoshOp, AtanhOp, ErfOp, CeilOp,
+                   FloorOp, RoundOp, SignOp, SigmoidOp, ReluOp, SoftplusOp, LogicalNotOp, BitNotOp,
+                   IsNanOp, IsInfOp, AddOp, SubOp, MulOp, DivOp, ModOp, FmodOp, PowOp, MinOp, MaxOp,
+                   AndOp, OrOp, XorOp, BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp,
+                   EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp, SelectOp, CastOp>(op);
 }
 
 mlir::Value emit_elementwise(mlir::OpBuilder& builder, mlir::Operation* op,

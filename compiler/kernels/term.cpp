@@ -81,9 +81,7 @@ Term equal(Term a, Term b) {
 Term unequal(Term a, Term b) {
   return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
 }
-Term is_nan(Term x) {
-  return make<arith::CmpFOp>(x, arith::CmpFPredicate::UNO, x.value, x.value);
-}
+Term is_nan(Term x) { return make<arith::CmpFOp>(x, arith::CmpFPredicate::UNO, x.value, x.value); }
 Term choose(Term condition, Term a, Term b) {
   return make<arith::SelectOp>(a, condition.value, a.value, b.value);
 }

@@ -29,8 +29,8 @@ constexpr int kMantissaBits = 23;
 }  // namespace
 
 // e^x = 2^n * e^r, n = round(x / ln 2). Adding 1.5 * 2^23 rounds, and leaves n in the low bits: no
-// conversion to integer, which NaN would poison. 2^n is applied in two factors, so that results near
-// 0 go through the subnormals to 0 and large ones to infinity.
+// conversion to integer, which NaN would poison. 2^n is applied in two factors, so that results
+// near 0 go through the subnormals to 0 and large ones to infinity.
 Term exp_f32(Term x) {
   constexpr double kRound = 12582912.0;
   mlir::Type i32 = x.builder->getI32Type();
@@ -64,9 +64,9 @@ Term log_f32(Term x) {
   Term e = x.with(x.builder->create<mlir::arith::SIToFPOp>(x.location, x.type(), e_bits.value));
   e = choose(subnormal, e - 23.0, e);
   Term z = m * m;
-  Term p = polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
-                          1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1,
-                          3.3333331174e-1});
+  Term p = polynomial(
+      m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+          -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
   Term y = m * z * p + e * kLn2Low - z * 0.5;
   y = m + y + e * kLn2High;
   y = choose(equal(x, x.number(kInfinity)), x, y);
@@ -79,20 +79,20 @@ Term log_f32(Term x) {
 Term tanh_f32(Term x) {
   x = clamp(x, -7.90531110763549805, 7.90531110763549805);
   Term z = x * x;
-  Term p = polynomial(z, {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11,
-                          5.12229709037114e-08, 1.48572235717979e-05, 6.37261928875436e-04,
-                          4.89352455891786e-03});
-  Term q = polynomial(z, {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03,
-                          4.89352518554385e-03});
+  Term p = polynomial(
+      z, {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
+          1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03});
+  Term q = polynomial(
+      z, {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03});
   return x * p / q;
 }
 
 Term erf_f32(Term x) {
   x = clamp(x, -4.0, 4.0);
   Term z = x * x;
-  Term p = polynomial(z, {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06,
-                          -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03,
-                          -1.60960333262415e-02});
+  Term p = polynomial(
+      z, {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
+          -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02});
   Term q = polynomial(z, {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
                           -7.37332916720468e-03, -1.42647390514189e-02});
   return x * p / q;

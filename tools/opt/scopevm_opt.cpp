@@ -31,9 +31,9 @@ class FunctionPass : public mlir::PassWrapper<FunctionPass, mlir::OperationPass<
   Function function_;
 };
 
-void register_pass(const char* argument, const char* description,
-                   FunctionPass::Function function) {
-  mlir::registerPass([=] { return std::make_unique<FunctionPass>(argument, description, function); });
+void register_pass(const char* argument, const char* description, FunctionPass::Function function) {
+  mlir::registerPass(
+      [=] { return std::make_unique<FunctionPass>(argument, description, function); });
 }
 
 llvm::LogicalResult place_on_cpu(mlir::ModuleOp module) {

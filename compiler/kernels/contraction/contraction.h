@@ -2,7 +2,8 @@
 //   matmul.cpp         f32 matrix products, batched, on the micro-kernels
 //   conv.cpp           f32 convolutions of 1 and 2 dims with constant weights, on the micro-kernels
 //   depthwise.cpp      f32 convolutions of 1 and 2 dims with one input channel a group
-//   generic_matmul.cpp, generic_conv.cpp  everything else, transposed convolutions too: scalar loops
+//   generic_matmul.cpp, generic_conv.cpp  everything else, transposed convolutions too: scalar
+//   loops
 #pragma once
 
 #include "compiler/kernels/contraction/fusion_match.h"

@@ -4,7 +4,7 @@
 #include "compiler/kernels/contraction/conv_shape.h"
 #include "compiler/kernels/contraction/epilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace scopevm::kernels {
 namespace {
@@ -69,10 +69,7 @@ class DepthwiseConv {
     e_.loop(e_.index(0), launch_[out_width_], lanes_, [&](Value x) {
       Value left = e_.sub(launch_[out_width_], x);
       Value column = e_.add(e_.mul(y, launch_[out_width_]), x);
-      Value is_unit = e_.equal(launch_[strides_[1]], e_.index(1));
-      Value sum = e_.choose(
-          is_unit, e_.f32(lanes_), [&] { return emit_taps(plane, top, x, true); },
-          [&] { return emit_taps(plane, top, x, false); })[0];
+      Value sum = emit_sum(plane, top, x);
       e_.when(
           e_.less_equal(e_.index(lanes_), left),
           [&] { epilogue_.emit(e_, launch_, sum, plane.row, column, lanes_, nullptr); },
@@ -80,6 +77,36 @@ class DepthwiseConv {
             epilogue_.emit(e_, launch_, sum, plane.row, column, lanes_, e_.mask(left, lanes_));
           });
     });
+  }
+
+  // Strides 1 and 2 read consecutive elements; others gather, at ten times the cost.
+  Value emit_sum(const Plane& plane, Value top, Value x) {
+    auto stride_is = [&](int64_t stride) {
+      return e_.equal(launch_[strides_[1]], e_.index(stride));
+    };
+    return e_.choose(
+        stride_is(1), e_.f32(lanes_), [&] { return emit_taps(plane, top, x, 1); },
+        [&] {
+          return e_.choose(
+              stride_is(2), e_.f32(lanes_), [&] { return emit_taps(plane, top, x, 2); },
+              [&] { return emit_taps(plane, top, x, 0); });
+        })[0];
+  }
+
+  // Every second element of those from `from` on; x coordinate of the first is `first`.
+  Value load_even(Value from, Value first, Value width) {
+    Value halves[2];
+    for (int64_t half = 0; half < 2; ++half) {
+      Value numbers = e_.add(iota_times(e_.index(1)),
+                             e_.splat(e_.to_i32(e_.add(first, half * lanes_)), e_.i32(lanes_)));
+      Value inside = e_.builder.create<mlir::arith::CmpIOp>(
+          e_.location, mlir::arith::CmpIPredicate::ult, numbers, width);
+      halves[half] =
+          e_.load_masked(launch_[x_], e_.add(from, half * lanes_), inside, e_.f32(lanes_));
+    }
+    llvm::SmallVector<int64_t> even;
+    for (int64_t lane = 0; lane < lanes_; ++lane) even.push_back(2 * lane);
+    return e_.builder.create<mlir::vector::ShuffleOp>(e_.location, halves[0], halves[1], even);
   }
 
   Value iota_times(Value stride) {
@@ -90,8 +117,8 @@ class DepthwiseConv {
     return e_.mul(numbers, e_.splat(e_.to_i32(stride), e_.i32(lanes_)));
   }
 
-  // The sums of `lanes_` outputs of one line, from column x of the output on.
-  Emitter::Values emit_taps(const Plane& plane, Value top, Value x, bool is_unit) {
+  // The sums of `lanes_` outputs of one line, from column x of the output on. Stride 0: any.
+  Emitter::Values emit_taps(const Plane& plane, Value top, Value x, int64_t stride) {
     Value zero = e_.zero(e_.f32(lanes_));
     Value start = e_.sub(e_.mul(x, launch_[strides_[1]]), launch_[pads_[1]]);
     Value offsets = iota_times(launch_[strides_[1]]);
@@ -102,31 +129,32 @@ class DepthwiseConv {
     auto taps_of_line = [&](Value ky, Value line, Value sum) {
       Value w_at = e_.add(plane.w_at, e_.mul(ky, launch_[kernel_[1]]));
       Value x_at = e_.add(e_.add(plane.x_at, e_.mul(line, launch_[width_])), start);
-      return e_.fold(e_.index(0), launch_[kernel_[1]], 1, sum,
-                     [&](Value kx, mlir::ValueRange carried) {
-        Value shift = e_.mul(kx, launch_[dilations_[1]]);
-        Value at = e_.add(columns, e_.splat(e_.to_i32(shift), e_.i32(lanes_)));
-        Value inside = e_.builder.create<mlir::arith::CmpIOp>(
-            e_.location, mlir::arith::CmpIPredicate::ult, at, width);
-        Value mask = e_.both(inside, exists);
-        Value from = e_.add(x_at, shift);
-        Value value = is_unit
-                          ? e_.load_masked(launch_[x_], from, mask, e_.f32(lanes_))
-                          : e_.gather(launch_[x_], from, offsets, mask, e_.f32(lanes_));
-        Value weight = e_.splat(e_.load(launch_[w_], e_.add(w_at, kx)), e_.f32(lanes_));
-        Value product = e_.builder.create<mlir::arith::MulFOp>(e_.location, value, weight);
-        return Emitter::Values{
-            e_.builder.create<mlir::arith::AddFOp>(e_.location, product, carried[0])};
-      });
+      return e_.fold(
+          e_.index(0), launch_[kernel_[1]], 1, sum, [&](Value kx, mlir::ValueRange carried) {
+            Value shift = e_.mul(kx, launch_[dilations_[1]]);
+            Value at = e_.add(columns, e_.splat(e_.to_i32(shift), e_.i32(lanes_)));
+            Value inside = e_.builder.create<mlir::arith::CmpIOp>(
+                e_.location, mlir::arith::CmpIPredicate::ult, at, width);
+            Value mask = e_.both(inside, exists);
+            Value from = e_.add(x_at, shift);
+            Value value = stride == 1 ? e_.load_masked(launch_[x_], from, mask, e_.f32(lanes_))
+                          : stride == 2
+                              ? load_even(from, e_.add(start, shift), width)
+                              : e_.gather(launch_[x_], from, offsets, mask, e_.f32(lanes_));
+            Value weight = e_.splat(e_.load(launch_[w_], e_.add(w_at, kx)), e_.f32(lanes_));
+            Value product = e_.builder.create<mlir::arith::MulFOp>(e_.location, value, weight);
+            return Emitter::Values{
+                e_.builder.create<mlir::arith::AddFOp>(e_.location, product, carried[0])};
+          });
     };
-    return e_.fold(e_.index(0), launch_[kernel_[0]], 1, zero,
-                   [&](Value ky, mlir::ValueRange carried) {
-      Value line = e_.add(top, e_.mul(ky, launch_[dilations_[0]]));
-      Value inside = e_.both(e_.less_equal(e_.index(0), line), e_.less(line, launch_[height_]));
-      return e_.choose(
-          inside, e_.f32(lanes_), [&] { return taps_of_line(ky, line, carried[0]); },
-          [&] { return Emitter::Values{carried[0]}; });
-    });
+    return e_.fold(
+        e_.index(0), launch_[kernel_[0]], 1, zero, [&](Value ky, mlir::ValueRange carried) {
+          Value line = e_.add(top, e_.mul(ky, launch_[dilations_[0]]));
+          Value inside = e_.both(e_.less_equal(e_.index(0), line), e_.less(line, launch_[height_]));
+          return e_.choose(
+              inside, e_.f32(lanes_), [&] { return taps_of_line(ky, line, carried[0]); },
+              [&] { return Emitter::Values{carried[0]}; });
+        });
   }
 
   const FusedContraction& fused_;

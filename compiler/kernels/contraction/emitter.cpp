@@ -56,8 +56,7 @@ Value Emitter::select(Value condition, Value a, Value b) {
   return builder.createOrFold<mlir::arith::SelectOp>(location, condition, a, b);
 }
 
-void Emitter::loop(Value lower, Value upper, int64_t step,
-                   llvm::function_ref<void(Value)> body) {
+void Emitter::loop(Value lower, Value upper, int64_t step, llvm::function_ref<void(Value)> body) {
   fold(lower, upper, step, {}, [&](Value i, mlir::ValueRange) {
     body(i);
     return Values();

@@ -51,8 +51,8 @@ class Emitter {
   mlir::Value load_masked(mlir::Value buffer, mlir::Value at, mlir::Value mask,
                           mlir::VectorType type);
   void store_masked(mlir::Value value, mlir::Value buffer, mlir::Value at, mlir::Value mask);
-  mlir::Value gather(mlir::Value buffer, mlir::Value at, mlir::Value lane_offsets,
-                     mlir::Value mask, mlir::VectorType type);
+  mlir::Value gather(mlir::Value buffer, mlir::Value at, mlir::Value lane_offsets, mlir::Value mask,
+                     mlir::VectorType type);
   // The first `count` lanes of `lanes`.
   mlir::Value mask(mlir::Value count, int64_t lanes);
 

@@ -95,7 +95,9 @@ DimExpr stride_factor(DimExpr operand, DimExpr result) {
 std::optional<Access> access_of(TensorType operand, TensorType result, const OutputAxes& axes) {
   int64_t rank = result.getRank(), missing = rank - operand.getRank();
   if (missing < 0) return std::nullopt;
-  auto dim = [&](int64_t axis) { return axis < missing ? DimExpr(1) : operand.getDim(axis - missing); };
+  auto dim = [&](int64_t axis) {
+    return axis < missing ? DimExpr(1) : operand.getDim(axis - missing);
+  };
   auto span = [&](int64_t from, int64_t to) {
     Span span;
     for (int64_t axis = from; axis < to; ++axis) {

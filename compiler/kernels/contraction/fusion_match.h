@@ -11,8 +11,8 @@ namespace scopevm::kernels {
 
 // A contraction, alone or with the elementwise ops that a group put behind it.
 struct FusedContraction {
-  mlir::Operation* op = nullptr;           // what is lowered: the contraction or its group
-  mlir::Operation* contraction = nullptr;  // matmul, conv, conv_transpose
+  mlir::Operation* op = nullptr;                 // what is lowered: the contraction or its group
+  mlir::Operation* contraction = nullptr;        // matmul, conv, conv_transpose
   llvm::SmallVector<mlir::Operation*> epilogue;  // in order; elementwise, and splat constants
   llvm::SmallVector<mlir::Value> results;        // computed values, one per result of `op`
 

@@ -61,21 +61,20 @@ class GenericConv {
       return fused_.contraction->getAttrOfType<mlir::DenseI64ArrayAttr>(name).asArrayRef();
     };
     for (int64_t axis = 0; axis < x.getRank() - 2; ++axis)
-      axes_.push_back({launch_.param(x.getDim(axis + 2)),
-                       launch_.param(fused_.type().getDim(axis + 2)),
-                       launch_.param(w.getDim(axis + 2)), launch_.param(attribute("strides")[axis]),
-                       launch_.param(attribute("pads")[axis]),
-                       launch_.param(attribute("dilations")[axis])});
+      axes_.push_back(
+          {launch_.param(x.getDim(axis + 2)), launch_.param(fused_.type().getDim(axis + 2)),
+           launch_.param(w.getDim(axis + 2)), launch_.param(attribute("strides")[axis]),
+           launch_.param(attribute("pads")[axis]), launch_.param(attribute("dilations")[axis])});
   }
 
-  Value product(Launch::Param Axis::*which) {
+  Value product(Launch::Param Axis::* which) {
     Value product = e_.index(1);
     for (const Axis& axis : axes_) product = e_.mul(product, launch_[axis.*which]);
     return product;
   }
 
   // The coordinates of a flat position.
-  llvm::SmallVector<Value> unflatten(Value position, Launch::Param Axis::*which) {
+  llvm::SmallVector<Value> unflatten(Value position, Launch::Param Axis::* which) {
     llvm::SmallVector<Value> at(axes_.size());
     for (size_t axis = axes_.size(); axis-- > 0;) {
       at[axis] = e_.rem(position, launch_[axes_[axis].*which]);
@@ -90,10 +89,10 @@ class GenericConv {
     e_.loop(e_.index(0), product(&Axis::out), 1, [&](Value position) {
       llvm::SmallVector<Value> out = unflatten(position, &Axis::out);
       Value kernel = product(&Axis::kernel);
-      Value total = e_.fold(e_.index(0), kernel, 1, sum_.zero(),
-                            [&](Value tap, mlir::ValueRange carried) {
-        return emit_tap(image, row, out, tap, kernel, carried[0]);
-      })[0];
+      Value total =
+          e_.fold(e_.index(0), kernel, 1, sum_.zero(), [&](Value tap, mlir::ValueRange carried) {
+            return emit_tap(image, row, out, tap, kernel, carried[0]);
+          })[0];
       epilogue_.emit(e_, launch_, total, row, position, 1, nullptr);
     });
   }
@@ -102,8 +101,8 @@ class GenericConv {
   Emitter::Values emit_tap(Value image, Value row, mlir::ValueRange out, Value tap, Value kernel,
                            Value sum) {
     llvm::SmallVector<Value> at = unflatten(tap, &Axis::kernel);
-    Value inside = e_.builder.create<mlir::arith::ConstantOp>(e_.location,
-                                                              e_.builder.getBoolAttr(true));
+    Value inside =
+        e_.builder.create<mlir::arith::ConstantOp>(e_.location, e_.builder.getBoolAttr(true));
     Value offset = e_.index(0);
     for (size_t i = 0; i < axes_.size(); ++i) {
       const Axis& axis = axes_[i];
@@ -129,15 +128,15 @@ class GenericConv {
         [&] {
           return e_.fold(e_.index(0), launch_[group_channels_], 1, sum,
                          [&](Value c, mlir::ValueRange carried) {
-            Value channel = e_.add(first, c);
-            Value plane = e_.add(e_.mul(image, launch_[channels_]), channel);
-            Value x = sum_.load(launch_[x_], e_.add(e_.mul(plane, area), offset));
-            Value filter = transposed_
-                               ? e_.add(e_.mul(channel, launch_[group_rows_]), in_group)
-                               : e_.add(e_.mul(row, launch_[group_channels_]), c);
-            Value w = sum_.load(launch_[w_], e_.add(e_.mul(filter, kernel), tap));
-            return Emitter::Values{sum_.multiply_add(x, w, carried[0])};
-          });
+                           Value channel = e_.add(first, c);
+                           Value plane = e_.add(e_.mul(image, launch_[channels_]), channel);
+                           Value x = sum_.load(launch_[x_], e_.add(e_.mul(plane, area), offset));
+                           Value filter =
+                               transposed_ ? e_.add(e_.mul(channel, launch_[group_rows_]), in_group)
+                                           : e_.add(e_.mul(row, launch_[group_channels_]), c);
+                           Value w = sum_.load(launch_[w_], e_.add(e_.mul(filter, kernel), tap));
+                           return Emitter::Values{sum_.multiply_add(x, w, carried[0])};
+                         });
         },
         [&] { return Emitter::Values{sum}; });
   }

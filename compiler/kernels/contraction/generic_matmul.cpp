@@ -31,16 +31,16 @@ void lower_generic_matmul(const FusedContraction& fused, LoweringContext& contex
     Value a_start = batch.a_start(e, launch, at), b_start = batch.b_start(e, launch, at);
     epilogue.enter(e, launch, at);
     e.loop(e.index(0), launch[columns], 1, [&](Value column) {
-      Value total = e.fold(e.index(0), launch[depth], 1, sum.zero(),
-                           [&](Value k, mlir::ValueRange carried) {
-        Value a_at = shape.transpose_a ? e.add(e.mul(k, launch[rows]), row)
-                                       : e.add(e.mul(row, launch[depth]), k);
-        Value b_at = shape.transpose_b ? e.add(e.mul(column, launch[depth]), k)
-                                       : e.add(e.mul(k, launch[columns]), column);
-        return Emitter::Values{sum.multiply_add(sum.load(launch[a], e.add(a_start, a_at)),
-                                                sum.load(launch[b], e.add(b_start, b_at)),
-                                                carried[0])};
-      })[0];
+      Value total =
+          e.fold(e.index(0), launch[depth], 1, sum.zero(), [&](Value k, mlir::ValueRange carried) {
+            Value a_at = shape.transpose_a ? e.add(e.mul(k, launch[rows]), row)
+                                           : e.add(e.mul(row, launch[depth]), k);
+            Value b_at = shape.transpose_b ? e.add(e.mul(column, launch[depth]), k)
+                                           : e.add(e.mul(k, launch[columns]), column);
+            return Emitter::Values{sum.multiply_add(sum.load(launch[a], e.add(a_start, a_at)),
+                                                    sum.load(launch[b], e.add(b_start, b_at)),
+                                                    carried[0])};
+          })[0];
       epilogue.emit(e, launch, total, row, column, 1, nullptr);
     });
   });

@@ -79,10 +79,10 @@ void Launch::finish(llvm::StringRef kind, DimExpr grid, DimExpr grain) {
   builder_.create<mlir::func::ReturnOp>(builder_.getUnknownLoc());
   step_.grid = grid;
   step_.grain = grain;
-  int buffers = static_cast<int>(step_.operands.size() + step_.results.size() +
-                                 step_.temporaries.size());
-  step_.kernel = context_.kernels().intern(function_, kind, buffers,
-                                           static_cast<int>(step_.params.size()));
+  int buffers =
+      static_cast<int>(step_.operands.size() + step_.results.size() + step_.temporaries.size());
+  step_.kernel =
+      context_.kernels().intern(function_, kind, buffers, static_cast<int>(step_.params.size()));
   context_.launch(std::move(step_));
 }
 

@@ -43,13 +43,14 @@ class MatMul {
   void declare(const RowBlocks& blocks, DimExpr panels) {
     mlir::ElementsAttr constant = context_.constant_of(fused_.outer(op_.getB()));
     // A packed constant is one matrix of known size.
-    is_packed_ = constant && shape_.batch.empty() && shape_.depth.is_constant() && shape_.columns.is_constant();
+    is_packed_ = constant && shape_.batch.empty() && shape_.depth.is_constant() &&
+                 shape_.columns.is_constant();
     a_ = launch_.operand(context_.value_of(fused_.outer(op_.getA())), DType::kF32);
-    b_ = launch_.operand(
-        is_packed_ ? packed_panels(context_, constant, *shape_.depth.as_constant(),
-                                   *shape_.columns.as_constant(), shape_.transpose_b)
-                   : context_.value_of(fused_.outer(op_.getB())),
-        DType::kF32);
+    b_ = launch_.operand(is_packed_
+                             ? packed_panels(context_, constant, *shape_.depth.as_constant(),
+                                             *shape_.columns.as_constant(), shape_.transpose_b)
+                             : context_.value_of(fused_.outer(op_.getB())),
+                         DType::kF32);
     epilogue_.declare(launch_, context_);
     DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(shape_.depth);
     DimExpr tile_floats = block_rows * DimExpr(kPanelColumns);
@@ -78,8 +79,7 @@ class MatMul {
       Value batch = e_.div(packed_block, launch_[block_count_]);
       Value block = e_.rem(packed_block, launch_[block_count_]);
       llvm::SmallVector<Value> at = batch_->coordinates(e_, launch_, batch);
-      e_.when(
-          e_.equal(packed_block, carried[0]), [] {}, [&] { emit_rows(base, at, block); });
+      e_.when(e_.equal(packed_block, carried[0]), [] {}, [&] { emit_rows(base, at, block); });
       emit_item(tile, base, at, block, panel);
       return Emitter::Values{packed_block};
     });
@@ -89,7 +89,8 @@ class MatMul {
     Value first_tile = e_.mul(block, launch_[tiles_per_block_]);
     Value last_tile = e_.min(e_.add(first_tile, launch_[tiles_per_block_]), launch_[tiles_]);
     MatrixView a{launch_[a_], batch_->a_start(e_, launch_, at),
-                 shape_.transpose_a ? launch_[row_count_] : launch_[depth_param_], !shape_.transpose_a};
+                 shape_.transpose_a ? launch_[row_count_] : launch_[depth_param_],
+                 !shape_.transpose_a};
     emit_pack_rows(e_, context_.kernels().target(), a,
                    tile_start(e_, first_tile, launch_[row_count_], launch_[tiles_]),
                    tile_start(e_, last_tile, launch_[row_count_], launch_[tiles_]),
@@ -104,7 +105,8 @@ class MatMul {
     Value b = launch_[b_], b_at = e_.mul(e_.mul(panel, launch_[depth_param_]), kPanelColumns);
     if (!is_packed_) {
       MatrixView view{b, batch_->b_start(e_, launch_, at),
-                      shape_.transpose_b ? launch_[depth_param_] : launch_[column_count_], !shape_.transpose_b};
+                      shape_.transpose_b ? launch_[depth_param_] : launch_[column_count_],
+                      !shape_.transpose_b};
       b = launch_[scratch_];
       b_at = e_.add(base, launch_[panel_at_]);
       emit_pack_panel(e_, context_.kernels().target(), view, first, columns, launch_[depth_param_],

@@ -189,8 +189,8 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format) {
   llvm::SmallVector<mlir::func::FuncOp> tiles;
   for (int64_t rows = 1; rows <= kTileRows; ++rows)
     tiles.push_back(make_tile(module, format, rows));
-  llvm::StringRef name = format == RowFormat::kRows ? "contraction_tile_rows"
-                                                    : "contraction_tile_interleaved";
+  llvm::StringRef name =
+      format == RowFormat::kRows ? "contraction_tile_rows" : "contraction_tile_interleaved";
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder);

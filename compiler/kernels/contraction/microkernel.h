@@ -13,7 +13,8 @@ namespace scopevm::kernels {
 
 constexpr int64_t kPanelColumns = 32;
 constexpr int64_t kTileRows = 12;
-// A depth block of a B panel is 128 KiB: it stays in L2 while the tiles of a row block pass over it.
+// A depth block of a B panel is 128 KiB: it stays in L2 while the tiles of a row block pass over
+// it.
 constexpr int64_t kBlockDepth = 1024;
 // Not a power of two, so that the rows of a tile fall into different sets of L1.
 constexpr int64_t kRowStride = kBlockDepth + 16;

@@ -16,7 +16,8 @@ std::string key_of(const char* layout, mlir::ElementsAttr elements,
   return key;
 }
 
-Constant constant_of_floats(std::vector<float> floats, std::vector<int64_t> dims, const char* name) {
+Constant constant_of_floats(std::vector<float> floats, std::vector<int64_t> dims,
+                            const char* name) {
   auto owner = std::make_shared<std::vector<float>>(std::move(floats));
   Constant constant{.dtype = DType::kF32, .dims = std::move(dims), .name = name};
   constant.data = reinterpret_cast<const uint8_t*>(owner->data());

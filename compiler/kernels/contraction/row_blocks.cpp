@@ -41,10 +41,9 @@ void emit_tiles(Emitter& e, const BlockOperands& o, Value first_tile, Value last
       Value start = tile_start(e, tile, o.rows, o.tiles);
       Value rows = e.sub(tile_start(e, e.add(tile, 1), o.rows, o.tiles), start);
       Value row = e.sub(start, first_row);
-      Value a_at =
-          o.format == RowFormat::kRows
-              ? e.mul(e.add(e.mul(block, block_rows), row), kRowStride)
-              : e.mul(e.add(e.mul(tile, o.depth), k), kTileRows);
+      Value a_at = o.format == RowFormat::kRows
+                       ? e.mul(e.add(e.mul(block, block_rows), row), kRowStride)
+                       : e.mul(e.add(e.mul(tile, o.depth), k), kTileRows);
       e.call(o.tile, {o.a, e.add(o.a_at, a_at), o.b, b_at, o.scratch,
                       e.add(o.scratch_at, e.mul(row, kPanelColumns)), depth, rows, accumulate});
     });

@@ -60,8 +60,8 @@ void KernelDraft::open() {
       types.push_back(mlir::MemRefType::get({mlir::ShapedType::kDynamic},
                                             storage_type(builder_.getContext(), dtype)));
   types.append(step_.params.size() + 3, builder_.getIndexType());
-  function_ = builder_.create<mlir::func::FuncOp>(location_, "draft",
-                                                  builder_.getFunctionType(types, {}));
+  function_ =
+      builder_.create<mlir::func::FuncOp>(location_, "draft", builder_.getFunctionType(types, {}));
   builder_.setInsertionPointToStart(function_.addEntryBlock());
 }
 
@@ -84,8 +84,7 @@ mlir::Value KernelDraft::worker() const {
 }
 
 Term KernelDraft::index(int64_t value) {
-  return term(
-      builder_.create<mlir::arith::ConstantIndexOp>(location_, value).getResult());
+  return term(builder_.create<mlir::arith::ConstantIndexOp>(location_, value).getResult());
 }
 
 void KernelDraft::launch(llvm::StringRef kind, DimExpr grid, DimExpr grain) {
@@ -94,8 +93,8 @@ void KernelDraft::launch(llvm::StringRef kind, DimExpr grid, DimExpr grain) {
   step_.grain = grain;
   int buffers =
       static_cast<int>(operand_types_.size() + result_types_.size() + temporary_types_.size());
-  step_.kernel = context_.kernels().intern(function_, kind, buffers,
-                                           static_cast<int>(step_.params.size()));
+  step_.kernel =
+      context_.kernels().intern(function_, kind, buffers, static_cast<int>(step_.params.size()));
   context_.launch(std::move(step_));
 }
 

@@ -46,8 +46,8 @@ Evaluator::Evaluator(KernelDraft& draft, const FusedBody& body, llvm::ArrayRef<D
   for (size_t i = 0; i < leaves_.size(); ++i)
     for (size_t dim = 0; dim <= last; ++dim) {
       const AxisAccess& axis = space_.operands[i][dim];
-      bool is_known = axis.motion == Motion::kBroadcast ||
-                      (dim == last && axis.motion == Motion::kFull);
+      bool is_known =
+          axis.motion == Motion::kBroadcast || (dim == last && axis.motion == Motion::kFull);
       leaves_[i].strides.push_back(is_known ? Param() : draft.param(axis.stride));
     }
 }
@@ -77,10 +77,10 @@ llvm::SmallVector<mlir::Value> Evaluator::sizes(size_t first, size_t end) const 
 void Evaluator::allow_in_place(Buffer result, mlir::Operation* last) {
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
-    bool read_late = last && llvm::any_of(leaf.value.getUsers(), [&](mlir::Operation* user) {
-                       return llvm::is_contained(body_.ops, user) && user != last &&
-                              last->isBeforeInBlock(user);
-                     });
+    bool read_late =
+        last && llvm::any_of(leaf.value.getUsers(), [&](mlir::Operation* user) {
+          return llvm::is_contained(body_.ops, user) && user != last && last->isBeforeInBlock(user);
+        });
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
                         return other.buffer.index == leaf.buffer.index;
                       }) > 1;
@@ -125,8 +125,8 @@ mlir::Value Evaluator::load(size_t i, const Row& row, const Lanes& lanes) {
   if (space_.operands[i].back().motion == Motion::kFull) return moving();
   Term stays = equal(draft_.term(draft_.param(leaf.strides.back())), draft_.index(0));
   mlir::Type element = arithmetic_type(builder.getContext(), leaf.buffer.dtype);
-  auto either = builder.create<scf::IfOp>(location, mlir::TypeRange{lanes_type(element, lanes.count)},
-                                          stays.value, true);
+  auto either = builder.create<scf::IfOp>(
+      location, mlir::TypeRange{lanes_type(element, lanes.count)}, stays.value, true);
   mlir::OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(either.thenBlock());
   mlir::Value one = spread(load_scalar(draft_, leaf.buffer, row.bases[i]));

@@ -7,9 +7,9 @@
 namespace scopevm::kernels {
 
 struct FusedBody {
-  mlir::Operation* op = nullptr;                 // the op or the group
-  llvm::SmallVector<mlir::Operation*> ops;       // in order, without constants and yield
-  llvm::SmallVector<mlir::Value> results;        // what is computed, one per result of `op`
+  mlir::Operation* op = nullptr;            // the op or the group
+  llvm::SmallVector<mlir::Operation*> ops;  // in order, without constants and yield
+  llvm::SmallVector<mlir::Value> results;   // what is computed, one per result of `op`
 
   // The value outside of a group that a block argument stands for; any other value is itself.
   mlir::Value outer(mlir::Value value) const;

@@ -107,8 +107,7 @@ mlir::VectorType lanes_type(mlir::Type element, int count) {
 mlir::Value load_lanes(KernelDraft& draft, Buffer buffer, mlir::Value at, const Lanes& lanes) {
   mlir::OpBuilder& builder = draft.builder();
   mlir::Location location = draft.location();
-  mlir::VectorType type =
-      lanes_type(storage_type(builder.getContext(), buffer.dtype), lanes.count);
+  mlir::VectorType type = lanes_type(storage_type(builder.getContext(), buffer.dtype), lanes.count);
   mlir::Value loaded;
   if (lanes.mask) {
     mlir::Value zeros =

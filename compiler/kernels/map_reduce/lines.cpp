@@ -30,8 +30,8 @@ void emit_arg(KernelDraft& draft, mlir::Operation* op, Buffer from, Buffer to, m
   Values best = for_range(
       draft, draft.index(0).value, line.length, 1, first,
       [&](mlir::Value k, mlir::ValueRange carried) {
-        Term x = draft.term(
-            load_scalar(draft, from, (line.first + draft.term(k) * line.stride).value));
+        Term x =
+            draft.term(load_scalar(draft, from, (line.first + draft.term(k) * line.stride).value));
         Term value = draft.term(carried[0]), index = draft.term(carried[1]);
         Term a = is_max ? value : x, b = is_max ? x : value;
         Term better = wants_last ? less_equal(a, b, unsigned_type) : less(a, b, unsigned_type);
@@ -41,8 +41,7 @@ void emit_arg(KernelDraft& draft, mlir::Operation* op, Buffer from, Buffer to, m
           if (!wants_last) nan_wins = nan_wins & old_is_number;
           better = better | nan_wins;
         }
-        return Values{choose(better, x, value).value,
-                      choose(better, draft.term(k), index).value};
+        return Values{choose(better, x, value).value, choose(better, draft.term(k), index).value};
       });
   mlir::Value index =
       builder.create<arith::IndexCastOp>(draft.location(), builder.getI64Type(), best[1]);

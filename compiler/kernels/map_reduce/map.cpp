@@ -58,8 +58,8 @@ class MapKernel {
     mlir::Location location = draft_.location();
     size_t inner = evaluator_->space().dims.size() - 1;
     llvm::SmallVector<mlir::Value> sizes = evaluator_->sizes(0, inner);
-    Term length = draft_.term(builder.create<arith::MaxUIOp>(location, evaluator_->size(inner),
-                                                             draft_.index(1).value));
+    Term length = draft_.term(
+        builder.create<arith::MaxUIOp>(location, evaluator_->size(inner), draft_.index(1).value));
     mlir::Value row = builder.create<arith::DivUIOp>(location, draft_.begin(), length.value);
     llvm::SmallVector<mlir::Value> carried = split_index(draft_, row, sizes);
     carried.insert(carried.begin(), draft_.begin());

@@ -133,16 +133,16 @@ class Reduction {
     };
     int64_t wide = int64_t{lanes_} * kAccumulators;
     mlir::Value wide_end = whole(wide), vector_end = whole(lanes_);
-    Values sums = for_range(
-        draft_, draft_.index(0).value, wide_end, wide, carried,
-        [&](mlir::Value offset, mlir::ValueRange inside) {
-          Values next;
-          for (int i = 0; i < kAccumulators; ++i) {
-            mlir::Value at = (draft_.term(offset) + draft_.index(int64_t{i} * lanes_)).value;
-            next.push_back(accumulate(inside[i], row, {lanes_, at, nullptr}));
-          }
-          return next;
-        });
+    Values sums = for_range(draft_, draft_.index(0).value, wide_end, wide, carried,
+                            [&](mlir::Value offset, mlir::ValueRange inside) {
+                              Values next;
+                              for (int i = 0; i < kAccumulators; ++i) {
+                                mlir::Value at =
+                                    (draft_.term(offset) + draft_.index(int64_t{i} * lanes_)).value;
+                                next.push_back(accumulate(inside[i], row, {lanes_, at, nullptr}));
+                              }
+                              return next;
+                            });
     sums[0] = for_range(draft_, wide_end, vector_end, lanes_, {sums[0]},
                         [&](mlir::Value offset, mlir::ValueRange inside) {
                           return Values{accumulate(inside[0], row, {lanes_, offset, nullptr})};
@@ -195,8 +195,7 @@ class Reduction {
       for_lanes(draft_, left, lanes_, [&](const Lanes& lanes) {
         Lanes shifted = lanes;
         shifted.offset = (draft_.term(lanes.offset) + strip).value;
-        mlir::Value first =
-            neutral_value(draft_, how_, lanes_type(element_, lanes_), is_unsigned_);
+        mlir::Value first = neutral_value(draft_, how_, lanes_type(element_, lanes_), is_unsigned_);
         Values sum = nest(0, index, {first}, [&](mlir::ValueRange carried) {
           return Values{accumulate(carried[0], evaluator_->at(index), shifted)};
         });

@@ -80,9 +80,7 @@ class RowKernel {
     scratch_stride_ = draft_.param(round_up(row.bytes, 64));
   }
 
-  DType scratch_type() const {
-    return type_.getDtype() == DType::kF64 ? DType::kF64 : DType::kF32;
-  }
+  DType scratch_type() const { return type_.getDtype() == DType::kF64 ? DType::kF64 : DType::kF32; }
 
   // Computed before the row op: not after it in the block.
   bool is_before(mlir::Value value) const {
@@ -112,8 +110,8 @@ class RowKernel {
   mlir::Value pass(Combine how, llvm::function_ref<mlir::Value(const Lanes&)> value) {
     mlir::OpBuilder& builder = draft_.builder();
     mlir::VectorType type = lanes_type(element_, lanes_);
-    mlir::Value rest = builder.create<arith::RemUIOp>(draft_.location(), length_,
-                                                      draft_.index(lanes_).value);
+    mlir::Value rest =
+        builder.create<arith::RemUIOp>(draft_.location(), length_, draft_.index(lanes_).value);
     mlir::Value whole = (draft_.term(length_) - draft_.term(rest)).value;
     auto step = [&](mlir::Value sum, const Lanes& lanes) {
       mlir::Value x = masked(draft_, how, lanes, value(lanes), false);
@@ -198,16 +196,15 @@ class RowKernel {
     mlir::OpBuilder& builder = draft_.builder();
     auto norm = mlir::cast<graph::LayerNormOp>(op_);
     mlir::Value sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_look(lanes); });
-    mlir::Value count_bits = builder.create<arith::IndexCastOp>(draft_.location(),
-                                                                builder.getI64Type(), length_);
+    mlir::Value count_bits =
+        builder.create<arith::IndexCastOp>(draft_.location(), builder.getI64Type(), length_);
     Term count = cast(draft_.term(count_bits), DType::kI64, scratch_type());
     Term mean = draft_.term(spread((draft_.term(sum) / count).value));
     mlir::Value squares = pass(Combine::kSum, [&](const Lanes& lanes) {
       Term distance = second_look(lanes) - mean;
       return (distance * distance).value;
     });
-    Term variance =
-        draft_.term(squares) / count + norm.getEpsilon().convertToDouble();
+    Term variance = draft_.term(squares) / count + norm.getEpsilon().convertToDouble();
     mlir::Value deviation = builder.create<mlir::math::SqrtOp>(draft_.location(), variance.value);
     Term by = draft_.term(spread((1.0 / draft_.term(deviation)).value));
     finish([&](const Lanes& lanes, ValueMap& known) {

@@ -61,8 +61,7 @@ Space make_space(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<int> tags,
     if (dims[axis].is_constant(1)) continue;
     space.dims.push_back(dims[axis]);
     space.tags.push_back(tags[axis]);
-    for (size_t i = 0; i < shapes.size(); ++i)
-      space.operands[i].push_back(all.operands[i][axis]);
+    for (size_t i = 0; i < shapes.size(); ++i) space.operands[i].push_back(all.operands[i][axis]);
     size_t last = space.dims.size() - 1;
     if (last == 0 || !joinable(space, last)) continue;
     space.dims[last - 1] = space.dims[last - 1] * space.dims[last];

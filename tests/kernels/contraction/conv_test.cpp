@@ -62,14 +62,15 @@ TEST_P(Conv, AgreesWithLoops) {
   Array w = random_f32(t.w, 1), bias = random_f32({t.w[0]}, 2);
   std::string channels = std::to_string(t.x[1]), rows = std::to_string(t.w[0]);
   std::string x_type = tensor_type("n, " + channels + ", h, w");
-  std::string y_type = tensor_type(
-      "n, " + rows + ", " +
-      out_dim("h", t.w[2], a.strides[0], a.pads[0] + a.pads[2], a.dilations[0]) + ", " +
-      out_dim("w", t.w[3], a.strides[1], a.pads[1] + a.pads[3], a.dilations[1]));
+  std::string y_type =
+      tensor_type("n, " + rows + ", " +
+                  out_dim("h", t.w[2], a.strides[0], a.pads[0] + a.pads[2], a.dilations[0]) + ", " +
+                  out_dim("w", t.w[3], a.strides[1], a.pads[1] + a.pads[3], a.dilations[1]));
   std::string text = "func.func @main(%x: " + x_type + ") -> " + y_type + " {\n" +
-                     constant_text("w", w) + constant_text("b", bias) + "  %y = sv.conv %x, %w, %b " +
-                     attributes_text(a) + " : (" + x_type + ", " + static_type(w) + ", " +
-                     static_type(bias) + ") -> " + y_type + "\n  return %y : " + y_type + "\n}\n";
+                     constant_text("w", w) + constant_text("b", bias) +
+                     "  %y = sv.conv %x, %w, %b " + attributes_text(a) + " : (" + x_type + ", " +
+                     static_type(w) + ", " + static_type(bias) + ") -> " + y_type +
+                     "\n  return %y : " + y_type + "\n}\n";
   auto runner = KernelRunner::create(text, cpu);
   ASSERT_TRUE(runner.is_ok()) << runner.status().message() << text.substr(0, 300);
   Array x = random_f32(t.x, 3);
@@ -77,23 +78,22 @@ TEST_P(Conv, AgreesWithLoops) {
   std::vector<double> expected = reference_conv(x, w, a, dims);
   std::vector<float> bias_values = bias.as<float>();
   int64_t area = dims[2] * dims[3];
-  for (size_t i = 0; i < expected.size(); ++i)
-    expected[i] += bias_values[i / area % dims[1]];
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias_values[i / area % dims[1]];
   auto outputs = (*runner)->run({x});
   ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
   EXPECT_EQ(outputs->front().dims, dims);
   expect_near(outputs->front(), expected, t.name);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Conv,
-    ::testing::Combine(::testing::Values("host", "x86-64-v3", "x86-64"),
-                       ::testing::ValuesIn(kCases)),
-    [](const auto& info) {
-      std::string name = std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(All, Conv,
+                         ::testing::Combine(::testing::Values("host", "x86-64-v3", "x86-64"),
+                                            ::testing::ValuesIn(kCases)),
+                         [](const auto& info) {
+                           std::string name = std::string(std::get<0>(info.param)) + "_" +
+                                              std::get<1>(info.param).name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(ConvLoops, WeightsThatArriveAtRunTime) {
   std::string x = tensor_type("1, 3, 6, 6"), w = tensor_type("4, 3, 3, 3"),
@@ -115,8 +115,7 @@ TEST(ConvLoops, ThreeDims) {
   std::string x = tensor_type("1, 1, 3, 3, 3"), w = tensor_type("1, 1, 2, 2, 2"),
               y = tensor_type("1, 1, 2, 2, 2");
   auto runner = KernelRunner::create(
-      "func.func @main(%x: " + x + ", %w: " + w + ") -> " + y +
-      " {\n  %y = sv.conv %x, %w " +
+      "func.func @main(%x: " + x + ", %w: " + w + ") -> " + y + " {\n  %y = sv.conv %x, %w " +
       attributes_text({{2, 2, 2}, {1, 1, 1, 0, 0, 0}, {1, 1, 1}, 1}) + " : (" + x + ", " + w +
       ") -> " + y + "\n  return %y : " + y + "\n}\n");
   ASSERT_TRUE(runner.is_ok()) << runner.status().message();
@@ -140,9 +139,8 @@ TEST(ConvLoops, TransposedScattersEachElement) {
   Array wv = Array::of<float>(DType::kF32, {1, 1, 2, 2}, {1, 10, 100, 1000});
   auto outputs = (*runner)->run({xv, wv});
   ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
-  EXPECT_EQ(outputs->front().as<float>(),
-            (std::vector<float>{1, 10, 2, 20, 100, 1000, 200, 2000, 3, 30, 4, 40, 300, 3000, 400,
-                                4000}));
+  EXPECT_EQ(outputs->front().as<float>(), (std::vector<float>{1, 10, 2, 20, 100, 1000, 200, 2000, 3,
+                                                              30, 4, 40, 300, 3000, 400, 4000}));
 }
 
 }  // namespace

@@ -23,11 +23,11 @@ Array run_one(KernelRunner& runner, const std::vector<Array>& inputs, int pieces
 std::string constant_matmul(const Array& b, bool transposed) {
   std::string k = std::to_string(b.dims[transposed ? 1 : 0]);
   std::string n = std::to_string(b.dims[transposed ? 0 : 1]);
-  return "func.func @main(%a: " + tensor_type("m, " + k) + ") -> " + tensor_type("m, " + n) + " {\n" +
-         constant_text("b", b) + "  %c = sv.matmul %a, %b {transpose_b = " +
-         (transposed ? "true" : "false") + "} : (" + tensor_type("m, " + k) + ", " +
-         static_type(b) + ") -> " + tensor_type("m, " + n) + "\n  return %c : " +
-         tensor_type("m, " + n) + "\n}\n";
+  return "func.func @main(%a: " + tensor_type("m, " + k) + ") -> " + tensor_type("m, " + n) +
+         " {\n" + constant_text("b", b) +
+         "  %c = sv.matmul %a, %b {transpose_b = " + (transposed ? "true" : "false") + "} : (" +
+         tensor_type("m, " + k) + ", " + static_type(b) + ") -> " + tensor_type("m, " + n) +
+         "\n  return %c : " + tensor_type("m, " + n) + "\n}\n";
 }
 
 class EveryTarget : public ::testing::TestWithParam<const char*> {};
@@ -57,13 +57,12 @@ TEST_P(EveryTarget, DynamicOperandsInAllOrientations) {
     for (bool transpose_b : {false, true}) {
       std::string a_type = tensor_type(transpose_a ? "k, m" : "m, k");
       std::string b_type = tensor_type(transpose_b ? "n, k" : "k, n"), c_type = tensor_type("m, n");
-      auto runner = compile("func.func @main(%a: " + a_type + ", %b: " + b_type + ") -> " + c_type +
-                                " {\n  %c = sv.matmul %a, %b {transpose_a = " +
-                                (transpose_a ? "true" : "false") +
-                                ", transpose_b = " + (transpose_b ? "true" : "false") + "} : (" +
-                                a_type + ", " + b_type + ") -> " + c_type + "\n  return %c : " +
-                                c_type + "\n}\n",
-                            GetParam());
+      auto runner = compile(
+          "func.func @main(%a: " + a_type + ", %b: " + b_type + ") -> " + c_type +
+              " {\n  %c = sv.matmul %a, %b {transpose_a = " + (transpose_a ? "true" : "false") +
+              ", transpose_b = " + (transpose_b ? "true" : "false") + "} : (" + a_type + ", " +
+              b_type + ") -> " + c_type + "\n  return %c : " + c_type + "\n}\n",
+          GetParam());
       ASSERT_TRUE(runner);
       struct {
         int64_t m, k, n;
@@ -71,9 +70,9 @@ TEST_P(EveryTarget, DynamicOperandsInAllOrientations) {
       for (auto [m, k, n] : sizes) {
         Array a = random_f32(transpose_a ? std::vector{k, m} : std::vector{m, k}, 3);
         Array b = random_f32(transpose_b ? std::vector{n, k} : std::vector{k, n}, 4);
-        expect_near(run_one(*runner, {a, b}), reference_matmul(a, b, transpose_a, transpose_b),
-                    "m, k, n = " + std::to_string(m) + ", " + std::to_string(k) + ", " +
-                        std::to_string(n));
+        expect_near(
+            run_one(*runner, {a, b}), reference_matmul(a, b, transpose_a, transpose_b),
+            "m, k, n = " + std::to_string(m) + ", " + std::to_string(k) + ", " + std::to_string(n));
       }
     }
 }
@@ -134,15 +133,15 @@ TEST(MatMul, VectorsAsNumPyTakesThem) {
 TEST(MatMul, EpilogueBroadcasts) {
   Array b = random_f32({20, 50}, 1), bias = random_f32({50}, 2);
   std::string x = tensor_type("p, m, 20"), y = tensor_type("p, m, 50");
-  std::string text =
-      "func.func @main(%x: " + x + ", %r: " + y + ", %s: " + tensor_type("m, 1") + ") -> " + y +
-      " {\n" + constant_text("w", b) + constant_text("bias", bias) +
-      "  %g = sv.group (%a = %x : " + x + ", %b = %w : " + static_type(b) + ", %c = %bias : " +
-      static_type(bias) + ", %d = %r : " + y + ") -> (" + y + ") {\n    %0 = sv.matmul %a, %b : (" + x +
-      ", " + static_type(b) + ") -> " + y + "\n    %1 = sv.add %0, %c : (" + y + ", " +
-      static_type(bias) + ") -> " + y + "\n    %2 = sv.relu %1 : (" + y + ") -> " + y +
-      "\n    %3 = sv.add %d, %2 : (" + y + ", " + y + ") -> " + y + "\n    sv.yield %3 : " + y +
-      "\n  }\n  return %g : " + y + "\n}\n";
+  std::string text = "func.func @main(%x: " + x + ", %r: " + y + ", %s: " + tensor_type("m, 1") +
+                     ") -> " + y + " {\n" + constant_text("w", b) + constant_text("bias", bias) +
+                     "  %g = sv.group (%a = %x : " + x + ", %b = %w : " + static_type(b) +
+                     ", %c = %bias : " + static_type(bias) + ", %d = %r : " + y + ") -> (" + y +
+                     ") {\n    %0 = sv.matmul %a, %b : (" + x + ", " + static_type(b) + ") -> " +
+                     y + "\n    %1 = sv.add %0, %c : (" + y + ", " + static_type(bias) + ") -> " +
+                     y + "\n    %2 = sv.relu %1 : (" + y + ") -> " + y +
+                     "\n    %3 = sv.add %d, %2 : (" + y + ", " + y + ") -> " + y +
+                     "\n    sv.yield %3 : " + y + "\n  }\n  return %g : " + y + "\n}\n";
   auto runner = compile(text);
   ASSERT_TRUE(runner);
   Array a = random_f32({2, 15, 20}, 3), residual = random_f32({2, 15, 50}, 4),
@@ -168,12 +167,12 @@ TEST(MatMul, Integers) {
 
 TEST(MatMul, OneKernelServesAllShapes) {
   Array b = random_f32({20, 50}, 1), d = random_f32({50, 70}, 2);
-  std::string text = "func.func @main(%x: " + tensor_type("m, 20") + ") -> " + tensor_type("m, 70") +
-                     " {\n" + constant_text("b", b) + constant_text("d", d) + "  %0 = sv.matmul %x, %b : (" +
-                     tensor_type("m, 20") + ", " + static_type(b) + ") -> " + tensor_type("m, 50") +
-                     "\n  %1 = sv.matmul %0, %d : (" + tensor_type("m, 50") + ", " +
-                     static_type(d) + ") -> " + tensor_type("m, 70") + "\n  return %1 : " +
-                     tensor_type("m, 70") + "\n}\n";
+  std::string text = "func.func @main(%x: " + tensor_type("m, 20") + ") -> " +
+                     tensor_type("m, 70") + " {\n" + constant_text("b", b) + constant_text("d", d) +
+                     "  %0 = sv.matmul %x, %b : (" + tensor_type("m, 20") + ", " + static_type(b) +
+                     ") -> " + tensor_type("m, 50") + "\n  %1 = sv.matmul %0, %d : (" +
+                     tensor_type("m, 50") + ", " + static_type(d) + ") -> " + tensor_type("m, 70") +
+                     "\n  return %1 : " + tensor_type("m, 70") + "\n}\n";
   auto runner = compile(text);
   ASSERT_TRUE(runner);
   EXPECT_EQ(runner->kernel_count(), 1u);

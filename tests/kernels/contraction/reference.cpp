@@ -18,7 +18,8 @@ std::vector<double> reference_matmul(const Array& a, const Array& b, bool transp
     return dims;
   };
   std::vector<int64_t> ad = padded(a), bd = padded(b);
-  int64_t m = transpose_a ? ad[rank - 1] : ad[rank - 2], n = transpose_b ? bd[rank - 2] : bd[rank - 1];
+  int64_t m = transpose_a ? ad[rank - 1] : ad[rank - 2],
+          n = transpose_b ? bd[rank - 2] : bd[rank - 1];
   int64_t k = transpose_a ? ad[rank - 2] : ad[rank - 1];
   int64_t batches = 1;
   for (size_t axis = 0; axis + 2 < rank; ++axis) batches *= std::max(ad[axis], bd[axis]);

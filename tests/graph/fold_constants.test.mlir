@@ -1,0 +1,30 @@
+func.func @elementwise() -> !sv.tensor<f32[2]> {
+  %a = sv.constant {value = dense<[1.0, 4.0]> : tensor<2xf32>} : !sv.tensor<f32[2]>
+  %six = sv.constant {value = dense<6.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %root = sv.sqrt %a : (!sv.tensor<f32[2]>) -> !sv.tensor<f32[2]>
+  %y = sv.add %root, %six : (!sv.tensor<f32[2]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[2]>
+  return %y : !sv.tensor<f32[2]>
+}
+
+// Rows swapped by a slice with a negative step, transposed, columns gathered.
+func.func @movement() -> !sv.tensor<i32[3, 2]> {
+  %a = sv.constant {value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>} : !sv.tensor<i32[2, 3]>
+  %rows = sv.constant {value = dense<[1, 2, 0]> : tensor<3xi64>} : !sv.tensor<i64[3]>
+  %s = sv.slice %a {starts = #sv.dims<[1, 0]>, sizes = #sv.dims<[2, 3]>, steps = array<i64: -1, 1>} : (!sv.tensor<i32[2, 3]>) -> !sv.tensor<i32[2, 3]>
+  %t = sv.transpose %s {permutation = array<i64: 1, 0>} : (!sv.tensor<i32[2, 3]>) -> !sv.tensor<i32[3, 2]>
+  %g = sv.gather %t, %rows {axis = 0 : i64} : (!sv.tensor<i32[3, 2]>, !sv.tensor<i64[3]>) -> !sv.tensor<i32[3, 2]>
+  return %g : !sv.tensor<i32[3, 2]>
+}
+
+func.func @not_larger() -> !sv.tensor<f32[100, 100]> {
+  %a = sv.constant {value = dense<1.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %y = sv.expand %a {dims = #sv.dims<[100, 100]>} : (!sv.tensor<f32[]>) -> !sv.tensor<f32[100, 100]>
+  return %y : !sv.tensor<f32[100, 100]>
+}
+
+func.func @half() -> !sv.tensor<f16[]> {
+  %a = sv.constant {value = dense<3.0> : tensor<f16>} : !sv.tensor<f16[]>
+  %b = sv.constant {value = dense<2.0> : tensor<f16>} : !sv.tensor<f16[]>
+  %y = sv.div %a, %b : (!sv.tensor<f16[]>, !sv.tensor<f16[]>) -> !sv.tensor<f16[]>
+  return %y : !sv.tensor<f16[]>
+}

@@ -1,0 +1,37 @@
+func.func @arithmetic(%x: !sv.tensor<f32[n, 3]>) -> !sv.tensor<i64[3]> {
+  %shape = sv.dims_tensor {dims = #sv.dims<[n, 3]>} : () -> !sv.tensor<i64[2]>
+  %two = sv.constant {value = dense<2> : tensor<1xi64>} : !sv.tensor<i64[1]>
+  %one = sv.constant {value = dense<1> : tensor<1xi64>} : !sv.tensor<i64[1]>
+  %n = sv.slice %shape {starts = #sv.dims<[0]>, sizes = #sv.dims<[1]>, steps = array<i64: 1>} : (!sv.tensor<i64[2]>) -> !sv.tensor<i64[1]>
+  %last = sv.gather %shape, %one {axis = 0 : i64} : (!sv.tensor<i64[2]>, !sv.tensor<i64[1]>) -> !sv.tensor<i64[1]>
+  %a = sv.mul %n, %two : (!sv.tensor<i64[1]>, !sv.tensor<i64[1]>) -> !sv.tensor<i64[1]>
+  %b = sv.add %a, %one : (!sv.tensor<i64[1]>, !sv.tensor<i64[1]>) -> !sv.tensor<i64[1]>
+  %c = sv.div %n, %two : (!sv.tensor<i64[1]>, !sv.tensor<i64[1]>) -> !sv.tensor<i64[1]>
+  %all = sv.concat %b, %c, %last {axis = 0 : i64} : (!sv.tensor<i64[1]>, !sv.tensor<i64[1]>, !sv.tensor<i64[1]>) -> !sv.tensor<i64[3]>
+  return %all : !sv.tensor<i64[3]>
+}
+
+// n - 5 may be negative, and then the division rounds up: no floordiv.
+func.func @negative_division(%x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[1]> {
+  %n = sv.dims_tensor {dims = #sv.dims<["n-5"]>} : () -> !sv.tensor<i64[1]>
+  %two = sv.constant {value = dense<2> : tensor<1xi64>} : !sv.tensor<i64[1]>
+  %c = sv.div %n, %two : (!sv.tensor<i64[1]>, !sv.tensor<i64[1]>) -> !sv.tensor<i64[1]>
+  return %c : !sv.tensor<i64[1]>
+}
+
+// shape == -1 ? 1 : shape, as exporters write Expand. No dim is -1.
+func.func @absent_dim(%x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[2]> {
+  %shape = sv.dims_tensor {dims = #sv.dims<[-1, n]>} : () -> !sv.tensor<i64[2]>
+  %minus = sv.constant {value = dense<-1> : tensor<i64>} : !sv.tensor<i64[]>
+  %one = sv.constant {value = dense<1> : tensor<i64>} : !sv.tensor<i64[]>
+  %is = sv.equal %shape, %minus : (!sv.tensor<i64[2]>, !sv.tensor<i64[]>) -> !sv.tensor<bool[2]>
+  %y = sv.select %is, %one, %shape : (!sv.tensor<bool[2]>, !sv.tensor<i64[]>, !sv.tensor<i64[2]>) -> !sv.tensor<i64[2]>
+  return %y : !sv.tensor<i64[2]>
+}
+
+func.func @numbers() -> !sv.tensor<i64[2]> {
+  %a = sv.constant {value = dense<[3, -2]> : tensor<2xi64>} : !sv.tensor<i64[2]>
+  %two = sv.constant {value = dense<2> : tensor<i64>} : !sv.tensor<i64[]>
+  %y = sv.mul %a, %two : (!sv.tensor<i64[2]>, !sv.tensor<i64[]>) -> !sv.tensor<i64[2]>
+  return %y : !sv.tensor<i64[2]>
+}
