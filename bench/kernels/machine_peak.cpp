@@ -3,16 +3,8 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
-#include <chrono>
-#include <vector>
-
 namespace scopevm::bench {
 namespace {
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // 24 independent sums, as the micro-kernels have.
 constexpr int kSums = 24;
@@ -78,18 +70,8 @@ double peak_flops(int64_t rounds) {
   return 2.0 * static_cast<double>(rounds) * floats;
 }
 
-double read_gbps(size_t bytes) {
-  std::vector<float> data(bytes / sizeof(float), 1.0f);  // filled: no page is the zero page
-  int passes = static_cast<int>(std::max<size_t>(1, (size_t{64} << 20) / bytes));
-  double best = 0;
-  for (int repeat = 0; repeat < 5; ++repeat) {
-    double start = seconds();
-    for (int pass = 0; pass < passes; ++pass)
-      sink = __builtin_cpu_supports("avx512f") ? read_512(data.data(), data.size())
-                                               : read_plain(data.data(), data.size());
-    best = std::max(best, passes * static_cast<double>(bytes) / (seconds() - start) * 1e-9);
-  }
-  return best;
+void read_floats(const float* data, size_t floats) {
+  sink = __builtin_cpu_supports("avx512f") ? read_512(data, floats) : read_plain(data, floats);
 }
 
 }  // namespace scopevm::bench

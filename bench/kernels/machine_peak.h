@@ -10,7 +10,7 @@ namespace scopevm::bench {
 // in `rounds`.
 void run_peak(int64_t rounds);
 double peak_flops(int64_t rounds);
-// Reading `bytes` of memory once through, in GB/s; the best of a few passes.
-double read_gbps(size_t bytes);
+// Reads `floats` numbers once through, with prefetches: what memory allows at most.
+void read_floats(const float* data, size_t floats);
 
 }  // namespace scopevm::bench

@@ -17,6 +17,12 @@ llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
   return mlir::failure();
 }
 
+std::string text_of(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b) {
   return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
            auto x = mlir::dyn_cast<TensorType>(std::get<0>(pair));
@@ -49,12 +55,6 @@ std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExp
 }
 
 namespace {
-
-std::string text_of(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
 
 // The broadcast shape of all operands.
 std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::ValueRange operands) {

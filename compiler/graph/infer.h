@@ -17,6 +17,9 @@ struct TypeRule {
   llvm::LogicalResult fail(const llvm::Twine& message) const;
 };
 
+// A type as graph text, for messages.
+std::string text_of(mlir::Type type);
+
 // Element types and shapes agree, one by one. Places are the placement stage's to give.
 bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b);
 

@@ -7,12 +7,6 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-std::string text_of(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 bool may_be_equal(DimExpr a, DimExpr b) { return a == b || !a.is_constant() || !b.is_constant(); }
 
 // The attributes of a window, by spatial axis.

@@ -9,12 +9,6 @@ using Shape = llvm::SmallVector<DimExpr>;
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-std::string text_of(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 llvm::LogicalResult finish(TypeRule& rule, DType dtype, llvm::ArrayRef<DimExpr> shape) {
   rule.types.push_back(TensorType::get(rule.context, dtype, shape));
   return mlir::success();
