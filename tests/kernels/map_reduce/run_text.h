@@ -1,0 +1,27 @@
+// Runs one graph text on arrays; a failure is a test failure with its message.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/kernel_runner.h"
+
+namespace scopevm::testing {
+
+inline std::vector<Array> run_text(const std::string& text, const std::vector<Array>& inputs,
+                                   const std::string& cpu = "host", int pieces = 3) {
+  auto runner = KernelRunner::create(text, cpu);
+  EXPECT_TRUE(runner.is_ok()) << runner.status().message();
+  if (!runner.is_ok()) return {};
+  auto outputs = (*runner)->run(inputs, pieces);
+  EXPECT_TRUE(outputs.is_ok()) << outputs.status().message();
+  return outputs.is_ok() ? *outputs : std::vector<Array>();
+}
+
+// A function with one op: `ops` computes %r of `result` from the arguments.
+inline std::string one_op(const std::string& arguments, const std::string& ops,
+                          const std::string& result) {
+  return "func.func @main(" + arguments + ") -> !sv.tensor<" + result + "> {\n  " + ops +
+         "\n  return %r : !sv.tensor<" + result + ">\n}\n";
+}
+
+}  // namespace scopevm::testing
