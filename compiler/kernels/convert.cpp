@@ -26,7 +26,7 @@ Term resize_integer(Term x, mlir::Type element, bool is_unsigned) {
 
 Term bf16_to_f32(Term stored) {
   mlir::Builder& b = *stored.builder;
-  Term bits = convert<arith::ExtUIOp>(bitcast(stored, b.getI16Type()), b.getI32Type());
+  Term bits = convert<arith::ExtUIOp>(stored, b.getI32Type());
   return bitcast(shift_left(bits, 16), b.getF32Type());
 }
 
@@ -38,14 +38,14 @@ Term f32_to_bf16(Term x) {
   Term rounded = shift_right(bits + bits.integer(0x7FFF) + odd, 16);
   Term quiet = shift_right(bits, 16) | bits.integer(0x40);
   Term chosen = choose(is_nan(x), quiet, rounded);
-  return bitcast(convert<arith::TruncIOp>(chosen, b.getI16Type()), b.getBF16Type());
+  return convert<arith::TruncIOp>(chosen, b.getI16Type());
 }
 
 // Exponent and mantissa, moved to f32's place, are the value times 2^-112; so one multiplication
 // makes normal and subnormal numbers right.
 Term f16_to_f32(Term stored) {
   mlir::Builder& b = *stored.builder;
-  Term bits = convert<arith::ExtUIOp>(bitcast(stored, b.getI16Type()), b.getI32Type());
+  Term bits = convert<arith::ExtUIOp>(stored, b.getI32Type());
   Term sign = shift_left(bits & bits.integer(0x8000), 16);
   Term magnitude = bits & bits.integer(0x7FFF);
   Term moved = shift_left(magnitude, 13);
@@ -71,7 +71,7 @@ Term f32_to_f16(Term x) {
   // 65520 and above round to infinity.
   result = choose(less(magnitude, magnitude.integer(0x477FF000)), result, result.integer(0x7C00));
   result = choose(is_nan(x), result.integer(0x7E00), result);
-  return bitcast(convert<arith::TruncIOp>(result | sign, b.getI16Type()), b.getF16Type());
+  return convert<arith::TruncIOp>(result | sign, b.getI16Type());
 }
 
 // Rounds towards zero; what does not fit becomes the nearest end of the range, NaN becomes 0.

@@ -41,10 +41,6 @@ mlir::func::FuncOp KernelModule::shared(
 mlir::Type storage_type(mlir::MLIRContext* context, DType dtype) {
   mlir::Builder builder(context);
   switch (dtype) {
-    case DType::kF16:
-      return builder.getF16Type();
-    case DType::kBF16:
-      return builder.getBF16Type();
     case DType::kF32:
       return builder.getF32Type();
     case DType::kF64:

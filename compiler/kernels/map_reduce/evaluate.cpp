@@ -15,10 +15,12 @@ namespace vector = mlir::vector;
 // The bits of one element as an attribute of its arithmetic type.
 mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t bits) {
   mlir::Type type = arithmetic_type(builder.getContext(), dtype);
-  mlir::Type stored = storage_type(builder.getContext(), dtype);
-  if (auto stored_float = mlir::dyn_cast<mlir::FloatType>(stored)) {
-    llvm::APFloat value(stored_float.getFloatSemantics(),
-                        llvm::APInt(stored_float.getWidth(), bits));
+  if (mlir::isa<mlir::FloatType>(type)) {
+    const llvm::fltSemantics& semantics = dtype == DType::kF16    ? llvm::APFloat::IEEEhalf()
+                                          : dtype == DType::kBF16 ? llvm::APFloat::BFloat()
+                                          : dtype == DType::kF32  ? llvm::APFloat::IEEEsingle()
+                                                                  : llvm::APFloat::IEEEdouble();
+    llvm::APFloat value(semantics, llvm::APInt(llvm::APFloat::getSizeInBits(semantics), bits));
     bool loses_digits = false;
     value.convert(mlir::cast<mlir::FloatType>(type).getFloatSemantics(),
                   llvm::APFloat::rmNearestTiesToEven, &loses_digits);

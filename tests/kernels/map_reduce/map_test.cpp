@@ -63,7 +63,7 @@ TEST(Map, KnownBroadcasts) {
 }
 
 TEST(Map, BroadcastsThatTheRequestDecides) {
-  const std::string r = "f32[max(a, c),max(b, d)]";
+  const std::string r = "f32[\"max(a, c)\", \"max(b, d)\"]";
   expect_sum("f32[a,b]", "f32[c,d]", r, {3, 20}, {3, 20});
   expect_sum("f32[a,b]", "f32[c,d]", r, {3, 1}, {3, 20});
   expect_sum("f32[a,b]", "f32[c,d]", r, {3, 20}, {1, 20});
