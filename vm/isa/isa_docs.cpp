@@ -33,7 +33,9 @@ void print_family(const Family& family) {
   for (const OpcodeRow& row : opcode_rows()) {
     auto code = static_cast<uint16_t>(row.opcode);
     if (code < family.first || code > family.last) continue;
-    std::printf("| %d | `%s` | ", code, row.name.data());
+    std::printf("| %d | `", code);
+    print(row.name);
+    print("` | ");
     std::string_view separator;
     for (const FieldRow& field : row.fields) {
       print(separator);
@@ -43,7 +45,9 @@ void print_family(const Family& family) {
       print(name(field.type));
       separator = ", ";
     }
-    std::printf(" | %s |\n", row.effect.data());
+    print(" | ");
+    print(row.effect);
+    print(" |\n");
   }
 }
 
