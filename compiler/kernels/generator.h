@@ -7,7 +7,8 @@
 // A kernel is `func.func @symbol(buffers..., params..., begin, end, worker)`:
 //   buffers  one rank-1 `memref<?xT>` per operand, then result, then temporary, all distinct memory
 //            except where the step's in_place allows a result to be its operand. T is the
-//            builtin type of the dtype (storage_type): bool as i8, u8 as i8, f16 and bf16 as i16, ...
+//            builtin type of the dtype (storage_type): bool as i8, u8 as i8, f16 and bf16 as i16,
+//            ...
 //   params   `index`, one per Step::params
 //   begin, end, worker  `index`
 // It writes work items [begin, end) of the grid. Sizes come from params: memref.dim of a buffer

@@ -11,9 +11,9 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<float> unary(const std::string& op, const std::vector<float>& x) {
-  std::string text = one_op("%x: !sv.tensor<f32[n]>",
-                            "%r = sv." + op + " %x : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>",
-                            "f32[n]");
+  std::string text =
+      one_op("%x: !sv.tensor<f32[n]>",
+             "%r = sv." + op + " %x : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>", "f32[n]");
   auto out = run_text(text, {Array::of(DType::kF32, {static_cast<int64_t>(x.size())}, x)});
   return out.empty() ? std::vector<float>() : out[0].as<float>();
 }
@@ -46,19 +46,26 @@ std::vector<float> with_specials(std::vector<float> x) {
 }
 
 TEST(Elementwise, FastFunctionsAreAccurateOverTheirRange) {
-  expect_close("exp", with_specials(range(-110, 95, 20001)), [](double x) { return std::exp(x); },
-               2e-7, 2e-45);
-  expect_close("log", with_specials(range(1e-3f, 50, 20001)), [](double x) { return std::log(x); },
-               3e-7, 1e-7);
-  expect_close("tanh", with_specials(range(-12, 12, 20001)), [](double x) { return std::tanh(x); },
-               6e-7);
-  expect_close("erf", with_specials(range(-5, 5, 20001)), [](double x) { return std::erf(x); },
-               7e-7);
-  expect_close("sigmoid", with_specials(range(-80, 40, 20001)),
-               [](double x) { return 1 / (1 + std::exp(-x)); }, 4e-7);
-  expect_close("softplus", with_specials(range(-80, 40, 20001)),
-               [](double x) { return std::isinf(x) ? std::max(x, 0.0) : std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); },
-               7e-7);
+  expect_close(
+      "exp", with_specials(range(-110, 95, 20001)), [](double x) { return std::exp(x); }, 2e-7,
+      2e-45);
+  expect_close(
+      "log", with_specials(range(1e-3f, 50, 20001)), [](double x) { return std::log(x); }, 3e-7,
+      1e-7);
+  expect_close(
+      "tanh", with_specials(range(-12, 12, 20001)), [](double x) { return std::tanh(x); }, 6e-7);
+  expect_close(
+      "erf", with_specials(range(-5, 5, 20001)), [](double x) { return std::erf(x); }, 7e-7);
+  expect_close(
+      "sigmoid", with_specials(range(-80, 40, 20001)),
+      [](double x) { return 1 / (1 + std::exp(-x)); }, 4e-7);
+  expect_close(
+      "softplus", with_specials(range(-80, 40, 20001)),
+      [](double x) {
+        return std::isinf(x) ? std::max(x, 0.0)
+                             : std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0);
+      },
+      7e-7);
 }
 
 TEST(Elementwise, LibraryFunctionsAreAccurate) {
@@ -105,8 +112,7 @@ std::vector<T> binary(const std::string& op, DType dtype, const std::vector<T>& 
 TEST(Elementwise, IntegerDivisionNeverTraps) {
   constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
   std::vector<int32_t> a = {7, -7, 7, -7, 5, kMin, kMin, 0}, b = {2, 2, -2, -2, 0, -1, 0, 3};
-  EXPECT_EQ(binary("div", DType::kI32, a, b),
-            (std::vector<int32_t>{3, -3, -3, 3, 0, kMin, 0, 0}));
+  EXPECT_EQ(binary("div", DType::kI32, a, b), (std::vector<int32_t>{3, -3, -3, 3, 0, kMin, 0, 0}));
   std::vector<int32_t> m = binary("mod", DType::kI32, a, b);
   ASSERT_EQ(m.size(), a.size());
   EXPECT_EQ((std::vector<int32_t>(m.begin(), m.begin() + 4)), (std::vector<int32_t>{1, 1, -1, -1}));
@@ -156,8 +162,9 @@ TEST(Elementwise, CastsFromFloatSaturate) {
   EXPECT_EQ(cast_to(DType::kI32, x).as<int32_t>(),
             (std::vector<int32_t>{1, -1, 2147483647, -2147483647 - 1, 0, 300}));
   EXPECT_EQ(cast_to(DType::kU8, x).as<uint8_t>(), (std::vector<uint8_t>{1, 0, 255, 0, 0, 255}));
-  EXPECT_EQ(cast_to(DType::kBool, Array::of<float>(DType::kF32, {3}, {0, -0.5f, kNan})).as<uint8_t>(),
-            (std::vector<uint8_t>{0, 1, 1}));
+  EXPECT_EQ(
+      cast_to(DType::kBool, Array::of<float>(DType::kF32, {3}, {0, -0.5f, kNan})).as<uint8_t>(),
+      (std::vector<uint8_t>{0, 1, 1}));
 }
 
 TEST(Elementwise, HalfTypesRoundToEven) {

@@ -32,11 +32,10 @@ void expect_sum(const std::string& a_type, const std::string& b_type, const std:
                 const std::vector<int64_t>& a_dims, const std::vector<int64_t>& b_dims,
                 const std::string& cpu = "host") {
   Array a = random_f32(a_dims, 1), b = random_f32(b_dims, 2);
-  std::string text =
-      one_op("%a: !sv.tensor<" + a_type + ">, %b: !sv.tensor<" + b_type + ">",
-             "%r = sv.sub %a, %b : (!sv.tensor<" + a_type + ">, !sv.tensor<" + b_type +
-                 ">) -> !sv.tensor<" + r_type + ">",
-             r_type);
+  std::string text = one_op("%a: !sv.tensor<" + a_type + ">, %b: !sv.tensor<" + b_type + ">",
+                            "%r = sv.sub %a, %b : (!sv.tensor<" + a_type + ">, !sv.tensor<" +
+                                b_type + ">) -> !sv.tensor<" + r_type + ">",
+                            r_type);
   for (int pieces : {1, 3, 7}) {
     auto out = run_text(text, {a, b}, cpu, pieces);
     ASSERT_EQ(out.size(), 1u);

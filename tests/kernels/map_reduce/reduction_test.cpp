@@ -23,7 +23,10 @@ std::vector<double> reduce(const Array& x, unsigned axes, const std::string& op)
       for (int64_t k = 0; k < size[2]; ++k) {
         double& r = y[((i % kept[0]) * kept[1] + j % kept[1]) * kept[2] + k % kept[2]];
         double v = values[at++];
-        r = op == "prod" ? r * v : op == "max" ? std::fmax(r, v) : op == "min" ? std::fmin(r, v) : r + v;
+        r = op == "prod"  ? r * v
+            : op == "max" ? std::fmax(r, v)
+            : op == "min" ? std::fmin(r, v)
+                          : r + v;
       }
   if (op == "mean")
     for (double& r : y) r /= static_cast<double>(count);
@@ -40,17 +43,19 @@ TEST(Reduction, EveryAxesSetAndOperator) {
         if (axes >> i & 1) list += (list.empty() ? "" : ", ") + std::to_string(i);
         dims += std::string(i ? "," : "") + ((axes >> i & 1) ? "1" : names[i]);
       }
-      std::string text = one_op("%x: !sv.tensor<f32[a,b,37]>",
-                                "%r = sv.reduce_" + op + " %x {axes = array<i64: " + list +
-                                    ">} : (!sv.tensor<f32[a,b,37]>) -> !sv.tensor<f32[" + dims + "]>",
-                                "f32[" + dims + "]");
+      std::string text =
+          one_op("%x: !sv.tensor<f32[a,b,37]>",
+                 "%r = sv.reduce_" + op + " %x {axes = array<i64: " + list +
+                     ">} : (!sv.tensor<f32[a,b,37]>) -> !sv.tensor<f32[" + dims + "]>",
+                 "f32[" + dims + "]");
       auto out = run_text(text, {x}, axes % 2 ? "host" : "x86-64");
       ASSERT_EQ(out.size(), 1u) << op << list;
       std::vector<double> expected = reduce(x, axes, op);
       std::vector<float> y = out[0].as<float>();
       ASSERT_EQ(y.size(), expected.size());
       for (size_t i = 0; i < y.size(); ++i)
-        ASSERT_NEAR(y[i], expected[i], 1e-4 + 1e-5 * std::abs(expected[i])) << op << list << " " << i;
+        ASSERT_NEAR(y[i], expected[i], 1e-4 + 1e-5 * std::abs(expected[i]))
+            << op << list << " " << i;
     }
 }
 
@@ -82,14 +87,16 @@ func.func @main(%x: !sv.tensor<i64[n,m]>) -> !sv.tensor<i64[n]> {
 
 TEST(Reduction, ArgMaxTakesTheFirstOrTheLast) {
   for (bool last : {false, true}) {
-    std::string text = one_op("%x: !sv.tensor<f32[n,4]>",
-                              std::string("%r = sv.arg_max %x {axis = 1, keep_dims = false, last = ") +
-                                  (last ? "true" : "false") +
-                                  "} : (!sv.tensor<f32[n,4]>) -> !sv.tensor<i64[n]>",
-                              "i64[n]");
-    auto out = run_text(text, {Array::of<float>(DType::kF32, {2, 4}, {1, 3, 3, 0, -5, -2, -9, -2})});
+    std::string text =
+        one_op("%x: !sv.tensor<f32[n,4]>",
+               std::string("%r = sv.arg_max %x {axis = 1, keep_dims = false, last = ") +
+                   (last ? "true" : "false") + "} : (!sv.tensor<f32[n,4]>) -> !sv.tensor<i64[n]>",
+               "i64[n]");
+    auto out =
+        run_text(text, {Array::of<float>(DType::kF32, {2, 4}, {1, 3, 3, 0, -5, -2, -9, -2})});
     ASSERT_EQ(out.size(), 1u);
-    EXPECT_EQ(out[0].as<int64_t>(), (last ? std::vector<int64_t>{2, 3} : std::vector<int64_t>{1, 1}));
+    EXPECT_EQ(out[0].as<int64_t>(),
+              (last ? std::vector<int64_t>{2, 3} : std::vector<int64_t>{1, 1}));
   }
 }
 
