@@ -1,10 +1,11 @@
 // Fusion: forms an sv.group of ops that become one kernel: a contraction with its epilogue, or
-// elementwise ops over one iteration space.
+// elementwise ops over one iteration space, among them at most one softmax or layer_norm along the
+// last dim, or a reduction at the end.
 //
-// A group grows from its first op along users, in program order, and is cut back to the longest
-// prefix that only its last op's result leaves. So a group stands where its last op stood:
-// everything it reads is defined before, everything that reads it comes after, and nothing is
-// computed twice.
+// A group grows from its first op along users, in program order, is cut back to the longest prefix
+// that only its last op's result leaves, and then takes in what only it reads. So a group stands
+// where its last op stood: everything it reads is defined before, everything that reads it comes
+// after, and nothing is computed twice.
 #include "compiler/graph/elements.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/passes.h"
@@ -40,9 +41,34 @@ TensorType result_type(mlir::Operation* op) {
   return mlir::cast<TensorType>(op->getResult(0).getType());
 }
 
-bool can_join(mlir::Operation* first, mlir::Operation* op) {
+bool is_reduction(mlir::Operation* op) {
+  return mlir::isa<ReduceSumOp, ReduceMeanOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(op);
+}
+
+// softmax, log_softmax or layer_norm whose rows are the last dim: its kernel takes elementwise ops
+// before and after.
+bool is_row_op(mlir::Operation* op) {
+  if (!mlir::isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp>(op)) return false;
+  return op->getAttrOfType<mlir::IntegerAttr>("axis").getInt() == result_type(op).getRank() - 1;
+}
+
+// Row ops and reductions read the group's results as their first operand only.
+bool reads_first(const Group& group, mlir::Operation* op) {
+  for (mlir::OpOperand& operand : op->getOpOperands())
+    if (group.contains(operand.get().getDefiningOp()) != (operand.getOperandNumber() == 0))
+      return false;
+  return true;
+}
+
+bool can_join(const Group& group, mlir::Operation* op) {
+  mlir::Operation* first = group.front();
   if (is_contraction(first)) return kernels::can_fuse_epilogue(first, op);
-  return kernels::is_elementwise(op) && result_type(op).getShape() == result_type(first).getShape();
+  if (is_reduction(group.back())) return false;
+  bool is_special = is_row_op(op) || is_reduction(op);
+  if (is_special && (llvm::any_of(group, is_row_op) || !reads_first(group, op))) return false;
+  if (!is_special && !kernels::is_elementwise(op)) return false;
+  mlir::Type space = is_reduction(op) ? op->getOperand(0).getType() : result_type(op);
+  return mlir::cast<TensorType>(space).getShape() == result_type(first).getShape();
 }
 
 // True when only the last op's result is used outside.
@@ -70,7 +96,7 @@ mlir::Operation* next_member(const Group& group) {
   for (mlir::Operation* op : group)
     for (mlir::Operation* user : op->getUsers())
       if (!group.contains(user) && user->getBlock() == op->getBlock() &&
-          group.back()->isBeforeInBlock(user) && can_join(group.front(), user) &&
+          group.back()->isBeforeInBlock(user) && can_join(group, user) &&
           (!next || user->isBeforeInBlock(next)))
         next = user;
   return next;
@@ -88,6 +114,27 @@ Group grow(mlir::Operation* first) {
   }
   while (group.size() > closed) group.pop_back();
   return group;
+}
+
+// Takes in elementwise ops that only the group reads. They come before their readers.
+Group absorb(const Group& group) {
+  if (is_contraction(group.front())) return group;
+  llvm::ArrayRef<DimExpr> space = result_type(group.front()).getShape();
+  Group all = group;
+  for (size_t i = 0; i < all.size() && all.size() < kMaxGroup; ++i)
+    for (mlir::Value operand : all[i]->getOperands()) {
+      mlir::Operation* producer = operand.getDefiningOp();
+      if (!producer || all.contains(producer) || !kernels::is_elementwise(producer) ||
+          result_type(producer).getShape() != space ||
+          (is_row_op(all[i]) && operand != all[i]->getOperand(0)) ||
+          !llvm::all_of(producer->getUsers(), [&](auto* user) { return all.contains(user); }))
+        continue;
+      all.insert(producer);
+      if (inputs_of(all).size() > kMaxInputs) all.pop_back();
+    }
+  llvm::SmallVector<mlir::Operation*> ordered = all.takeVector();
+  llvm::sort(ordered, [](auto* a, auto* b) { return a->isBeforeInBlock(b); });
+  return Group(ordered.begin(), ordered.end());
 }
 
 // Splat constants become part of the kernel: each group has copies of its own.
@@ -127,7 +174,7 @@ void fuse_from(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operat
     if (is_first(&op)) firsts.insert(&op);
   while (!firsts.empty()) {
     mlir::Operation* first = firsts.front();
-    Group group = grow(first);
+    Group group = absorb(grow(first));
     for (mlir::Operation* op : group) firsts.remove(op);
     if (group.size() > 1) outline(group);
   }
@@ -140,6 +187,7 @@ llvm::LogicalResult fuse(mlir::ModuleOp module) {
     if (function.isExternal()) continue;
     fuse_from(function, is_contraction);
     fuse_from(function, kernels::is_elementwise);
+    fuse_from(function, is_row_op);
     remove_unused(function);
   }
   return mlir::success();

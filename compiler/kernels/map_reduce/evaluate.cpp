@@ -76,20 +76,30 @@ llvm::SmallVector<mlir::Value> Evaluator::sizes(size_t first, size_t end) const 
   return values;
 }
 
-void Evaluator::allow_in_place(Buffer result, mlir::Operation* last) {
+void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
+  llvm::SetVector<mlir::Value> late;
+  if (row_op) late = read_late(row_op);
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
-    bool read_late =
-        last && llvm::any_of(leaf.value.getUsers(), [&](mlir::Operation* user) {
-          return llvm::is_contained(body_.ops, user) && user != last && last->isBeforeInBlock(user);
-        });
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
                         return other.buffer.index == leaf.buffer.index;
                       }) > 1;
     if (space_.is_linear(i) && byte_size(leaf.buffer.dtype) == byte_size(result.dtype) &&
-        !read_late && !read_twice)
+        !late.contains(leaf.value) && !read_twice)
       draft_.in_place(result, leaf.buffer);
   }
+}
+
+// The results' operands, and theirs, but not what only the row op's first operand needs.
+llvm::SetVector<mlir::Value> Evaluator::read_late(mlir::Operation* row_op) const {
+  llvm::SetVector<mlir::Value> late(body_.results.begin(), body_.results.end());
+  for (size_t i = 0; i < late.size(); ++i) {
+    mlir::Operation* op = late[i].getDefiningOp();
+    if (!body_.computes(late[i])) continue;
+    for (mlir::Value operand : op->getOperands().drop_front(op == row_op ? 1 : 0))
+      late.insert(operand);
+  }
+  return late;
 }
 
 Evaluator::Row Evaluator::at(llvm::ArrayRef<mlir::Value> index, mlir::Value linear) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/kernels/map_reduce/lanes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace scopevm::kernels {
 
@@ -18,9 +19,9 @@ class Evaluator {
   mlir::Value size(size_t dim) const { return draft_.param(sizes_[dim]); }
   llvm::SmallVector<mlir::Value> sizes(size_t first, size_t end) const;
 
-  // Result `result` may overwrite a leaf that has its elements in the same order and size, and
-  // that only ops up to `last` read (null: any).
-  void allow_in_place(Buffer result, mlir::Operation* last = nullptr);
+  // `result` may overwrite a leaf that has its elements in the same order and size. With a row op,
+  // the result is written before the row's last pass: only leaves that are not read then.
+  void allow_in_place(Buffer result, mlir::Operation* row_op = nullptr);
 
   // One position of all dims but the last: where each operand's elements start there.
   struct Row {
@@ -46,6 +47,7 @@ class Evaluator {
   };
 
   void collect(mlir::Value value);
+  llvm::SetVector<mlir::Value> read_late(mlir::Operation* row_op) const;
   mlir::Value immediate(mlir::Value value, int count);
   mlir::Value load(size_t leaf, const Row& row, const Lanes& lanes);
 
