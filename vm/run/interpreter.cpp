@@ -5,6 +5,7 @@
 // returned, or status_ says why not.
 #include "vm/run/interpreter.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -371,7 +372,7 @@ bool Interpreter::execute(const op::load_const& in) {
   set(in.dst, {reinterpret_cast<std::byte*>(const_cast<uint8_t*>(constant.bytes.data)), nullptr,
                static_cast<int64_t>(constant.bytes.size), constant.dtype,
                static_cast<uint8_t>(constant.dims.size())});
-  std::memcpy(dims(in.dst), constant.dims.data(), constant.dims.size() * sizeof(int64_t));
+  std::copy(constant.dims.begin(), constant.dims.end(), dims(in.dst));
   return true;
 }
 
