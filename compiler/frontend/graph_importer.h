@@ -1,10 +1,12 @@
 // An ONNX graph -> the body of a graph function, node by node.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "compiler/frontend/control_flow.h"
 #include "compiler/frontend/import.h"
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
@@ -33,21 +35,35 @@ class GraphImporter {
   // What MLIR reported since the last call.
   std::string take_diagnostics();
   std::vector<std::string>& diagnostics() { return diagnostics_; }
+  // A symbol that is born during the call; `what` is for people.
+  std::string fresh_symbol(llvm::StringRef what);
+  ControlFlowBuilder control_flow();
 
  private:
   Status read_opsets();
   Status declare_inputs(mlir::func::FuncOp function);
   Result<graph::TensorType> type_of_input(const onnx::ValueInfoProto& input);
   DimExpr dim_named(const std::string& name, const std::string& fallback);
-  Status import_initializers();
+  Status import_initializers(const onnx::GraphProto& graph);
   Status import_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
   Status import_node(const onnx::NodeProto& node, size_t index);
   Status import_with_handler(Handler handler, const onnx::NodeProto& node, int opset);
   Status import_function_body(const onnx::NodeProto& node, int opset);
+  Status import_with_subgraphs(const onnx::NodeProto& node, int opset);
   Status bind(const onnx::NodeProto& node, size_t output, Value value);
   Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function);
   Status check_dim_options() const;
   bool is_produced_later(const std::string& name) const;
+
+  // --- subgraphs.cpp ---
+  static constexpr int kMaxSubgraphDepth = 32;
+  Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
+                                                   llvm::ArrayRef<Value> bindings);
+  Result<llvm::SmallVector<Value>> import_if(Node& n);
+  Result<llvm::SmallVector<Value>> import_loop(Node& n);
+  Result<llvm::SmallVector<Value>> import_scan(Node& n);
+  void hide_names_of(const onnx::GraphProto& graph);
+  void forget_known_values();
 
   std::shared_ptr<OnnxFile> file_;
   const ImportOptions& options_;
@@ -62,6 +78,12 @@ class GraphImporter {
   std::map<std::string, std::string> dims_;  // name in the graph -> the model's name
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
+  int subgraph_depth_ = 0;
+  std::map<std::string, int> fresh_counts_;
+  std::function<std::string(llvm::StringRef)> fresh_ = [this](llvm::StringRef what) {
+    return fresh_symbol(what);
+  };
+  std::function<void()> forget_ = [this] { forget_known_values(); };
 };
 
 }  // namespace scopevm::frontend
