@@ -104,6 +104,11 @@ llvm::LogicalResult ReadDimsOp::verify() {
   return check_symbols(*this, getSymbols());
 }
 
+llvm::LogicalResult AssertOp::verify() {
+  if (is_one_bool(getCondition().getType())) return mlir::success();
+  return emitOpError("condition must be one bool");
+}
+
 llvm::LogicalResult IfOp::verify() {
   if (!is_one_bool(getCondition().getType())) return emitOpError("condition must be one bool");
   for (mlir::Region* region : {&getThen(), &getOtherwise()}) {
