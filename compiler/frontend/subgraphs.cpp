@@ -185,8 +185,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   for (size_t i = 2; i < n.input_count(); ++i) initial.push_back(n.input(i));
   std::optional<DimExpr> trip_count;
   if (n.has_input(0)) {
-    Dims count = n.dims_of(n.input(0), "the trip count", Node::Sign::kAny);
-    if (count.size() == 1) trip_count = n.intervals().greater(count[0], 0);
+    auto count = n.signed_dims_of(n.input(0), "the trip count");
+    if (count.size() == 1) trip_count = n.intervals().greater(count[0].positive, 0);
     if (trip_count && trip_count->is_constant() && *trip_count->as_constant() >= kNoLimit)
       trip_count.reset();
   }
