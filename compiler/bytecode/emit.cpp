@@ -94,8 +94,9 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function,
   decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
   decl.dim_count = shapes.dim_count();
   for (const ShapeProgram::Condition& condition : shapes.conditions())
-    decl.checks.push_back({condition.message, condition.lhs_slot, condition.rhs_slot});
-  decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0});
+    decl.checks.push_back(
+        {condition.message, condition.lhs_slot, condition.rhs_slot, condition.more_slots});
+  decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
   return decl;
 }
 

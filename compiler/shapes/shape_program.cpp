@@ -91,9 +91,12 @@ Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
   program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
-  for (const Check& check : function.checks)
+  for (const Check& check : function.checks) {
     program.condition(check.kind, program.value(check.lhs), program.value(check.rhs),
                       check.message);
+    for (DimExpr more : check.more)
+      program.conditions_.back().more_slots.push_back(program.slot_of(program.value(more)));
+  }
   program.check_results(function);
   return program;
 }
@@ -132,7 +135,8 @@ Status ShapeProgram::require_bound(const Function& function) const {
   for (const Dimension& dimension : function.dimensions)
     if (!is_bound(DimExpr::symbol(dimension.name))) return fail("the function");
   for (const Check& check : function.checks)
-    if (!is_bound(check.lhs) || !is_bound(check.rhs)) return fail("a check");
+    if (!is_bound(check.lhs) || !is_bound(check.rhs) || !std::ranges::all_of(check.more, is_bound))
+      return fail("a check");
   for (const Step& step : function.steps) {
     bool all = is_bound(step.grid) && is_bound(step.grain) &&
                std::ranges::all_of(step.params, is_bound) &&

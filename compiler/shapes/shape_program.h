@@ -49,7 +49,8 @@ class ShapeProgram {
     ValueIndex rhs;
     uint32_t lhs_slot;
     uint32_t rhs_slot;
-    std::string message;  // with {0} and {1} for the values of the slots
+    std::string message;               // with {0} and {1} for the values of the slots
+    std::vector<uint32_t> more_slots;  // {2} and on
   };
 
   // Binds each symbol to the first input dim that is that symbol. Checks, in this order: that input

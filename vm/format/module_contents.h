@@ -53,12 +53,13 @@ struct FunctionDecl {
 };
 
 // A native shape function: symbol in every image (ShapeFn). `checks[i]` is the message of check i;
-// "{0}" and "{1}" in it stand for slots lhs_slot and rhs_slot, which are written even when it
-// fails.
+// "{0}" and "{1}" in it stand for slots lhs_slot and rhs_slot, "{2}" and on for more_slots; all are
+// written even when it fails.
 struct CheckDecl {
   std::string message;
   uint32_t lhs_slot = 0;
   uint32_t rhs_slot = 0;
+  std::vector<uint32_t> more_slots;
 };
 struct ShapeFunctionDecl {
   std::string symbol;

@@ -123,7 +123,10 @@ class TablesReader {
   ShapeFunctionDecl shape_function(const fb::ShapeFunction& f) {
     ShapeFunctionDecl out{text(f.symbol()), f.slot_count(), f.dim_count(), {}};
     each(*f.checks(), out.checks, [&](const fb::Check& c) {
-      return CheckDecl{text(c.message()), c.lhs_slot(), c.rhs_slot()};
+      CheckDecl check{text(c.message()), c.lhs_slot(), c.rhs_slot(), {}};
+      if (c.more_slots() != nullptr)
+        check.more_slots.assign(c.more_slots()->begin(), c.more_slots()->end());
+      return check;
     });
     return out;
   }

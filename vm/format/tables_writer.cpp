@@ -57,7 +57,8 @@ Offset<fb::ShapeFunction> shape_function_table(FlatBufferBuilder& b,
                                                const ShapeFunctionDecl& function) {
   auto symbol = b.CreateString(function.symbol);
   auto checks = table_vector<fb::Check>(b, function.checks, [&](const CheckDecl& check) {
-    return fb::CreateCheck(b, b.CreateString(check.message), check.lhs_slot, check.rhs_slot);
+    return fb::CreateCheck(b, b.CreateString(check.message), check.lhs_slot, check.rhs_slot,
+                           b.CreateVector(check.more_slots));
   });
   return fb::CreateShapeFunction(b, symbol, function.slot_count, function.dim_count, checks);
 }

@@ -158,7 +158,11 @@ ModuleContents dense_module() {
   module.pools = default_pools();
   module.kernels = {{"k_dense", 4, 2}};
   module.shape_functions = {
-      {"shape_main", 5, 2, {{"main: input \"x\" dim 1 is {0}, expected {1}", 0, 1}}}};
+      {"shape_main",
+       5,
+       2,
+       {{"main: input \"x\" dim 1 is {0}, expected {1}", 0, 1},
+        {"main: {0} is not {1}, where n is {2} and m is {3}", 0, 1, {4, 2}}}}};
   module.constants = {{"fc.weight", DType::kF32, {8, 4}, 2, bytes_of_values(ramp(32))},
                       {"fc.scale", DType::kF32, {3}, 2, bytes_of_values(ramp(3))},
                       {"empty", DType::kI64, {0, 7}, 2, {}}};
@@ -265,8 +269,10 @@ std::string fingerprint(const ModuleContents& module) {
   for (const FunctionDecl& f : module.functions) print.add("function").add(f);
   for (const ShapeFunctionDecl& f : module.shape_functions) {
     print.add("shape").add(f.symbol).add(int64_t{f.slot_count}).add(int64_t{f.dim_count});
-    for (const CheckDecl& c : f.checks)
+    for (const CheckDecl& c : f.checks) {
       print.add(c.message).add(int64_t{c.lhs_slot}).add(int64_t{c.rhs_slot});
+      for (uint32_t slot : c.more_slots) print.add(int64_t{slot});
+    }
   }
   for (const KernelDecl& k : module.kernels)
     print.add("kernel").add(k.symbol).add(int64_t{k.buffer_count}).add(int64_t{k.param_count});

@@ -45,6 +45,8 @@ const Declaration kDeclarations[] = {
     {"KernelSymbol", [](auto& m) { m.kernels[0].symbol = ""; }, "kernel 0: has no symbol"},
     {"ShapeSymbol", [](auto& m) { m.shape_functions[0].symbol = ""; },
      "shape function 0: has no symbol"},
+    {"MoreCheckSlots", [](auto& m) { m.shape_functions[0].checks[0].more_slots = {0, 5}; },
+     "shape function 0: check slot 5 is out of range: there are 5"},
     {"CheckSlot", [](auto& m) { m.shape_functions[0].checks[0].rhs_slot = 5; },
      "shape function 0: check slot 5 is out of range: there are 5"},
     {"ConstantPool", [](auto& m) { m.constants[0].pool = 3; },

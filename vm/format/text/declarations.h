@@ -58,6 +58,7 @@ void visit_check(V& v, Check& check) {
   v.slot(check.lhs_slot);
   v.slot(check.rhs_slot);
   v.string(check.message);
+  v.slots(check.more_slots);
 }
 
 template <typename V, typename Function>

@@ -56,10 +56,14 @@ Status verify_symbols(const ModuleContents& module) {
     const ShapeFunctionDecl& function = module.shape_functions[i];
     std::string context = "shape function " + std::to_string(i);
     if (function.symbol.empty()) return invalid(context + ": has no symbol");
-    for (const CheckDecl& check : function.checks)
+    for (const CheckDecl& check : function.checks) {
       for (uint32_t slot : {check.lhs_slot, check.rhs_slot})
         SCOPEVM_RETURN_IF_ERROR(
             check_index("check slot", slot, function.slot_count).with_context(context));
+      for (uint32_t slot : check.more_slots)
+        SCOPEVM_RETURN_IF_ERROR(
+            check_index("check slot", slot, function.slot_count).with_context(context));
+    }
   }
   return {};
 }
