@@ -3,6 +3,8 @@
 //   infer_movement.cpp      ops that move elements, and values
 #include "compiler/graph/infer.h"
 
+#include "compiler/shapes/dim_text.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -18,6 +20,13 @@ llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
 }
 
 std::string text_of(mlir::Type type) {
+  // Long expressions are cut: the dims of a deep model would fill pages.
+  if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
+    llvm::SmallVector<DimExpr> dims(tensor.getShape());
+    for (DimExpr& dim : dims)
+      if (std::string text = short_text(dim); text.ends_with("...")) dim = DimExpr::symbol(text);
+    type = tensor.withShape(dims);
+  }
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;

@@ -179,9 +179,11 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");
 }
 
-// A pool whose window is larger than its input, a slice that ends before it starts.
+// Dims of values that no check of the function's own covers: what lies between two launches of an op.
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
+  for (const Check& check : function.checks)
+    if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
   for (const Value& value : function.values)
     for (size_t axis = 0; axis < value.shape.size(); ++axis) {
       DimExpr dim = value.shape[axis];
