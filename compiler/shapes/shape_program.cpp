@@ -179,7 +179,8 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");
 }
 
-// Dims of values that no check of the function's own covers: what lies between two launches of an op.
+// Dims of values that no check of the function's own covers: what lies between two launches of an
+// op.
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
   for (const Check& check : function.checks)
