@@ -13,6 +13,8 @@ using graph::TensorType;
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
+constexpr size_t kLongestMessage = 300;
+
 // One side of a condition, and what it is called in the message.
 struct Side {
   DimExpr dim;
@@ -87,15 +89,18 @@ void Collector::add(Check::Kind kind, const Side& a, const Side& b, const std::s
   for (const Check& other : checks_)
     if (other.kind == kind && other.lhs == a.dim && other.rhs == b.dim) return;
   Check check{kind, a.dim, b.dim, "", {}};
+  check.message = op_->getName().stripDialect().str() + " \"" + op_name(op_) + "\": " + message;
   DimTrace trace(check.more);
   std::string origins;
   for (auto [side, mark] : {std::pair(&a, "{0}"), std::pair(&b, "{1}")}) {
     std::string origin = side->value ? trace.origin(side->dim, side->value) : "";
-    if (!origin.empty())
-      origins += (origins.empty() ? " (" : "; ") + std::string(mark) + " is " + origin;
+    if (origin.empty()) continue;
+    origins += (origins.empty() ? " (" : "; ") + std::string(mark) + " is " + origin;
+    // The ops on the way, where the message stays one that people read.
+    std::string way = DimTrace::way(side->dim, side->value);
+    if (check.message.size() + origins.size() + way.size() < kLongestMessage) origins += way;
   }
-  check.message = op_->getName().stripDialect().str() + " \"" + op_name(op_) + "\": " + message +
-                  origins + (origins.empty() ? "" : ")");
+  check.message += origins + (origins.empty() ? "" : ")");
   checks_.push_back(std::move(check));
 }
 

@@ -127,27 +127,27 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
   value = outside_group(value);
   bool is_symbol = e.kind() == DimExpr::Kind::kSymbol;
   if (is_symbol && !input_name(value).empty()) return "";
-  std::string text = short_text(e, kLongestExpression);
+  std::string text = is_symbol ? std::string(e.symbol_name()) : short_text(e, kLongestExpression);
+  if (is_symbol) return cut_text(text, kLongestName) + " from " + birth_of(text, value);
   size_t count = 0;
   for (const std::string& symbol : e.symbols()) {
-    if (++count > kMostSymbols) {
-      text += ", ...";
-      break;
-    }
-    if (is_symbol) {
-      text += " from ";
-    } else {
-      shown_.push_back(DimExpr::symbol(symbol));
-      text += (count == 1 ? " with " : ", ") + cut_text(symbol, kLongestName) + " = {" +
-              std::to_string(shown_.size() + 1) + "} from ";
-    }
-    text += birth_of(symbol, value);
+    DimExpr named = DimExpr::symbol(symbol);
+    if (llvm::is_contained(shown_, named)) continue;  // the other side told
+    if (++count > kMostSymbols) return text + ", ...";
+    shown_.push_back(named);
+    text += (count == 1 ? " with " : ", ") + cut_text(symbol, kLongestName) + " = {" +
+            std::to_string(shown_.size() + 1) + "} from " + birth_of(symbol, value);
   }
+  return text;
+}
+
+std::string DimTrace::way(DimExpr e, mlir::Value value) {
+  value = outside_group(value);
   std::vector<std::string> names = changes(e, value);
   // The value's own op is named beside the dim.
   if (!names.empty() && maker(value) && names.front() == op_name(maker(value)))
     names.erase(names.begin());
-  return names.empty() ? text : text + ", through " + list_of(names);
+  return names.empty() ? "" : ", through " + list_of(names);
 }
 
 }  // namespace scopevm::kernels

@@ -19,9 +19,13 @@ class DimTrace {
   static std::string name(mlir::Value value);
 
   // Tells what `e`, a dim of `value` or computed from its dims, is made of:
-  // `floordiv(h, 2) with h = {2} from input "x" dim 2, through "conv_1"`. Empty for a constant, and
-  // where `value` is the input that names the dim.
+  // `floordiv(h, 2) with h = {2} from input "x" dim 2`. Empty for a constant, and where `value` is
+  // the input that names the dim.
   std::string origin(DimExpr e, mlir::Value value);
+
+  // The ops that changed the dim on its way from an input to `value`: `, through "conv_1",
+  // "pad_2"`.
+  static std::string way(DimExpr e, mlir::Value value);
 
  private:
   std::string birth_of(const std::string& symbol, mlir::Value value);
