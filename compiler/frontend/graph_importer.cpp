@@ -87,6 +87,12 @@ Status GraphImporter::read_opsets() {
 // --- Inputs. ------------------------------------------------------------------------------------
 
 DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fallback) {
+  std::set<std::string> names;
+  for (const auto& input : file_->model.graph().input())
+    for (const auto& dim : input.type().tensor_type().shape().dim()) names.insert(dim.dim_param());
+  if (auto expression =
+          dim_expression(name, names, [&](const std::string& part) { return dim_named(part, ""); }))
+    return *expression;
   std::string symbol = identifier(name.empty() ? fallback : name);
   const std::string& model_name = name.empty() ? fallback : name;
   // Two names may come out as one identifier: the later one gets a suffix.

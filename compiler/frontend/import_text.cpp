@@ -13,8 +13,11 @@
 namespace scopevm::frontend {
 namespace {
 
+// "model.mlir:12:7: ", or the op's name where that is all its location says.
 std::string position(mlir::Location location) {
   auto file = location->findInstanceOf<mlir::FileLineColLoc>();
+  auto name = location->findInstanceOf<mlir::NameLoc>();
+  if (!file && name) return "\"" + name.getName().str() + "\": ";
   if (!file) return "";
   return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
          std::to_string(file.getColumn()) + ": ";
@@ -64,16 +67,16 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
         (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + diagnostic.str();
     return mlir::success();
   });
+  auto wrong_text = [&] {
+    bool is_placed = messages.find(path) != std::string::npos;
+    return Status(StatusCode::kInvalidModel, is_placed ? messages : path + ": " + messages);
+  };
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
-  if (!module) {
-    if (messages.find(path) == std::string::npos) messages = path + ": " + messages;
-    return Status(StatusCode::kInvalidModel, messages);
-  }
+  if (!module) return wrong_text();
   SCOPEVM_RETURN_IF_ERROR(check_main(*module, path));
   if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
       !status.is_ok())
-    return messages.empty() ? std::move(status).with_context(path)
-                            : Status(StatusCode::kInvalidModel, messages);
+    return messages.empty() ? std::move(status).with_context(path) : wrong_text();
   return module;
 }
 

@@ -40,10 +40,17 @@ bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b) {
          });
 }
 
+bool may_be_equal(DimExpr a, DimExpr b) {
+  if (a == b) return true;
+  if (a.is_constant() && b.is_constant()) return false;
+  DimInterval difference = interval_of(a - b);
+  return difference.min <= 0 && difference.max >= 0;
+}
+
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   if (a == b || b.is_constant(1)) return a;
   if (a.is_constant(1)) return b;
-  if (a.is_constant() && b.is_constant()) return std::nullopt;
+  if (!may_be_equal(a, b) && !may_be_equal(a, 1) && !may_be_equal(b, 1)) return std::nullopt;
   // A constant other than 1 leaves the symbolic one no choice but itself or 1.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;

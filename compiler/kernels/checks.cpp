@@ -73,7 +73,7 @@ class Collector {
       if (!mlir::isa<TensorType>(result.getType())) continue;
       for (auto [axis, dim] : llvm::enumerate(type_of(result).getShape()))
         at_least(
-            {dim, op_->getNumOperands() > 0 ? op_->getOperand(0) : result, ""}, {0, nullptr, ""},
+            {dim, result, ""}, {0, nullptr, ""},
             "its result's dim " + std::to_string(axis) + " would be {0}: an input is too small");
     }
   }
@@ -144,12 +144,11 @@ void check_reshape(graph::ReshapeOp op, Collector& collect) {
 }
 
 void check_expand(graph::ExpandOp op, Collector& collect) {
-  int64_t rank = type_of(op.getX()).getRank();
-  int64_t more = type_of(op.getResult()).getRank() - rank;
-  for (int64_t axis = 0; axis < rank; ++axis)
-    collect.broadcastable(dim_of(op.getX(), axis),
-                          {type_of(op.getResult()).getDim(axis + more), op.getX(),
-                           "the new dim " + std::to_string(axis + more)});
+  llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
+  int64_t x = type_of(op.getX()).getRank(), rank = static_cast<int64_t>(dims.size());
+  for (int64_t k = 1; k <= std::min(x, rank); ++k)
+    collect.broadcastable(dim_of(op.getX(), x - k),
+                          {dims[rank - k], op.getX(), "the new dim " + std::to_string(rank - k)});
 }
 
 void check_conv(graph::ConvOp op, Collector& collect) {
@@ -204,10 +203,18 @@ void check_pad(graph::PadOp op, Collector& collect) {
   }
 }
 
+// An index that is out of range takes the nearest element; there must be one.
+void check_not_empty(mlir::Value x, int64_t axis, mlir::Value indices, Collector& collect) {
+  Side dim = dim_of(x, axis);
+  collect.at_least(dim, {min(type_of(indices).getElementCount(), 1), nullptr, ""},
+                   dim.what + " is {0}: there is nothing to take");
+}
+
 // Indices of `indices` address `x` along every axis but one.
 void check_along(mlir::Value indices, mlir::Value x, int64_t along, Collector& collect) {
   for (int64_t axis = 0; axis < type_of(x).getRank(); ++axis)
     if (axis != along) collect.at_most_dim(dim_of(indices, axis), dim_of(x, axis));
+  check_not_empty(x, along, indices, collect);
 }
 
 void check_same_shape(mlir::Value a, mlir::Value b, Collector& collect) {
@@ -218,17 +225,21 @@ void check_same_shape(mlir::Value a, mlir::Value b, Collector& collect) {
 void check_gather_nd(graph::GatherNdOp op, Collector& collect) {
   for (int64_t axis = 0; axis < static_cast<int64_t>(op.getBatchDims()); ++axis)
     collect.equal(dim_of(op.getIndices(), axis), dim_of(op.getX(), axis));
+  auto batch = static_cast<int64_t>(op.getBatchDims());
+  std::optional<int64_t> depth = type_of(op.getIndices()).getShape().back().as_constant();
+  for (int64_t axis = batch; depth && axis < batch + *depth; ++axis)
+    check_not_empty(op.getX(), axis, op.getIndices(), collect);
 }
 
 // updates: the indices' dims but the last, then what an index tuple leaves of x.
 void check_scatter_nd(graph::ScatterNdOp op, Collector& collect) {
-  TensorType indices = type_of(op.getIndices()), x = type_of(op.getX());
+  TensorType indices = type_of(op.getIndices());
   int64_t outer = indices.getRank() - 1;
   std::optional<int64_t> depth = indices.getShape().back().as_constant();
   for (int64_t axis = 0; axis < type_of(op.getUpdates()).getRank(); ++axis)
     if (axis < outer)
       collect.equal(dim_of(op.getUpdates(), axis), dim_of(op.getIndices(), axis));
-    else if (depth && axis - outer + *depth < x.getRank())
+    else
       collect.equal(dim_of(op.getUpdates(), axis), dim_of(op.getX(), axis - outer + *depth));
 }
 
@@ -257,6 +268,9 @@ void check_operands(mlir::Operation* op, Collector& collect) {
       .Case<graph::LayerNormOp>([&](auto op) { check_layer_norm(op, collect); })
       .Case<graph::SliceOp>([&](auto op) { check_slice(op, collect); })
       .Case<graph::PadOp>([&](auto op) { check_pad(op, collect); })
+      .Case<graph::GatherOp>([&](graph::GatherOp op) {
+        check_not_empty(op.getX(), op.getAxis(), op.getIndices(), collect);
+      })
       .Case<graph::GatherElementsOp>([&](graph::GatherElementsOp op) {
         check_along(op.getIndices(), op.getX(), op.getAxis(), collect);
       })

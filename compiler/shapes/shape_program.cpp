@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/shapes/dim_text.h"
+
 namespace scopevm {
 namespace {
 
@@ -160,12 +162,25 @@ void ShapeProgram::check_inputs(const Function& function) {
         const Binding& binding = symbols_.find(dim.symbol_name())->second;
         if (binding.value == actual) continue;
         message = where + " is {0}, but " + dim.str() + " is {1} (from " + binding.where + ")";
-      } else if (!dim.is_constant()) {
-        message += " (" + dim.str() + ")";
       }
       condition(Check::Kind::kEqual, actual, value(dim), message);
+      if (dim.kind() != DimExpr::Kind::kSymbol && !dim.is_constant())
+        tell_symbols(dim, conditions_.back());
     }
   }
+}
+
+// Appends what the expression is made of: ` (2*n with n = {2} from input "x" dim 0)`.
+void ShapeProgram::tell_symbols(DimExpr dim, Condition& condition) {
+  condition.message += " (" + short_text(dim);
+  for (const std::string& symbol : dim.symbols()) {
+    const Binding& binding = symbols_.find(symbol)->second;
+    condition.more_slots.push_back(slot_of(binding.value));
+    size_t mark = condition.more_slots.size() + 1;
+    condition.message += (mark == 2 ? " with " : ", ") + symbol + " = {" + std::to_string(mark) +
+                         "} from " + binding.where;
+  }
+  condition.message += ")";
 }
 
 void ShapeProgram::check_dimension(const Dimension& dimension) {

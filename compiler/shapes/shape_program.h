@@ -93,6 +93,7 @@ class ShapeProgram {
   void condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message);
   void bind_inputs(const Function& function);
   void check_inputs(const Function& function);
+  void tell_symbols(DimExpr dim, Condition& condition);
   void check_dimension(const Dimension& dimension);
   void check_results(const Function& function);
   Status require_bound(const Function& function) const;
