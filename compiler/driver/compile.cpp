@@ -1,13 +1,11 @@
 // compile(): the pipeline, stage by stage. Each stage's result can be dumped under its name.
-#include "scopevm/compiler.h"
+#include "compiler/driver/compilation.h"
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
-#include "compiler/bytecode/emit.h"
 #include "compiler/codegen/image.h"
-#include "compiler/driver/context.h"
 #include "compiler/frontend/import.h"
 #include "compiler/graph/passes.h"
 #include "compiler/kernels/lower.h"
@@ -24,48 +22,12 @@
 namespace scopevm {
 namespace {
 
-using bytecode::PlannedFunction;
 using kernels::KernelModule;
 
 constexpr std::string_view kStages[] = {"frontend", "graph",  "placement", "kernels",
                                         "shapes",   "memory", "codegen",   "bytecode"};
 
-class Compilation {
- public:
-  explicit Compilation(const CompileOptions& options) : options_(options) {}
-
-  Result<CompileOutput> run();
-
- private:
-  Status check_options() const;
-  void begin(std::string_view stage, int64_t done = 0, int64_t total = 0);
-  void end();
-  bool wants(std::string_view stage) const { return options_.dump && options_.dump_after == stage; }
-  void dump(std::string_view stage, const std::string& text) {
-    if (wants(stage)) options_.dump(text);
-  }
-  void dump(std::string_view stage, mlir::ModuleOp module);
-
-  // The stages, in order.
-  Status import();
-  Status simplify_and_fuse();
-  Status lower_for_targets();
-  Status plan();
-  Status make_images();
-
-  const CompileOptions& options_;
-  CompileOutput output_;
-  std::string stage_;
-  std::chrono::steady_clock::time_point began_;
-
-  std::unique_ptr<mlir::MLIRContext> context_ = make_context();
-  mlir::OwningOpRef<mlir::ModuleOp> graph_;
-  std::vector<kernels::Target> targets_;
-  std::vector<std::unique_ptr<KernelModule>> kernels_;  // by target
-  Program program_;
-  std::vector<PlannedFunction> planned_;
-  format::ModuleContents module_;
-};
+}  // namespace
 
 Status Compilation::check_options() const {
   if (options_.target_cpus.empty())
@@ -221,8 +183,6 @@ Result<CompileOutput> Compilation::run() {
   end();
   return std::move(output_);
 }
-
-}  // namespace
 
 Result<CompileOutput> compile(const CompileOptions& options) { return Compilation(options).run(); }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/frontend/node.h"
+#include "compiler/shapes/dim_text.h"
 
 namespace scopevm::frontend {
 namespace {
@@ -42,7 +43,7 @@ DimExpr clamp_index(Node& n, DimExpr index, DimExpr dim, DimExpr low, DimExpr hi
   if (is_far(index)) return *index.as_constant() > 0 ? high : low;
   DimInterval range = n.intervals().of(index);
   if (range.min < 0 && range.max >= 0) {
-    n.unsupported("index " + index.str() + " may be negative or not");
+    n.unsupported("index " + short_text(index) + " may be negative or not");
     return low;
   }
   if (range.max < 0) index = index + dim;
@@ -116,13 +117,13 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   Dims parts(static_cast<size_t>(count), part);
   if (part * DimExpr(count) == dim) return parts;
   if (!dim.is_constant()) {
-    n.unsupported("dim " + dim.str() + " may not divide into " + llvm::Twine(count) +
+    n.unsupported("dim " + short_text(dim) + " may not divide into " + llvm::Twine(count) +
                   " equal parts");
     return std::nullopt;
   }
   parts.back() = dim - part * DimExpr(count - 1);
   if (*parts.back().as_constant() < 0) {
-    n.fail("dim " + dim.str() + " is too small for " + llvm::Twine(count) + " parts");
+    n.fail("dim " + short_text(dim) + " is too small for " + llvm::Twine(count) + " parts");
     return std::nullopt;
   }
   return parts;
@@ -148,7 +149,7 @@ Values split(Node& n) {
     at = at + part;
   }
   if (at != dim && at.is_constant() && dim.is_constant())
-    n.fail("the parts add up to " + at.str() + ", the dim is " + dim.str());
+    n.fail("the parts add up to " + short_text(at) + ", the dim is " + short_text(dim));
   return mlir::ValueRange(results);
 }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/shapes/dim_text.h"
 
 namespace scopevm::frontend {
 namespace {
@@ -118,7 +119,7 @@ Values reshape_to(Node& n, Dims dims) {
     }
     if (dims[i].is_constant(0) && !allow_zero) dims[i] = n.dim(x, static_cast<int64_t>(i));
     if (dims[i].is_constant() && *dims[i].as_constant() < 0)
-      return n.fail("dim " + dims[i].str() + " is negative"), Value();
+      return n.fail("dim " + short_text(dims[i]) + " is negative"), Value();
     rest = rest * dims[i];
   }
   if (open) {
@@ -175,12 +176,13 @@ Values squeeze(Node& n) {
     DimExpr dim = n.dim(x, axis);
     if (has_axes && llvm::is_contained(axes, axis)) {
       if (dim.is_constant() && !dim.is_constant(1))
-        return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", not 1"), Value();
+        return n.fail("dim " + llvm::Twine(axis) + " is " + short_text(dim) + ", not 1"), Value();
       continue;
     }
     if (!has_axes && dim.is_constant(1)) continue;
     if (!has_axes && !dim.is_constant())
-      return n.unsupported("without axes, dim " + dim.str() + " may or may not be 1"), Value();
+      return n.unsupported("without axes, dim " + short_text(dim) + " may or may not be 1"),
+             Value();
     dims.push_back(dim);
   }
   return n.reshape(x, dims);

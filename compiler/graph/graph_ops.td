@@ -229,11 +229,11 @@ def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples", "inferGath
 }
 // reduction: none, add, mul, min, max.
 def ScatterElementsOp : Graph_Op<"scatter_elements", "x with updates at indices along axis",
-                                 "inferSame(rule, op.getX())"> {
+                                 "inferScatterElements(rule, op)"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates, I64Attr:$axis,
                        DefaultValuedAttr<StrAttr, "\"none\"">:$reduction);
 }
-def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates at index tuples", "inferSame(rule, op.getX())"> {
+def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates at index tuples", "inferScatterNd(rule, op)"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates,
                        DefaultValuedAttr<StrAttr, "\"none\"">:$reduction);
 }

@@ -7,8 +7,6 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-bool may_be_equal(DimExpr a, DimExpr b) { return a == b || !a.is_constant() || !b.is_constant(); }
-
 // The attributes of a window, by spatial axis.
 struct Window {
   llvm::ArrayRef<int64_t> strides, pads, dilations;

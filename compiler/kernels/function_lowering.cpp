@@ -31,6 +31,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     return Status(StatusCode::kUnsupported, "no kernel for " +
                                                 current_->getName().getStringRef().str() + " \"" +
                                                 op_name(current_) + "\"");
+  SCOPEVM_RETURN_IF_ERROR(status_);
   for (mlir::Value output : function.getBody().front().getTerminator()->getOperands())
     function_.outputs.push_back(value_of(output));
   for (unsigned i = 0; i < function.getNumResults(); ++i) {

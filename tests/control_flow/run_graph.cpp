@@ -17,6 +17,14 @@ std::string write_temporary(const std::string& text) {
   return path;
 }
 
+Result<CompileOutput> compile_text(const std::string& text) {
+  CompileOptions options;
+  options.model_path = write_temporary(text);
+  Result<CompileOutput> output = compile(options);
+  unlink(options.model_path.c_str());
+  return output;
+}
+
 template <typename T>
 Tensor tensor_of(DType dtype, const std::vector<int64_t>& dims, const std::vector<T>& elements) {
   Tensor tensor = *Tensor::allocate(dtype, dims);
@@ -27,10 +35,7 @@ Tensor tensor_of(DType dtype, const std::vector<int64_t>& dims, const std::vecto
 }  // namespace
 
 Graph::Graph(const std::string& text) {
-  CompileOptions options;
-  options.model_path = write_temporary(text);
-  Result<CompileOutput> output = compile(options);
-  unlink(options.model_path.c_str());
+  Result<CompileOutput> output = compile_text(text);
   if (!output.is_ok()) {
     ADD_FAILURE() << output.status().message();
     return;
@@ -47,6 +52,8 @@ Graph::Graph(const std::string& text) {
   }
   call_.emplace(session->make_call());
 }
+
+Status Graph::compile_error(const std::string& text) { return compile_text(text).status(); }
 
 Status Graph::status_of(const std::vector<Tensor>& inputs, const CallOptions& options) {
   if (!call_) return Status(StatusCode::kInternal, "the graph does not compile");

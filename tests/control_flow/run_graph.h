@@ -14,6 +14,7 @@ class Graph {
  public:
   // Fails the test when `text` does not compile.
   explicit Graph(const std::string& text);
+  static Status compile_error(const std::string& text);
 
   // Fails the test, and gives no tensors, when the call fails.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);

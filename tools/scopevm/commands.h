@@ -56,4 +56,12 @@ struct CompileCommand {
 };
 int compile(const CompileCommand& options);
 
+struct ExplainCommand {
+  std::string model;
+  std::vector<std::string> dims;  // as in CompileCommand
+  bool shapes = false;
+  bool json = false;
+};
+int explain(const ExplainCommand& options);
+
 }  // namespace scopevm::tool

@@ -1,45 +1,15 @@
-// scopevm compile: loads libscopevm_compiler.so, which only this command needs, and writes what it
-// makes.
-#include "scopevm/compiler.h"
-
-#include <dlfcn.h>
+// scopevm compile: a model to a module file.
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
 
 namespace scopevm::tool {
 namespace {
-
-using CompileFn = Result<CompileOutput> (*)(const CompileOptions&);
-
-constexpr char kLibrary[] = "libscopevm_compiler.so";
-// scopevm::compile(scopevm::CompileOptions const&)
-constexpr char kSymbol[] = "_ZN7scopevm7compileERKNS_14CompileOptionsE";
-
-// The compiler is never unloaded: LLVM does not expect to be.
-Result<CompileFn> load_compiler() {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  std::string failure;
-  for (const auto& folder : {program, program.parent_path() / "lib"}) {
-    const std::string path = folder / kLibrary;
-    if (!std::filesystem::exists(path, error)) continue;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    void* symbol = library == nullptr ? nullptr : dlsym(library, kSymbol);
-    if (symbol != nullptr) return reinterpret_cast<CompileFn>(symbol);
-    failure = dlerror();
-  }
-  if (failure.empty())
-    failure =
-        fmt::format("{} is neither in {} nor in its neighbour lib", kLibrary, program.string());
-  return Status(StatusCode::kNotFound, "the compiler cannot be loaded: " + failure);
-}
 
 // Progress on a terminal: one line that is written over.
 class ProgressLine {
@@ -59,14 +29,14 @@ class ProgressLine {
 };
 
 Result<CompileOutput> run_compiler(const CompileOptions& base) {
-  SCOPEVM_ASSIGN_OR_RETURN(const CompileFn compile, load_compiler());
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
   CompileOptions options = base;
   ProgressLine line;
   if (isatty(STDERR_FILENO) != 0)
     options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
       line.show(stage, done, total);
     };
-  return compile(options);
+  return compiler.compile(options);
 }
 
 Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
@@ -90,9 +60,8 @@ int compile(const CompileCommand& command) {
   CompileOptions options;
   options.model_path = command.model;
   if (!command.target_cpus.empty()) options.target_cpus = command.target_cpus;
-  for (const std::string& dim : command.dims)
-    if (const Status status = add_dim_bound(dim, options.dims); !status.is_ok())
-      return report_usage("--dim " + std::string(status.message()));
+  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.is_ok())
+    return report_usage(std::string(status.message()));
   options.threads = command.threads;
   options.dump_after = command.dump_after;
   if (!command.dump_after.empty())
