@@ -95,6 +95,9 @@ Operand take_diagonal(Node& n, const Operand& x, int64_t first, int64_t second) 
     n.fail("one label stands for dims " + size.str() + " and " + other.str());
     return x;
   }
+  Dims dims(n.shape(x.value));
+  dims[static_cast<size_t>(second)] = size;
+  Value square = n.reshape(x.value, dims);
   Ints permutation = {first, second};
   Operand diagonal{x.value, {x.labels[static_cast<size_t>(first)]}};
   for (int64_t d = 0; d < n.rank(x.value); ++d) {
@@ -103,7 +106,7 @@ Operand take_diagonal(Node& n, const Operand& x, int64_t first, int64_t second) 
     diagonal.labels.push_back(x.labels[static_cast<size_t>(d)]);
   }
   Formula along = iota(n, size, DType::kI64);
-  diagonal.value = n.emit<GatherNdOp>({n.transpose(x.value, permutation), stack({along, along}, 1)},
+  diagonal.value = n.emit<GatherNdOp>({n.transpose(square, permutation), stack({along, along}, 1)},
                                       {n.attr("batch_dims", int64_t{0})});
   return diagonal;
 }

@@ -197,13 +197,16 @@ Values mish(Node& n) {
 
 // x * P(N <= x) for a normal N; or with tanh in place of the distribution's erf.
 Values gelu(Node& n) {
-  Formula x(n, n.input(0));
+  DType dtype = n.dtype(n.input(0));
+  // Below 0 the sum cancels: 16 bits would not be enough.
+  Formula x = Formula(n, n.input(0)).as(dtype == DType::kF64 ? dtype : DType::kF32);
   std::string approximate = n.text("approximate", "none");
-  if (approximate == "none") return x * 0.5 * (erf(x * std::numbers::sqrt2 * 0.5) + 1.0);
+  if (approximate == "none")
+    return (x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0)).as(dtype);
   if (approximate != "tanh")
     return n.fail("approximate \"" + approximate + "\" is not known"), Value();
   double slope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
-  return x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0);
+  return (x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0)).as(dtype);
 }
 
 // x < -lambd ? x + bias : x > lambd ? x - bias : 0

@@ -249,7 +249,7 @@ Values reverse_sequence(Node& n) {
   Ints back(order.size());
   for (size_t i = 0; i < order.size(); ++i)
     back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  Formula length = Formula(n, n.cast(n.input(1), DType::kI64)).unsqueeze({1});
+  Formula length = Formula(n, n.input(1)).as(DType::kI64).reshape({n.dim(x, batch), DimExpr(1)});
   Formula step = iota(n, n.dim(x, time), DType::kI64).unsqueeze({0});
   Formula source = select(step < length, length - 1.0 - step, step + length * 0.0);
   Value picked = n.emit<GatherNdOp>({n.transpose(x, order), source.unsqueeze({2})},

@@ -118,11 +118,12 @@ Values group_normalization(Node& n) {
   bool is_wide = n.integer("stash_type", 1) == 1 && n.dtype(x) != DType::kF64;
   Formula grouped = Formula(n, x).reshape(split).as(is_wide ? DType::kF32 : n.dtype(x));
   Formula y = Formula(n, standardise(n, grouped, {2, 3}, n.number("epsilon", 1e-5f)));
-  y = y.as(n.dtype(x));
   bool by_group = n.opset() < 21;
   Dims factors = {DimExpr(1), DimExpr(groups), by_group ? DimExpr(1) : size, DimExpr(1)};
-  auto factor = [&](size_t input) { return Formula(n, n.input(input)).reshape(factors); };
-  return (y * factor(1) + factor(2)).reshape(shape);
+  auto factor = [&](size_t input) {
+    return Formula(n, n.input(input)).reshape(factors).as(y.dtype());
+  };
+  return (y * factor(1) + factor(2)).as(n.dtype(x)).reshape(shape);
 }
 
 Values mean_variance_normalization(Node& n) {

@@ -180,14 +180,14 @@ Values grid_sample(Node& n) {
   int64_t rank = n.rank(x), spatial = rank - 2;
   std::optional<Sampling> how = sampling_of(n);
   if (!how || n.has_failed()) return Value();
-  if (rank < 3 || n.rank(grid) != rank || !n.dim(grid, rank - 1).is_constant(spatial))
-    return n.fail("the grid does not fit x"), Value();
+  if (rank < 3 || n.rank(grid) != rank) return n.fail("the grid does not fit x"), Value();
   Dims result(n.shape(grid).slice(1, static_cast<size_t>(spatial)));
+  Dims points = {n.dim(x, 0), element_count(result), DimExpr(spatial)};
+  Formula flat = Formula(n, grid).reshape(points);
   Sampler sampler(n, x, *how);
   llvm::SmallVector<Formula> coordinates;
   for (int64_t d = 0; d < spatial; ++d) {
-    Formula part = Formula(n, grid).as(sampler.real()).at(rank - 1, spatial - 1 - d);
-    Formula normal = part.reshape({n.dim(grid, 0), element_count(result)});
+    Formula normal = flat.at(2, spatial - 1 - d).as(sampler.real());
     Formula size = number(n, n.dim(x, 2 + d), sampler.real());
     coordinates.push_back(how->align_corners ? (normal + 1.0) * ((size - 1.0) * 0.5)
                                              : ((normal + 1.0) * size - 1.0) * 0.5);
@@ -221,6 +221,7 @@ Values affine_grid(Node& n) {
   columns.push_back(Formula(n, n.scalar(1, DType::kF32)).expand(dims));
   Formula points = stack(columns, spatial).as(n.dtype(theta));
   Value flat = points.reshape({element_count(dims), DimExpr(spatial + 1)});
+  theta = n.reshape(theta, {n.dim(theta, 0), DimExpr(spatial), DimExpr(spatial + 1)});
   Value grid = n.emit<MatMulOp>({flat, theta}, {n.attr("transpose_b", true)});
   Dims shape = {n.dim(theta, 0)};
   shape.append(dims);

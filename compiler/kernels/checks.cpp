@@ -47,6 +47,42 @@ class Collector {
                 "dims " + std::to_string(axis) + " of its inputs");
   }
 
+  void at_least(DimExpr a, DimExpr b, const std::string& what) {
+    if (is_never_negative(a - b)) return;
+    add({Check::Kind::kAtLeast, a, b, what + " are {0} and {1}, which is less"});
+  }
+
+  // Indices along one axis: x has as many elements as they on every other one.
+  void indices_of_elements(mlir::Value x, mlir::Value indices, uint64_t axis) {
+    for (int64_t d = 0; d < type_of(indices).getRank() && d < type_of(x).getRank(); ++d)
+      if (d != static_cast<int64_t>(axis))
+        at_least(type_of(x).getDim(d), type_of(indices).getDim(d),
+                 "dims " + std::to_string(d) + " of its input and its indices");
+  }
+
+  void scatter_elements(graph::ScatterElementsOp op) {
+    indices_of_elements(op.getX(), op.getIndices(), op.getAxis());
+    equal(type_of(op.getIndices()).getElementCount(), type_of(op.getUpdates()).getElementCount(),
+          "the element counts of indices and updates");
+  }
+
+  void gather_nd(graph::GatherNdOp op) {
+    for (int64_t d = 0; d < static_cast<int64_t>(op.getBatchDims()); ++d)
+      equal(type_of(op.getX()).getDim(d), type_of(op.getIndices()).getDim(d),
+            "batch dims " + std::to_string(d) + " of its input and its indices");
+  }
+
+  void det(graph::DetOp op) {
+    TensorType x = type_of(op.getX());
+    equal(x.getDim(x.getRank() - 2), x.getDim(x.getRank() - 1), "a matrix's dims");
+  }
+
+  void roi_align(graph::RoiAlignOp op) {
+    equal(type_of(op.getBoxes()).getDim(1), 4, "a box's coordinates and 4");
+    equal(type_of(op.getBoxes()).getDim(0), type_of(op.getImages()).getDim(0),
+          "the numbers of boxes and of image indices");
+  }
+
   void matmul(graph::MatMulOp op) {
     TensorType a = type_of(op.getA()), b = type_of(op.getB());
     if (a.getRank() == 0 || b.getRank() == 0) return;
@@ -108,6 +144,13 @@ void collect_checks(mlir::Operation* op, std::vector<Check>& checks) {
       .Case<graph::ConcatOp>([&](auto op) { collector.concat(op); })
       .Case<graph::MatMulOp>([&](auto op) { collector.matmul(op); })
       .Case<graph::ReshapeOp>([&](auto op) { collector.reshape(op); })
+      .Case<graph::GatherElementsOp>([&](graph::GatherElementsOp op) {
+        collector.indices_of_elements(op.getX(), op.getIndices(), op.getAxis());
+      })
+      .Case<graph::ScatterElementsOp>([&](auto op) { collector.scatter_elements(op); })
+      .Case<graph::GatherNdOp>([&](auto op) { collector.gather_nd(op); })
+      .Case<graph::DetOp>([&](auto op) { collector.det(op); })
+      .Case<graph::RoiAlignOp>([&](auto op) { collector.roi_align(op); })
       .Case<graph::ConvOp>([&](graph::ConvOp op) {
         collector.equal(type_of(op.getX()).getDim(1),
                         type_of(op.getW()).getDim(1) * DimExpr(static_cast<int64_t>(op.getGroup())),
