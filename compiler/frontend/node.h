@@ -167,11 +167,15 @@ struct OpRow {
 };
 
 llvm::ArrayRef<OpRow> contraction_ops();
+llvm::ArrayRef<OpRow> einsum_ops();
 llvm::ArrayRef<OpRow> elementwise_ops();
 llvm::ArrayRef<OpRow> movement_ops();
 llvm::ArrayRef<OpRow> normalisation_ops();
 llvm::ArrayRef<OpRow> reduction_ops();
+llvm::ArrayRef<OpRow> resize_ops();
+llvm::ArrayRef<OpRow> sampling_ops();
 llvm::ArrayRef<OpRow> shape_ops();
+llvm::ArrayRef<OpRow> signal_ops();
 llvm::ArrayRef<OpRow> window_ops();
 
 // The handler of `op` at `opset`, or null.

@@ -9,9 +9,8 @@ namespace {
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
 struct Reduction {
-  Ints axes;
+  Ints axes;  // none: every element by itself
   bool keep_dims;
-  bool is_identity;
 };
 
 // Axes come as an attribute, or from opset 13 (ReduceSum) and 18 (the others) as an input.
@@ -26,24 +25,32 @@ Reduction reduction_of(Node& n, Value x, int input_since) {
     axes = n.integers("axes");
     has_axes = n.has_attribute("axes");
   }
-  bool is_identity = !has_axes && n.flag("noop_with_empty_axes", false);
-  if (!has_axes) {
+  if (!has_axes && !n.flag("noop_with_empty_axes", false)) {
     axes.resize(static_cast<size_t>(n.rank(x)));
     std::iota(axes.begin(), axes.end(), 0);
   }
-  return {n.axes(axes, n.rank(x)), n.flag("keepdims", true), is_identity};
+  return {n.axes(axes, n.rank(x)), n.flag("keepdims", true)};
 }
 
 template <typename Op>
 Value reduce(Node& n, Value x, const Reduction& r) {
+  if (r.axes.empty()) return x;
   return n.emit<Op>({x}, {n.attr("axes", r.axes), n.attr("keep_dims", r.keep_dims)});
 }
 
 template <typename Op, int kInputSince = 18>
 Values reduce(Node& n) {
   Value x = n.input(0);
-  Reduction r = reduction_of(n, x, kInputSince);
-  return r.is_identity ? x : reduce<Op>(n, x, r);
+  return reduce<Op>(n, x, reduction_of(n, x, kInputSince));
+}
+
+// Also of bools, which 0 and 1 stand for meanwhile.
+template <typename Op>
+Values reduce_extreme(Node& n) {
+  Value x = n.input(0);
+  if (n.dtype(x) != DType::kBool) return reduce<Op>(n);
+  Reduction r = reduction_of(n, x, 18);
+  return n.cast(reduce<Op>(n, n.cast(x, DType::kU8), r), DType::kBool);
 }
 
 Values reduce_l1(Node& n) {
@@ -157,9 +164,9 @@ constexpr OpRow kRows[] = {
     {"ReduceL2", 1, reduce_l2},
     {"ReduceLogSum", 1, reduce_log_sum},
     {"ReduceLogSumExp", 1, reduce_log_sum_exp},
-    {"ReduceMax", 1, reduce<ReduceMaxOp>},
+    {"ReduceMax", 1, reduce_extreme<ReduceMaxOp>},
     {"ReduceMean", 1, reduce<ReduceMeanOp>},
-    {"ReduceMin", 1, reduce<ReduceMinOp>},
+    {"ReduceMin", 1, reduce_extreme<ReduceMinOp>},
     {"ReduceProd", 1, reduce<ReduceProdOp>},
     {"ReduceSum", 1, reduce<ReduceSumOp, 13>},
     {"ReduceSumSquare", 1, reduce_sum_square},

@@ -169,6 +169,9 @@ def MatMulOp : Graph_Op<"matmul", "matrix product; leading dims broadcast, rank 
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
 }
+def DetOp : Graph_Op<"det", "determinant of the matrices in the last two dims", "inferDet(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x);
+}
 // x: [n, c, spatial...], w: [m, c/group, kernel...], bias: [m]. pads: begins, then ends.
 def ConvOp : Graph_Op<"conv", "convolution (cross-correlation)", "inferConv(rule, op)"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
@@ -193,6 +196,25 @@ def AveragePoolOp : Graph_Op<"average_pool", "mean of each window", "inferPool(r
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
                        DefaultValuedAttr<BoolAttr, "false">:$count_pads);
+}
+
+// Indices count the elements of all of x; within a plane row by row, or by column with the first
+// spatial dim fastest.
+def MaxPoolIndicesOp : Graph_Op<"max_pool_indices", "greatest in each window, and its i64 index in x",
+                                "inferPool(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$by_column);
+  let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+}
+// x: [n, c, h, w], boxes: [k, 4] as x1, y1, x2, y2, images: i64[k]. A box is scaled and moved by
+// offset, and has at least min_size a side. Each cell of its grid takes samples x samples points; 0
+// samples: as many as the cell has elements.
+def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid", "inferRoiAlign(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
+                       I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,
+                       F32Attr:$min_size, DefaultValuedAttr<BoolAttr, "false">:$greatest);
 }
 
 // --- Movement. ----------------------------------------------------------------------------------

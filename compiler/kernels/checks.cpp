@@ -284,6 +284,14 @@ void check_operands(mlir::Operation* op, Collector& collect) {
         check_same_shape(op.getUpdates(), op.getIndices(), collect);
       })
       .Case<graph::ScatterNdOp>([&](auto op) { check_scatter_nd(op, collect); })
+      .Case<graph::DetOp>([&](graph::DetOp op) {
+        int64_t rank = type_of(op.getX()).getRank();
+        collect.equal(dim_of(op.getX(), rank - 2), dim_of(op.getX(), rank - 1));
+      })
+      .Case<graph::RoiAlignOp>([&](graph::RoiAlignOp op) {
+        collect.equal(dim_of(op.getBoxes(), 1), {4, nullptr, "a box's coordinates"});
+        collect.equal(dim_of(op.getImages(), 0), dim_of(op.getBoxes(), 0));
+      })
       .Case<graph::TopKOp>([&](auto op) { check_top_k(op, collect); })
       .Case<graph::ResizeOp>([&](auto op) { check_resize(op, collect); })
       .Default([&](mlir::Operation* op) {

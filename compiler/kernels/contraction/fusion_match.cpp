@@ -129,6 +129,9 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
   }
   Span batch = span(0, axes.rows);
   access.batch_is_one = batch.full || batch.none;
+  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  if (batch.none && !batch.full)
+    access.batch_strides.assign(access.batch_strides.size(), DimExpr(0));
   return access;
 }
 

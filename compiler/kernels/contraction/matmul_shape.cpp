@@ -27,6 +27,8 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
     stride = stride * dim;
   }
   access.batch_is_one = full || none;
+  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  if (none && !full) access.batch_strides.assign(batch, DimExpr(0));
   return access;
 }
 
