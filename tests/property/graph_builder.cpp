@@ -189,9 +189,23 @@ const Node* GraphBuilder::constant(const Array& array) {
   return append("constant", {}, {{"value", value}}) ? nodes_.back().get() : nullptr;
 }
 
-const Node* GraphBuilder::fresh(DType dtype, const Dims& dims, Content content,
+// An input's dim is a number or a symbol: an expression becomes a symbol of the same values, which
+// only the calls' checks know to be equal.
+DimExpr GraphBuilder::as_input_dim(DimExpr dim) {
+  if (dim.is_constant() || dim.kind() == DimExpr::Kind::kSymbol) return dim;
+  std::vector<int64_t> values = values_of(dim);
+  for (const std::string& name : symbols_)
+    if (values_of(DimExpr::symbol(name)) == values && chance(50)) return DimExpr::symbol(name);
+  symbols_.push_back("q" + std::to_string(symbols_.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    graph_.requests[i].symbols[symbols_.back()] = values[i];
+  return DimExpr::symbol(symbols_.back());
+}
+
+const Node* GraphBuilder::fresh(DType dtype, Dims dims, Content content,
                                 const std::vector<int64_t>& limits) {
   if (!fits_in_memory(dims)) return nullptr;
+  for (DimExpr& dim : dims) dim = as_input_dim(dim);
   auto limit = [&](size_t i) { return limits.empty() ? 0 : limits[i]; };
   bool is_static = llvm::all_of(dims, [](DimExpr dim) { return dim.is_constant(); });
   if (is_static && chance(50)) {

@@ -47,7 +47,7 @@ class GraphBuilder {
   // made when there is none.
   const Node* pick_beside(DType dtype, const std::vector<const Node*>& beside);
   // A new input or constant. kIndices: in [-limit, limit) at each request (or [0, limit)).
-  const Node* fresh(DType dtype, const Dims& dims, Content content = Content::kAny,
+  const Node* fresh(DType dtype, Dims dims, Content content = Content::kAny,
                     const std::vector<int64_t>& limits = {});
   const Node* constant(const Array& array);
   // The least that a dim is over all requests.
@@ -77,6 +77,7 @@ class GraphBuilder {
   long double random_number(DType dtype);
   mlir::Operation* create(const std::string& name, const std::vector<const Node*>& operands,
                           const NamedAttributes& attributes);
+  DimExpr as_input_dim(DimExpr dim);
   void drop_unused();
   bool is_worthwhile(const Array& array);
 

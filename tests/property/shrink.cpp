@@ -30,8 +30,9 @@ void set_type(mlir::func::FuncOp main) {
 void remove_dead(GraphCase& graph) {
   mlir::func::FuncOp main = graph.main();
   mlir::Block& block = main.getBody().front();
-  for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (op.use_empty()) op.erase();
+  std::vector<mlir::Operation*> ops = ops_of(graph);
+  for (mlir::Operation* op : llvm::reverse(ops))
+    if (op->use_empty()) op->erase();
   auto is_bound_elsewhere = [&](DimExpr dim, unsigned except) {
     for (mlir::BlockArgument other : block.getArguments())
       if (other.getArgNumber() != except &&
@@ -61,8 +62,8 @@ class Shrinker {
     bool is_smaller = true;
     while (is_smaller && best_.checks < most_checks_) {
       is_smaller = false;
-      for (Step step : {&Shrinker::one_output, &Shrinker::fewer_requests, &Shrinker::cut_ops,
-                        &Shrinker::bypass_ops, &Shrinker::numbers_for_symbols,
+      for (Step step : {&Shrinker::one_output, &Shrinker::fewer_requests,
+                        &Shrinker::numbers_for_symbols, &Shrinker::cut_ops, &Shrinker::bypass_ops,
                         &Shrinker::drop_outputs})
         is_smaller = (this->*step)() || is_smaller;
     }
