@@ -208,7 +208,8 @@ const Node* GraphBuilder::fresh(DType dtype, Dims dims, Content content,
   for (DimExpr& dim : dims) dim = as_input_dim(dim);
   auto limit = [&](size_t i) { return limits.empty() ? 0 : limits[i]; };
   bool is_static = llvm::all_of(dims, [](DimExpr dim) { return dim.is_constant(); });
-  if (is_static && chance(50)) {
+  bool is_small = is_static && *element_count(dims).as_constant() <= 64;
+  if (is_static && chance(is_small ? 50 : 20)) {
     std::vector<int64_t> sizes;
     for (DimExpr dim : dims) sizes.push_back(*dim.as_constant());
     int64_t least = limits.empty() ? 0 : *std::min_element(limits.begin(), limits.end());
@@ -255,7 +256,6 @@ mlir::Operation* GraphBuilder::create(const std::string& name,
 }
 
 bool GraphBuilder::is_worthwhile(const Array& array) {
-  if (array.count() > 2 * kMostElements) return false;
   long double largest = array.dtype == DType::kF16 ? 500 : 1e4L;
   int64_t poor = 0;
   for (const Number& number : array.elements) {
@@ -280,7 +280,9 @@ bool GraphBuilder::append(const std::string& name, const std::vector<const Node*
     results.push_back(std::make_unique<Node>());
     results.back()->value = value;
   }
-  bool is_good = true;
+  bool is_good = llvm::all_of(op->getResultTypes(), [&](mlir::Type type) {
+    return fits_in_memory(Dims(mlir::cast<graph::TensorType>(type).getShape()));
+  });
   for (size_t i = 0; is_good && i < graph_.requests.size(); ++i) {
     std::vector<const Array*> arrays;
     for (const Node* operand : operands) arrays.push_back(&operand->arrays[i]);

@@ -244,6 +244,8 @@ Number float_power(DType dtype, const Number& a, const Number& b) {
     if (!std::isfinite(error)) return kAnything;
   }
   if (a.value == 0 && b.value < 0) return kAnything;  // the sign of zero is not kept
+  // As f32 a large whole number may be another, and odd or even as it likes.
+  if (std::fabs(b.value) > 0x1p24L) return kAnything;
   return result_of(dtype, value, error * 1.001, kApproximate);
 }
 
