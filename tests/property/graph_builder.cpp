@@ -362,12 +362,13 @@ GraphCase GraphCase::clone() const {
   return {mlir::OwningOpRef<mlir::ModuleOp>(module.get().clone()), requests};
 }
 
-GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context) {
+GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_ops) {
   GraphBuilder builder(seed, context);
   // Most graphs are small, so that there are many; some have hundreds of ops.
   int64_t at = builder.below(100);
   int64_t ops = at < 75 ? builder.between(2, 14) : at < 96 ? builder.between(15, 40)
                                                            : builder.between(60, 250);
+  ops = std::min(ops, most_ops);
   int64_t inputs = builder.between(1, 3);
   for (int64_t i = 0; i < inputs; ++i)
     builder.fresh(builder.random_dtype(), builder.random_dims(builder.between(0, 5)));

@@ -18,6 +18,7 @@ using namespace scopevm::property;
 struct Options {
   uint64_t seed = 1;
   int64_t graphs = 300;
+  int64_t most_ops = 250;
   int64_t most_failures = 10;
   int64_t seconds = 0;
   bool shrinks = true;
@@ -84,7 +85,7 @@ int run(const Options& options) {
     std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
     if (options.seconds > 0 && elapsed.count() > static_cast<double>(options.seconds)) break;
     uint64_t seed = options.seed + static_cast<uint64_t>(i);
-    GraphCase graph = random_graph(seed, *context);
+    GraphCase graph = random_graph(seed, *context, options.most_ops);
     if (options.prints) std::printf("%s\n", report(seed, graph, {}).c_str());
     Verdict verdict = check_graph(graph, options.check);
     summary.add(seed, graph, verdict);
@@ -108,6 +109,7 @@ int main(int argc, char** argv) {
   CLI::App app("Compares random graphs with a naive reference interpreter.");
   app.add_option("--seed", options.seed, "of the first graph; the next has the next seed");
   app.add_option("--graphs", options.graphs, "how many");
+  app.add_option("--ops", options.most_ops, "how many ops a graph has at most");
   app.add_option("--seconds", options.seconds, "stop after so many; 0: never");
   app.add_option("--failures", options.most_failures, "how many failures are shrunk and printed");
   app.add_option("--cpu", options.check.cpu, "target CPU");

@@ -223,9 +223,10 @@ const std::unordered_map<std::string, Binary>& binary_functions() {
 
 // --- Powers and casts -----------------------------------------------------------------------------
 
-// By squaring would overflow just the same: all is modulo two to the width.
+// Modulo two to the width. Of what has overflowed many times over nothing is promised.
 Number integer_power(DType dtype, const Number& a, const Number& b) {
-  if (b.value < 0 || b.value > 4096) return kAnything;
+  if (b.value < 0 || (b.value > 63 && std::fabs(a.value) > 1)) return kAnything;
+  if (b.value > 63) return a.value < 0 && std::fmod(b.value, 2) == 0 ? Number{1, 0} : a;
   Number power{1, 0};
   for (int i = 0; i < static_cast<int>(b.value); ++i) power = multiply(dtype, power, a);
   return dtype == DType::kBool ? kAnything : power;
