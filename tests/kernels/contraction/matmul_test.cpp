@@ -131,6 +131,23 @@ TEST(MatMul, VectorsAsNumPyTakesThem) {
   }
 }
 
+// Of the batch dims [3, 1], b's ones have no stride, the one beside a 1 of the result included.
+TEST(MatMul, OneMatrixForABatchThatEndsInOne) {
+  std::string a_type = tensor_type("3, 1, 4, 2"), c_type = tensor_type("3, 1, 2, 8");
+  for (const char* b_dims : {"4, 8", "1, 1, 4, 8"}) {
+    std::string b_type = tensor_type(b_dims);
+    auto runner =
+        compile("func.func @main(%a: " + a_type + ", %b: " + b_type + ") -> " + c_type +
+                " {\n  %c = sv.matmul %a, %b {transpose_a = true} : (" + a_type + ", " + b_type +
+                ") -> " + c_type + "\n  return %c : " + c_type + "\n}\n");
+    ASSERT_TRUE(runner);
+    Array a = random_f32({3, 1, 4, 2}, 5);
+    Array b = random_f32(b_dims[0] == '4' ? std::vector<int64_t>{4, 8}
+                                          : std::vector<int64_t>{1, 1, 4, 8}, 6);
+    expect_near(run_one(*runner, {a, b}), reference_matmul(a, b, true, false), b_dims);
+  }
+}
+
 TEST(MatMul, EpilogueBroadcasts) {
   Array b = random_f32({20, 50}, 1), bias = random_f32({50}, 2);
   std::string x = tensor_type("p, m, 20"), y = tensor_type("p, m, 50");
