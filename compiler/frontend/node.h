@@ -171,6 +171,7 @@ llvm::ArrayRef<OpRow> einsum_ops();
 llvm::ArrayRef<OpRow> elementwise_ops();
 llvm::ArrayRef<OpRow> movement_ops();
 llvm::ArrayRef<OpRow> normalisation_ops();
+llvm::ArrayRef<OpRow> recurrent_ops();
 llvm::ArrayRef<OpRow> reduction_ops();
 llvm::ArrayRef<OpRow> resize_ops();
 llvm::ArrayRef<OpRow> sampling_ops();
