@@ -386,6 +386,42 @@ llvm::SmallVector<Value> Node::loop(
   return {};
 }
 
+void Node::require(const char* kind, DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (has_failed()) return;
+  mlir::OpBuilder& builder = importer_.builder();
+  builder.create<graph::RequireOp>(importer_.location(),
+                                   graph::DimsAttr::get(builder.getContext(), {a, b}),
+                                   builder.getStringAttr(kind), builder.getStringAttr(message));
+}
+
+namespace {
+
+std::string with_values(llvm::StringRef message, DimExpr a, DimExpr b) {
+  std::string text = message.str();
+  for (auto [mark, dim] : {std::pair("{0}", a), std::pair("{1}", b)})
+    if (size_t at = text.find(mark); at != std::string::npos) text.replace(at, 3, dim.str());
+  return text;
+}
+
+}  // namespace
+
+void Node::require_equal(DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (a == b) return;
+  if (a.is_constant() && b.is_constant())
+    fail(with_values(message, a, b));
+  else
+    require("equal", a, b, message);
+}
+
+void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
+  graph::DimInterval more = intervals().of(a - b);
+  if (more.min >= 0) return;
+  if (more.max < 0)
+    fail(with_values(message, a, b));
+  else
+    require("at_least", a, b, message);
+}
+
 // --- Errors. ------------------------------------------------------------------------------------
 
 std::nullptr_t Node::fail(const llvm::Twine& message) {

@@ -58,6 +58,13 @@ class Collector {
     if (a.getRank() > 2 && b.getRank() > 2) broadcast({op.getA(), op.getB()}, 2);
   }
 
+  void require(graph::RequireOp op) {
+    llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
+    auto kind = op.getKind() == "equal" ? Check::Kind::kEqual : Check::Kind::kAtLeast;
+    if (kind == Check::Kind::kEqual && dims[0] == dims[1]) return;
+    add({kind, dims[0], dims[1], op.getMessage().str()});
+  }
+
   void reshape(graph::ReshapeOp op) {
     equal(type_of(op.getX()).getElementCount(), type_of(op.getResult()).getElementCount(),
           "the element counts before and after");
@@ -113,6 +120,7 @@ void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks) 
       .Case<graph::ConcatOp>([&](auto op) { collector.concat(op); })
       .Case<graph::MatMulOp>([&](auto op) { collector.matmul(op); })
       .Case<graph::ReshapeOp>([&](auto op) { collector.reshape(op); })
+      .Case<graph::RequireOp>([&](auto op) { collector.require(op); })
       .Case<graph::ConvOp>([&](graph::ConvOp op) {
         collector.equal(type_of(op.getX()).getDim(1),
                         type_of(op.getW()).getDim(1) * DimExpr(static_cast<int64_t>(op.getGroup())),

@@ -5,6 +5,8 @@
 //   gather.cpp    gather, gather_elements, gather_nd        scatter.cpp  scatter_elements,
 //   scatter_nd generate.cpp  iota, dims_tensor, one_hot                windows.cpp  max_pool,
 //   average_pool resize.cpp    resize                                    top_k.cpp    top_k
+//   nonzero.cpp   count_nonzero, nonzero            sort.cpp     sort_rows, unique_rows
+//   suppress_boxes.cpp
 //
 // Indices come from data, and a kernel cannot fail: reads clamp an index that is out of range to
 // the nearest valid one, and give 0 where there is none; writes drop it.
@@ -34,5 +36,10 @@ llvm::LogicalResult lower_max_pool(graph::MaxPoolOp op, LoweringContext& context
 llvm::LogicalResult lower_average_pool(graph::AveragePoolOp op, LoweringContext& context);
 llvm::LogicalResult lower_resize(graph::ResizeOp op, LoweringContext& context);
 llvm::LogicalResult lower_top_k(graph::TopKOp op, LoweringContext& context);
+llvm::LogicalResult lower_count_nonzero(graph::CountNonzeroOp op, LoweringContext& context);
+llvm::LogicalResult lower_nonzero(graph::NonzeroOp op, LoweringContext& context);
+llvm::LogicalResult lower_sort_rows(graph::SortRowsOp op, LoweringContext& context);
+llvm::LogicalResult lower_unique_rows(graph::UniqueRowsOp op, LoweringContext& context);
+llvm::LogicalResult lower_suppress_boxes(graph::SuppressBoxesOp op, LoweringContext& context);
 
 }  // namespace scopevm::kernels::movement
