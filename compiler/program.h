@@ -76,6 +76,7 @@ enum class StepKind : uint8_t {
   kEndIf,    // may begin a stage
   kLoop,     // each iteration is a stage; results are what iterations write to
   kEndLoop,  // operands[0], if it has_condition, is a bool: go on? May begin a stage
+  kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
   kMove,     // results[0] becomes another name of operands[0]
   kSwap,     // operands[0] and operands[1] change names
 };
@@ -112,6 +113,7 @@ struct Step {
   int match = -1;              // kElse, kEndIf: its kIf; kEndLoop: its kLoop
   DimExpr trip_count = 0;      // kLoop: most iterations
   bool has_condition = false;  // kEndLoop
+  std::string message;         // kAssert
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
   std::vector<ValueId> operands;

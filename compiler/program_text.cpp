@@ -40,8 +40,8 @@ std::string origin_of(const Value& value) {
 }
 
 const char* name_of(StepKind kind) {
-  constexpr const char* kNames[] = {"launch", "copy", "read",     "if",   "else",
-                                    "end_if", "loop", "end_loop", "move", "swap"};
+  constexpr const char* kNames[] = {"launch", "copy",     "read",   "if",   "else", "end_if",
+                                    "loop",   "end_loop", "assert", "move", "swap"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -33,11 +33,12 @@ int64_t end_of_arena(const Function& function, const memory::Plan& plan, int sta
 }  // namespace
 
 CodeEmitter::CodeEmitter(const Function& function, PlannedFunction& planned,
-                         uint32_t shape_functions)
+                         uint32_t shape_functions, std::vector<std::string>& messages)
     : function_(function),
       shapes_(planned.shapes),
       plan_(planned.plan),
       shape_functions_(shape_functions),
+      messages_(messages),
       outputs_(memory::output_of_root(function)),
       dying_(function.steps.size()),
       ending_(function.steps.size()),
@@ -306,9 +307,9 @@ void CodeEmitter::emit_return() {
   encoder_.emit(op::ret{.values = results});
 }
 
-Result<Code> emit_code(const Function& function, PlannedFunction& planned,
-                       uint32_t shape_functions) {
-  return CodeEmitter(function, planned, shape_functions).run();
+Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
+                       std::vector<std::string>& messages) {
+  return CodeEmitter(function, planned, shape_functions, messages).run();
 }
 
 }  // namespace scopevm::bytecode

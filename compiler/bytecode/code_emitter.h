@@ -16,7 +16,8 @@ namespace scopevm::bytecode {
 
 class CodeEmitter {
  public:
-  CodeEmitter(const Function& function, PlannedFunction& planned, uint32_t shape_functions);
+  CodeEmitter(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
+              std::vector<std::string>& messages);
   Result<Code> run();
 
  private:
@@ -66,6 +67,7 @@ class CodeEmitter {
   void load_constants_of_region(int64_t begin);
   void emit_stage(const Step& step);
   void emit_births(const Step& step);
+  void emit_assert(const Step& step);
   void begin_if(const Step& step, int64_t index);
   void begin_else(const Step& step);
   void begin_loop(const Step& step, int64_t index);
@@ -78,6 +80,7 @@ class CodeEmitter {
   ShapeProgram& shapes_;
   const memory::Plan& plan_;
   const uint32_t shape_functions_;  // index of stage 0's
+  std::vector<std::string>& messages_;
   std::vector<int> outputs_;
   std::vector<std::vector<ValueId>> dying_;  // roots by the step after which they are dead
   std::vector<std::vector<int>> ending_;     // arenas by the step after which they are unused

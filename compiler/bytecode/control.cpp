@@ -32,6 +32,8 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
     case StepKind::kEndLoop:
       --depth_;
       return end_loop(step);
+    case StepKind::kAssert:
+      return emit_assert(step);
     case StepKind::kMove: {
       uint32_t from = register_of(step.operands[0]);
       if (registers_[step.results[0]] == kNone) registers_[step.results[0]] = register_count_++;
@@ -114,6 +116,18 @@ Int CodeEmitter::condition_slot(ValueId condition) {
   encoder_.emit(
       op::load_element{.dst = {slot}, .of = {register_of(condition)}, .index = Int::immediate(0)});
   return Int::slot({slot});
+}
+
+void CodeEmitter::emit_assert(const Step& step) {
+  isa::Encoder::Label holds = encoder_.new_label(), fails = encoder_.new_label();
+  Int condition = condition_slot(step.operands[0]);
+  encoder_.emit(op::branch{.condition = condition,
+                           .then_to = isa::Encoder::target(holds),
+                           .else_to = isa::Encoder::target(fails)});
+  encoder_.bind(fails);
+  encoder_.emit(op::fail{.text = {static_cast<uint32_t>(messages_.size())}});
+  messages_.push_back(step.message);
+  encoder_.bind(holds);
 }
 
 void CodeEmitter::begin_if(const Step& step, int64_t index) {

@@ -70,7 +70,8 @@ void add_memory(const Function& function, PlannedFunction& planned, const Code& 
 }
 
 Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunction& planned,
-                                           uint32_t shape_function) {
+                                           uint32_t shape_functions,
+                                           std::vector<std::string>& messages) {
   format::FunctionDecl decl;
   decl.name = function.name;
   for (ValueId input : function.inputs)
@@ -81,7 +82,7 @@ Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunc
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
-  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_function));
+  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_functions, messages));
   add_memory(function, planned, code, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
@@ -131,7 +132,8 @@ Result<format::ModuleContents> emit_module(const Program& program,
     const Function& function = program.functions[i];
     SCOPEVM_ASSIGN_OR_RETURN(
         format::FunctionDecl decl,
-        function_decl(function, planned[i], static_cast<uint32_t>(module.shape_functions.size())));
+        function_decl(function, planned[i], static_cast<uint32_t>(module.shape_functions.size()),
+                      module.messages));
     module.functions.push_back(std::move(decl));
     for (int stage = 0; stage < planned[i].shapes.stage_count(); ++stage)
       module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes, stage));

@@ -29,9 +29,10 @@ struct Code {
   uint32_t register_count = 0;
   std::vector<uint32_t> result_bytes_slots;  // by output
 };
-// `shape_functions` is the index of its first stage's shape function; the others follow.
-Result<Code> emit_code(const Function& function, PlannedFunction& planned,
-                       uint32_t shape_functions);
+// `shape_functions` is the index of its first stage's shape function; the others follow. Appends
+// the module's messages that it needs.
+Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
+                       std::vector<std::string>& messages);
 
 // Everything but the images, which the caller adds once the shape functions are compiled: their
 // programs, with all slots that the code names, are in `planned` afterwards, and the symbol of a

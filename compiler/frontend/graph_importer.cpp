@@ -54,12 +54,13 @@ std::string label(const onnx::NodeProto& node, size_t index) {
 }  // namespace
 
 GraphImporter::GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
-                             mlir::MLIRContext& context)
+                             mlir::MLIRContext& context, std::vector<bool>& choices)
     : file_(std::move(file)),
       options_(options),
       context_(context),
       builder_(&context),
-      location_(mlir::UnknownLoc::get(&context)) {}
+      location_(mlir::UnknownLoc::get(&context)),
+      choices_(choices) {}
 
 Value GraphImporter::value(const std::string& name) const {
   auto found = values_.find(name);
@@ -356,9 +357,19 @@ Result<ImportedModule> GraphImporter::run() {
 Result<ImportedModule> import_onnx(const std::string& path, const ImportOptions& options,
                                    mlir::MLIRContext& context) {
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<OnnxFile> file, read_onnx_file(path));
-  Result<ImportedModule> module = GraphImporter(file, options, context).run();
-  if (!module.is_ok()) return std::move(module).status().with_context(path);
-  return module;
+  // Choices are made one by one; the last one that can be is turned when the import fails.
+  constexpr int kMostTries = 16;
+  std::vector<bool> choices;
+  Status first;
+  for (int i = 0; i < kMostTries; ++i) {
+    Result<ImportedModule> module = GraphImporter(file, options, context, choices).run();
+    if (module.is_ok()) return module;
+    if (i == 0) first = module.status();
+    while (!choices.empty() && !choices.back()) choices.pop_back();
+    if (choices.empty()) break;
+    choices.back() = false;
+  }
+  return std::move(first).with_context(path);
 }
 
 }  // namespace scopevm::frontend

@@ -20,8 +20,10 @@ namespace scopevm::frontend {
 
 class GraphImporter {
  public:
+  // Where branches of an if give different ranks, one is chosen: the then-branch, or what `choices`
+  // says, in order. Takes the choices that were made.
   GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
-                mlir::MLIRContext& context);
+                mlir::MLIRContext& context, std::vector<bool>& choices);
 
   // Errors have the node as context, not the file.
   Result<ImportedModule> run();
@@ -59,7 +61,18 @@ class GraphImporter {
   static constexpr int kMaxSubgraphDepth = 32;
   Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
                                                    llvm::ArrayRef<Value> bindings);
+  struct Branch {
+    const onnx::GraphProto* graph;
+    Status status;
+    llvm::SmallVector<mlir::Type> types;  // of its results
+  };
   Result<llvm::SmallVector<Value>> import_if(Node& n);
+  Result<llvm::SmallVector<Value>> import_chosen_branch(Node& n, Value condition,
+                                                        const onnx::GraphProto& then,
+                                                        const onnx::GraphProto& otherwise);
+  Result<llvm::SmallVector<Value>> import_right_branch(Node& n, Value condition, Branch* branches);
+  bool choose();
+  bool has_open_choice(size_t from) const;  // one of those made since could be the other way
   Result<llvm::SmallVector<Value>> import_loop(Node& n);
   Result<llvm::SmallVector<Value>> import_scan(Node& n);
   void hide_names_of(const onnx::GraphProto& graph);
@@ -79,6 +92,9 @@ class GraphImporter {
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
   int subgraph_depth_ = 0;
+  std::vector<bool>& choices_;  // then?
+  size_t choices_made_ = 0;
+  bool needs_other_choice_ = false;
   std::map<std::string, int> fresh_counts_;
   std::function<std::string(llvm::StringRef)> fresh_ = [this](llvm::StringRef what) {
     return fresh_symbol(what);

@@ -1,4 +1,6 @@
 // ONNX ops that have graphs as attributes: If, Loop, Scan. Their graphs see the names around them.
+#include <algorithm>
+
 #include "compiler/frontend/graph_importer.h"
 
 namespace scopevm::frontend {
@@ -83,13 +85,97 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   if (n.has_failed()) return n.status();
   if (n.dtype(condition) != DType::kBool) return invalid("the condition is not a bool");
   // A condition over dims alone is often decided: then there is one branch.
-  if (const auto* known = symbols_->find(condition); known && (*known)[0].is_constant())
+  const auto* known = symbols_->find(condition);
+  if (known && known->size() == 1 && (*known)[0].is_constant())
     return import_subgraph((*known)[0].is_constant(0) ? *otherwise : *then, {});
   if (n.rank(condition) != 0) condition = n.reshape(condition, {});
   if (n.has_failed()) return n.status();
-  return control_flow().if_else(
-      condition, [&] { return import_subgraph(*then, {}); },
-      [&] { return import_subgraph(*otherwise, {}); });
+  Branch branches[] = {{then, {}, {}}, {otherwise, {}, {}}};
+  auto import_branch = [&](Branch& branch) {
+    return [&, this]() -> Result<llvm::SmallVector<Value>> {
+      size_t choices = choices_made_;
+      auto values = import_subgraph(*branch.graph, {});
+      branch.status = values.status();
+      if (values.is_ok())
+        branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
+      else
+        needs_other_choice_ |= has_open_choice(choices);
+      return values;
+    };
+  };
+  ControlFlowBuilder builder = control_flow();
+  auto values = builder.if_else(condition, import_branch(branches[0]), import_branch(branches[1]));
+  if (values.is_ok() || needs_other_choice_) return values;
+  forget_known_values();
+  if (branches[0].status.is_ok() && branches[1].status.is_ok()) {
+    // The ranks differ: what comes after the if is right for one of them.
+    return import_chosen_branch(n, condition, *then, *otherwise);
+  }
+  // if_else stops at a failure: see what the other branch gives.
+  return import_right_branch(n, condition, branches);
+}
+
+// A call in which the other branch would run fails.
+Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
+    Node& n, Value condition, const onnx::GraphProto& then, const onnx::GraphProto& otherwise) {
+  bool is_then = choose();
+  if (!is_then) condition = n.emit<graph::LogicalNotOp>({condition});
+  if (n.has_failed()) return n.status();
+  builder_.create<graph::AssertOp>(
+      location_, condition,
+      std::string("the request takes the ") + (is_then ? "else" : "then") +
+          "-branch, whose results have ranks that the rest of the model does not take");
+  return import_subgraph(is_then ? then : otherwise, {});
+}
+
+// A branch that is wrong for the shapes at hand is a failure of the calls that take it.
+Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Value condition,
+                                                                    Branch* branches) {
+  bool is_then_right = branches[0].status.is_ok();
+  Branch& right = branches[is_then_right ? 0 : 1];
+  const Branch& wrong = branches[is_then_right ? 1 : 0];
+  if (!is_then_right) {  // the else-branch was not looked at yet
+    mlir::Region region;
+    mlir::OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToEnd(&region.emplaceBlock());
+    size_t choices = choices_made_;
+    auto values = import_subgraph(*right.graph, {});
+    needs_other_choice_ |= !values.is_ok() && has_open_choice(choices);
+    if (!values.is_ok()) return wrong.status;
+    right.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
+  }
+  forget_known_values();
+  auto fail = [&]() -> Result<llvm::SmallVector<Value>> {
+    builder_.create<graph::AssertOp>(location_, n.constant({}, DType::kBool, {0}),
+                                     "this branch: " + std::string(wrong.status.message()));
+    llvm::SmallVector<Value> values;
+    for (mlir::Type type : right.types) {
+      auto tensor = mlir::cast<graph::TensorType>(type);
+      Dims dims(tensor.getShape());
+      for (DimExpr& dim : dims)
+        if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
+      values.push_back(n.expand(n.scalar(0, tensor.getDtype()), dims));
+    }
+    if (n.has_failed()) return n.status();
+    return values;
+  };
+  auto import = [&] { return import_subgraph(*right.graph, {}); };
+  ControlFlowBuilder builder = control_flow();
+  return is_then_right ? builder.if_else(condition, import, fail)
+                       : builder.if_else(condition, fail, import);
+}
+
+// --- Choices. -----------------------------------------------------------------------------------
+
+bool GraphImporter::choose() {
+  if (choices_made_ == choices_.size()) choices_.push_back(true);
+  return choices_[choices_made_++];
+}
+
+bool GraphImporter::has_open_choice(size_t from) const {
+  return std::find(choices_.begin() + static_cast<std::ptrdiff_t>(from),
+                   choices_.begin() + static_cast<std::ptrdiff_t>(choices_made_),
+                   true) != choices_.begin() + static_cast<std::ptrdiff_t>(choices_made_);
 }
 
 // Inputs: trip count, condition, carried values; the first two may be absent.
@@ -99,8 +185,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   for (size_t i = 2; i < n.input_count(); ++i) initial.push_back(n.input(i));
   std::optional<DimExpr> trip_count;
   if (n.has_input(0)) {
-    Dims count = n.dims_of(n.input(0), "the trip count", Node::Sign::kAny);
-    if (count.size() == 1) trip_count = n.intervals().greater(count[0], 0);
+    auto count = n.signed_dims_of(n.input(0), "the trip count");
+    if (count.size() == 1) trip_count = n.intervals().greater(count[0].positive, 0);
     if (trip_count && trip_count->is_constant() && *trip_count->as_constant() >= kNoLimit)
       trip_count.reset();
   }

@@ -111,6 +111,11 @@ llvm::LogicalResult RequireOp::verify() {
   return mlir::success();
 }
 
+llvm::LogicalResult AssertOp::verify() {
+  if (is_one_bool(getCondition().getType())) return mlir::success();
+  return emitOpError("condition must be one bool");
+}
+
 llvm::LogicalResult IfOp::verify() {
   if (!is_one_bool(getCondition().getType())) return emitOpError("condition must be one bool");
   for (mlir::Region* region : {&getThen(), &getOtherwise()}) {

@@ -361,6 +361,13 @@ def RequireOp : Op<Graph_Dialect, "require", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
+// The call fails with `message` unless the condition, one bool, holds.
+def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "fails unless the condition holds";
+  let arguments = (ins Graph_Tensor:$condition, StrAttr:$message);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
 // condition: one bool. `symbols` lists the result dims that are known only afterwards.
 def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects,
               SingleBlockImplicitTerminator<"YieldOp">]> {

@@ -147,6 +147,12 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   if (auto reshape = mlir::dyn_cast<graph::ReshapeOp>(op)) return lower_reshape(reshape);
   if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return lower_if(branch);
   if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return lower_loop(loop);
+  if (auto claim = mlir::dyn_cast<graph::AssertOp>(op)) {
+    Step step{.kind = StepKind::kAssert, .operands = {value_of(claim.getCondition())}};
+    step.message = op_name(op) + ": " + claim.getMessage().str();
+    push(std::move(step));
+    return mlir::success();
+  }
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
   mlir::Operation* first = op;
   if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
