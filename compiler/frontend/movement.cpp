@@ -26,80 +26,10 @@ Values concat(Node& n) {
   return inputs.size() == 1 ? inputs.front() : n.emit<ConcatOp>(inputs, {n.attr("axis", axis)});
 }
 
-// --- Slice. -------------------------------------------------------------------------------------
-
-// Exporters write "to the end" as the greatest i32 or i64.
-constexpr int64_t kFarAway = std::numeric_limits<int32_t>::max();
-
-bool is_far(DimExpr e) {
-  auto c = e.as_constant();
-  return c && (*c >= kFarAway || *c <= -kFarAway);
-}
-
-// An index of an axis of `dim` elements, which counts from the end when negative, clamped to
-// [low, high].
-DimExpr clamp_index(Node& n, DimExpr index, DimExpr dim, DimExpr low, DimExpr high) {
-  if (is_far(index)) return *index.as_constant() > 0 ? high : low;
-  DimInterval range = n.intervals().of(index);
-  if (range.min < 0 && range.max >= 0) {
-    n.unsupported("index " + short_text(index) + " may be negative or not");
-    return low;
-  }
-  if (range.max < 0) index = index + dim;
-  return n.intervals().greater(n.intervals().smaller(index, high), low);
-}
-
-Values slice(Node& n, const Dims& starts, const Dims& ends, Ints axes, const Ints& steps) {
-  Value x = n.input(0);
-  size_t rank = static_cast<size_t>(n.rank(x));
-  if (n.has_failed()) return Value();
-  if (starts.size() != ends.size() || axes.size() != starts.size() || steps.size() != starts.size())
-    return n.fail("starts, ends, axes and steps have different lengths"), Value();
-  Dims from(rank, DimExpr(0)), sizes(n.shape(x));
-  Ints by(rank, 1);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    int64_t axis = n.axis(axes[i], n.rank(x)), step = steps[i];
-    if (n.has_failed()) return Value();
-    if (step == 0) return n.fail("a step is 0"), Value();
-    DimExpr dim = n.dim(x, axis), first, end;
-    if (step > 0) {
-      first = clamp_index(n, starts[i], dim, 0, dim);
-      end = clamp_index(n, ends[i], dim, 0, dim);
-    } else {
-      first = clamp_index(n, starts[i], dim, 0, dim - 1);
-      end = clamp_index(n, ends[i], dim, -1, dim - 1);
-    }
-    DimExpr span = step > 0 ? end - first : first - end;
-    int64_t stride = step > 0 ? step : (step == INT64_MIN ? INT64_MAX : -step);
-    from[axis] = first;
-    by[axis] = std::clamp<int64_t>(step, -kFarAway, kFarAway);
-    sizes[axis] = n.intervals().greater(ceildiv(span, std::min(stride, kFarAway)), 0);
-  }
-  bool is_whole = n.shape(x) == llvm::ArrayRef<DimExpr>(sizes) &&
-                  llvm::all_of(by, [](int64_t s) { return s == 1; });
-  if (is_whole) return x;
-  return n.emit<SliceOp>({x},
-                         {n.attr("starts", from), n.attr("sizes", sizes), n.attr("steps", by)});
-}
-
 Ints first_axes(size_t count) {
   Ints axes(count);
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
-}
-
-Values slice_with_attributes(Node& n) {
-  Ints starts = n.integers("starts"), ends = n.integers("ends");
-  return slice(n, Dims(starts.begin(), starts.end()), Dims(ends.begin(), ends.end()),
-               n.integers("axes", first_axes(starts.size())), Ints(starts.size(), 1));
-}
-
-Values slice(Node& n) {
-  Dims starts = n.dims_of(n.input(1), "the start", Node::Sign::kAny),
-       ends = n.dims_of(n.input(2), "the end", Node::Sign::kAny);
-  Ints axes = n.has_input(3) ? n.integers_of(n.input(3), "axes") : first_axes(starts.size());
-  Ints steps = n.has_input(4) ? n.integers_of(n.input(4), "the step") : Ints(starts.size(), 1);
-  return slice(n, starts, ends, axes, steps);
 }
 
 // --- Split, Pad, Tile. --------------------------------------------------------------------------
@@ -161,8 +91,7 @@ Values split(Node& n) {
     results.push_back(n.slice(x, starts, sizes));
     at = at + part;
   }
-  if (at != dim && at.is_constant() && dim.is_constant())
-    n.fail("the parts add up to " + short_text(at) + ", the dim is " + short_text(dim));
+  n.require_equal(at, dim, "the parts add up to {0}, the dim is {1}");
   return mlir::ValueRange(results);
 }
 
@@ -295,10 +224,11 @@ Values scatter_nd(Node& n) {
 Values one_hot(Node& n) {
   Value indices = n.input(0), depth = n.input(1);
   Dims size;
-  if (n.dtype(depth) == DType::kF32 || n.dtype(depth) == DType::kF64)
+  bool is_float = n.dtype(depth) >= DType::kF16;
+  if (is_float && depth.getDefiningOp<ConstantOp>())
     for (float d : n.numbers_of(depth, "the depth")) size.push_back(static_cast<int64_t>(d));
   else
-    size = n.dims_of(depth, "the depth");
+    size = n.dims_of(is_float ? n.cast(depth, DType::kI64) : depth, "the depth");
   if (size.size() != 1 && !n.has_failed()) n.fail("the depth must be one number");
   return n.emit<OneHotOp>(
       {n.cast(indices, DType::kI64), n.input(2)},
@@ -308,10 +238,11 @@ Values one_hot(Node& n) {
 Values top_k(Node& n, const Dims& k) {
   Value x = n.input(0);
   if (k.size() != 1) return n.fail("k must be one number"), Value();
+  int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
+  n.require_at_least(n.dim(x, axis), k[0], "k is {1}, above the {0} elements along its axis");
   mlir::Operation* op =
       n.emit(TopKOp::getOperationName(), {x},
-             {n.attr("k", k), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(x))),
-              n.attr("largest", n.flag("largest", true))});
+             {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.flag("largest", true))});
   if (!op) return Value();
   return {op->getResult(0), op->getResult(1)};
 }
@@ -319,10 +250,30 @@ Values top_k(Node& n, const Dims& k) {
 Values top_k_with_attribute(Node& n) { return top_k(n, {DimExpr(n.integer("k"))}); }
 Values top_k(Node& n) { return top_k(n, n.dims_of(n.input(1), "k")); }
 
+Value iota(Node& n, DimExpr size) {
+  return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
+                             n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+}
+
+// A diagonal that only the call knows: elements are kept by their row and column.
+Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
+  if (n.rank(x) < 2) return n.fail("the input must have rank 2 at least"), Value();
+  Value row = n.unsqueeze(iota(n, n.dim(x, n.rank(x) - 2)), {1}),
+        column = iota(n, n.dim(x, n.rank(x) - 1));
+  Value diagonal = n.emit<AddOp>({row, n.reshape(n.cast(k, DType::kI64), {})});
+  Value is_out = upper ? n.emit<LessOp>({column, diagonal}) : n.emit<LessOp>({diagonal, column});
+  return n.emit<SelectOp>({is_out, n.scalar(0, x), x});
+}
+
 Values trilu(Node& n) {
-  Ints k = n.has_input(1) ? n.integers_of(n.input(1), "k") : Ints{0};
-  if (k.size() != 1) return n.fail("k must be one number"), Value();
-  return n.emit<TriluOp>({n.input(0)}, {n.attr("k", k[0]), n.attr("upper", n.flag("upper", true))});
+  Value x = n.input(0), given = n.input_or(1, Value());
+  bool upper = n.flag("upper", true);
+  if (given && !n.type(given).getElementCount().is_constant(1))
+    return n.fail("k must be one number"), Value();
+  if (given && !n.is_known(given)) return trilu_run_time(n, x, given, upper);
+  Ints k = given ? n.integers_of(given, "k") : Ints{0};
+  if (n.has_failed()) return Value();
+  return n.emit<TriluOp>({x}, {n.attr("k", k[0]), n.attr("upper", upper)});
 }
 
 // --- Blocks. ------------------------------------------------------------------------------------
@@ -372,8 +323,6 @@ constexpr OpRow kRows[] = {
     {"Scatter", 9, scatter_elements},
     {"ScatterElements", 11, scatter_elements},
     {"ScatterND", 11, scatter_nd},
-    {"Slice", 1, slice_with_attributes},
-    {"Slice", 10, slice},
     {"SpaceToDepth", 1, space_to_depth},
     {"Split", 2, split},
     {"Tile", 6, tile},

@@ -67,6 +67,11 @@ llvm::LogicalResult inferOneHot(TypeRule& rule, OneHotOp::Adaptor op);
 llvm::LogicalResult inferResize(TypeRule& rule, ResizeOp::Adaptor op);
 llvm::LogicalResult inferTopK(TypeRule& rule, TopKOp::Adaptor op);
 llvm::LogicalResult inferIota(TypeRule& rule, IotaOp::Adaptor op);
+llvm::LogicalResult inferCountNonzero(TypeRule& rule, CountNonzeroOp::Adaptor op);
+llvm::LogicalResult inferNonzero(TypeRule& rule, NonzeroOp::Adaptor op);
+llvm::LogicalResult inferSortRows(TypeRule& rule, SortRowsOp::Adaptor op);
+llvm::LogicalResult inferUniqueRows(TypeRule& rule, UniqueRowsOp::Adaptor op);
+llvm::LogicalResult inferSuppressBoxes(TypeRule& rule, SuppressBoxesOp::Adaptor op);
 llvm::LogicalResult inferConstant(TypeRule& rule, mlir::ElementsAttr value);
 llvm::LogicalResult inferDimsTensor(TypeRule& rule, DimsTensorOp::Adaptor op);
 

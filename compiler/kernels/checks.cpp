@@ -68,6 +68,14 @@ class Collector {
       }
   }
 
+  void require(graph::RequireOp op) {
+    llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
+    bool is_equal = op.getKind() == "equal";
+    if (is_equal ? dims[0] == dims[1] : is_never_negative(dims[0] - dims[1])) return;
+    add(is_equal ? Check::Kind::kEqual : Check::Kind::kAtLeast, {dims[0], nullptr, ""},
+        {dims[1], nullptr, ""}, op.getMessage().str());
+  }
+
   // What no window, border or repetition may come to: fewer than no elements.
   void results() {
     for (mlir::Value result : op_->getResults()) {
@@ -284,6 +292,7 @@ void check_operands(mlir::Operation* op, Collector& collect) {
         check_same_shape(op.getUpdates(), op.getIndices(), collect);
       })
       .Case<graph::ScatterNdOp>([&](auto op) { check_scatter_nd(op, collect); })
+      .Case<graph::RequireOp>([&](auto op) { collect.require(op); })
       .Case<graph::DetOp>([&](graph::DetOp op) {
         int64_t rank = type_of(op.getX()).getRank();
         collect.equal(dim_of(op.getX(), rank - 2), dim_of(op.getX(), rank - 1));

@@ -12,6 +12,9 @@
 //   roi_align.cpp     roi_align
 //   top_k.cpp         top_k
 //   determinant.cpp   det, which moves nothing but works on whole matrices in the same way
+//   nonzero.cpp       count_nonzero, nonzero
+//   sort.cpp          sort_rows, unique_rows
+//   suppress_boxes.cpp
 //
 // Indices come from data, and a kernel cannot fail: reads clamp an index that is out of range to
 // the nearest valid one, and give 0 where there is none; writes drop it.
@@ -44,5 +47,10 @@ llvm::LogicalResult lower_roi_align(graph::RoiAlignOp op, LoweringContext& conte
 llvm::LogicalResult lower_det(graph::DetOp op, LoweringContext& context);
 llvm::LogicalResult lower_resize(graph::ResizeOp op, LoweringContext& context);
 llvm::LogicalResult lower_top_k(graph::TopKOp op, LoweringContext& context);
+llvm::LogicalResult lower_count_nonzero(graph::CountNonzeroOp op, LoweringContext& context);
+llvm::LogicalResult lower_nonzero(graph::NonzeroOp op, LoweringContext& context);
+llvm::LogicalResult lower_sort_rows(graph::SortRowsOp op, LoweringContext& context);
+llvm::LogicalResult lower_unique_rows(graph::UniqueRowsOp op, LoweringContext& context);
+llvm::LogicalResult lower_suppress_boxes(graph::SuppressBoxesOp op, LoweringContext& context);
 
 }  // namespace scopevm::kernels::movement
