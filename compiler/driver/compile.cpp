@@ -1,6 +1,8 @@
 // compile(): the pipeline, stage by stage. Each stage's result can be dumped under its name.
 #include "compiler/driver/compilation.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -48,10 +50,16 @@ void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
   if (options_.progress) options_.progress(stage, done, total);
 }
 
+// A stage that runs more than once, for each function or target, is one line with its sum.
 void Compilation::end() {
   if (stage_.empty()) return;
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
-  output_.times.push_back({stage_, elapsed.count()});
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  auto found = std::ranges::find(output_.times, stage_, &StageTime::stage);
+  if (found == output_.times.end()) found = output_.times.insert(found, {stage_});
+  found->seconds += elapsed.count();
+  found->peak_bytes = int64_t{use.ru_maxrss} * 1024;
   stage_.clear();
 }
 
@@ -181,6 +189,9 @@ Result<CompileOutput> Compilation::run() {
   if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
   output_.module = format::write_module(module_);
   end();
+  std::ranges::sort(output_.times, {}, [](const StageTime& time) {
+    return std::ranges::find(kStages, time.stage) - std::begin(kStages);
+  });
   return std::move(output_);
 }
 

@@ -40,11 +40,13 @@ struct CompileOptions {
 struct StageTime {
   std::string stage;
   double seconds = 0;
+  // The most memory that the process had had when the stage ended: its resident set.
+  int64_t peak_bytes = 0;
 };
 
 struct CompileOutput {
   std::vector<uint8_t> module;   // the bytes of module.bc
-  std::vector<StageTime> times;  // in pipeline order
+  std::vector<StageTime> times;  // one a stage, in pipeline order
   std::vector<std::string> warnings;
 };
 

@@ -53,6 +53,7 @@ struct CompileCommand {
   std::string dump_after;
   int threads = 0;
   bool timing = false;
+  bool json = false;
 };
 int compile(const CompileCommand& options);
 

@@ -1,6 +1,10 @@
 // scopevm compile: a model to a module file.
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
@@ -28,30 +32,72 @@ class ProgressLine {
   bool is_shown_ = false;
 };
 
+class Stopwatch {
+ public:
+  StageTime stop(const std::string& stage) const {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return {stage, elapsed.count(), int64_t{use.ru_maxrss} * 1024};
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
 Result<CompileOutput> run_compiler(const CompileOptions& base) {
+  const Stopwatch watch;
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  const StageTime loading = watch.stop("load");
   CompileOptions options = base;
   ProgressLine line;
   if (isatty(STDERR_FILENO) != 0)
     options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
       line.show(stage, done, total);
     };
-  return compiler.compile(options);
+  Result<CompileOutput> output = compiler.compile(options);
+  if (output.is_ok()) output->times.insert(output->times.begin(), loading);
+  return output;
+}
+
+double total_seconds(const std::vector<StageTime>& times) {
+  double total = 0;
+  for (const StageTime& time : times) total += time.seconds;
+  return total;
+}
+
+void print_text(const std::vector<StageTime>& times) {
+  const double total = total_seconds(times);
+  fmt::print(stderr, "{:<12} {:>9} {:>7} {:>9}\n", "stage", "time, s", "share", "peak, MB");
+  for (const StageTime& time : times)
+    fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", time.stage, time.seconds,
+               100 * time.seconds / total, static_cast<double>(time.peak_bytes) / 1e6);
+  fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", "total", total, 100.0,
+             static_cast<double>(times.back().peak_bytes) / 1e6);
+}
+
+void print_json(const std::vector<StageTime>& times) {
+  nlohmann::ordered_json out{{"seconds", total_seconds(times)},
+                             {"peak_bytes", times.back().peak_bytes},
+                             {"stages", nlohmann::ordered_json::array()}};
+  for (const StageTime& time : times)
+    out["stages"].push_back(
+        {{"stage", time.stage}, {"seconds", time.seconds}, {"peak_bytes", time.peak_bytes}});
+  fmt::print("{}\n", out.dump(2));
 }
 
 Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
-  SCOPEVM_ASSIGN_OR_RETURN(const CompileOutput output, run_compiler(options));
+  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, run_compiler(options));
   for (const std::string& warning : output.warnings)
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
-  if (command.timing) {
-    double total = 0;
-    for (const StageTime& time : output.times) {
-      fmt::print(stderr, "{:<12} {:8.3f} s\n", time.stage, time.seconds);
-      total += time.seconds;
-    }
-    fmt::print(stderr, "{:<12} {:8.3f} s\n", "total", total);
-  }
-  return command.output.empty() ? Status() : write_file(command.output, output.module);
+  const Stopwatch watch;
+  if (!command.output.empty()) SCOPEVM_RETURN_IF_ERROR(write_file(command.output, output.module));
+  output.times.push_back(watch.stop("write"));
+  if (command.json)
+    print_json(output.times);
+  else if (command.timing)
+    print_text(output.times);
+  return {};
 }
 
 }  // namespace
@@ -66,8 +112,9 @@ int compile(const CompileCommand& command) {
   options.dump_after = command.dump_after;
   if (!command.dump_after.empty())
     options.dump = [](std::string_view text) { fmt::print("{}", text); };
-  if (command.output.empty() && command.dump_after.empty())
-    return report_usage("compile needs -o FILE, or --dump-after STAGE");
+  if (command.output.empty() && command.dump_after.empty() && !command.timing)
+    return report_usage("compile needs -o FILE, --dump-after STAGE or --timing");
+  if (command.json && !command.timing) return report_usage("--json is for --timing");
   return report(compile_to_file(command, options));
 }
 

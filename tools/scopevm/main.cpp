@@ -30,7 +30,9 @@ void add_compile(CLI::App& app, Action& action) {
   command->add_option("--threads", options->threads, "Kernels compiled at once; 0: one per core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--timing", options->timing, "Print the time of each stage on stderr");
+  command->add_flag("--timing", options->timing,
+                    "Print time, share and peak memory of each stage on stderr");
+  command->add_flag("--json", options->json, "With --timing: print JSON, on stdout");
   command->callback([options, &action] { action = [options] { return compile(*options); }; });
 }
 
