@@ -6,6 +6,7 @@
 #include "compiler/frontend/constants.h"
 #include "compiler/frontend/graph_importer.h"
 #include "compiler/graph/elements.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::frontend {
 
@@ -126,16 +127,69 @@ std::string Node::input_name(Value value) const {
 
 bool Node::is_known(Value value) { return value && importer_.symbols().find(value); }
 
-Dims Node::dims_of(Value value, llvm::StringRef what) {
-  if (!value) return {};
-  if (const auto* known = importer_.symbols().find(value))
-    return Dims(known->begin(), known->end());
-  unsupported(what + " depends on data: " + input_name(value) + " is not known at compile time");
+namespace {
+
+// A read of the value that has happened where the builder stands, at the end of a block: it gives
+// the same symbols, and so dims that are known to be equal.
+graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, Value value, bool is_signed) {
+  for (mlir::Operation* user : value.getUsers()) {
+    auto read = mlir::dyn_cast<graph::ReadDimsOp>(user);
+    if (!read || read.getIsSigned() != is_signed) continue;
+    bool is_before = read->getBlock() == builder.getInsertionBlock() ||
+                     mlir::isa_and_nonnull<mlir::func::FuncOp>(read->getParentOp());
+    if (is_before) return read;
+  }
   return {};
+}
+
+}  // namespace
+
+llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::StringRef what,
+                                                        Sign sign) {
+  // A longer tensor is data, not a shape.
+  constexpr int64_t kMostElements = 64;
+  llvm::SmallVector<SignedDim> dims;
+  if (!value || has_failed()) return dims;
+  if (const auto* known = importer_.symbols().find(value)) {
+    for (DimExpr dim : *known) dims.push_back({dim, 0});
+    return dims;
+  }
+  std::optional<int64_t> count = element_count(shape(value)).as_constant();
+  if (rank(value) > 1 || !count || *count > kMostElements || dtype(value) >= DType::kF16) {
+    unsupported(what + " depends on data: " + input_name(value) + " is " +
+                llvm::Twine(name(dtype(value)).data()) + " of rank " + llvm::Twine(rank(value)) +
+                ", no short list of integers");
+    return dims;
+  }
+  mlir::OpBuilder& builder = importer_.builder();
+  bool is_signed = sign == Sign::kAny;
+  graph::ReadDimsOp read = earlier_read(builder, value, is_signed);
+  if (!read) {
+    llvm::SmallVector<mlir::Attribute> symbols;
+    for (int64_t i = 0; i < *count; ++i)
+      symbols.push_back(builder.getStringAttr(importer_.fresh_symbol("v")));
+    read = builder.create<graph::ReadDimsOp>(importer_.location(), value,
+                                             builder.getArrayAttr(symbols), is_signed);
+  }
+  for (llvm::StringRef symbol : read.getSymbols().getAsValueRange<mlir::StringAttr>())
+    dims.push_back({DimExpr::symbol(symbol.str()),
+                    is_signed ? DimExpr::symbol(symbol.str() + ".neg") : DimExpr(0)});
+  return dims;
+}
+
+Dims Node::dims_of(Value value, llvm::StringRef what, Sign sign) {
+  Dims dims;
+  for (SignedDim dim : signed_dims_of(value, what, sign))
+    dims.push_back(dim.positive - dim.negative);
+  return dims;
 }
 
 Ints Node::integers_of(Value value, llvm::StringRef what) {
   Ints numbers;
+  if (value && !is_known(value))
+    return unsupported(what + " depends on data: " + input_name(value) +
+                       " is not known at compile time"),
+           numbers;
   for (DimExpr dim : dims_of(value, what)) {
     if (!dim.is_constant())
       return unsupported(what + " is " + dim.str() + ", not a number"), Ints();
@@ -336,6 +390,57 @@ Value Node::reduce_mean(Value x, const Ints& axes) {
 
 Value Node::reduce_sum(Value x, const Ints& axes) {
   return emit<graph::ReduceSumOp>({x}, {attr("axes", axes), attr("keep_dims", true)});
+}
+
+llvm::SmallVector<Value> Node::loop(
+    DimExpr trip_count, Operands initial,
+    llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body) {
+  if (has_failed()) return {};
+  auto results = importer_.control_flow().loop(
+      trip_count, initial, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        Iteration iteration = body(index, carried);
+        if (has_failed()) return status_;
+        return iteration;
+      });
+  if (results.is_ok()) return *std::move(results);
+  status_ = results.status();
+  return {};
+}
+
+void Node::require(const char* kind, DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (has_failed()) return;
+  mlir::OpBuilder& builder = importer_.builder();
+  builder.create<graph::RequireOp>(importer_.location(),
+                                   graph::DimsAttr::get(builder.getContext(), {a, b}),
+                                   builder.getStringAttr(kind), builder.getStringAttr(message));
+}
+
+namespace {
+
+std::string with_values(llvm::StringRef message, DimExpr a, DimExpr b) {
+  std::string text = message.str();
+  for (auto [mark, dim] : {std::pair("{0}", a), std::pair("{1}", b)})
+    if (size_t at = text.find(mark); at != std::string::npos) text.replace(at, 3, dim.str());
+  return text;
+}
+
+}  // namespace
+
+void Node::require_equal(DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (a == b) return;
+  if (a.is_constant() && b.is_constant())
+    fail(with_values(message, a, b));
+  else
+    require("equal", a, b, message);
+}
+
+void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
+  graph::DimInterval more = intervals().of(a - b);
+  if (more.min >= 0) return;
+  if (more.max < 0)
+    fail(with_values(message, a, b));
+  else
+    require("at_least", a, b, message);
 }
 
 // --- Errors. ------------------------------------------------------------------------------------
