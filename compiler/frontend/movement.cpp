@@ -94,7 +94,8 @@ Values slice_with_attributes(Node& n) {
 }
 
 Values slice(Node& n) {
-  Dims starts = n.dims_of(n.input(1), "the start"), ends = n.dims_of(n.input(2), "the end");
+  Dims starts = n.dims_of(n.input(1), "the start", Node::Sign::kAny),
+       ends = n.dims_of(n.input(2), "the end", Node::Sign::kAny);
   Ints axes = n.has_input(3) ? n.integers_of(n.input(3), "axes") : first_axes(starts.size());
   Ints steps = n.has_input(4) ? n.integers_of(n.input(4), "the step") : Ints(starts.size(), 1);
   return slice(n, starts, ends, axes, steps);
@@ -210,7 +211,7 @@ Values pad_with_attributes(Node& n) {
 }
 
 Values pad(Node& n) {
-  Dims pads = n.dims_of(n.input(1), "the padding");
+  Dims pads = n.dims_of(n.input(1), "the padding", Node::Sign::kAny);
   if (n.opset() >= 18 && n.has_input(3))
     pads = pads_of_axes(n, pads, n.integers_of(n.input(3), "the axes"));
   return pad(n, pads, n.input_or(2, Value()));

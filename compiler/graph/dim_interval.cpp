@@ -11,6 +11,8 @@ constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
 constexpr DimInterval kAnything{kLeast, kGreatest};
 constexpr DimInterval kDimension{1, int64_t{1} << 31};
+// Symbols that are born during the call.
+constexpr DimInterval kBorn{0, kGreatest};
 
 int64_t saturate(__int128 value) {
   return static_cast<int64_t>(std::clamp<__int128>(value, kLeast, kGreatest));
@@ -64,7 +66,8 @@ DimInterval DimIntervals::of(DimExpr e) const {
   if (auto constant = e.as_constant()) return {*constant, *constant};
   if (e.kind() == DimExpr::Kind::kSymbol) {
     auto found = symbols_.find(e.symbol_name());
-    return found == symbols_.end() ? kDimension : found->second;
+    if (found != symbols_.end()) return found->second;
+    return e.symbol_name().front() == '$' ? kBorn : kDimension;
   }
   DimInterval result = of(e.operands().front());
   for (DimExpr operand : e.operands().subspan(1)) result = combine(e.kind(), result, of(operand));

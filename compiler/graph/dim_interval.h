@@ -15,7 +15,7 @@ struct DimInterval {
 
 class DimIntervals {
  public:
-  // Symbols without bounds are dimensions of a request: 1 or more.
+  // Symbols without bounds are dimensions of a request: 1 or more; or, with a '$', 0 or more.
   void set(const std::string& symbol, DimInterval interval) { symbols_[symbol] = interval; }
 
   // Bounds of every value that `e` can take; saturated at the ends of int64.

@@ -14,7 +14,8 @@ TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getT
 
 class Collector {
  public:
-  Collector(mlir::Operation* op, std::vector<Check>& checks) : op_(op), checks_(checks) {}
+  Collector(mlir::Operation* op, int scope, std::vector<Check>& checks)
+      : op_(op), scope_(scope), checks_(checks) {}
 
   void equal(DimExpr a, DimExpr b, const std::string& what) {
     if (a == b) return;
@@ -102,12 +103,16 @@ class Collector {
   void add(Check check) {
     check.message =
         op_->getName().stripDialect().str() + " \"" + op_name(op_) + "\": " + check.message;
+    check.scope = scope_;
     for (const Check& other : checks_)
-      if (other.kind == check.kind && other.lhs == check.lhs && other.rhs == check.rhs) return;
+      if (other.kind == check.kind && other.lhs == check.lhs && other.rhs == check.rhs &&
+          (other.scope == 0 || other.scope == scope_))
+        return;
     checks_.push_back(std::move(check));
   }
 
   mlir::Operation* op_;
+  int scope_;
   std::vector<Check>& checks_;
 };
 
@@ -138,8 +143,8 @@ std::string op_name(mlir::Operation* op) {
   return name;
 }
 
-void collect_checks(mlir::Operation* op, std::vector<Check>& checks) {
-  Collector collector(op, checks);
+void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks) {
+  Collector collector(op, scope, checks);
   llvm::TypeSwitch<mlir::Operation*>(op)
       .Case<graph::ConcatOp>([&](auto op) { collector.concat(op); })
       .Case<graph::MatMulOp>([&](auto op) { collector.matmul(op); })
