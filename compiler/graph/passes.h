@@ -9,6 +9,9 @@ namespace scopevm::graph {
 // Folds constants, removes identities and what is unused: simplify.cpp.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
 
+// Moves out of loops what all iterations can share, or compute at once: hoist.cpp.
+llvm::LogicalResult hoist(mlir::ModuleOp module);
+
 // Erases ops whose results nobody uses: simplify.cpp.
 void remove_unused(mlir::func::FuncOp function);
 
