@@ -132,12 +132,14 @@ struct Step {
 };
 
 // A condition on the dims of a function's inputs, checked before anything runs. `message` is
-// complete but for the values: {0} and {1} stand for what lhs and rhs evaluate to.
+// complete but for the values: {0} and {1} stand for what lhs and rhs evaluate to, {2} and on for
+// `more`.
 struct Check {
   enum class Kind : uint8_t { kEqual, kBroadcastable, kAtLeast, kMultipleOf } kind = Kind::kEqual;
   DimExpr lhs;
   DimExpr rhs;
   std::string message;
+  std::vector<DimExpr> more;
   int scope = 0;  // the stage of the block that asks for it: not checked before
 };
 

@@ -25,7 +25,8 @@ fails() {
 same_as() {
   if [[ -n ${GOLDEN_BLESS-} ]]; then
     mkdir -p "$(dirname "$1")"
-    cat >"$1"
+    cat >"$1.new"  # the command may be reading the old one
+    mv "$1.new" "$1"
   else
     diff -u "$1" -
   fi

@@ -1,13 +1,13 @@
 // compile(): the pipeline, stage by stage. Each stage's result can be dumped under its name.
-#include "scopevm/compiler.h"
+#include "compiler/driver/compilation.h"
+
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
-#include "compiler/bytecode/emit.h"
 #include "compiler/codegen/image.h"
-#include "compiler/driver/context.h"
 #include "compiler/frontend/import.h"
 #include "compiler/graph/passes.h"
 #include "compiler/kernels/lower.h"
@@ -24,48 +24,12 @@
 namespace scopevm {
 namespace {
 
-using bytecode::PlannedFunction;
 using kernels::KernelModule;
 
 constexpr std::string_view kStages[] = {"frontend", "graph",  "placement", "kernels",
                                         "shapes",   "memory", "codegen",   "bytecode"};
 
-class Compilation {
- public:
-  explicit Compilation(const CompileOptions& options) : options_(options) {}
-
-  Result<CompileOutput> run();
-
- private:
-  Status check_options() const;
-  void begin(std::string_view stage, int64_t done = 0, int64_t total = 0);
-  void end();
-  bool wants(std::string_view stage) const { return options_.dump && options_.dump_after == stage; }
-  void dump(std::string_view stage, const std::string& text) {
-    if (wants(stage)) options_.dump(text);
-  }
-  void dump(std::string_view stage, mlir::ModuleOp module);
-
-  // The stages, in order.
-  Status import();
-  Status simplify_and_fuse();
-  Status lower_for_targets();
-  Status plan();
-  Status make_images();
-
-  const CompileOptions& options_;
-  CompileOutput output_;
-  std::string stage_;
-  std::chrono::steady_clock::time_point began_;
-
-  std::unique_ptr<mlir::MLIRContext> context_ = make_context();
-  mlir::OwningOpRef<mlir::ModuleOp> graph_;
-  std::vector<kernels::Target> targets_;
-  std::vector<std::unique_ptr<KernelModule>> kernels_;  // by target
-  Program program_;
-  std::vector<PlannedFunction> planned_;
-  format::ModuleContents module_;
-};
+}  // namespace
 
 Status Compilation::check_options() const {
   if (options_.target_cpus.empty())
@@ -86,10 +50,16 @@ void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
   if (options_.progress) options_.progress(stage, done, total);
 }
 
+// A stage that runs more than once, for each function or target, is one line with its sum.
 void Compilation::end() {
   if (stage_.empty()) return;
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
-  output_.times.push_back({stage_, elapsed.count()});
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  auto found = std::ranges::find(output_.times, stage_, &StageTime::stage);
+  if (found == output_.times.end()) found = output_.times.insert(found, {stage_});
+  found->seconds += elapsed.count();
+  found->peak_bytes = int64_t{use.ru_maxrss} * 1024;
   stage_.clear();
 }
 
@@ -219,10 +189,11 @@ Result<CompileOutput> Compilation::run() {
   if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
   output_.module = format::write_module(module_);
   end();
+  std::ranges::sort(output_.times, {}, [](const StageTime& time) {
+    return std::ranges::find(kStages, time.stage) - std::begin(kStages);
+  });
   return std::move(output_);
 }
-
-}  // namespace
 
 Result<CompileOutput> compile(const CompileOptions& options) { return Compilation(options).run(); }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/frontend/constants.h"
+#include "compiler/frontend/dim_names.h"
 #include "compiler/frontend/function_body.h"
 #include "compiler/graph/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,6 +88,12 @@ Status GraphImporter::read_opsets() {
 // --- Inputs. ------------------------------------------------------------------------------------
 
 DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fallback) {
+  std::set<std::string> names;
+  for (const auto& input : file_->model.graph().input())
+    for (const auto& dim : input.type().tensor_type().shape().dim()) names.insert(dim.dim_param());
+  if (auto expression =
+          dim_expression(name, names, [&](const std::string& part) { return dim_named(part, ""); }))
+    return *expression;
   std::string symbol = identifier(name.empty() ? fallback : name);
   const std::string& model_name = name.empty() ? fallback : name;
   // Two names may come out as one identifier: the later one gets a suffix.
@@ -96,10 +103,7 @@ DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fal
     if (is_new || (entry->second == model_name && !name.empty())) break;
     candidate = symbol + "_" + std::to_string(suffix);
   }
-  auto bound = options_.dims.find(candidate);
-  if (bound != options_.dims.end() && bound->second.min == bound->second.max)
-    return bound->second.min;
-  return DimExpr::symbol(candidate);
+  return named_dim(candidate, options_.dims);
 }
 
 Result<graph::TensorType> GraphImporter::type_of_input(const onnx::ValueInfoProto& input) {
@@ -150,15 +154,9 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
 }
 
 Status GraphImporter::check_dim_options() const {
-  for (const auto& [name, bound] : options_.dims) {
-    if (dims_.contains(name)) continue;
-    std::string known;
-    for (const auto& [dim, model_name] : dims_) known += (known.empty() ? "" : ", ") + dim;
-    return Status(StatusCode::kInvalidArgument,
-                  "there is no dimension \"" + name + "\"; " +
-                      (known.empty() ? "all dimensions are numbers" : "there are " + known));
-  }
-  return {};
+  std::set<std::string> names;
+  for (const auto& [name, model_name] : dims_) names.insert(name);
+  return check_dim_names(options_.dims, names);
 }
 
 Status GraphImporter::import_initializers(const onnx::GraphProto& graph) {
@@ -333,9 +331,7 @@ Result<ImportedModule> GraphImporter::run() {
   builder_.setInsertionPointToStart(&function.getBody().front());
   SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
   SCOPEVM_RETURN_IF_ERROR(check_dim_options());
-  graph::DimIntervals intervals;
-  for (const auto& [name, bound] : options_.dims) intervals.set(name, {bound.min, bound.max});
-  symbols_ = std::make_unique<graph::SymbolicValues>(intervals);
+  symbols_ = std::make_unique<graph::SymbolicValues>(graph::DimIntervals());
   SCOPEVM_RETURN_IF_ERROR(import_initializers(file_->model.graph()));
   SCOPEVM_RETURN_IF_ERROR(import_nodes(file_->model.graph().node()));
   for (const auto& input : file_->model.graph().input())

@@ -1,7 +1,11 @@
 // The text form of a graph -> module. MLIR's parser does the reading; its diagnostics become the
 // message, each as "model.mlir:12:7: ...".
+#include <set>
+
+#include "compiler/frontend/dim_names.h"
 #include "compiler/frontend/import.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -9,8 +13,11 @@
 namespace scopevm::frontend {
 namespace {
 
+// "model.mlir:12:7: ", or the op's name where that is all its location says.
 std::string position(mlir::Location location) {
   auto file = location->findInstanceOf<mlir::FileLineColLoc>();
+  auto name = location->findInstanceOf<mlir::NameLoc>();
+  if (!file && name) return "\"" + name.getName().str() + "\": ";
   if (!file) return "";
   return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
          std::to_string(file.getColumn()) + ": ";
@@ -34,6 +41,22 @@ Status check_main(mlir::ModuleOp module, const std::string& path) {
   return {};
 }
 
+// Gives the symbols of the arguments what is known of them.
+Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds) {
+  std::set<std::string> names;
+  for (mlir::Type type : main.getArgumentTypes())
+    for (DimExpr dim : mlir::cast<graph::TensorType>(type).getShape())
+      for (const std::string& name : dim.symbols()) names.insert(name);
+  SCOPEVM_RETURN_IF_ERROR(check_dim_names(bounds, names));
+  auto replacement = [&](std::string_view name) -> std::optional<DimExpr> {
+    if (!names.contains(std::string(name))) return std::nullopt;
+    return named_dim(std::string(name), bounds);
+  };
+  if (failed(graph::specialise(main, replacement)))
+    return Status(StatusCode::kInvalidModel, "it does not take these dims");
+  return {};
+}
+
 }  // namespace
 
 Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
@@ -44,22 +67,16 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
         (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + diagnostic.str();
     return mlir::success();
   });
+  auto wrong_text = [&] {
+    bool is_placed = messages.find(path) != std::string::npos;
+    return Status(StatusCode::kInvalidModel, is_placed ? messages : path + ": " + messages);
+  };
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
-  if (!module) {
-    if (messages.find(path) == std::string::npos) messages = path + ": " + messages;
-    return Status(StatusCode::kInvalidModel, messages);
-  }
+  if (!module) return wrong_text();
   SCOPEVM_RETURN_IF_ERROR(check_main(*module, path));
-  for (const auto& [name, bound] : options.dims) {
-    bool is_known = false;
-    auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
-    for (mlir::Type type : main.getArgumentTypes())
-      for (DimExpr dim : mlir::cast<graph::TensorType>(type).getShape())
-        is_known |= llvm::is_contained(dim.symbols(), name);
-    if (!is_known)
-      return Status(StatusCode::kInvalidArgument,
-                    path + ": there is no dimension \"" + name + "\"");
-  }
+  if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
+      !status.is_ok())
+    return messages.empty() ? std::move(status).with_context(path) : wrong_text();
   return module;
 }
 

@@ -3,6 +3,8 @@
 //   infer_movement.cpp      ops that move elements, and values
 #include "compiler/graph/infer.h"
 
+#include "compiler/shapes/dim_text.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -18,6 +20,13 @@ llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
 }
 
 std::string text_of(mlir::Type type) {
+  // Long expressions are cut: the dims of a deep model would fill pages.
+  if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
+    llvm::SmallVector<DimExpr> dims(tensor.getShape());
+    for (DimExpr& dim : dims)
+      if (std::string text = short_text(dim); text.ends_with("...")) dim = DimExpr::symbol(text);
+    type = tensor.withShape(dims);
+  }
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;
@@ -31,10 +40,17 @@ bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b) {
          });
 }
 
+bool may_be_equal(DimExpr a, DimExpr b) {
+  if (a == b) return true;
+  if (a.is_constant() && b.is_constant()) return false;
+  DimInterval difference = interval_of(a - b);
+  return difference.min <= 0 && difference.max >= 0;
+}
+
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   if (a == b || b.is_constant(1)) return a;
   if (a.is_constant(1)) return b;
-  if (a.is_constant() && b.is_constant()) return std::nullopt;
+  if (!may_be_equal(a, b) && !may_be_equal(a, 1) && !may_be_equal(b, 1)) return std::nullopt;
   // A constant other than 1 leaves the symbolic one no choice but itself or 1.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;

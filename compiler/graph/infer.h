@@ -23,8 +23,11 @@ std::string text_of(mlir::Type type);
 // Element types and shapes agree, one by one. Places are the placement stage's to give.
 bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b);
 
+// False where no request makes them equal, as far as the facts about their symbols tell.
+bool may_be_equal(DimExpr a, DimExpr b);
+
 // Two dims broadcast: equal, or one is 1, or both are symbolic (then the result is their maximum
-// and the request is checked: equal, or one of them 1). Empty when they are different constants.
+// and the request is checked: equal, or one of them 1). Empty when no request makes them so.
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b);
 // Shapes broadcast as NumPy does, aligned at the last dim. Empty when they do not.
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,
@@ -45,6 +48,9 @@ llvm::LogicalResult inferConv(TypeRule& rule, ConvOp::Adaptor op);
 llvm::LogicalResult inferConvTranspose(TypeRule& rule, ConvTransposeOp::Adaptor op);
 llvm::LogicalResult inferPool(TypeRule& rule, MaxPoolOp::Adaptor op);
 llvm::LogicalResult inferPool(TypeRule& rule, AveragePoolOp::Adaptor op);
+llvm::LogicalResult inferPool(TypeRule& rule, MaxPoolIndicesOp::Adaptor op);
+llvm::LogicalResult inferRoiAlign(TypeRule& rule, RoiAlignOp::Adaptor op);
+llvm::LogicalResult inferDet(TypeRule& rule, mlir::Value x);
 llvm::LogicalResult inferTranspose(TypeRule& rule, TransposeOp::Adaptor op);
 llvm::LogicalResult inferReshape(TypeRule& rule, ReshapeOp::Adaptor op);
 llvm::LogicalResult inferExpand(TypeRule& rule, ExpandOp::Adaptor op);
@@ -54,11 +60,18 @@ llvm::LogicalResult inferPad(TypeRule& rule, PadOp::Adaptor op);
 llvm::LogicalResult inferGather(TypeRule& rule, GatherOp::Adaptor op);
 llvm::LogicalResult inferGatherElements(TypeRule& rule, GatherElementsOp::Adaptor op);
 llvm::LogicalResult inferGatherNd(TypeRule& rule, GatherNdOp::Adaptor op);
+llvm::LogicalResult inferScatterElements(TypeRule& rule, ScatterElementsOp::Adaptor op);
+llvm::LogicalResult inferScatterNd(TypeRule& rule, ScatterNdOp::Adaptor op);
 llvm::LogicalResult inferTile(TypeRule& rule, TileOp::Adaptor op);
 llvm::LogicalResult inferOneHot(TypeRule& rule, OneHotOp::Adaptor op);
 llvm::LogicalResult inferResize(TypeRule& rule, ResizeOp::Adaptor op);
 llvm::LogicalResult inferTopK(TypeRule& rule, TopKOp::Adaptor op);
 llvm::LogicalResult inferIota(TypeRule& rule, IotaOp::Adaptor op);
+llvm::LogicalResult inferCountNonzero(TypeRule& rule, CountNonzeroOp::Adaptor op);
+llvm::LogicalResult inferNonzero(TypeRule& rule, NonzeroOp::Adaptor op);
+llvm::LogicalResult inferSortRows(TypeRule& rule, SortRowsOp::Adaptor op);
+llvm::LogicalResult inferUniqueRows(TypeRule& rule, UniqueRowsOp::Adaptor op);
+llvm::LogicalResult inferSuppressBoxes(TypeRule& rule, SuppressBoxesOp::Adaptor op);
 llvm::LogicalResult inferConstant(TypeRule& rule, mlir::ElementsAttr value);
 llvm::LogicalResult inferDimsTensor(TypeRule& rule, DimsTensorOp::Adaptor op);
 

@@ -15,9 +15,6 @@ llvm::LogicalResult finish(TypeRule& rule, DType dtype, llvm::ArrayRef<DimExpr> 
 }
 
 bool is_axis(TensorType x, int64_t axis) { return axis >= 0 && axis < x.getRank(); }
-
-bool are_different(DimExpr a, DimExpr b) { return a != b && a.is_constant() && b.is_constant(); }
-
 }  // namespace
 
 llvm::LogicalResult inferTranspose(TypeRule& rule, TransposeOp::Adaptor op) {
@@ -37,8 +34,8 @@ llvm::LogicalResult inferTranspose(TypeRule& rule, TransposeOp::Adaptor op) {
 llvm::LogicalResult inferReshape(TypeRule& rule, ReshapeOp::Adaptor op) {
   TensorType x = type_of(op.getX());
   llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
-  if (are_different(x.getElementCount(), element_count(dims)))
-    return rule.fail(text_of(x) + " has another element count than the new dims");
+  if (!may_be_equal(x.getElementCount(), element_count(dims)))
+    return rule.fail(text_of(x) + " has another element count than " + text_of(x.withShape(dims)));
   return finish(rule, x.getDtype(), dims);
 }
 
@@ -61,7 +58,7 @@ llvm::LogicalResult inferConcat(TypeRule& rule, mlir::ValueRange operands, int64
     for (int64_t i = 0; i < first.getRank(); ++i) {
       if (i == axis)
         shape[i] = shape[i] + next.getDim(i);
-      else if (are_different(shape[i], next.getDim(i)))
+      else if (!may_be_equal(shape[i], next.getDim(i)))
         return rule.fail("operands " + text_of(first) + " and " + text_of(next) + " do not fit");
       else if (next.getDim(i).is_constant())
         shape[i] = next.getDim(i);
@@ -121,6 +118,28 @@ llvm::LogicalResult inferGatherNd(TypeRule& rule, GatherNdOp::Adaptor op) {
   Shape shape(indices.getShape().drop_back());
   shape.append(x.getShape().begin() + batch + *depth, x.getShape().end());
   return finish(rule, x.getDtype(), shape);
+}
+
+llvm::LogicalResult inferScatterElements(TypeRule& rule, ScatterElementsOp::Adaptor op) {
+  TensorType x = type_of(op.getX()), indices = type_of(op.getIndices());
+  TensorType updates = type_of(op.getUpdates());
+  if (!is_axis(x, op.getAxis()) || indices.getRank() != x.getRank() ||
+      updates.getRank() != x.getRank() || updates.getDtype() != x.getDtype())
+    return rule.fail("axis, indices or updates do not fit " + text_of(x));
+  return inferSame(rule, op.getX());
+}
+
+llvm::LogicalResult inferScatterNd(TypeRule& rule, ScatterNdOp::Adaptor op) {
+  TensorType x = type_of(op.getX()), indices = type_of(op.getIndices());
+  TensorType updates = type_of(op.getUpdates());
+  if (indices.getRank() < 1) return rule.fail("indices do not fit " + text_of(x));
+  std::optional<int64_t> depth = indices.getShape().back().as_constant();
+  if (!depth || *depth < 1 || *depth > x.getRank())
+    return rule.fail("the indices' last dim must be a number that fits " + text_of(x));
+  if (updates.getRank() != indices.getRank() - 1 + x.getRank() - *depth ||
+      updates.getDtype() != x.getDtype())
+    return rule.fail("updates " + text_of(updates) + " do not fit " + text_of(x));
+  return inferSame(rule, op.getX());
 }
 
 llvm::LogicalResult inferTile(TypeRule& rule, TileOp::Adaptor op) {

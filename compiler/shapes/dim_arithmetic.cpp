@@ -1,6 +1,7 @@
 // Arithmetic of dimension expressions. Every operation goes through the normal form and back, so
 // that equal polynomials meet in one interned node.
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/shapes/polynomial.h"
 
@@ -49,11 +50,35 @@ Quotient merge_nested(const Polynomial& rest, int64_t d) {
   return {inner.operands()[0] + DimExpr(shift), divisor};
 }
 
+// Takes the terms out of `p` that the facts about their symbols make multiples of d; returns their
+// sum divided by d. A symbol n that is a multiple of 8 gives the atom floordiv(n, 8), whatever
+// divides it.
+DimExpr take_multiples(Polynomial& p, int64_t d) {
+  DimExpr quotient = 0;
+  std::erase_if(p, [&](const auto& term) {
+    int64_t common = std::gcd(term.second, d), missing = d / common;
+    for (size_t i = 0; i < term.first.size(); ++i) {
+      DimExpr n = term.first[i];
+      if (n.kind() != Kind::kSymbol) continue;
+      int64_t factor = n.facts().multiple_of;
+      if (factor == 1 || factor % missing != 0) continue;
+      DimExpr divided = DimExpr(term.second / common) * DimExpr(factor / missing) *
+                        make(Kind::kFloorDiv, {n, factor});
+      for (size_t k = 0; k < term.first.size(); ++k)
+        if (k != i) divided = divided * term.first[k];
+      quotient = quotient + divided;
+      return true;
+    }
+    return false;
+  });
+  return quotient;
+}
+
 DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   if (d == 1) return a;
   Division division = split_by_constant(to_polynomial(a), d);
-  DimExpr quotient = from_polynomial(division.quotient);
   Polynomial& rest = division.remainder;
+  DimExpr quotient = from_polynomial(division.quotient) + take_multiples(rest, d);
   // A constant left alone is in [0, d).
   if (rest.empty() || (rest.size() == 1 && rest.begin()->first.empty())) return quotient;
   // floor((g*p + c) / (g*e)) = floor((p + floor(c/g)) / e).
@@ -144,7 +169,9 @@ DimExpr mod(DimExpr a, DimExpr b) {
   if (auto d = b.as_constant()) {
     if (*d <= 0) return make(Kind::kMod, {a, b});
     if (*d == 1) return 0;
-    DimExpr rest = from_polynomial(split_by_constant(to_polynomial(a), *d).remainder);
+    Polynomial remainder = split_by_constant(to_polynomial(a), *d).remainder;
+    take_multiples(remainder, *d);
+    DimExpr rest = from_polynomial(remainder);
     bool is_known = rest.is_constant() && *rest.as_constant() >= 0;  // then below d
     return is_known ? rest : make(Kind::kMod, {rest, b});
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "compiler/shapes/polynomial.h"
@@ -19,6 +20,7 @@ struct DimExpr::Node {
   bool is_opaque = false;         // no normal form: an atom to those around it
   int64_t value = 0;              // kConstant
   std::string name;               // kSymbol
+  DimFacts facts;                 // kSymbol
   std::vector<DimExpr> operands;  // the other kinds
   size_t size = 1;                // nodes of its tree: what printing and evaluating cost; saturates
   size_t hash = 0;
@@ -45,12 +47,13 @@ struct DimInterner {
     mix(static_cast<size_t>(node.is_opaque));
     mix(static_cast<size_t>(node.value));
     mix(std::hash<std::string>()(node.name));
+    mix(static_cast<size_t>(node.facts.min ^ (node.facts.max << 1) ^ node.facts.multiple_of << 2));
     for (DimExpr operand : node.operands) mix(operand.node_->hash);
     return h;
   }
   static bool equal(const DimExpr::Node& a, const DimExpr::Node& b) {
     return a.kind == b.kind && a.is_opaque == b.is_opaque && a.value == b.value &&
-           a.name == b.name && a.operands == b.operands;
+           a.name == b.name && a.facts == b.facts && a.operands == b.operands;
   }
 
   std::mutex mutex_;
@@ -62,7 +65,7 @@ namespace dims {
 DimExpr make(DimExpr::Kind kind, std::vector<DimExpr> operands, bool is_opaque) {
   size_t size = 1;
   for (DimExpr operand : operands) size = std::min(size + tree_size(operand), size_t{UINT32_MAX});
-  return DimInterner::intern({kind, is_opaque, 0, {}, std::move(operands), size});
+  return DimInterner::intern({kind, is_opaque, 0, {}, {}, std::move(operands), size});
 }
 size_t tree_size(DimExpr e) { return DimInterner::node(e)->size; }
 bool is_opaque(DimExpr e) { return DimInterner::node(e)->is_opaque; }
@@ -151,15 +154,16 @@ std::string str_of_product(DimExpr e) {
 
 DimExpr::DimExpr() : DimExpr(int64_t{0}) {}
 DimExpr::DimExpr(int64_t value)
-    : node_(DimInterner::intern({Kind::kConstant, false, value, {}, {}}).node_) {}
+    : node_(DimInterner::intern({Kind::kConstant, false, value, {}, {}, {}}).node_) {}
 
-DimExpr DimExpr::symbol(std::string_view name) {
-  return DimInterner::intern({Kind::kSymbol, false, 0, std::string(name), {}});
+DimExpr DimExpr::symbol(std::string_view name, const DimFacts& facts) {
+  return DimInterner::intern({Kind::kSymbol, false, 0, std::string(name), facts, {}});
 }
 
 DimExpr::Kind DimExpr::kind() const { return node_->kind; }
 std::span<const DimExpr> DimExpr::operands() const { return node_->operands; }
 std::string_view DimExpr::symbol_name() const { return node_->name; }
+const DimFacts& DimExpr::facts() const { return node_->facts; }
 std::optional<int64_t> DimExpr::as_constant() const {
   return node_->kind == Kind::kConstant ? std::optional(node_->value) : std::nullopt;
 }
@@ -172,6 +176,9 @@ bool operator<(DimExpr a, DimExpr b) {
   if (x.is_opaque != y.is_opaque) return y.is_opaque;
   if (x.value != y.value) return x.value < y.value;
   if (x.name != y.name) return x.name < y.name;
+  if (x.facts != y.facts)
+    return std::tie(x.facts.min, x.facts.max, x.facts.multiple_of) <
+           std::tie(y.facts.min, y.facts.max, y.facts.multiple_of);
   return std::lexicographical_compare(x.operands.begin(), x.operands.end(), y.operands.begin(),
                                       y.operands.end());
 }

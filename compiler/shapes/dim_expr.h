@@ -5,6 +5,11 @@
 // same object, and equality is one pointer comparison. `n*m+n` and `n*(1+m)` are equal;
 // `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is kept as `floordiv(a + b - 1, b)` and printed so.
 //
+// A symbol may carry what is known of it (DimFacts), and normalisation uses that: with n at most
+// 512 and a multiple of 8, `min(n, 512)` is `n` and `mod(n, 8)` is 0. Symbols of one name and
+// different facts are different objects, so a function's symbols get their facts where they are
+// made.
+//
 // Values are 64-bit; symbols are dimensions, so at least 0, and divisors are above 0: evaluation of
 // any other fails. Normalisation relies on both: `floordiv(n*m, n)` is `m`. Constants that leave 64
 // bits never wrap around: such an operation stays as it is, and fails when it is evaluated.
@@ -21,6 +26,20 @@
 
 namespace scopevm {
 
+// What is known of a symbol's value, from `--dim` or from the op that makes it.
+struct DimFacts {
+  int64_t min = 0;
+  int64_t max = INT64_MAX;
+  int64_t multiple_of = 1;
+  friend bool operator==(const DimFacts&, const DimFacts&) = default;
+};
+
+// Bounds of a value, both included.
+struct DimInterval {
+  int64_t min;
+  int64_t max;
+};
+
 class DimExpr {
  public:
   enum class Kind : uint8_t { kConstant, kSymbol, kAdd, kMul, kFloorDiv, kMod, kMin, kMax };
@@ -28,7 +47,7 @@ class DimExpr {
   DimExpr();               // the constant 0
   DimExpr(int64_t value);  // NOLINT: implicit on purpose, dims are often literals
   DimExpr(int value) : DimExpr(int64_t{value}) {}  // NOLINT: so that 0 is no null pointer
-  static DimExpr symbol(std::string_view name);
+  static DimExpr symbol(std::string_view name, const DimFacts& facts = {});
 
   Kind kind() const;
   // Operands in canonical order: two or more for kAdd, kMul, kMin, kMax; two for kFloorDiv, kMod.
@@ -37,6 +56,7 @@ class DimExpr {
   bool is_constant() const { return as_constant().has_value(); }
   bool is_constant(int64_t value) const { return as_constant() == value; }
   std::string_view symbol_name() const;  // REQUIRES: kind() == kSymbol
+  const DimFacts& facts() const;         // of a symbol; of others, those of an unknown one
 
   // Canonical text: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`.
   std::string str() const;
@@ -77,8 +97,12 @@ DimExpr max(DimExpr a, DimExpr b);
 DimExpr round_up(DimExpr a, int64_t alignment);
 // The product of all dims; 1 for none.
 DimExpr element_count(std::span<const DimExpr> dims);
-// True when that is proved for all values of its symbols (which are at least 0).
+// True when that is proved for all values of its symbols that their facts allow.
 bool is_never_negative(DimExpr e);
+// Bounds of every value that `e` can take; saturated at the ends of int64.
+DimInterval interval_of(DimExpr e);
+// A number that divides every value that `e` can take; at least 1.
+int64_t known_factor(DimExpr e);
 
 }  // namespace scopevm
 

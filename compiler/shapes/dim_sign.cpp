@@ -4,6 +4,10 @@
 // replaced by its operands. `+min(a, b)` is one of a and b: both must do. `-min(a, b)` is at least
 // -a and at least -b: one that does is enough. For max the other way round. So
 // `n - min(512, n+m) + min(512, m)` is proved: with 512 for both, and with n+m where m is the less.
+//
+// Facts about symbols help in two ways: a symbol that is at least k is k more than one that is at
+// least 0, so `n*m - n` is proved with m+1 for m; and a sum is proved when its interval has no
+// negative number, so `512 - n` is where n is at most 512.
 #include <algorithm>
 
 #include "compiler/shapes/polynomial.h"
@@ -35,12 +39,32 @@ class Prover {
       }
       case Kind::kAdd:
       case Kind::kMul:
-        return all(e) || (!dims::is_opaque(e) && prove_by_cases(e));
+        if (all(e) || interval_of(e).min >= 0) return true;
+        if (dims::is_opaque(e)) return false;
+        DimExpr from_zero = without_minima(e);
+        return from_zero != e ? prove(from_zero) : prove_by_cases(e);
     }
     return false;
   }
 
  private:
+  // The same values, over symbols that are at least 0. Factors of terms only: symbols inside
+  // floordiv and others stay what they are.
+  static DimExpr without_minima(DimExpr e) {
+    DimExpr sum = 0;
+    for (const auto& [monomial, coefficient] : dims::to_polynomial(e)) {
+      DimExpr term = coefficient;
+      for (DimExpr atom : monomial) term = term * without_minimum(atom);
+      sum = sum + term;
+    }
+    return sum;
+  }
+  static DimExpr without_minimum(DimExpr atom) {
+    if (atom.kind() != Kind::kSymbol || atom.facts().min <= 0) return atom;
+    int64_t min = atom.facts().min, max = atom.facts().max;
+    return DimExpr::symbol(atom.symbol_name(), {0, max == INT64_MAX ? max : max - min, 1}) + min;
+  }
+
   bool all(DimExpr e) {
     return std::ranges::all_of(e.operands(), [&](DimExpr o) { return prove(o); });
   }

@@ -61,6 +61,25 @@ Polynomial::const_iterator leading(const Polynomial& p) {
                           [](const auto& a, const auto& b) { return is_less(a.first, b.first); });
 }
 
+// Where n is a multiple of 8, 8*floordiv(n, 8) is n.
+bool undo_exact_division(Polynomial& p) {
+  for (const auto& [monomial, coefficient] : p)
+    for (size_t i = 0; i < monomial.size(); ++i) {
+      if (monomial[i].kind() != Kind::kFloorDiv) continue;
+      DimExpr n = monomial[i].operands()[0];
+      std::optional<int64_t> d = monomial[i].operands()[1].as_constant();
+      if (n.kind() != Kind::kSymbol || n.facts().multiple_of != d || coefficient % *d != 0)
+        continue;
+      Monomial undone = monomial;
+      undone[i] = n;
+      std::sort(undone.begin(), undone.end());
+      int64_t quotient = coefficient / *d;
+      p.erase(monomial);
+      return add_term(p, undone, quotient);
+    }
+  return false;
+}
+
 }  // namespace
 
 bool add_term(Polynomial& to, const Monomial& monomial, int64_t coefficient) {
@@ -86,7 +105,8 @@ Polynomial to_polynomial(DimExpr e) {
 }
 
 // Terms of higher degree first, the constant last: `n*m+2*n+1`.
-DimExpr from_polynomial(const Polynomial& polynomial) {
+DimExpr from_polynomial(Polynomial polynomial) {
+  while (undo_exact_division(polynomial)) continue;
   std::vector<std::pair<Monomial, int64_t>> terms(polynomial.begin(), polynomial.end());
   std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
     return a.first.size() != b.first.size() ? a.first.size() > b.first.size() : a.first < b.first;

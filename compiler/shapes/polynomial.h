@@ -25,7 +25,7 @@ bool is_opaque(DimExpr e);
 size_t tree_size(DimExpr e);
 
 Polynomial to_polynomial(DimExpr e);
-DimExpr from_polynomial(const Polynomial& polynomial);
+DimExpr from_polynomial(Polynomial polynomial);
 
 // Adds coefficient * monomial. False on overflow; `to` is then unspecified.
 bool add_term(Polynomial& to, const Monomial& monomial, int64_t coefficient);

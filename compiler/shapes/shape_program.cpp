@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/shapes/dim_text.h"
+
 namespace scopevm {
 namespace {
 
@@ -84,6 +86,13 @@ std::optional<uint32_t> ShapeProgram::find_slot(ValueIndex value) const {
   return found == slots_.end() ? std::nullopt : std::optional(found->second);
 }
 
+DimExpr ShapeProgram::born_value(int64_t slot) const {
+  DimExpr sum = 0;
+  for (const auto& [symbol, sign] : born_.at(slot))
+    sum = sum + DimExpr(sign) * DimExpr::symbol(symbol);
+  return sum;
+}
+
 uint32_t ShapeProgram::new_slot() {
   stores_.push_back(-1);
   return static_cast<uint32_t>(stores_.size() - 1);
@@ -129,9 +138,12 @@ Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
   program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
-  for (const Check& check : function.checks)
-    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs), check.message,
-                      check.scope);
+  for (const Check& check : function.checks) {
+    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs),
+                      check.message, check.scope);
+    for (DimExpr more : check.more)
+      program.conditions_.back().more_slots.push_back(program.slot_of(program.value(more)));
+  }
   program.check_results(function);
   return program;
 }
@@ -206,7 +218,8 @@ Status ShapeProgram::require_bound(const Function& function) const {
   for (const Dimension& dimension : function.dimensions)
     if (!is_bound(DimExpr::symbol(dimension.name))) return fail("the function");
   for (const Check& check : function.checks)
-    if (!is_bound(check.lhs) || !is_bound(check.rhs)) return fail("a check");
+    if (!is_bound(check.lhs) || !is_bound(check.rhs) || !std::ranges::all_of(check.more, is_bound))
+      return fail("a check");
   for (const Step& step : function.steps) {
     bool all = is_bound(step.grid) && is_bound(step.grain) &&
                std::ranges::all_of(step.params, is_bound) && is_bound(step.trip_count) &&
@@ -230,12 +243,25 @@ void ShapeProgram::check_inputs(const Function& function) {
         const Binding& binding = symbols_.find(dim.symbol_name())->second;
         if (binding.value == actual) continue;
         message = where + " is {0}, but " + dim.str() + " is {1} (from " + binding.where + ")";
-      } else if (!dim.is_constant()) {
-        message += " (" + dim.str() + ")";
       }
       condition(Check::Kind::kEqual, actual, value(dim), message);
+      if (dim.kind() != DimExpr::Kind::kSymbol && !dim.is_constant())
+        tell_symbols(dim, conditions_.back());
     }
   }
+}
+
+// Appends what the expression is made of: ` (2*n with n = {2} from input "x" dim 0)`.
+void ShapeProgram::tell_symbols(DimExpr dim, Condition& condition) {
+  condition.message += " (" + short_text(dim);
+  for (const std::string& symbol : dim.symbols()) {
+    const Binding& binding = symbols_.find(symbol)->second;
+    condition.more_slots.push_back(slot_of(binding.value));
+    size_t mark = condition.more_slots.size() + 1;
+    condition.message += (mark == 2 ? " with " : ", ") + symbol + " = {" + std::to_string(mark) +
+                         "} from " + binding.where;
+  }
+  condition.message += ")";
 }
 
 void ShapeProgram::check_dimension(const Dimension& dimension) {
@@ -249,9 +275,12 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");
 }
 
-// A pool whose window is larger than its input, a slice that ends before it starts.
+// Dims of values that no check of the function's own covers: what lies between two launches of an
+// op.
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
+  for (const Check& check : function.checks)
+    if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
   for (const Value& value : function.values)
     for (size_t axis = 0; axis < value.shape.size(); ++axis) {
       DimExpr dim = value.shape[axis];

@@ -1,7 +1,8 @@
-// The compiler's entry point: a model in, the bytes of module.bc out. Lives in libscopevm_compiler,
-// which the `scopevm` command loads only for the commands that compile.
+// The compiler's entry points: a model in, the bytes of module.bc or an account of its shapes out.
+// They live in libscopevm_compiler, which the `scopevm` command loads only for the commands that
+// compile.
 //
-// Thread-safety: compile() may be called from several threads at once.
+// Thread-safety: both may be called from several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -39,16 +40,52 @@ struct CompileOptions {
 struct StageTime {
   std::string stage;
   double seconds = 0;
+  // The most memory that the process had had when the stage ended: its resident set.
+  int64_t peak_bytes = 0;
 };
 
 struct CompileOutput {
   std::vector<uint8_t> module;   // the bytes of module.bc
-  std::vector<StageTime> times;  // in pipeline order
+  std::vector<StageTime> times;  // one a stage, in pipeline order
   std::vector<std::string> warnings;
 };
 
 // Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node \"conv_3\": ..."),
 // kUnsupported (names the op, the opset and the node).
 SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
+
+// The shapes of a model, as the compiler knows them before any request. Dims are text:
+// `floordiv(w+1, 2)`; `x.shape[1]` stands for what a request gives as that dim of input x.
+struct ShapeExplanation {
+  struct Value {
+    std::string name;      // of the input, or of the node that makes it
+    std::string op;        // the graph op; "input", or "argument" for a region's own
+    std::string type;      // "f32[n, 3, h, w]"
+    std::string elements;  // "[n, 12, 64]" where an integer tensor's elements are known
+    int depth = 0;         // of regions around it
+  };
+  struct Symbol {
+    std::string name;
+    std::string model_name;  // where that is no identifier; else empty
+    std::string born;        // "input \"x\" dim 0", or the op that makes it
+    DimBound bound;          // of those that inputs give
+    bool is_bound = false;   // by an input: `bound` is checked
+  };
+  struct Check {
+    std::string condition;  // "m == n"
+    std::string message;    // {0}, {1}: the values of the condition's two sides
+  };
+  struct Function {
+    std::string name;
+    std::vector<Value> values;    // in program order, inputs first
+    std::vector<Symbol> symbols;  // in the order of their birth
+    std::vector<Check> checks;    // in the order in which a call makes them
+  };
+  std::vector<Function> functions;
+};
+
+// Reads and lowers the model as compile() does, up to shapes; nothing is generated. Errors: those
+// of compile().
+SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& options);
 
 }  // namespace scopevm

@@ -8,6 +8,13 @@ namespace {
 
 DimExpr dim(const char* text) { return *DimExpr::parse(text); }
 
+// The expression over n and m with these facts.
+DimExpr dim(const char* text, DimFacts n, DimFacts m = {}) {
+  return dim(text).substitute([&](std::string_view name) -> std::optional<DimExpr> {
+    return DimExpr::symbol(name, name == "n" ? n : m);
+  });
+}
+
 TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
   const char* kTexts[] = {"n",
                           "n-3",
@@ -21,11 +28,8 @@ TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
                           "floordiv(n-7, 3)",
                           "floordiv(n*m, m)",
                           "min(n, m)*max(n-4, 2-m)"};
-  DimIntervals intervals;
-  intervals.set("n", {1, 6});
-  intervals.set("m", {2, 5});
   for (const char* text : kTexts) {
-    DimInterval claimed = intervals.of(dim(text));
+    DimInterval claimed = DimIntervals().of(dim(text, {1, 6}, {2, 5}));
     for (int64_t n = 1; n <= 6; ++n)
       for (int64_t m = 2; m <= 5; ++m) {
         auto value = dim(text).evaluate(
@@ -37,25 +41,22 @@ TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
   }
 }
 
-TEST(DimIntervals, SymbolsWithoutBoundsAreAtLeastOne) {
-  EXPECT_TRUE(DimIntervals().is_at_least(dim("n"), 1));
-  EXPECT_FALSE(DimIntervals().is_at_least(dim("n"), 2));
+TEST(DimIntervals, SymbolsWithoutFactsAreAtLeastZero) {
+  EXPECT_TRUE(DimIntervals().is_at_least(dim("n"), 0));
+  EXPECT_FALSE(DimIntervals().is_at_least(dim("n"), 1));
 }
 
 TEST(DimIntervals, DecideMinAndMaxOnlyWhereTheyCan) {
   DimIntervals intervals;
-  EXPECT_EQ(intervals.smaller(dim("n"), 1), DimExpr(1));
-  EXPECT_EQ(intervals.greater(dim("n"), 1), dim("n"));
-  EXPECT_EQ(intervals.smaller(dim("n"), 7), dim("min(n, 7)"));
-  intervals.set("n", {1, 7});
-  EXPECT_EQ(intervals.smaller(dim("n"), 7), dim("n"));
+  EXPECT_EQ(intervals.smaller(dim("n", {1}), 1), DimExpr(1));
+  EXPECT_EQ(intervals.greater(dim("n", {1}), 1), dim("n", {1}));
+  EXPECT_EQ(intervals.smaller(dim("n", {1}), 7), dim("min(n, 7)", {1}));
+  EXPECT_EQ(intervals.smaller(dim("n", {1, 7}), 7), dim("n", {1, 7}));
 }
 
 TEST(DimIntervals, SaturateInsteadOfOverflowing) {
-  DimIntervals intervals;
-  intervals.set("n", {1, INT64_MAX});
-  EXPECT_EQ(intervals.of(dim("n*n")).max, INT64_MAX);
-  EXPECT_EQ(intervals.of(dim("-2*n")).min, INT64_MIN);
+  EXPECT_EQ(DimIntervals().of(dim("n*n", {1})).max, INT64_MAX);
+  EXPECT_EQ(DimIntervals().of(dim("-2*n", {1})).min, INT64_MIN);
 }
 
 }  // namespace

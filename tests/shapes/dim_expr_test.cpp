@@ -72,7 +72,27 @@ TEST(DimExpr, MinAndMaxFlattenAndDropWhatIsDominated) {
   EXPECT_EQ(min(max(n, m), n), n);
   EXPECT_EQ(max(min(n, m), min(n, w)).kind(), DimExpr::Kind::kMax);
   EXPECT_EQ(max(n - 3, 0).kind(), DimExpr::Kind::kMax);
-  EXPECT_EQ(min(DimExpr(INT64_MAX), n).kind(), DimExpr::Kind::kMin);
+  EXPECT_EQ(min(DimExpr(INT64_MAX), n), n);
+  EXPECT_EQ(min(DimExpr(INT64_MAX - 1), n).kind(), DimExpr::Kind::kMin);
+}
+
+TEST(DimExpr, FactsAboutSymbolsSimplify) {
+  DimExpr k = DimExpr::symbol("k", {8, 512, 8});
+  EXPECT_EQ(mod(k, 8), DimExpr(0));
+  EXPECT_EQ(mod(3 * k * m + 5, 8), DimExpr(5));
+  EXPECT_EQ(mod(k, 16).kind(), DimExpr::Kind::kMod);
+  EXPECT_EQ(floordiv(k, 8) * 8, k);
+  EXPECT_EQ(floordiv(k, 4), floordiv(k, 8) * 2);
+  EXPECT_EQ(floordiv(k + 7, 8), floordiv(k, 8));
+  EXPECT_EQ(round_up(k * n, 8), k * n);
+  EXPECT_EQ(min(k, 512), k);
+  EXPECT_EQ(max(k, 8), k);
+  EXPECT_EQ(min(k, 511).kind(), DimExpr::Kind::kMin);
+  EXPECT_TRUE(is_never_negative(k * m - 8 * m));
+  EXPECT_FALSE(is_never_negative(k * m - 9 * m));
+  EXPECT_TRUE(is_never_negative(floordiv(k - 7, 2)));
+  EXPECT_FALSE(DimExpr::symbol("k") == k);
+  EXPECT_EQ(k.str(), "k");
 }
 
 TEST(DimExpr, CeilDivAndRoundUp) {

@@ -19,18 +19,24 @@ struct Sample {
   std::vector<int64_t> values;
 };
 
-const std::vector<std::vector<int64_t>>& points() {
+// What may be known of a, b and c. All points keep it.
+constexpr DimFacts kFacts[] = {{4, 36, 4}, {1, 7, 1}, {0, 40, 6}};
+
+const std::vector<std::vector<int64_t>>& points(bool have_facts) {
   static const auto* kPoints = [] {
-    auto* points = new std::vector<std::vector<int64_t>>;
+    auto* points = new std::vector<std::vector<int64_t>>[2];
     std::mt19937 random(7);
     for (int i = 0; i < 24; ++i) {
-      std::vector<int64_t>& point = points->emplace_back();
-      for (size_t s = 0; s < std::size(kNames); ++s)
-        point.push_back(static_cast<int64_t>(random() % (i % 2 ? 5 : 40)));
+      std::vector<int64_t>&any = points[0].emplace_back(), &known = points[1].emplace_back();
+      for (const DimFacts& facts : kFacts) {
+        any.push_back(static_cast<int64_t>(random() % (i % 2 ? 5 : 40)));
+        auto places = static_cast<uint32_t>((facts.max - facts.min) / facts.multiple_of + 1);
+        known.push_back(facts.min + static_cast<int64_t>(random() % places) * facts.multiple_of);
+      }
     }
     return points;
   }();
-  return *kPoints;
+  return kPoints[have_facts ? 1 : 0];
 }
 
 template <typename Op>
@@ -51,7 +57,8 @@ int64_t floor_of(int64_t x, int64_t y) {
 
 class Generator {
  public:
-  explicit Generator(uint32_t seed) : random_(seed) {}
+  explicit Generator(uint32_t seed, bool have_facts = false)
+      : random_(seed), have_facts_(have_facts) {}
 
   Sample make(int depth) {
     if (depth == 0 || random_() % 6 == 0) return leaf();
@@ -94,41 +101,64 @@ class Generator {
   }
 
  private:
-  Sample literal(int64_t value) { return {value, std::vector(points().size(), value)}; }
+  Sample literal(int64_t value) { return {value, std::vector(points(have_facts_).size(), value)}; }
   Sample leaf() {
     if (random_() % 3 == 0) return literal(static_cast<int64_t>(random_() % 12) - 3);
     size_t s = random_() % std::size(kNames);
-    Sample sample{DimExpr::symbol(kNames[s]), {}};
-    for (const auto& point : points()) sample.values.push_back(point[s]);
+    Sample sample{DimExpr::symbol(kNames[s], have_facts_ ? kFacts[s] : DimFacts()), {}};
+    for (const auto& point : points(have_facts_)) sample.values.push_back(point[s]);
     return sample;
   }
 
   std::mt19937 random_;
+  bool have_facts_;
 };
 
 std::optional<int64_t> value_at(DimExpr e, const std::vector<int64_t>& point) {
   return e.evaluate([&](std::string_view name) { return std::optional(point[name[0] - 'a']); });
 }
 
-TEST(DimExprProperty, NormalisationKeepsEveryValue) {
-  Generator generator(1);
+// With facts about the symbols, and without.
+class DimExprProperty : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Facts, DimExprProperty, testing::Bool());
+
+TEST_P(DimExprProperty, NormalisationKeepsEveryValue) {
+  Generator generator(1, GetParam());
   int64_t compared = 0;
   for (int i = 0; i < 4000; ++i) {
     Sample sample = generator.make(4);
-    for (size_t p = 0; p < points().size(); ++p) {
+    for (size_t p = 0; p < sample.values.size(); ++p) {
       if (sample.values[p] == kNoValue) continue;
       // Where the expression as written has a value, the normal form has the same.
-      ASSERT_EQ(value_at(sample.expr, points()[p]), sample.values[p])
-          << sample.expr.str() << " at " << points()[p][0] << ", " << points()[p][1] << ", "
-          << points()[p][2];
+      const std::vector<int64_t>& point = points(GetParam())[p];
+      ASSERT_EQ(value_at(sample.expr, point), sample.values[p])
+          << sample.expr.str() << " at " << point[0] << ", " << point[1] << ", " << point[2];
       ++compared;
     }
   }
   EXPECT_GT(compared, 50000);
 }
 
-TEST(DimExprProperty, NeverNegativeIsTrue) {
-  Generator generator(2);
+TEST_P(DimExprProperty, IntervalsAndFactorsHold) {
+  Generator generator(6, GetParam());
+  int bounded = 0, divided = 0;
+  for (int i = 0; i < 4000; ++i) {
+    Sample sample = generator.make(3);
+    DimInterval claimed = interval_of(sample.expr);
+    int64_t factor = known_factor(sample.expr);
+    bounded += claimed.max < INT64_MAX ? 1 : 0;
+    divided += factor > 1 ? 1 : 0;
+    for (int64_t value : sample.values)
+      ASSERT_TRUE(value == kNoValue ||
+                  (value >= claimed.min && value <= claimed.max && value % factor == 0))
+          << sample.expr.str() << " is " << value;
+  }
+  EXPECT_GT(bounded, 500);
+  EXPECT_GT(divided, 300);
+}
+
+TEST_P(DimExprProperty, NeverNegativeIsTrue) {
+  Generator generator(2, GetParam());
   int proved = 0;
   for (int i = 0; i < 4000; ++i) {
     Sample sample = generator.make(3);
@@ -140,7 +170,7 @@ TEST(DimExprProperty, NeverNegativeIsTrue) {
   EXPECT_GT(proved, 500);
 }
 
-TEST(DimExprProperty, TextRoundTrips) {
+TEST(DimExprText, RoundTrips) {
   Generator generator(3);
   for (int i = 0; i < 4000; ++i) {
     DimExpr e = generator.make(4).expr;
@@ -148,8 +178,8 @@ TEST(DimExprProperty, TextRoundTrips) {
   }
 }
 
-TEST(DimExprProperty, RingLawsHoldAsIdentity) {
-  Generator generator(4);
+TEST_P(DimExprProperty, RingLawsHoldAsIdentity) {
+  Generator generator(4, GetParam());
   for (int i = 0; i < 1000; ++i) {
     DimExpr a = generator.make(3).expr, b = generator.make(3).expr, c = generator.make(2).expr;
     ASSERT_EQ(a + b, b + a);
@@ -161,7 +191,7 @@ TEST(DimExprProperty, RingLawsHoldAsIdentity) {
   }
 }
 
-TEST(DimExprProperty, OrderIsTotal) {
+TEST(DimExprOrder, IsTotal) {
   Generator generator(5);
   std::vector<DimExpr> all;
   for (int i = 0; i < 300; ++i) all.push_back(generator.make(3).expr);

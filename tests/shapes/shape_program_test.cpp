@@ -34,7 +34,9 @@ TEST(ShapeProgram, ChecksThatInputsAreWhatTheyDeclare) {
   EXPECT_EQ(messages(*program),
             (Messages{"input \"a\" dim 1 is {0}, expected {1}",
                       "input \"b\" dim 1 is {0}, but n is {1} (from input \"a\" dim 0)",
-                      "input \"c\" dim 0 is {0}, expected {1} (m+n)"}));
+                      "input \"c\" dim 0 is {0}, expected {1} (m+n with m = {2} from input \"b\" "
+                      "dim 0, n = {3} "
+                      "from input \"a\" dim 0)"}));
 }
 
 TEST(ShapeProgram, ASymbolMayBeBoundBehindItsFirstUseInAnExpression) {

@@ -81,24 +81,4 @@ Result<RandomTensor> parse_random(const std::string& text) {
   return random;
 }
 
-Status add_dim_bound(const std::string& text, std::map<std::string, DimBound>& bounds) {
-  const size_t at = text.find_first_of("<>=%");
-  const std::string expected = "NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW or NAME%FACTOR";
-  if (at == std::string::npos || at == 0) return wrong(text, expected);
-  const bool is_relation = text[at] == '<' || text[at] == '>';
-  if (is_relation && text.substr(at + 1, 1) != "=") return wrong(text, expected);
-  const std::string_view value = std::string_view(text).substr(at + (is_relation ? 2 : 1));
-  const Range range = split_range(value);
-  const Result<int64_t> low = parse_number(range.low);
-  const Result<int64_t> high = parse_number(range.high);
-  if (!low.is_ok() || !high.is_ok() || *low < 0 || *low > *high) return wrong(text, expected);
-  DimBound& bound = bounds[text.substr(0, at)];
-  if (text[at] == '=' || text[at] == '>') bound.min = *low;
-  if (text[at] == '=' || text[at] == '<') bound.max = *high;
-  if (text[at] == '%') bound.multiple_of = *high;
-  if (bound.min > bound.max || bound.multiple_of < 1)
-    return wrong(text, "bounds that some value keeps");
-  return {};
-}
-
 }  // namespace scopevm::tool

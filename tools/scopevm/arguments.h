@@ -31,7 +31,10 @@ struct RandomTensor {
 };
 Result<RandomTensor> parse_random(const std::string& text);
 
-// Adds one --dim: NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW or NAME%FACTOR.
-Status add_dim_bound(const std::string& text, std::map<std::string, DimBound>& bounds);
+// What the --dim options say together. Each is a bound, or more than one with commas between them:
+// NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR==0. Bounds of one name add up;
+// errors: kInvalidArgument, also when no value keeps all of them.
+Status add_dim_bounds(const std::vector<std::string>& texts,
+                      std::map<std::string, DimBound>& bounds);
 
 }  // namespace scopevm::tool

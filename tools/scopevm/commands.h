@@ -53,7 +53,16 @@ struct CompileCommand {
   std::string dump_after;
   int threads = 0;
   bool timing = false;
+  bool json = false;
 };
 int compile(const CompileCommand& options);
+
+struct ExplainCommand {
+  std::string model;
+  std::vector<std::string> dims;  // as in CompileCommand
+  bool shapes = false;
+  bool json = false;
+};
+int explain(const ExplainCommand& options);
 
 }  // namespace scopevm::tool

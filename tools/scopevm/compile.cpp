@@ -1,45 +1,19 @@
-// scopevm compile: loads libscopevm_compiler.so, which only this command needs, and writes what it
-// makes.
-#include "scopevm/compiler.h"
-
-#include <dlfcn.h>
+// scopevm compile: a model to a module file.
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
 
 namespace scopevm::tool {
 namespace {
-
-using CompileFn = Result<CompileOutput> (*)(const CompileOptions&);
-
-constexpr char kLibrary[] = "libscopevm_compiler.so";
-// scopevm::compile(scopevm::CompileOptions const&)
-constexpr char kSymbol[] = "_ZN7scopevm7compileERKNS_14CompileOptionsE";
-
-// The compiler is never unloaded: LLVM does not expect to be.
-Result<CompileFn> load_compiler() {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  std::string failure;
-  for (const auto& folder : {program, program.parent_path() / "lib"}) {
-    const std::string path = folder / kLibrary;
-    if (!std::filesystem::exists(path, error)) continue;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    void* symbol = library == nullptr ? nullptr : dlsym(library, kSymbol);
-    if (symbol != nullptr) return reinterpret_cast<CompileFn>(symbol);
-    failure = dlerror();
-  }
-  if (failure.empty())
-    failure =
-        fmt::format("{} is neither in {} nor in its neighbour lib", kLibrary, program.string());
-  return Status(StatusCode::kNotFound, "the compiler cannot be loaded: " + failure);
-}
 
 // Progress on a terminal: one line that is written over.
 class ProgressLine {
@@ -58,30 +32,72 @@ class ProgressLine {
   bool is_shown_ = false;
 };
 
+class Stopwatch {
+ public:
+  StageTime stop(const std::string& stage) const {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return {stage, elapsed.count(), int64_t{use.ru_maxrss} * 1024};
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
 Result<CompileOutput> run_compiler(const CompileOptions& base) {
-  SCOPEVM_ASSIGN_OR_RETURN(const CompileFn compile, load_compiler());
+  const Stopwatch watch;
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  const StageTime loading = watch.stop("load");
   CompileOptions options = base;
   ProgressLine line;
   if (isatty(STDERR_FILENO) != 0)
     options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
       line.show(stage, done, total);
     };
-  return compile(options);
+  Result<CompileOutput> output = compiler.compile(options);
+  if (output.is_ok()) output->times.insert(output->times.begin(), loading);
+  return output;
+}
+
+double total_seconds(const std::vector<StageTime>& times) {
+  double total = 0;
+  for (const StageTime& time : times) total += time.seconds;
+  return total;
+}
+
+void print_text(const std::vector<StageTime>& times) {
+  const double total = total_seconds(times);
+  fmt::print(stderr, "{:<12} {:>9} {:>7} {:>9}\n", "stage", "time, s", "share", "peak, MB");
+  for (const StageTime& time : times)
+    fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", time.stage, time.seconds,
+               100 * time.seconds / total, static_cast<double>(time.peak_bytes) / 1e6);
+  fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", "total", total, 100.0,
+             static_cast<double>(times.back().peak_bytes) / 1e6);
+}
+
+void print_json(const std::vector<StageTime>& times) {
+  nlohmann::ordered_json out{{"seconds", total_seconds(times)},
+                             {"peak_bytes", times.back().peak_bytes},
+                             {"stages", nlohmann::ordered_json::array()}};
+  for (const StageTime& time : times)
+    out["stages"].push_back(
+        {{"stage", time.stage}, {"seconds", time.seconds}, {"peak_bytes", time.peak_bytes}});
+  fmt::print("{}\n", out.dump(2));
 }
 
 Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
-  SCOPEVM_ASSIGN_OR_RETURN(const CompileOutput output, run_compiler(options));
+  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, run_compiler(options));
   for (const std::string& warning : output.warnings)
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
-  if (command.timing) {
-    double total = 0;
-    for (const StageTime& time : output.times) {
-      fmt::print(stderr, "{:<12} {:8.3f} s\n", time.stage, time.seconds);
-      total += time.seconds;
-    }
-    fmt::print(stderr, "{:<12} {:8.3f} s\n", "total", total);
-  }
-  return command.output.empty() ? Status() : write_file(command.output, output.module);
+  const Stopwatch watch;
+  if (!command.output.empty()) SCOPEVM_RETURN_IF_ERROR(write_file(command.output, output.module));
+  output.times.push_back(watch.stop("write"));
+  if (command.json)
+    print_json(output.times);
+  else if (command.timing)
+    print_text(output.times);
+  return {};
 }
 
 }  // namespace
@@ -90,15 +106,15 @@ int compile(const CompileCommand& command) {
   CompileOptions options;
   options.model_path = command.model;
   if (!command.target_cpus.empty()) options.target_cpus = command.target_cpus;
-  for (const std::string& dim : command.dims)
-    if (const Status status = add_dim_bound(dim, options.dims); !status.is_ok())
-      return report_usage("--dim " + std::string(status.message()));
+  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.is_ok())
+    return report_usage(std::string(status.message()));
   options.threads = command.threads;
   options.dump_after = command.dump_after;
   if (!command.dump_after.empty())
     options.dump = [](std::string_view text) { fmt::print("{}", text); };
-  if (command.output.empty() && command.dump_after.empty())
-    return report_usage("compile needs -o FILE, or --dump-after STAGE");
+  if (command.output.empty() && command.dump_after.empty() && !command.timing)
+    return report_usage("compile needs -o FILE, --dump-after STAGE or --timing");
+  if (command.json && !command.timing) return report_usage("--json is for --timing");
   return report(compile_to_file(command, options));
 }
 

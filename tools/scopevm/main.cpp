@@ -9,6 +9,8 @@ namespace {
 
 constexpr char kStages[] = "frontend graph placement kernels shapes memory codegen bytecode";
 
+constexpr char kDimForms[] = "What is known of a dimension: n=4, n=1..512, n<=512, n>=2 or n%8==0";
+
 // Each add_* describes one command and sets `run` to what it does.
 using Action = std::function<int()>;
 
@@ -17,10 +19,7 @@ void add_compile(CLI::App& app, Action& action) {
   auto options = std::make_shared<CompileCommand>();
   command->add_option("MODEL", options->model, "The model: .onnx, or .mlir text")->required();
   command->add_option("-o,--output", options->output, "The module to write");
-  command
-      ->add_option("--dim", options->dims,
-                   "What is known of a dimension: n=4, n=1..512, n<=512, n>=2 or n%8")
-      ->allow_extra_args(false);
+  command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
   command
       ->add_option("--target-cpu", options->target_cpus,
                    "CPU to compile for: host, x86-64, x86-64-v3, ... (more than one: an image "
@@ -31,8 +30,21 @@ void add_compile(CLI::App& app, Action& action) {
   command->add_option("--threads", options->threads, "Kernels compiled at once; 0: one per core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--timing", options->timing, "Print the time of each stage on stderr");
+  command->add_flag("--timing", options->timing,
+                    "Print time, share and peak memory of each stage on stderr");
+  command->add_flag("--json", options->json, "With --timing: print JSON, on stdout");
   command->callback([options, &action] { action = [options] { return compile(*options); }; });
+}
+
+void add_explain(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("explain", "Print what the compiler knows of a model");
+  auto options = std::make_shared<ExplainCommand>();
+  command->add_option("MODEL", options->model, "The model: .onnx, or .mlir text")->required();
+  command->add_flag("--shapes", options->shapes,
+                    "Each value's shape, where each symbol was born, each check of a call");
+  command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &action] { action = [options] { return explain(*options); }; });
 }
 
 void add_run(CLI::App& app, Action& action) {
@@ -107,6 +119,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   add_compile(app, action);
+  add_explain(app, action);
   add_run(app, action);
   add_module_commands(app, action);
   add_bound(app, action);

@@ -37,11 +37,20 @@ Result<std::vector<NamedText>> assignments(const std::vector<std::string>& texts
   return named;
 }
 
+Status check_given_once(const std::string& what, const std::vector<NamedText>& named) {
+  for (size_t i = 0; i < named.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (named[i].name == named[j].name)
+        return {StatusCode::kInvalidArgument, what + " \"" + named[i].name + "\" is given twice"};
+  return {};
+}
+
 constexpr std::string_view kRandom = "random:";
 
 Result<Plan> make_plan(const RunOptions& options) {
   Plan plan;
   SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, assignments(options.inputs));
+  SCOPEVM_RETURN_IF_ERROR(check_given_once("input", plan.inputs));
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, assignments(options.outputs));
   for (const NamedText& input : plan.inputs)
     if (input.text.starts_with(kRandom))

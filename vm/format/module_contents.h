@@ -33,6 +33,7 @@ struct MemoryDecl {
   uint32_t bytes_slot = 0;        // exact bytes of the storage
   uint32_t lower_bound_slot = 0;  // the largest sum of live bytes (is_result: same as bytes_slot)
   std::string formula;            // for people: bytes over the dimensions' names
+  bool depends_on_data = false;   // known only during the call; 0 where it does not come to that
 };
 
 struct SourceDecl {
@@ -53,12 +54,13 @@ struct FunctionDecl {
 };
 
 // A native shape function: symbol in every image (ShapeFn). `checks[i]` is the message of check i;
-// "{0}" and "{1}" in it stand for slots lhs_slot and rhs_slot, which are written even when it
-// fails.
+// "{0}" and "{1}" in it stand for slots lhs_slot and rhs_slot, "{2}" and on for more_slots; all are
+// written even when it fails.
 struct CheckDecl {
   std::string message;
   uint32_t lhs_slot = 0;
   uint32_t rhs_slot = 0;
+  std::vector<uint32_t> more_slots;
 };
 struct ShapeFunctionDecl {
   std::string symbol;

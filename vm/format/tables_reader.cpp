@@ -112,8 +112,9 @@ class TablesReader {
     out.slot_count = f.slot_count();
     code_words_.push_back(f.code_words());
     each(*f.memory(), out.memory, [&](const fb::Memory& m) {
-      return MemoryDecl{m.pool(),       text(m.what()),       m.is_result(),
-                        m.bytes_slot(), m.lower_bound_slot(), text(m.formula())};
+      return MemoryDecl{m.pool(),           text(m.what()),       m.is_result(),
+                        m.bytes_slot(),     m.lower_bound_slot(), text(m.formula()),
+                        m.depends_on_data()};
     });
     each(*f.sources(), out.sources,
          [&](const fb::Source& s) { return SourceDecl{s.word(), text(s.name())}; });
@@ -123,7 +124,10 @@ class TablesReader {
   ShapeFunctionDecl shape_function(const fb::ShapeFunction& f) {
     ShapeFunctionDecl out{text(f.symbol()), f.slot_count(), f.dim_count(), {}};
     each(*f.checks(), out.checks, [&](const fb::Check& c) {
-      return CheckDecl{text(c.message()), c.lhs_slot(), c.rhs_slot()};
+      CheckDecl check{text(c.message()), c.lhs_slot(), c.rhs_slot(), {}};
+      if (c.more_slots() != nullptr)
+        check.more_slots.assign(c.more_slots()->begin(), c.more_slots()->end());
+      return check;
     });
     return out;
   }

@@ -43,7 +43,7 @@ Offset<fb::Function> function_table(FlatBufferBuilder& b, const FunctionDecl& fu
     auto what = b.CreateString(m.what);
     auto formula = b.CreateString(m.formula);
     return fb::CreateMemory(b, m.pool, what, m.is_result, m.bytes_slot, m.lower_bound_slot,
-                            formula);
+                            formula, m.depends_on_data);
   });
   auto sources = table_vector<fb::Source>(b, function.sources, [&](const auto& s) {
     return fb::CreateSource(b, s.word, b.CreateString(s.name));
@@ -57,7 +57,8 @@ Offset<fb::ShapeFunction> shape_function_table(FlatBufferBuilder& b,
                                                const ShapeFunctionDecl& function) {
   auto symbol = b.CreateString(function.symbol);
   auto checks = table_vector<fb::Check>(b, function.checks, [&](const CheckDecl& check) {
-    return fb::CreateCheck(b, b.CreateString(check.message), check.lhs_slot, check.rhs_slot);
+    return fb::CreateCheck(b, b.CreateString(check.message), check.lhs_slot, check.rhs_slot,
+                           b.CreateVector(check.more_slots));
   });
   return fb::CreateShapeFunction(b, symbol, function.slot_count, function.dim_count, checks);
 }

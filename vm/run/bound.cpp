@@ -1,12 +1,14 @@
 #include "vm/run/bound.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "runtime/nearest_name.h"
 #include "vm/isa/opcodes.h"
 #include "vm/run/bind.h"
+#include "vm/run/dim_formula.h"
 #include "vm/run/results.h"
 
 namespace scopevm::vm {
@@ -44,12 +46,14 @@ Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::Regis
     const std::vector<AxisRule>& rules = module.axis_rules()[input];
     for (size_t axis = 0; axis < rules.size(); ++axis) {
       const AxisRule& rule = rules[axis];
-      if (rule.exact < 0 && rule.dimension < 0)
-        return Status(StatusCode::kUnsupported, "input \"" + signature.inputs[input].name +
-                                                    "\": dim " + std::to_string(axis) +
-                                                    " has no name to give a value to");
-      values.push_back(rule.exact >= 0 ? rule.exact
-                                       : dims.at(signature.dimensions[rule.dimension].name));
+      const std::optional<int64_t> value =
+          rule.exact >= 0 ? rule.exact : evaluate_dim(signature.inputs[input].dims[axis], dims);
+      if (!value)
+        return Status(StatusCode::kInvalidArgument, "input \"" + signature.inputs[input].name +
+                                                        "\": dim " + std::to_string(axis) + ", " +
+                                                        signature.inputs[input].dims[axis] +
+                                                        ", has no value at these dims");
+      values.push_back(*value);
     }
   }
   return values;
@@ -100,7 +104,9 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
                     decl.is_result,
                     slots[decl.bytes_slot],
                     slots[decl.lower_bound_slot],
-                    decl.formula};
+                    decl.formula,
+                    decl.depends_on_data};
+    if (decl.depends_on_data) line.bytes = line.lower_bound_bytes = 0;
     ScopeBound& scope = scope_of(bound, line);
     scope.bytes += line.bytes;
     scope.lower_bound_bytes += line.lower_bound_bytes;

@@ -121,6 +121,8 @@ Status check_failure(const format::ShapeFunctionDecl& function, int64_t check,
   std::string text = decl.message;
   replace_all(text, "{0}", slots, decl.lhs_slot);
   replace_all(text, "{1}", slots, decl.rhs_slot);
+  for (size_t i = 0; i < decl.more_slots.size(); ++i)
+    replace_all(text, "{" + std::to_string(i + 2) + "}", slots, decl.more_slots[i]);
   return {StatusCode::kInvalidArgument, std::move(text)};
 }
 

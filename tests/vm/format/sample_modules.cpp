@@ -158,7 +158,11 @@ ModuleContents dense_module() {
   module.pools = default_pools();
   module.kernels = {{"k_dense", 4, 2}};
   module.shape_functions = {
-      {"shape_main", 5, 2, {{"main: input \"x\" dim 1 is {0}, expected {1}", 0, 1}}}};
+      {"shape_main",
+       5,
+       2,
+       {{"main: input \"x\" dim 1 is {0}, expected {1}", 0, 1},
+        {"main: {0} is not {1}, where n is {2} and m is {3}", 0, 1, {4, 2}}}}};
   module.constants = {{"fc.weight", DType::kF32, {8, 4}, 2, bytes_of_values(ramp(32))},
                       {"fc.scale", DType::kF32, {3}, 2, bytes_of_values(ramp(3))},
                       {"empty", DType::kI64, {0, 7}, 2, {}}};
@@ -180,7 +184,7 @@ ModuleContents dense_module() {
   main.register_count = 6;
   main.slot_count = 5;
   main.code = dense_code();
-  main.memory = {{1, "workspace", false, 4, 4, "64*n"}, {0, "y", true, 3, 3, "16*n"}};
+  main.memory = {{1, "workspace", false, 4, 4, "64*n", false}, {0, "y", true, 3, 3, "16*n", false}};
   main.sources = {{32, "fc+relu"}};
   module.functions = {main};
   return module;
@@ -202,7 +206,7 @@ ModuleContents branching_module() {
   module.messages = {"no element: \"n\" is 0"};
   FunctionDecl main = vector_function("main", 7, 6);
   main.code = branching_code();
-  main.memory = {{3, "y", true, 3, 3, "4*n"}};
+  main.memory = {{3, "y", true, 3, 3, "4*n", true}};
   FunctionDecl forward = vector_function("forward \xC3\xA9", 2, 1);
   forward.code = forwarding_code();
   module.functions = {main, forward};
@@ -265,8 +269,10 @@ std::string fingerprint(const ModuleContents& module) {
   for (const FunctionDecl& f : module.functions) print.add("function").add(f);
   for (const ShapeFunctionDecl& f : module.shape_functions) {
     print.add("shape").add(f.symbol).add(int64_t{f.slot_count}).add(int64_t{f.dim_count});
-    for (const CheckDecl& c : f.checks)
+    for (const CheckDecl& c : f.checks) {
       print.add(c.message).add(int64_t{c.lhs_slot}).add(int64_t{c.rhs_slot});
+      for (uint32_t slot : c.more_slots) print.add(int64_t{slot});
+    }
   }
   for (const KernelDecl& k : module.kernels)
     print.add("kernel").add(k.symbol).add(int64_t{k.buffer_count}).add(int64_t{k.param_count});

@@ -104,7 +104,7 @@ TEST_F(SumErrors, FailedCheckHasTheValuesInItsMessage) {
   expect(session.call(std::vector{tensor({3, 4}), tensor({2, 4})}).status(),
          StatusCode::kInvalidArgument, "main: Add: input \"y\" dim 0 is 2, \"x\" requires 3");
   expect(session_.call(std::vector{tensor({1001, 4}), tensor({1001, 4})}).status(),
-         StatusCode::kInvalidArgument, "main: n is 1001, at most 1000");
+         StatusCode::kInvalidArgument, "main: n is 1001, at most 1000; y has 1001 rows");
 }
 
 TEST_F(SumErrors, BoundNamesWhatItNeeds) {
@@ -113,7 +113,7 @@ TEST_F(SumErrors, BoundNamesWhatItNeeds) {
   expect(module_.memory_bound({{"n", 1}, {"N", 1}}).status(), StatusCode::kInvalidArgument,
          "the module has no dimension \"N\"; did you mean \"n\"?");
   expect(module_.memory_bound({{"n", 2000}}).status(), StatusCode::kInvalidArgument,
-         "main: n is 2000, at most 1000");
+         "main: n is 2000, at most 1000; y has 2000 rows");
 }
 
 TEST_F(SumErrors, OutputOfAnotherShape) {

@@ -86,7 +86,7 @@ format::ModuleContents empty_contents() {
                                6,
                                4,
                                {{"main: Add: input \"y\" dim 0 is {1}, \"x\" requires {0}", 3, 4},
-                                {"main: n is {0}, at most 1000", 3, 3}}},
+                                {"main: n is {0}, at most 1000; y has {2} rows", 3, 3, {4}}}},
                               {"test_count_down", 2, 1, {}}};
   contents.images = {{0, "any", {}, own(read_file(SCOPEVM_TEST_KERNELS))}};
   contents.producer = "test";

@@ -58,6 +58,7 @@ void visit_check(V& v, Check& check) {
   v.slot(check.lhs_slot);
   v.slot(check.rhs_slot);
   v.string(check.message);
+  v.slots(check.more_slots);
 }
 
 template <typename V, typename Function>
@@ -91,6 +92,7 @@ template <typename V, typename Memory>
 void visit_memory(V& v, Memory& memory) {
   v.string(memory.what);
   v.flag(memory.is_result, "result");
+  v.flag(memory.depends_on_data, "data");
   v.word("pool");
   v.number(memory.pool);
   v.word("bytes");

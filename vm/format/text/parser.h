@@ -64,6 +64,9 @@ class Parser {
     advance();
   }
   void slot(uint32_t& slot);
+  void slots(std::vector<uint32_t>& slots) {
+    if (is_punctuation('[')) list(slots, [this](uint32_t& value) { slot(value); });
+  }
   void dtype(DType& dtype);
   template <typename Enum, size_t kCount>
   void choice(Enum& value, const std::string_view (&names)[kCount]) {

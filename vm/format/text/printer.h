@@ -27,6 +27,10 @@ class Printer {
     word(std::to_string(number));
   }
   void slot(const uint32_t& slot) { word("s" + std::to_string(slot)); }
+  // Nothing where there are none.
+  void slots(const std::vector<uint32_t>& slots) {
+    if (!slots.empty()) list(slots, [this](uint32_t slot) { out_ += "s" + std::to_string(slot); });
+  }
   void dtype(const DType& dtype) { word(scopevm::name(dtype)); }
   template <typename Enum, size_t kCount>
   void choice(const Enum& value, const std::string_view (&names)[kCount]) {

@@ -56,10 +56,14 @@ Status verify_symbols(const ModuleContents& module) {
     const ShapeFunctionDecl& function = module.shape_functions[i];
     std::string context = "shape function " + std::to_string(i);
     if (function.symbol.empty()) return invalid(context + ": has no symbol");
-    for (const CheckDecl& check : function.checks)
+    for (const CheckDecl& check : function.checks) {
       for (uint32_t slot : {check.lhs_slot, check.rhs_slot})
         SCOPEVM_RETURN_IF_ERROR(
             check_index("check slot", slot, function.slot_count).with_context(context));
+      for (uint32_t slot : check.more_slots)
+        SCOPEVM_RETURN_IF_ERROR(
+            check_index("check slot", slot, function.slot_count).with_context(context));
+    }
   }
   return {};
 }
@@ -87,6 +91,11 @@ bool is_dim_number(const std::string& dim) {
   return error == std::errc() && end == dim.data() + dim.size() && value >= 0;
 }
 
+// Looks like one: the shape function computes it, and checks that the input is so.
+bool is_expression(const std::string& dim) {
+  return dim.find_first_of("+-*(") != std::string::npos;
+}
+
 Status verify_tensor(const TensorDecl& tensor) {
   if (static_cast<int>(tensor.dtype) >= kDTypeCount)
     return invalid(quoted(tensor.name) + ": element type is not known");
@@ -112,9 +121,9 @@ Status verify_signature(const FunctionDecl& function) {
     if (!names.insert(input.name).second)
       return invalid("input " + quoted(input.name) + ": a second one of this name");
     for (const std::string& dim : input.dims)
-      if (!is_dim_number(dim) && !symbols.contains(dim))
+      if (!is_dim_number(dim) && !symbols.contains(dim) && !is_expression(dim))
         return invalid("input " + quoted(input.name) + ": dim " + quoted(dim) +
-                       " is neither a number nor a declared dimension");
+                       " is neither a number nor a declared dimension, nor an expression");
   }
   for (const TensorDecl& output : function.outputs)
     SCOPEVM_RETURN_IF_ERROR(verify_tensor(output).with_context("output"));

@@ -1,0 +1,60 @@
+// One compilation: the pipeline's stages and what each leaves for the next. compile() runs them
+// all, explain() those up to shapes.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/bytecode/emit.h"
+#include "compiler/driver/context.h"
+#include "compiler/kernels/generator.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "scopevm/compiler.h"
+#include "vm/format/module_contents.h"
+
+namespace scopevm {
+
+class Compilation {
+ public:
+  explicit Compilation(const CompileOptions& options) : options_(options) {}
+
+  Result<CompileOutput> run();
+  Result<ShapeExplanation> explain_shapes();
+
+ private:
+  Status check_options() const;
+  void begin(std::string_view stage, int64_t done = 0, int64_t total = 0);
+  void end();
+  bool wants(std::string_view stage) const { return options_.dump && options_.dump_after == stage; }
+  void dump(std::string_view stage, const std::string& text) {
+    if (wants(stage)) options_.dump(text);
+  }
+  void dump(std::string_view stage, mlir::ModuleOp module);
+
+  // The stages, in order.
+  Status import();
+  Status simplify_and_fuse();
+  Status lower_for_targets();
+  Status plan();
+  Status make_images();
+
+  const CompileOptions& options_;
+  CompileOutput output_;
+  std::string stage_;
+  std::chrono::steady_clock::time_point began_;
+
+  std::unique_ptr<mlir::MLIRContext> context_ = make_context();
+  mlir::OwningOpRef<mlir::ModuleOp> graph_;
+  std::vector<kernels::Target> targets_;
+  std::vector<std::unique_ptr<kernels::KernelModule>> kernels_;  // by target
+  Program program_;
+  std::vector<bytecode::PlannedFunction> planned_;
+  format::ModuleContents module_;
+};
+
+}  // namespace scopevm

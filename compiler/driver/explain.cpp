@@ -1,0 +1,213 @@
+// explain_shapes(): a model's values with their shapes, its symbols, its checks. Values and symbols
+// are those of the imported graph, node by node as the model has them; checks are those of the
+// shape program, after simplification has proved what it can.
+#include <set>
+
+#include "compiler/driver/compilation.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/passes.h"
+#include "compiler/graph/symbolic_values.h"
+#include "compiler/kernels/checks.h"
+#include "compiler/kernels/lower.h"
+#include "compiler/placement/place.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace scopevm {
+namespace {
+
+using graph::TensorType;
+using Explained = ShapeExplanation::Function;
+
+// Longer lists of elements are data.
+constexpr size_t kMostElements = 16;
+
+std::string list_of(llvm::ArrayRef<DimExpr> dims) {
+  std::string text;
+  for (DimExpr dim : dims) text += (text.empty() ? "" : ", ") + dim.str();
+  return "[" + text + "]";
+}
+
+std::string type_text(mlir::Type type) {
+  if (auto tensor = mlir::dyn_cast<TensorType>(type))
+    return std::string(name(tensor.getDtype())) + list_of(tensor.getShape());
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+// Walks a function of the imported graph.
+class GraphReader {
+ public:
+  explicit GraphReader(Explained& explained) : explained_(explained) {}
+
+  void read(mlir::func::FuncOp function) {
+    explained_.name = function.getName().str();
+    if (auto names = function->getAttrOfType<mlir::DictionaryAttr>("sv.dim_names"))
+      for (mlir::NamedAttribute name : names)
+        model_names_[name.getName().str()] =
+            mlir::cast<mlir::StringAttr>(name.getValue()).getValue().str();
+    mlir::Block& block = function.getBody().front();
+    for (mlir::BlockArgument argument : block.getArguments()) {
+      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
+      std::string text = name ? name.str() : "input" + std::to_string(argument.getArgNumber());
+      add(argument, text, "input", "input \"" + text + "\"");
+    }
+    read_block(block);
+  }
+
+ private:
+  void read_block(mlir::Block& block) {
+    for (mlir::Operation& op : block) {
+      if (op.hasTrait<mlir::OpTrait::IsTerminator>()) continue;
+      std::string name = kernels::op_name(&op), kind = op.getName().stripDialect().str();
+      std::string maker = kind + (name == kind ? "" : " \"" + name + "\"");
+      for (mlir::OpResult result : op.getResults()) {
+        bool is_one_of_many = op.getNumResults() > 1;
+        add(result, is_one_of_many ? name + "#" + std::to_string(result.getResultNumber()) : name,
+            kind, maker);
+      }
+      ++depth_;
+      for (mlir::Region& region : op.getRegions())
+        for (mlir::Block& inner : region) {
+          for (mlir::BlockArgument argument : inner.getArguments())
+            add(argument, name + "." + std::to_string(argument.getArgNumber()), "argument", maker);
+          read_block(inner);
+        }
+      --depth_;
+    }
+  }
+
+  void add(mlir::Value value, const std::string& name, const std::string& op,
+           const std::string& maker) {
+    std::string elements;
+    if (const std::vector<DimExpr>* known = symbols_.find(value))
+      if (known->size() <= kMostElements) elements = list_of(*known);
+    explained_.values.push_back({name, op, type_text(value.getType()), elements, depth_});
+    auto tensor = mlir::dyn_cast<TensorType>(value.getType());
+    if (!tensor) return;
+    for (size_t axis = 0; axis < tensor.getShape().size(); ++axis)
+      for (const std::string& symbol : tensor.getShape()[axis].symbols())
+        if (seen_.insert(symbol).second)
+          explained_.symbols.push_back(
+              {symbol, model_names_[symbol], maker + " dim " + std::to_string(axis)});
+  }
+
+  Explained& explained_;
+  graph::SymbolicValues symbols_{graph::DimIntervals()};
+  std::map<std::string, std::string> model_names_;
+  std::set<std::string> seen_;
+  int depth_ = 0;
+};
+
+// What each value of a shape program is, as an expression: a symbol, or the input dim itself where
+// that is checked against something.
+std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& program) {
+  using Op = ShapeProgram::Op;
+  std::vector<DimExpr> dims;
+  std::set<std::string> bound;
+  for (ValueId id : function.inputs) {
+    const Value& input = function.values[id];
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      DimExpr dim = input.shape[axis];
+      bool binds = dim.kind() == DimExpr::Kind::kSymbol &&
+                   bound.insert(std::string(dim.symbol_name())).second;
+      dims.push_back(binds ? dim
+                           : DimExpr::symbol(input.name + ".shape[" + std::to_string(axis) + "]"));
+    }
+  }
+  std::vector<DimExpr> values;
+  for (const ShapeProgram::Instruction& i : program.instructions()) {
+    auto operand = [&](ShapeProgram::ValueIndex index) { return values[index]; };
+    switch (i.op) {
+      case Op::kConstant:
+        values.push_back(i.immediate);
+        break;
+      case Op::kInputDim:
+        values.push_back(dims[i.immediate]);
+        break;
+      case Op::kThreads:
+        values.push_back(DimExpr::symbol(kThreadsSymbol));
+        break;
+      case Op::kBorn:
+        values.push_back(program.born_value(i.immediate));
+        break;
+      case Op::kAdd:
+        values.push_back(operand(i.a) + operand(i.b));
+        break;
+      case Op::kMul:
+        values.push_back(operand(i.a) * operand(i.b));
+        break;
+      case Op::kFloorDiv:
+        values.push_back(floordiv(operand(i.a), operand(i.b)));
+        break;
+      case Op::kMod:
+        values.push_back(mod(operand(i.a), operand(i.b)));
+        break;
+      case Op::kMin:
+        values.push_back(min(operand(i.a), operand(i.b)));
+        break;
+      case Op::kMax:
+        values.push_back(max(operand(i.a), operand(i.b)));
+        break;
+    }
+  }
+  return values;
+}
+
+std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
+  switch (kind) {
+    case Check::Kind::kEqual:
+      return lhs.str() + " == " + rhs.str();
+    case Check::Kind::kBroadcastable:
+      return lhs.str() + " == " + rhs.str() + ", or one is 1";
+    case Check::Kind::kAtLeast:
+      if (lhs.is_constant()) return rhs.str() + " <= " + lhs.str();
+      return lhs.str() + " >= " + rhs.str();
+    case Check::Kind::kMultipleOf:
+      return lhs.str() + " % " + rhs.str() + " == 0";
+  }
+  return "";
+}
+
+void add_checks(const Function& function, const ShapeProgram& program, Explained& explained) {
+  std::vector<DimExpr> values = expressions(function, program);
+  for (const ShapeProgram::Condition& c : program.conditions())
+    explained.checks.push_back({condition_text(c.kind, values[c.lhs], values[c.rhs]), c.message});
+}
+
+void add_bounds(const Function& function, Explained& explained) {
+  for (const Dimension& dimension : function.dimensions)
+    for (ShapeExplanation::Symbol& symbol : explained.symbols)
+      if (symbol.name == dimension.name) {
+        symbol.bound = {dimension.min, dimension.max, dimension.multiple_of};
+        symbol.is_bound = true;
+      }
+}
+
+}  // namespace
+
+Result<ShapeExplanation> Compilation::explain_shapes() {
+  ShapeExplanation explanation;
+  SCOPEVM_RETURN_IF_ERROR(check_options());
+  SCOPEVM_RETURN_IF_ERROR(import());
+  for (auto function : graph_->getOps<mlir::func::FuncOp>())
+    if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
+  SCOPEVM_RETURN_IF_ERROR(simplify_and_fuse());
+  SCOPEVM_RETURN_IF_ERROR(placement::place(*graph_, placement::Machine()));
+  SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
+  for (const Function& function : program_.functions) {
+    SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram program, ShapeProgram::create(function));
+    for (Explained& explained : explanation.functions)
+      if (explained.name == function.name) {
+        add_bounds(function, explained);
+        add_checks(function, program, explained);
+      }
+  }
+  return explanation;
+}
+
+Result<ShapeExplanation> explain_shapes(const CompileOptions& options) {
+  return Compilation(options).explain_shapes();
+}
+
+}  // namespace scopevm

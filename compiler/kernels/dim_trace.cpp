@@ -1,0 +1,153 @@
+// Follows dims through the graph, from a value back to inputs: see dim_trace.h.
+#include "compiler/kernels/dim_trace.h"
+
+#include <algorithm>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/checks.h"
+#include "compiler/shapes/dim_text.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace scopevm::kernels {
+namespace {
+
+using graph::TensorType;
+
+constexpr size_t kLongestName = 40;
+constexpr size_t kLongestExpression = 60;
+constexpr size_t kMostSymbols = 2;
+constexpr size_t kMostOps = 3;
+
+std::string quoted(const std::string& name) { return "\"" + cut_text(name, kLongestName) + "\""; }
+
+// A group's body sees the group's operands as arguments.
+mlir::Value outside_group(mlir::Value value) {
+  while (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
+    auto group = mlir::dyn_cast_or_null<graph::GroupOp>(argument.getOwner()->getParentOp());
+    if (!group) break;
+    value = group->getOperand(argument.getArgNumber());
+  }
+  return value;
+}
+
+// The name of a function's argument; empty for any other value.
+std::string input_name(mlir::Value value) {
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+  auto function =
+      argument ? mlir::dyn_cast_or_null<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
+               : nullptr;
+  if (!function) return "";
+  auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
+  return name ? name.str() : "input" + std::to_string(argument.getArgNumber());
+}
+
+llvm::ArrayRef<DimExpr> dims_of(mlir::Value value) {
+  auto type = mlir::dyn_cast<TensorType>(value.getType());
+  return type ? type.getShape() : llvm::ArrayRef<DimExpr>();
+}
+
+bool mentions(DimExpr e, const std::vector<std::string>& symbols) {
+  return std::ranges::any_of(
+      e.symbols(), [&](const std::string& name) { return llvm::is_contained(symbols, name); });
+}
+
+// What makes a value, without its name: null for arguments.
+mlir::Operation* maker(mlir::Value value) { return value.getDefiningOp(); }
+
+struct Step {
+  mlir::Value from;
+  DimExpr dim;
+};
+
+// The operand dim that `e` of `op`'s result comes from: the same dim, else one of the same symbols.
+std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
+  for (mlir::Value operand : op->getOperands())
+    if (llvm::is_contained(dims_of(operand), e)) return Step{operand, e};
+  std::vector<std::string> symbols = e.symbols();
+  for (mlir::Value operand : op->getOperands())
+    for (DimExpr dim : dims_of(operand))
+      if (mentions(dim, symbols)) return Step{operand, dim};
+  return std::nullopt;
+}
+
+// Names of the ops that changed the dim on its way from an input to `value`, nearest first.
+std::vector<std::string> changes(DimExpr e, mlir::Value value) {
+  std::vector<std::string> names;
+  value = outside_group(value);
+  while (mlir::Operation* op = maker(value)) {
+    // A group's results come from its body; outside, the group as a whole is the op.
+    std::optional<Step> step = step_back(op, e);
+    if (!step) break;
+    if (step->dim != e) names.push_back(op_name(op));
+    e = step->dim;
+    value = outside_group(step->from);
+  }
+  return names;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kMostOps; ++i)
+    text += (i > 0 ? ", " : "") + quoted(names[names.size() - 1 - i]);
+  return names.size() > kMostOps ? text + ", ..." : text;
+}
+
+}  // namespace
+
+std::string DimTrace::name(mlir::Value value) {
+  value = outside_group(value);
+  std::string input = input_name(value);
+  if (!input.empty()) return "input " + quoted(input);
+  if (mlir::Operation* op = maker(value)) return quoted(op_name(op));
+  return "its operand";
+}
+
+// `input "x" dim 2`, or the op that made the symbol.
+std::string DimTrace::birth_of(const std::string& symbol, mlir::Value value) {
+  DimExpr wanted = DimExpr::symbol(symbol);
+  value = outside_group(value);
+  mlir::Region* region = value.getParentRegion();
+  while (region && !mlir::isa<mlir::func::FuncOp>(region->getParentOp()))
+    region = region->getParentRegion();
+  if (region)
+    for (mlir::BlockArgument argument : region->getArguments())
+      for (auto [axis, dim] : llvm::enumerate(dims_of(argument)))
+        if (dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name() == symbol)
+          return name(argument) + " dim " + std::to_string(axis);
+  while (mlir::Operation* op = maker(value)) {
+    std::optional<Step> step = step_back(op, wanted);
+    if (!step || !mentions(step->dim, {symbol})) return quoted(op_name(op));
+    value = outside_group(step->from);
+  }
+  return name(value);
+}
+
+std::string DimTrace::origin(DimExpr e, mlir::Value value) {
+  if (e.is_constant()) return "";
+  value = outside_group(value);
+  bool is_symbol = e.kind() == DimExpr::Kind::kSymbol;
+  if (is_symbol && !input_name(value).empty() && llvm::is_contained(dims_of(value), e)) return "";
+  std::string text = is_symbol ? std::string(e.symbol_name()) : short_text(e, kLongestExpression);
+  if (is_symbol) return cut_text(text, kLongestName) + " from " + birth_of(text, value);
+  size_t count = 0;
+  for (const std::string& symbol : e.symbols()) {
+    DimExpr named = DimExpr::symbol(symbol);
+    if (llvm::is_contained(shown_, named)) continue;  // the other side told
+    if (++count > kMostSymbols) return text + ", ...";
+    shown_.push_back(named);
+    text += (count == 1 ? " with " : ", ") + cut_text(symbol, kLongestName) + " = {" +
+            std::to_string(shown_.size() + 1) + "} from " + birth_of(symbol, value);
+  }
+  return text;
+}
+
+std::string DimTrace::way(DimExpr e, mlir::Value value) {
+  value = outside_group(value);
+  std::vector<std::string> names = changes(e, value);
+  // The value's own op is named beside the dim.
+  if (!names.empty() && maker(value) && names.front() == op_name(maker(value)))
+    names.erase(names.begin());
+  return names.empty() ? "" : ", through " + list_of(names);
+}
+
+}  // namespace scopevm::kernels

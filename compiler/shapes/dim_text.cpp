@@ -1,0 +1,26 @@
+// Expressions cut to fit a message: see dim_text.h.
+#include "compiler/shapes/dim_text.h"
+
+#include "compiler/shapes/polynomial.h"
+
+namespace scopevm {
+
+// A shared operand is printed each time it occurs: the text of a small graph may be endless.
+constexpr size_t kLargestPrinted = 4096;  // nodes
+
+std::string short_text(DimExpr e, size_t longest) {
+  if (dims::tree_size(e) > kLargestPrinted) return "an expression too long to print...";
+  return cut_text(e.str(), longest);
+}
+
+std::string cut_text(std::string text, size_t longest) {
+  constexpr char kRest[] = "...";
+  constexpr size_t kRestSize = sizeof kRest - 1;
+  if (text.size() <= longest || longest < kRestSize) return text;
+  size_t end = longest - kRestSize;
+  auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  while (end > 0 && continues(text[end])) --end;
+  return text.substr(0, end) + kRest;
+}
+
+}  // namespace scopevm

@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""Writes the ONNX files and tensors that the tables of this folder name (python3-onnx 1.12)."""
+import os
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def value(name, shape, dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def i64(*values):
+    return np.array(values, dtype=np.int64)
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, name=outputs[0] + "_1", **attributes)
+
+
+def save(name, nodes, inputs, outputs, initializers=()):
+    graph = helper.make_graph(nodes, name, inputs, outputs, [
+        numpy_helper.from_array(array, key) for key, array in initializers
+    ])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.producer_name = "scopevm tests"
+    with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+
+
+def rows():
+    """x: [n, h] -> rows of 12 elements: Reshape with a -1."""
+    save("rows", [node("Relu", ["x"], ["warm"]), node("Reshape", ["warm", "shape"], ["row"])],
+         [value("x", ["n", "h"])], [value("row", [None, 12])], [("shape", i64(-1, 12))])
+
+
+def heads():
+    """x: [n, t, 6] -> [n, t, 2, 4]: a target that six elements a row never fill."""
+    save("heads", [node("Reshape", ["x", "shape"], ["split"])], [value("x", ["n", "t", 6])],
+         [value("split", [None] * 4)], [("shape", i64(0, 0, 2, 4))])
+
+
+def like():
+    """x: [n, 1] expanded to the shape of y: [m, k]."""
+    save("like", [node("Shape", ["y"], ["shape"]), node("Expand", ["x", "shape"], ["wide"])],
+         [value("x", ["n", 3]), value("y", ["m", "k"])], [value("wide", [None, None])])
+
+
+def words():
+    """Rows of a table of five, picked by ids."""
+    save("words", [node("Gather", ["table", "ids"], ["embedding"], axis=0)],
+         [value("ids", ["n"], TensorProto.INT64)], [value("embedding", ["n", 2])],
+         [("table", np.arange(10, dtype=np.float32).reshape(5, 2))])
+
+
+def picked():
+    """GatherElements and ScatterElements along axis 1."""
+    save("picked", [
+        node("GatherElements", ["x", "at"], ["taken"], axis=1),
+        node("ScatterElements", ["x", "at", "new"], ["put"], axis=1),
+    ], [value("x", ["n", "h"]), value("at", ["m", "k"], TensorProto.INT64),
+        value("new", ["p", "q"])], [value("taken", None), value("put", None)])
+
+
+def parts():
+    """Split in two parts of 3 and 5, and in two equal ones."""
+    save("parts", [node("Split", ["x", "sizes"], ["left", "right"], axis=0)],
+         [value("x", [8])], [value("left", [3]), value("right", [6])], [("sizes", i64(3, 6))])
+    save("halves", [node("Split", ["x"], ["left", "right"], axis=1)],
+         [value("x", ["n", "h"])], [value("left", None), value("right", None)])
+
+
+def squeezed():
+    """Dims that are said to be 1."""
+    save("squeezed", [node("Squeeze", ["x", "axis"], ["flat"])], [value("x", ["n", "h", 4])],
+         [value("flat", None)], [("axis", i64(2))])
+
+
+def joined():
+    """Static dims that cannot be joined, multiplied, broadcast."""
+    save("unlike", [node("Concat", ["x", "y"], ["both"], axis=0)],
+         [value("x", ["n", 4]), value("y", ["m", 5])], [value("both", None)])
+    save("inner", [node("MatMul", ["x", "w"], ["product"])], [value("x", ["n", 4])],
+         [value("product", None)], [("w", np.ones((5, 2), dtype=np.float32))])
+
+
+def huge():
+    """Shapes beyond every memory: x tiled 2^31 times along both axes, and a constant of 2^62."""
+    save("tiled", [node("Tile", ["x", "times"], ["wall"])], [value("x", ["n", "h"])],
+         [value("wall", None)], [("times", i64(1 << 31, 1 << 31))])
+    save("filled", [node("ConstantOfShape", ["dims"], ["zeros"]), node("Add", ["x", "zeros"],
+                                                                       ["sum"])],
+         [value("x", [1])], [value("sum", None)], [("dims", i64(1 << 62))])
+    save("negative", [node("ConstantOfShape", ["dims"], ["zeros"]), node("Add", ["x", "zeros"],
+                                                                         ["sum"])],
+         [value("x", [1])], [value("sum", None)], [("dims", i64(3, -2))])
+    save("declared", [node("Relu", ["x"], ["y"])], [value("x", [1 << 62, 1 << 62])],
+         [value("y", None)])
+
+
+def masked():
+    """A mask whose length is the sum of two others' dims."""
+    save("masked", [
+        node("Concat", ["cache", "step"], ["keys"], axis=0),
+        node("Add", ["keys", "mask"], ["scores"]),
+    ], [value("mask", ["past + now"]), value("cache", ["past"]), value("step", ["now"])],
+         [value("scores", None)])
+
+
+def tensors():
+    np.save(os.path.join(FOLDER, "integers.npy"), np.zeros((2, 3, 5), dtype=np.int64))
+    np.save(os.path.join(FOLDER, "floats.npy"), np.zeros((2,), dtype=np.float32))
+    np.save(os.path.join(FOLDER, "ids_beyond.npy"), i64(0, 4, 5))
+    np.save(os.path.join(FOLDER, "ids_before.npy"), i64(-5, -6))
+    np.save(os.path.join(FOLDER, "ids_absurd.npy"), i64(1 << 62))
+
+
+for make in (rows, heads, like, words, picked, parts, squeezed, joined, huge, masked, tensors):
+    make()

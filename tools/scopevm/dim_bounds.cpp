@@ -1,0 +1,132 @@
+// --dim: texts like "n=1..512" and "n%8==0" into one bound a name.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "tools/scopevm/arguments.h"
+
+namespace scopevm::tool {
+namespace {
+
+Status wrong(std::string_view text, const std::string& what) {
+  return {StatusCode::kInvalidArgument, "--dim \"" + std::string(text) + "\": " + what};
+}
+
+constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2 or n%8==0";
+
+// All that was said of one name.
+struct Claims {
+  std::optional<int64_t> min;
+  std::optional<int64_t> max;
+  int64_t multiple_of = 1;
+  std::string texts;  // as they were given, for the message when they contradict each other
+};
+
+enum class Relation : uint8_t { kEqual, kAtMost, kAtLeast, kMultipleOf };
+
+// A text taken apart: "n" "<=" "512".
+struct Claim {
+  std::string_view name;
+  Relation relation;
+  std::string_view value;
+};
+
+Result<Claim> split_claim(std::string_view text) {
+  const size_t at = text.find_first_of("<>=%!");
+  if (at == std::string_view::npos || at == 0) return wrong(text, kForms);
+  const std::string_view name = text.substr(0, at), rest = text.substr(at);
+  if (rest.starts_with("<=")) return Claim{name, Relation::kAtMost, rest.substr(2)};
+  if (rest.starts_with(">=")) return Claim{name, Relation::kAtLeast, rest.substr(2)};
+  if (rest.starts_with("==")) return Claim{name, Relation::kEqual, rest.substr(2)};
+  if (rest.starts_with("=")) return Claim{name, Relation::kEqual, rest.substr(1)};
+  if (rest.starts_with("<")) return wrong(text, "bounds include their ends: use <=");
+  if (rest.starts_with(">")) return wrong(text, "bounds include their ends: use >=");
+  if (!rest.starts_with("%")) return wrong(text, kForms);
+  const size_t equals = rest.find('=');
+  const std::string_view remainder = equals == std::string_view::npos ? "" : rest.substr(equals);
+  if (remainder != "" && remainder != "==0" && remainder != "=0")
+    return wrong(text, "only the remainder 0 can be asked for: n%8==0");
+  return Claim{name, Relation::kMultipleOf,
+               rest.substr(1, equals == std::string_view::npos ? equals : equals - 1)};
+}
+
+Status read_number(std::string_view text, std::string_view number, int64_t least, int64_t& value) {
+  const Result<int64_t> parsed = parse_number(number);
+  if (!parsed.is_ok() || number.empty())
+    return wrong(text, "\"" + std::string(number) + "\" is no whole number of 64 bits");
+  value = *parsed;
+  if (value < least)
+    return wrong(text, std::to_string(value) + " is below " + std::to_string(least));
+  return {};
+}
+
+Status add_range(std::string_view text, const Claim& claim, Claims& claims) {
+  const size_t dots = claim.value.find("..");
+  const bool is_range = claim.relation == Relation::kEqual && dots != std::string_view::npos;
+  int64_t low = 0, high = 0;
+  SCOPEVM_RETURN_IF_ERROR(
+      read_number(text, is_range ? claim.value.substr(0, dots) : claim.value, 0, low));
+  high = low;
+  if (is_range) SCOPEVM_RETURN_IF_ERROR(read_number(text, claim.value.substr(dots + 2), 0, high));
+  if (low > high) return wrong(text, "the range ends before it begins");
+  if (claim.relation != Relation::kAtMost) claims.min = std::max(claims.min.value_or(0), low);
+  if (claim.relation != Relation::kAtLeast) claims.max = std::min(claims.max.value_or(high), high);
+  return {};
+}
+
+Status add_multiple(std::string_view text, const Claim& claim, Claims& claims) {
+  int64_t factor = 0;
+  SCOPEVM_RETURN_IF_ERROR(read_number(text, claim.value, 1, factor));
+  const int64_t more = factor / std::gcd(factor, claims.multiple_of);
+  if (__builtin_mul_overflow(claims.multiple_of, more, &claims.multiple_of))
+    return wrong(text, "no dim is a multiple of this and of what was said before");
+  return {};
+}
+
+Status add_claim(std::string_view text, std::map<std::string, Claims>& names) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Claim claim, split_claim(text));
+  Claims& claims = names[std::string(claim.name)];
+  claims.texts += (claims.texts.empty() ? "" : ",") + std::string(text);
+  return claim.relation == Relation::kMultipleOf ? add_multiple(text, claim, claims)
+                                                 : add_range(text, claim, claims);
+}
+
+// The ends move to the nearest multiples.
+Result<DimBound> combine(const Claims& claims) {
+  DimBound bound;
+  const int64_t factor = claims.multiple_of;
+  const bool is_zero = claims.max == 0 && claims.min == 0;
+  bound.min = claims.min.value_or(bound.min);
+  bound.max = claims.max.value_or(bound.max);
+  bound.multiple_of = factor;
+  if (is_zero) return bound;
+  bound.max -= bound.max % factor;
+  if (const int64_t over = bound.min % factor; over > 0 && bound.min <= bound.max)
+    bound.min += factor - over;
+  if (bound.min <= bound.max) return bound;
+  std::string reason = "no value keeps that";
+  if (!claims.min) reason += "; where nothing else is said a dim is at least 1";
+  if (!claims.max)
+    reason += "; where nothing else is said a dim is at most " + std::to_string(DimBound().max);
+  return wrong(claims.texts, reason);
+}
+
+}  // namespace
+
+Status add_dim_bounds(const std::vector<std::string>& texts,
+                      std::map<std::string, DimBound>& bounds) {
+  std::map<std::string, Claims> names;
+  for (const std::string& text : texts)
+    for (std::string_view rest = text;;) {
+      const size_t comma = rest.find(',');
+      SCOPEVM_RETURN_IF_ERROR(add_claim(rest.substr(0, comma), names));
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+  for (const auto& [name, claims] : names) {
+    SCOPEVM_ASSIGN_OR_RETURN(bounds[name], combine(claims));
+  }
+  return {};
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,116 @@
+// scopevm explain: what the compiler knows of a model before any request, as text or JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/scopevm/arguments.h"
+#include "tools/scopevm/commands.h"
+#include "tools/scopevm/compiler_library.h"
+#include "tools/scopevm/exit_code.h"
+
+namespace scopevm::tool {
+namespace {
+
+using Explained = ShapeExplanation::Function;
+using nlohmann::ordered_json;
+
+std::string bound_text(const ShapeExplanation::Symbol& symbol) {
+  if (!symbol.is_bound) return "at least 0";
+  std::string text = fmt::format("{}..{}", symbol.bound.min, symbol.bound.max);
+  if (symbol.bound.multiple_of > 1)
+    text += fmt::format(", multiple of {}", symbol.bound.multiple_of);
+  return text;
+}
+
+// Column widths, so that long names do not push everything away.
+template <typename List, typename Text>
+size_t width_of(const List& list, const Text& text) {
+  constexpr size_t kWidest = 40;
+  size_t width = 1;
+  for (const auto& item : list) width = std::max(width, text(item).size());
+  return std::min(width, kWidest);
+}
+
+void print_values(const Explained& function) {
+  const size_t names = width_of(function.values, [](const auto& v) { return v.name; });
+  const size_t ops = width_of(function.values, [](const auto& v) { return v.op; });
+  fmt::print("  values\n");
+  for (const ShapeExplanation::Value& value : function.values)
+    fmt::print("    {:{}}{:<{}}  {:<{}}  {}{}\n", "", 2 * value.depth, value.name, names, value.op,
+               ops, value.type, value.elements.empty() ? "" : " = " + value.elements);
+}
+
+void print_symbols(const Explained& function) {
+  const size_t names = width_of(function.symbols, [](const auto& s) { return s.name; });
+  const size_t bounds = width_of(function.symbols, bound_text);
+  fmt::print("  symbols\n");
+  for (const ShapeExplanation::Symbol& symbol : function.symbols)
+    fmt::print("    {:<{}}  {:<{}}  {}{}\n", symbol.name, names, bound_text(symbol), bounds,
+               symbol.born,
+               symbol.model_name.empty() ? "" : fmt::format(" (\"{}\")", symbol.model_name));
+  if (function.symbols.empty()) fmt::print("    none\n");
+}
+
+void print_text(const ShapeExplanation& explanation) {
+  for (const Explained& function : explanation.functions) {
+    fmt::print("function {}\n", function.name);
+    print_values(function);
+    print_symbols(function);
+    fmt::print("  checks\n");
+    for (const ShapeExplanation::Check& check : function.checks)
+      fmt::print("    {}\n        {}\n", check.condition, check.message);
+    if (function.checks.empty()) fmt::print("    none\n");
+  }
+}
+
+ordered_json json_of(const Explained& function) {
+  ordered_json out{{"name", function.name},
+                   {"values", ordered_json::array()},
+                   {"symbols", ordered_json::array()},
+                   {"checks", ordered_json::array()}};
+  for (const ShapeExplanation::Value& value : function.values) {
+    out["values"].push_back(
+        {{"name", value.name}, {"op", value.op}, {"type", value.type}, {"depth", value.depth}});
+    if (!value.elements.empty()) out["values"].back()["elements"] = value.elements;
+  }
+  for (const ShapeExplanation::Symbol& symbol : function.symbols) {
+    ordered_json& item =
+        out["symbols"].emplace_back(ordered_json{{"name", symbol.name}, {"born", symbol.born}});
+    if (!symbol.model_name.empty()) item["model_name"] = symbol.model_name;
+    if (!symbol.is_bound) continue;
+    item["min"] = symbol.bound.min;
+    item["max"] = symbol.bound.max;
+    item["multiple_of"] = symbol.bound.multiple_of;
+  }
+  for (const ShapeExplanation::Check& check : function.checks)
+    out["checks"].push_back({{"condition", check.condition}, {"message", check.message}});
+  return out;
+}
+
+void print_json(const ShapeExplanation& explanation) {
+  ordered_json out{{"functions", ordered_json::array()}};
+  for (const Explained& function : explanation.functions)
+    out["functions"].push_back(json_of(function));
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+Status print_shapes(const CompileOptions& options, bool as_json) {
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  SCOPEVM_ASSIGN_OR_RETURN(const ShapeExplanation explanation, compiler.explain_shapes(options));
+  as_json ? print_json(explanation) : print_text(explanation);
+  return {};
+}
+
+}  // namespace
+
+int explain(const ExplainCommand& command) {
+  CompileOptions options;
+  options.model_path = command.model;
+  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.is_ok())
+    return report_usage(std::string(status.message()));
+  if (!command.shapes) return report_usage("explain what? There is --shapes");
+  return report(print_shapes(options, command.json));
+}
+
+}  // namespace scopevm::tool
