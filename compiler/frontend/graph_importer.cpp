@@ -215,6 +215,11 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
   location_ = mlir::NameLoc::get(mlir::StringAttr::get(&context_, label(proto, index)));
   for (const std::string& input : proto.input()) {
     if (input.empty() || values_.contains(input)) continue;
+    if (sequences_.contains(input)) {
+      if (is_sequence_op(proto)) continue;
+      return failed_with(Status(StatusCode::kUnsupported,
+                                "input \"" + input + "\" is a sequence, which it does not take"));
+    }
     if (auto reason = unsupported_.find(input); reason != unsupported_.end())
       return failed_with(
           Status(StatusCode::kUnsupported, "input \"" + input + "\": " + reason->second));
@@ -222,6 +227,8 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
         "input \"" + input + "\" is not defined" +
         (is_produced_later(input) ? " yet: the nodes are out of order, or form a cycle" : "")));
   }
+  if (domain.empty() && is_sequence_op(proto))
+    return failed_with(import_sequence_op(proto, opset->second));
   bool has_subgraphs = domain.empty() && (proto.op_type() == "If" || proto.op_type() == "Loop" ||
                                           proto.op_type() == "Scan");
   if (has_subgraphs) return failed_with(import_with_subgraphs(proto, opset->second));
@@ -303,6 +310,9 @@ Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp fun
   if (graph.output_size() == 0) return invalid("the graph has no outputs");
   for (const auto& output : graph.output()) {
     auto found = values_.find(output.name());
+    if (sequences_.contains(output.name()))
+      return Status(StatusCode::kUnsupported,
+                    "output \"" + output.name() + "\" is a sequence; results are tensors");
     if (found == values_.end())
       return invalid("output \"" + output.name() + "\" is not defined by any node");
     outputs.push_back(found->second);

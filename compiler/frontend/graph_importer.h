@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "compiler/frontend/control_flow.h"
 #include "compiler/frontend/import.h"
@@ -82,6 +83,17 @@ class GraphImporter {
   Result<llvm::SmallVector<Value>> import_batched_scan(Node& n, const onnx::GraphProto& body,
                                                        llvm::ArrayRef<Value> states,
                                                        llvm::ArrayRef<Value> scanned);
+  // --- sequences.cpp ---
+  using Sequence = llvm::SmallVector<Value>;
+  bool is_sequence_op(const onnx::NodeProto& node) const;
+  Status import_sequence_op(const onnx::NodeProto& node, int opset);
+  using Item = std::variant<Value, Sequence>;
+  Result<Item> sequence_op(Node& n);
+  Result<Sequence> sequence(const Node& n, int input) const;
+  Result<Sequence> split_to_sequence(Node& n);
+  Result<Value> concat_from_sequence(Node& n, const Sequence& list);
+  Status import_sequence_map(Node& n);
+
   void hide_names_of(const onnx::GraphProto& graph);
   void forget_known_values();
 
@@ -93,7 +105,8 @@ class GraphImporter {
   std::map<std::string, int> opsets_;  // by domain
   // Inputs and initializers of types that no op takes here, and why: an error where one is used.
   std::map<std::string, std::string> unsupported_;
-  std::map<std::string, Value> values_;      // of the graph, or of the function body, at hand
+  std::map<std::string, Value> values_;  // of the graph, or of the function body, at hand
+  std::map<std::string, Sequence> sequences_;
   int depth_ = 0;                            // of function bodies
   std::map<std::string, std::string> dims_;  // name in the graph -> the model's name
   std::unique_ptr<graph::SymbolicValues> symbols_;

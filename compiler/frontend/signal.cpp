@@ -55,15 +55,18 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
       return (to_imaginary ? sign : -sign) * scale * std::sin(angle);
     });
   }
-  // Whole turns are taken off as integers: angles stay small and exact.
+  // Whole turns are taken off as integers: angles stay small and exact. In f64, as above: an error
+  // of an element counts once for every sample.
   Formula steps = iota(n, t.length, DType::kI64).unsqueeze({1}) *
                   iota(n, t.kept, DType::kI64).unsqueeze({0}) % number(n, t.length, DType::kI64);
-  Formula size = number(n, t.length, dtype), angle = steps.as(dtype) * kTurn / size;
+  Formula size = number(n, t.length, DType::kF64);
+  Formula angle = steps.as(DType::kF64) * kTurn / size;
   Formula real = cos(angle), imaginary = sin(angle) * sign;
   if (t.inverse) real = real / size, imaginary = imaginary / size;
   llvm::SmallVector<Formula> rows = {stack({real, imaginary}, 2)};
   if (t.components == 2) rows.push_back(stack({0.0 - imaginary, real}, 2));
-  return stack(rows, 1).reshape({t.length * DimExpr(t.components), t.kept * DimExpr(2)});
+  Formula matrix = stack(rows, 1).as(dtype);
+  return matrix.reshape({t.length * DimExpr(t.components), t.kept * DimExpr(2)});
 }
 
 // x: [..., size, ..., components], transformed along `axis`, which is not the last one; cut or

@@ -41,7 +41,10 @@ void GraphImporter::forget_known_values() {
 void GraphImporter::hide_names_of(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) values_.erase(tensor.name());
   for (const auto& node : graph.node())
-    for (const std::string& output : node.output()) values_.erase(output);
+    for (const std::string& output : node.output()) {
+      values_.erase(output);
+      sequences_.erase(output);
+    }
 }
 
 ControlFlowBuilder GraphImporter::control_flow() {
@@ -57,6 +60,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
   if (++subgraph_depth_ > kMaxSubgraphDepth) return invalid("graphs are nested too deep");
   mlir::Location location = location_;
   std::map<std::string, Value> outer = values_;
+  std::map<std::string, Sequence> outer_sequences = sequences_;
   Result<llvm::SmallVector<Value>> results = [&]() -> Result<llvm::SmallVector<Value>> {
     hide_names_of(graph);
     for (int i = 0; i < graph.input_size(); ++i) values_[graph.input(i).name()] = bindings[i];
@@ -64,6 +68,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
     SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));
     llvm::SmallVector<Value> values;
     for (const auto& output : graph.output()) {
+      if (sequences_.contains(output.name()))
+        return Status(StatusCode::kUnsupported, "graph \"" + graph.name() + "\": output \"" +
+                                                    output.name() + "\" is a sequence");
       Value found = value(output.name());
       if (!found)
         return invalid("graph \"" + graph.name() + "\": output \"" + output.name() +
@@ -73,6 +80,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
     return values;
   }();
   values_ = std::move(outer);
+  sequences_ = std::move(outer_sequences);
   location_ = location;
   --subgraph_depth_;
   return results;
