@@ -1,8 +1,10 @@
 // Program: the lowered form that the kernels stage hands to shapes, memory, codegen and bytecode.
 //
-// A function is a list of steps over values in single assignment. Plain structs: no MLIR type
-// appears here, so the stages behind the kernels build and test fast. Kernel bodies stay in the
-// MLIR module that KernelBodies (compiler/kernels/) owns; a step names them by index.
+// A function is a list of steps over values. A value is written by one step, but for results of an
+// if (one in each branch) and what a loop carries (once before it, once in each iteration). Plain
+// structs: no MLIR type appears here, so the stages behind the kernels build and test fast. Kernel
+// bodies stay in the MLIR module that KernelBodies (compiler/kernels/) owns; a step names them by
+// index.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,15 @@ enum class ValueOrigin : uint8_t {
   kConstant,  // Program::constants[constant]; never written
   kStep,      // written by a launch or a copy: planned, or a result's own storage
   kView,      // the bytes of `view_of` at byte offset 0 under another shape (reshape)
+  kPart,      // bytes of `view_of` from byte `offset` on; a step may write them there
+};
+
+// Where a value's bytes come from when a step writes them.
+enum class ValueStorage : uint8_t {
+  kPlanned,  // a place in the plan, or a result's own storage
+  kOwn,      // a storage of its own, from its first write to its last use: a register may keep it
+             // beyond an iteration or a branch
+  kGrowing,  // a storage of its own that grows with the parts that are written to it
 };
 
 struct Value {
@@ -39,6 +50,10 @@ struct Value {
   ValueOrigin origin = ValueOrigin::kStep;
   int constant = -1;
   ValueId view_of = -1;
+  DimExpr offset = 0;  // kPart: bytes
+  ValueStorage storage = ValueStorage::kPlanned;
+  ValueId twin = -1;  // the other of two values whose registers a step swaps: both live as long
+  int scope = 0;      // the stage of the block that makes it: its shape is checked there
 
   DimExpr bytes() const { return element_count(shape) * DimExpr(byte_size(dtype)); }
 };
@@ -51,10 +66,54 @@ struct Temporary {
   int pool = 0;
 };
 
-enum class StepKind : uint8_t { kLaunch, kCopy };
+// Control flow is flat: a block is the steps between its marks.
+enum class StepKind : uint8_t {
+  kLaunch,
+  kCopy,  // device_copy of operands[0] to results[0]
+  kRead,  // begins a stage: elements or dims of operands become symbols
+  kIf,    // operands[0], a bool, chooses; results are what both branches write
+  kElse,
+  kEndIf,    // may begin a stage
+  kLoop,     // each iteration is a stage; results are what iterations write to
+  kEndLoop,  // operands[0], if it has_condition, is a bool: go on? May begin a stage
+  kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
+  kMove,     // results[0] becomes another name of operands[0]
+  kSwap,     // operands[0] and operands[1] change names
+};
+
+// How a symbol that the inputs' dims do not give becomes known during a call.
+struct Birth {
+  enum class Source : uint8_t {
+    kElement,  // element `index` of the step's operand
+    kDim,      // dim `index` of the step's operand
+    kCount,    // the loop's count of finished iterations
+  };
+  // Symbols are at least 0. A value of any sign is the difference of two of them.
+  enum class Part : uint8_t {
+    kWhole,     // the value: below 0, the call fails
+    kPositive,  // max(value, 0)
+    kNegative,  // max(-value, 0)
+  };
+  std::string symbol;
+  Source source = Source::kElement;
+  int operand = 0;  // of the step; a loop's: of its operands
+  int index = 0;
+  Part part = Part::kWhole;
+  std::string what;  // for messages: `"sizes" element 2`
+};
+
+// A part of the function whose sizes become known at the same time. Stage 0 starts with the call.
+struct Stage {
+  std::vector<Birth> births;
+};
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
+  int stage = -1;              // Function::stages: the stage that this step begins, or -1
+  int match = -1;              // kElse, kEndIf: its kIf; kEndLoop: its kLoop
+  DimExpr trip_count = 0;      // kLoop: most iterations
+  bool has_condition = false;  // kEndLoop
+  std::string message;         // kAssert
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
   std::vector<ValueId> operands;
@@ -80,6 +139,7 @@ struct Check {
   DimExpr lhs;
   DimExpr rhs;
   std::string message;
+  int scope = 0;  // the stage of the block that asks for it: not checked before
   std::vector<DimExpr> more;
 };
 
@@ -98,6 +158,7 @@ struct Function {
   std::vector<std::string> output_names;
   std::vector<Value> values;  // ValueId indexes here
   std::vector<Step> steps;    // in execution order
+  std::vector<Stage> stages = std::vector<Stage>(1);
   std::vector<Check> checks;
   std::vector<Dimension> dimensions;  // every symbol of the inputs, in order of appearance
 };

@@ -29,15 +29,37 @@ std::string origin_of(const Value& value) {
       return "constant c" + std::to_string(value.constant);
     case ValueOrigin::kView:
       return "view of v" + std::to_string(value.view_of);
+    case ValueOrigin::kPart:
+      return "part of v" + std::to_string(value.view_of) + " from byte " + value.offset.str();
     case ValueOrigin::kStep:
+      if (value.storage == ValueStorage::kOwn) return "computed, in its own storage";
+      if (value.storage == ValueStorage::kGrowing) return "computed, growing";
       return "computed";
   }
   return "";
 }
 
-std::string step_text(const Program& program, const Step& step) {
-  if (step.kind == StepKind::kCopy)
-    return "copy (" + join(step.operands) + ") -> (" + join(step.results) + ")  // " + step.name;
+const char* name_of(StepKind kind) {
+  constexpr const char* kNames[] = {"launch", "copy",     "read",   "if",   "else", "end_if",
+                                    "loop",   "end_loop", "assert", "move", "swap"};
+  return kNames[static_cast<int>(kind)];
+}
+
+// All kinds but launches.
+std::string mark_text(const Function& function, const Step& step) {
+  std::string text = std::string(name_of(step.kind)) + " (" + join(step.operands) + ") -> (" +
+                     join(step.results) + ")";
+  if (step.kind == StepKind::kLoop) text += " trip_count " + step.trip_count.str();
+  if (step.has_condition) text += " while v" + std::to_string(step.operands.front());
+  if (step.stage >= 0) {
+    text += " stage " + std::to_string(step.stage);
+    for (const Birth& birth : function.stages[step.stage].births) text += " " + birth.symbol;
+  }
+  return text + "  // " + step.name;
+}
+
+std::string step_text(const Program& program, const Function& function, const Step& step) {
+  if (step.kind != StepKind::kLaunch) return mark_text(function, step);
   std::string text = "launch " + program.kernels[step.kernel].symbol + "(" + join(step.operands) +
                      ") -> (" + join(step.results) + ") params [" + join(step.params) + "] grid " +
                      step.grid.str() + " grain " + step.grain.str();
@@ -72,7 +94,8 @@ std::string str(const Program& program) {
     for (const Check& check : function.checks)
       text +=
           "  check " + check.lhs.str() + ", " + check.rhs.str() + " \"" + check.message + "\"\n";
-    for (const Step& step : function.steps) text += "  " + step_text(program, step) + "\n";
+    for (const Step& step : function.steps)
+      text += "  " + step_text(program, function, step) + "\n";
   }
   return text;
 }

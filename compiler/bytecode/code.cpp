@@ -1,211 +1,315 @@
-// One function's steps -> instruction words. Tensors in the workspace are views of one storage;
-// results have storage of their own. Registers are reused once their value is dead, those of
-// results never, so that the VM can put a caller's buffer in their place.
+// Values in registers, and launches: see code_emitter.h.
 #include <algorithm>
+#include <utility>
 
-#include "compiler/bytecode/emit.h"
-#include "vm/isa/encoder.h"
+#include "compiler/bytecode/code_emitter.h"
 
 namespace scopevm::bytecode {
 namespace {
 
-using isa::Encoder;
 using isa::Int;
 using isa::RegisterIndex;
 namespace op = isa::op;
-using ValueIndex = ShapeProgram::ValueIndex;
 
-class CodeEmitter {
- public:
-  CodeEmitter(const Function& function, PlannedFunction& planned)
-      : function_(function),
-        shapes_(planned.shapes),
-        plan_(planned.plan),
-        outputs_(memory::output_of_root(function)),
-        last_uses_(memory::last_uses(function)),
-        registers_(function.values.size(), kNone) {}
-
-  Result<Code> run(uint32_t shape_function) {
-    emit_entry(shape_function);
-    for (size_t i = 0; i < function_.steps.size(); ++i) {
-      emit_step(function_.steps[i], i);
-      release_dead(function_.steps[i], static_cast<int64_t>(i));
-    }
-    emit_return();
-    SCOPEVM_ASSIGN_OR_RETURN(code_.words, encoder_.finish());
-    code_.register_count = register_count_;
-    return std::move(code_);
+// The step at which an arena may go: the last one that uses it, or the end of the branch or loop
+// around that, if the arena's stage began outside.
+int64_t end_of_arena(const Function& function, const memory::Plan& plan, int stage) {
+  int64_t last = -1;
+  for (int buffer : plan.arenas[stage].buffers)
+    last = std::max(last, plan.liveness.buffers[buffer].upper - 1);
+  const auto begin =
+      std::ranges::find(function.steps, stage, &Step::stage) - function.steps.begin();
+  int depth = 0;  // of marks since the stage began
+  for (auto at = static_cast<int64_t>(begin) + 1;; ++at) {
+    StepKind kind = function.steps[at].kind;
+    if (kind == StepKind::kEndIf || kind == StepKind::kEndLoop) --depth;
+    if (depth < 0 || (depth == 0 && kind == StepKind::kElse)) return at - 1;
+    if (kind == StepKind::kIf || kind == StepKind::kLoop) ++depth;
+    bool is_last = at + 1 == static_cast<int64_t>(function.steps.size());
+    if (is_last || (depth == 0 && at >= last)) return at;
   }
-
- private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-
-  uint32_t take_register() {
-    if (free_.empty()) return register_count_++;
-    uint32_t reg = free_.back();
-    free_.pop_back();
-    return reg;
-  }
-
-  // An operand of type int: an immediate when it is a small constant, else a slot.
-  Int int_operand(ValueIndex value) {
-    std::optional<int64_t> constant = shapes_.constant_of(value);
-    if (constant && *constant >= 0 && *constant <= Int::kMaxImmediate)
-      return Int::immediate(*constant);
-    return Int::slot({shapes_.slot_of(value)});
-  }
-  Int int_operand(DimExpr expr) { return int_operand(shapes_.value(expr)); }
-
-  std::vector<Int> dims_operand(const Value& value) {
-    std::vector<Int> dims;
-    for (DimExpr dim : value.shape) dims.push_back(int_operand(dim));
-    return dims;
-  }
-
-  void emit_entry(uint32_t shape_function) {
-    std::vector<RegisterIndex> inputs;
-    for (ValueId input : function_.inputs) {
-      registers_[input] = register_count_;
-      inputs.push_back({register_count_++});
-    }
-    encoder_.emit(op::shape_function{.function = {shape_function}, .inputs = inputs});
-    if (plan_.liveness.buffers.empty()) return;
-    workspace_ = register_count_++;
-    emit_storage(workspace_, kPoolWorkspace, int_operand(plan_.height));
-  }
-
-  // The register that holds the bytes of a value: a view's is its root's.
-  uint32_t register_of(ValueId id) {
-    ValueId root = memory::root_of(function_, id);
-    const Value& value = function_.values[root];
-    if (registers_[root] == kNone && value.origin == ValueOrigin::kConstant) {
-      registers_[root] = take_register();
-      encoder_.emit(op::load_const{.dst = {registers_[root]},
-                                   .constant = {static_cast<uint32_t>(value.constant)}});
-    }
-    return registers_[root];
-  }
-
-  void emit_storage(uint32_t reg, uint32_t pool, Int bytes) {
-    encoder_.emit(op::alloc_storage{.dst = {reg}, .from = {pool}, .size = bytes});
-  }
-
-  void emit_tensor(uint32_t reg, uint32_t storage, ValueIndex offset, Int bytes, DType dtype,
-                   const std::vector<Int>& dims) {
-    encoder_.emit(op::alloc_tensor{.dst = {reg},
-                                   .storage = {storage},
-                                   .offset = int_operand(offset),
-                                   .bytes = bytes,
-                                   .dtype = dtype,
-                                   .dims = dims});
-  }
-  void emit_tensor(uint32_t reg, uint32_t storage, ValueIndex offset, const Value& value) {
-    Int bytes = int_operand(value.bytes());
-    emit_tensor(reg, storage, offset, bytes, value.dtype, dims_operand(value));
-  }
-
-  void make_result(ValueId id) {
-    const Value& value = function_.values[id];
-    int output = outputs_[id];
-    if (output < 0) {
-      registers_[id] = take_register();
-      emit_tensor(registers_[id], workspace_, plan_.offsets[plan_.liveness.buffer_of_value[id]],
-                  value);
-      return;
-    }
-    uint32_t storage = register_count_++;
-    registers_[id] = register_count_++;
-    emit_storage(storage, kPoolGlobal, int_operand(value.bytes()));
-    emit_tensor(registers_[id], storage, shapes_.constant(0), value);
-  }
-
-  void emit_step(const Step& step, size_t index) {
-    std::vector<RegisterIndex> buffers;
-    for (ValueId operand : step.operands) buffers.push_back({register_of(operand)});
-    for (ValueId result : step.results) {
-      make_result(result);
-      buffers.push_back({registers_[result]});
-    }
-    temporaries_.clear();
-    for (size_t t = 0; t < step.temporaries.size(); ++t) {
-      int buffer = plan_.liveness.buffer_of_temporary[index][t];
-      uint32_t reg = take_register();
-      Int bytes = int_operand(plan_.liveness.buffers[buffer].bytes);
-      emit_tensor(reg, workspace_, plan_.offsets[buffer], bytes, DType::kU8, {bytes});
-      temporaries_.push_back(reg);
-      buffers.push_back({reg});
-    }
-    code_.sources.push_back({encoder_.size(), step.name});
-    if (step.kind == StepKind::kCopy)
-      encoder_.emit(op::device_copy{.to = {registers_[step.results[0]]},
-                                    .from = {register_of(step.operands[0])}});
-    else
-      emit_launch(step, buffers);
-    free_.insert(free_.end(), temporaries_.begin(), temporaries_.end());
-  }
-
-  void emit_launch(const Step& step, const std::vector<RegisterIndex>& buffers) {
-    std::vector<ValueIndex> params;
-    for (DimExpr param : step.params) params.push_back(shapes_.value(param));
-    uint32_t block = params.empty() ? 0 : shapes_.block_of(params);
-    encoder_.emit(op::launch{.kernel = {static_cast<uint32_t>(step.kernel)},
-                             .params = {block},
-                             .grid = int_operand(step.grid),
-                             .grain = int_operand(step.grain),
-                             .buffers = buffers});
-  }
-
-  // Gives back the registers of what this step read last, or made for nobody.
-  void release_dead(const Step& step, int64_t at) {
-    auto release = [&](ValueId id) {
-      ValueId root = memory::root_of(function_, id);
-      ValueOrigin origin = function_.values[root].origin;
-      if (last_uses_[root] > at || outputs_[root] >= 0 || origin == ValueOrigin::kInput) return;
-      if (registers_[root] == kNone) return;
-      free_.push_back(registers_[root]);
-      registers_[root] = kNone;
-    };
-    for (ValueId operand : step.operands) release(operand);
-    for (ValueId result : step.results) release(result);
-  }
-
-  void emit_return() {
-    std::vector<RegisterIndex> results;
-    for (ValueId output : function_.outputs) {
-      const Value& value = function_.values[output];
-      uint32_t reg = register_of(output);
-      if (value.origin == ValueOrigin::kView) {
-        uint32_t view = register_count_++;
-        std::vector<Int> dims = dims_operand(value);
-        encoder_.emit(
-            op::alloc_view{.dst = {view}, .of = {reg}, .dtype = value.dtype, .dims = dims});
-        reg = view;
-      }
-      results.push_back({reg});
-      code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(value.bytes())));
-    }
-    encoder_.emit(op::ret{.values = results});
-  }
-
-  const Function& function_;
-  ShapeProgram& shapes_;
-  const memory::Plan& plan_;
-  std::vector<int> outputs_;
-  std::vector<int64_t> last_uses_;
-  std::vector<uint32_t> registers_;  // by root value
-  std::vector<uint32_t> free_;
-  std::vector<uint32_t> temporaries_;
-  uint32_t register_count_ = 0;
-  uint32_t workspace_ = kNone;
-  Encoder encoder_;
-  Code code_;
-};
+}
 
 }  // namespace
 
-Result<Code> emit_code(const Function& function, PlannedFunction& planned,
-                       uint32_t shape_function) {
-  return CodeEmitter(function, planned).run(shape_function);
+CodeEmitter::CodeEmitter(const Function& function, PlannedFunction& planned,
+                         uint32_t shape_functions, std::vector<std::string>& messages)
+    : function_(function),
+      shapes_(planned.shapes),
+      plan_(planned.plan),
+      shape_functions_(shape_functions),
+      messages_(messages),
+      outputs_(memory::output_of_root(function)),
+      dying_(function.steps.size()),
+      ending_(function.steps.size()),
+      registers_(function.values.size(), kNone),
+      storages_(function.values.size(), kNone),
+      arenas_(function.stages.size(), kNone) {
+  const std::vector<int64_t> last_uses = memory::last_uses(function);
+  for (size_t id = 0; id < function.values.size(); ++id)
+    if (last_uses[id] >= 0 && last_uses[id] < static_cast<int64_t>(function.steps.size()))
+      dying_[last_uses[id]].push_back(static_cast<ValueId>(id));
+  for (size_t step = 0; step < function.steps.size(); ++step)
+    for (ValueId result : function.steps[step].results)  // made for nobody
+      if (last_uses[memory::root_of(function, result)] < 0) dying_[step].push_back(result);
+  for (size_t stage = 1; stage < function.stages.size(); ++stage)
+    if (!planned.plan.arenas[stage].buffers.empty())
+      ending_[end_of_arena(function, planned.plan, static_cast<int>(stage))].push_back(
+          static_cast<int>(stage));
+}
+
+Result<Code> CodeEmitter::run() {
+  emit_entry();
+  for (size_t i = 0; i < function_.steps.size(); ++i) {
+    emit_step(function_.steps[i], static_cast<int64_t>(i));
+    release_dead(static_cast<int64_t>(i));
+  }
+  emit_return();
+  SCOPEVM_ASSIGN_OR_RETURN(code_.words, encoder_.finish());
+  code_.register_count = register_count_;
+  return std::move(code_);
+}
+
+// --- Operands. ----------------------------------------------------------------------------------
+
+// An operand of type int: an immediate when it is a small constant, else a slot.
+Int CodeEmitter::int_operand(ValueIndex value) {
+  std::optional<int64_t> constant = shapes_.constant_of(value);
+  if (constant && *constant >= 0 && *constant <= Int::kMaxImmediate)
+    return Int::immediate(*constant);
+  return Int::slot({shapes_.slot_of(value)});
+}
+
+std::vector<Int> CodeEmitter::dims_operand(const Value& value) {
+  std::vector<Int> dims;
+  for (DimExpr dim : value.shape) dims.push_back(int_operand(dim));
+  return dims;
+}
+
+// --- Registers. ---------------------------------------------------------------------------------
+
+uint32_t CodeEmitter::take_register() {
+  if (free_.empty()) return register_count_++;
+  uint32_t reg = free_.back();
+  free_.pop_back();
+  return reg;
+}
+
+ValueId CodeEmitter::shown_in(ValueId id) const {
+  while (function_.values[id].origin == ValueOrigin::kView) id = function_.values[id].view_of;
+  return id;
+}
+
+uint32_t CodeEmitter::register_of(ValueId id) {
+  ValueId shown = shown_in(id);
+  const Value& value = function_.values[shown];
+  if (registers_[shown] == kNone && value.origin == ValueOrigin::kConstant) {
+    registers_[shown] = take_register();
+    encoder_.emit(op::load_const{.dst = {registers_[shown]},
+                                 .constant = {static_cast<uint32_t>(value.constant)}});
+  }
+  if (registers_[shown] == kNone && value.origin == ValueOrigin::kPart) make_part(shown);
+  return registers_[shown];
+}
+
+// True when the value's register keeps a storage alive that can go before the call ends.
+bool CodeEmitter::holds_reference(ValueId root) const {
+  const Value& value = function_.values[root];
+  if (value.storage != ValueStorage::kPlanned) return true;
+  int buffer = plan_.liveness.buffer_of_value[root];
+  return buffer >= 0 && plan_.liveness.buffers[buffer].stage > 0;
+}
+
+void CodeEmitter::give_back(ValueId id) {
+  if (outputs_[memory::root_of(function_, id)] >= 0 ||
+      function_.values[id].origin == ValueOrigin::kInput || registers_[id] == kNone)
+    return;
+  if (holds_reference(memory::root_of(function_, id)))
+    encoder_.emit(op::kill{.value = {registers_[id]}});
+  if (storages_[id] != kNone) {
+    encoder_.emit(op::kill{.value = {storages_[id]}});
+    free_.push_back(std::exchange(storages_[id], kNone));
+  }
+  free_.push_back(std::exchange(registers_[id], kNone));
+}
+
+// Gives back the registers of what step `at` used last, and the storages of arenas.
+void CodeEmitter::release_dead(int64_t at) {
+  for (ValueId root : dying_[at]) {
+    for (size_t id = 0; id < parts_.size(); ++id)
+      if (memory::root_of(function_, parts_[id]) == root) give_back(parts_[id]);
+    give_back(root);
+  }
+  for (int stage : ending_[at])
+    if (arenas_[stage] != kNone) {
+      encoder_.emit(op::kill{.value = {arenas_[stage]}});
+      free_.push_back(std::exchange(arenas_[stage], kNone));
+    }
+}
+
+// --- Storages and tensors. ----------------------------------------------------------------------
+
+void CodeEmitter::emit_entry() {
+  std::vector<RegisterIndex> inputs;
+  for (ValueId input : function_.inputs) {
+    registers_[input] = register_count_;
+    inputs.push_back({register_count_++});
+  }
+  encoder_.emit(op::shape_function{.function = {shape_functions_}, .inputs = inputs});
+  emit_arena(0);
+}
+
+// The storage of what the stage plans.
+void CodeEmitter::emit_arena(int stage) {
+  const memory::Arena& arena = plan_.arenas[stage];
+  if (arena.buffers.empty()) return;
+  if (arenas_[stage] == kNone) arenas_[stage] = take_register();
+  emit_storage(arenas_[stage], kPoolWorkspace, int_operand(arena.height));
+}
+
+void CodeEmitter::emit_storage(uint32_t reg, uint32_t pool, Int bytes) {
+  encoder_.emit(op::alloc_storage{.dst = {reg}, .from = {pool}, .size = bytes});
+}
+
+void CodeEmitter::emit_tensor(uint32_t reg, uint32_t storage, ValueIndex offset, Int bytes,
+                              DType dtype, const std::vector<Int>& dims) {
+  encoder_.emit(op::alloc_tensor{.dst = {reg},
+                                 .storage = {storage},
+                                 .offset = int_operand(offset),
+                                 .bytes = bytes,
+                                 .dtype = dtype,
+                                 .dims = dims});
+}
+
+void CodeEmitter::emit_tensor(uint32_t reg, uint32_t storage, ValueIndex offset,
+                              const Value& value) {
+  Int bytes = int_operand(value.bytes());
+  emit_tensor(reg, storage, offset, bytes, value.dtype, dims_operand(value));
+}
+
+// The register of a value that a step writes. A value that several steps write is made by the
+// first.
+void CodeEmitter::make_result(ValueId id) {
+  const Value& value = function_.values[id];
+  if (value.origin == ValueOrigin::kPart) return make_part(id);
+  if (registers_[id] != kNone) return;
+  if (outputs_[id] >= 0) return make_own_storage(id, kPoolGlobal);
+  if (value.storage != ValueStorage::kPlanned) return make_own_storage(id, kPoolWorkspace);
+  registers_[id] = take_register();
+  int buffer = plan_.liveness.buffer_of_value[id];
+  emit_tensor(registers_[id], arenas_[plan_.liveness.buffers[buffer].stage], plan_.offsets[buffer],
+              value);
+}
+
+void CodeEmitter::make_own_storage(ValueId id, uint32_t pool) {
+  const Value& value = function_.values[id];
+  bool is_output = outputs_[id] >= 0;
+  auto next = [&] { return is_output ? register_count_++ : take_register(); };
+  storages_[id] = next();
+  registers_[id] = next();
+  bool is_growing = value.storage == ValueStorage::kGrowing;
+  emit_storage(storages_[id], pool, is_growing ? Int::immediate(0) : int_operand(value.bytes()));
+  if (!is_growing) emit_tensor(registers_[id], storages_[id], shapes_.constant(0), value);
+}
+
+// A part is made anew each time: its offset may change.
+void CodeEmitter::make_part(ValueId id) {
+  const Value& value = function_.values[id];
+  ValueId root = memory::root_of(function_, id);
+  DimExpr offset = value.offset;
+  for (ValueId of = value.view_of; of != root; of = function_.values[of].view_of)
+    offset = offset + function_.values[of].offset;
+  if (registers_[id] == kNone) {
+    registers_[id] = take_register();
+    parts_.push_back(id);
+  }
+  ValueIndex begin = shapes_.value(offset);
+  int buffer = plan_.liveness.buffer_of_value[root];
+  uint32_t storage = storages_[root];
+  if (storage == kNone) {
+    storage = arenas_[plan_.liveness.buffers[buffer].stage];
+    begin = shapes_.add(begin, plan_.offsets[buffer]);
+  } else if (function_.values[root].storage == ValueStorage::kGrowing) {
+    const uint32_t pool = outputs_[root] >= 0 ? kPoolGlobal : kPoolWorkspace;
+    encoder_.emit(op::grow_storage{.storage = {storage},
+                                   .from = {pool},
+                                   .used = int_operand(offset),
+                                   .needed = int_operand(offset + value.bytes())});
+  }
+  emit_tensor(registers_[id], storage, begin, value);
+}
+
+// --- Steps. -------------------------------------------------------------------------------------
+
+void CodeEmitter::emit_step(const Step& step, int64_t index) {
+  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCopy)
+    emit_kernel_step(step, index);
+  else
+    emit_control(step, index);
+}
+
+void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
+  std::vector<RegisterIndex> buffers;
+  for (ValueId operand : step.operands) buffers.push_back({register_of(operand)});
+  for (ValueId result : step.results) {
+    make_result(result);
+    buffers.push_back({registers_[result]});
+  }
+  std::vector<uint32_t> temporaries;
+  for (size_t t = 0; t < step.temporaries.size(); ++t) {
+    int buffer = plan_.liveness.buffer_of_temporary[index][t];
+    uint32_t reg = take_register();
+    Int bytes = int_operand(plan_.liveness.buffers[buffer].bytes);
+    emit_tensor(reg, arenas_[plan_.liveness.buffers[buffer].stage], plan_.offsets[buffer], bytes,
+                DType::kU8, {bytes});
+    temporaries.push_back(reg);
+    buffers.push_back({reg});
+  }
+  code_.sources.push_back({encoder_.size(), step.name});
+  if (step.kind == StepKind::kCopy)
+    encoder_.emit(op::device_copy{.to = {registers_[step.results[0]]},
+                                  .from = {register_of(step.operands[0])}});
+  else
+    emit_launch(step, buffers);
+  for (size_t t = 0; t < temporaries.size(); ++t) {
+    int buffer = plan_.liveness.buffer_of_temporary[index][t];
+    if (plan_.liveness.buffers[buffer].stage > 0)
+      encoder_.emit(op::kill{.value = {temporaries[t]}});
+    free_.push_back(temporaries[t]);
+  }
+}
+
+void CodeEmitter::emit_launch(const Step& step, const std::vector<RegisterIndex>& buffers) {
+  std::vector<ValueIndex> params;
+  for (DimExpr param : step.params) params.push_back(shapes_.value(param));
+  uint32_t block = params.empty() ? 0 : shapes_.block_of(params);
+  encoder_.emit(op::launch{.kernel = {static_cast<uint32_t>(step.kernel)},
+                           .params = {block},
+                           .grid = int_operand(step.grid),
+                           .grain = int_operand(step.grain),
+                           .buffers = buffers});
+}
+
+void CodeEmitter::emit_return() {
+  std::vector<RegisterIndex> results;
+  for (ValueId output : function_.outputs) {
+    const Value& value = function_.values[output];
+    uint32_t reg = register_of(output);
+    if (value.origin == ValueOrigin::kView) {
+      uint32_t view = register_count_++;
+      std::vector<Int> dims = dims_operand(value);
+      encoder_.emit(op::alloc_view{.dst = {view}, .of = {reg}, .dtype = value.dtype, .dims = dims});
+      reg = view;
+    }
+    results.push_back({reg});
+    code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(value.bytes())));
+  }
+  encoder_.emit(op::ret{.values = results});
+}
+
+Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
+                       std::vector<std::string>& messages) {
+  return CodeEmitter(function, planned, shape_functions, messages).run();
 }
 
 }  // namespace scopevm::bytecode

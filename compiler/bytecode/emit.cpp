@@ -25,6 +25,8 @@ DimExpr peak_formula(const Function& function, const PlannedFunction& planned) {
   std::map<std::string, int64_t> symbols;
   for (const Dimension& dimension : function.dimensions)
     symbols[dimension.name] = dimension.representative;
+  for (const Stage& stage : function.stages)
+    for (const Birth& birth : stage.births) symbols[birth.symbol] = 0;  // none lies in stage 0
   std::vector<memory::Buffer> buffers = planned.plan.at(planned.shapes, symbols, 1);
   int64_t most = -1;
   DimExpr formula = 0;
@@ -34,7 +36,7 @@ DimExpr peak_formula(const Function& function, const PlannedFunction& planned) {
     for (size_t i = 0; i < buffers.size(); ++i) {
       if (step < buffers[i].lower || step >= buffers[i].upper) continue;
       live += buffers[i].size;
-      sum = sum + planned.plan.liveness.buffers[i].bytes;
+      sum = sum + planned.plan.liveness.buffers[buffers[i].id].bytes;
     }
     if (live > most) {
       most = live;
@@ -55,9 +57,10 @@ std::string workspace_formula(const Function& function, const PlannedFunction& p
 void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
                 format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
-  if (!planned.plan.liveness.buffers.empty())
-    decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(planned.plan.height),
-                           shapes.slot_of(planned.plan.lower_bound),
+  const memory::Arena& workspace = planned.plan.workspace();
+  if (!workspace.buffers.empty())
+    decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(workspace.height),
+                           shapes.slot_of(workspace.lower_bound),
                            workspace_formula(function, planned)});
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
@@ -67,7 +70,8 @@ void add_memory(const Function& function, PlannedFunction& planned, const Code& 
 }
 
 Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunction& planned,
-                                           uint32_t shape_function) {
+                                           uint32_t shape_functions,
+                                           std::vector<std::string>& messages) {
   format::FunctionDecl decl;
   decl.name = function.name;
   for (ValueId input : function.inputs)
@@ -78,7 +82,7 @@ Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunc
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
-  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_function));
+  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_functions, messages));
   add_memory(function, planned, code, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
@@ -87,22 +91,24 @@ Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunc
   return decl;
 }
 
-format::ShapeFunctionDecl shape_function_decl(const Function& function,
-                                              const ShapeProgram& shapes) {
+format::ShapeFunctionDecl shape_function_decl(const Function& function, const ShapeProgram& shapes,
+                                              int stage) {
   format::ShapeFunctionDecl decl;
-  decl.symbol = shape_symbol(function);
+  decl.symbol = shape_symbol(function, stage);
   decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
-  decl.dim_count = shapes.dim_count();
-  for (const ShapeProgram::Condition& condition : shapes.conditions())
+  decl.dim_count = stage == 0 ? shapes.dim_count() : 0;
+  for (const ShapeProgram::Condition* condition : shapes.conditions_of(stage))
     decl.checks.push_back(
-        {condition.message, condition.lhs_slot, condition.rhs_slot, condition.more_slots});
+        {condition->message, condition->lhs_slot, condition->rhs_slot, condition->more_slots});
   decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
   return decl;
 }
 
 }  // namespace
 
-std::string shape_symbol(const Function& function) { return "shape_" + function.name; }
+std::string shape_symbol(const Function& function, int stage) {
+  return "shape_" + function.name + (stage == 0 ? "" : "_" + std::to_string(stage));
+}
 
 Result<format::ModuleContents> emit_module(const Program& program,
                                            std::vector<PlannedFunction>& planned) {
@@ -125,10 +131,13 @@ Result<format::ModuleContents> emit_module(const Program& program,
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
   for (size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = program.functions[i];
-    SCOPEVM_ASSIGN_OR_RETURN(format::FunctionDecl decl,
-                             function_decl(function, planned[i], static_cast<uint32_t>(i)));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        format::FunctionDecl decl,
+        function_decl(function, planned[i], static_cast<uint32_t>(module.shape_functions.size()),
+                      module.messages));
     module.functions.push_back(std::move(decl));
-    module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes));
+    for (int stage = 0; stage < planned[i].shapes.stage_count(); ++stage)
+      module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes, stage));
   }
   return module;
 }

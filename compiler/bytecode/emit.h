@@ -1,6 +1,7 @@
 // The last stage: a planned program -> module contents.
-//   code.cpp   one function's steps -> instruction words
-//   emit.cpp   tables around them: signatures, memory formulas, shape functions, constants
+//   code.cpp     one function's steps -> instruction words
+//   control.cpp  the part of it for branches and loops
+//   emit.cpp     tables around them: signatures, memory formulas, shape functions, constants
 #pragma once
 
 #include <string>
@@ -28,14 +29,17 @@ struct Code {
   uint32_t register_count = 0;
   std::vector<uint32_t> result_bytes_slots;  // by output
 };
-Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_function);
+// `shape_functions` is the index of its first stage's shape function; the others follow. Appends
+// the module's messages that it needs.
+Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
+                       std::vector<std::string>& messages);
 
 // Everything but the images, which the caller adds once the shape functions are compiled: their
-// programs, with all slots that the code names, are in `planned` afterwards, and the symbol of
-// function i is shape_symbol(program.functions[i]).
+// programs, with all slots that the code names, are in `planned` afterwards, and the symbol of a
+// stage is shape_symbol(function, stage).
 Result<format::ModuleContents> emit_module(const Program& program,
                                            std::vector<PlannedFunction>& planned);
 
-std::string shape_symbol(const Function& function);
+std::string shape_symbol(const Function& function, int stage);
 
 }  // namespace scopevm::bytecode

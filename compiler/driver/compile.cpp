@@ -126,6 +126,8 @@ Status Compilation::plan() {
     std::map<std::string, int64_t> symbols;
     for (const Dimension& dimension : function.dimensions)
       symbols[dimension.name] = dimension.representative;
+    for (const Stage& stage : function.stages)
+      for (const Birth& birth : stage.births) symbols[birth.symbol] = 0;
     if (wants("memory")) dump("memory", memory::to_csv(plan.at(shapes, symbols, 1)));
     planned_.push_back({std::move(shapes), std::move(plan)});
   }
@@ -141,8 +143,9 @@ Status Compilation::make_images() {
     image_options.threads = threads;
     image_options.add_functions = [&](llvm::Module& module) {
       for (size_t f = 0; f < planned_.size(); ++f)
-        emit_shape_function(planned_[f].shapes, bytecode::shape_symbol(program_.functions[f]),
-                            module);
+        for (int stage = 0; stage < planned_[f].shapes.stage_count(); ++stage)
+          emit_shape_function(planned_[f].shapes, stage,
+                              bytecode::shape_symbol(program_.functions[f], stage), module);
     };
     if (options_.progress)
       image_options.progress = [&](int64_t done, int64_t total) {

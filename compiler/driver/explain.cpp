@@ -8,6 +8,7 @@
 #include "compiler/graph/passes.h"
 #include "compiler/graph/symbolic_values.h"
 #include "compiler/kernels/checks.h"
+#include "compiler/kernels/dim_trace.h"
 #include "compiler/kernels/lower.h"
 #include "compiler/placement/place.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,6 +60,12 @@ class GraphReader {
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       if (op.hasTrait<mlir::OpTrait::IsTerminator>()) continue;
+      for (const kernels::SymbolBirth& birth : kernels::births_of(&op))
+        if (seen_.insert(birth.symbol).second)
+          explained_.symbols.push_back({birth.symbol, "", birth.where});
+      if (auto assertion = mlir::dyn_cast<graph::AssertOp>(op))
+        explained_.checks.push_back({"assert " + kernels::DimTrace::name(assertion.getCondition()),
+                                     assertion.getMessage().str()});
       std::string name = kernels::op_name(&op), kind = op.getName().stripDialect().str();
       std::string maker = kind + (name == kind ? "" : " \"" + name + "\"");
       for (mlir::OpResult result : op.getResults()) {
@@ -115,6 +122,14 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
                            : DimExpr::symbol(input.name + ".shape[" + std::to_string(axis) + "]"));
     }
   }
+  std::map<int64_t, DimExpr> born;  // by slot; a value of any sign is the difference of two symbols
+  for (int stage = 0; stage < program.stage_count(); ++stage)
+    for (size_t i = 0; i < function.stages[stage].births.size(); ++i) {
+      const Birth& birth = function.stages[stage].births[i];
+      DimExpr symbol = DimExpr::symbol(birth.symbol);
+      DimExpr& value = born[program.birth_slot(stage, static_cast<int>(i))];
+      value = birth.part == Birth::Part::kNegative ? value - symbol : value + symbol;
+    }
   std::vector<DimExpr> values;
   for (const ShapeProgram::Instruction& i : program.instructions()) {
     auto operand = [&](ShapeProgram::ValueIndex index) { return values[index]; };
@@ -124,6 +139,9 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
         break;
       case Op::kInputDim:
         values.push_back(dims[i.immediate]);
+        break;
+      case Op::kBorn:
+        values.push_back(born[i.immediate]);
         break;
       case Op::kThreads:
         values.push_back(DimExpr::symbol(kThreadsSymbol));
@@ -168,8 +186,11 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
 
 void add_checks(const Function& function, const ShapeProgram& program, Explained& explained) {
   std::vector<DimExpr> values = expressions(function, program);
+  std::vector<ShapeExplanation::Check> assertions = std::move(explained.checks);
+  explained.checks.clear();
   for (const ShapeProgram::Condition& c : program.conditions())
     explained.checks.push_back({condition_text(c.kind, values[c.lhs], values[c.rhs]), c.message});
+  explained.checks.insert(explained.checks.end(), assertions.begin(), assertions.end());
 }
 
 void add_bounds(const Function& function, Explained& explained) {

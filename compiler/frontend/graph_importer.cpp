@@ -55,12 +55,13 @@ std::string label(const onnx::NodeProto& node, size_t index) {
 }  // namespace
 
 GraphImporter::GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
-                             mlir::MLIRContext& context)
+                             mlir::MLIRContext& context, std::vector<bool>& choices)
     : file_(std::move(file)),
       options_(options),
       context_(context),
       builder_(&context),
-      location_(mlir::UnknownLoc::get(&context)) {}
+      location_(mlir::UnknownLoc::get(&context)),
+      choices_(choices) {}
 
 Value GraphImporter::value(const std::string& name) const {
   auto found = values_.find(name);
@@ -158,8 +159,8 @@ Status GraphImporter::check_dim_options() const {
   return check_dim_names(options_.dims, names);
 }
 
-Status GraphImporter::import_initializers() {
-  for (const auto& tensor : file_->model.graph().initializer()) {
+Status GraphImporter::import_initializers(const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializer()) {
     Result<TensorBytes> read = tensor_bytes(tensor, file_);
     if (!read.is_ok() && read.status().code() == StatusCode::kUnsupported) {
       unsupported_[tensor.name()] = read.status().message();
@@ -171,7 +172,7 @@ Status GraphImporter::import_initializers() {
     if (!values_.try_emplace(tensor.name(), value).second)
       return invalid("initializer \"" + tensor.name() + "\" is declared twice");
   }
-  if (file_->model.graph().sparse_initializer_size() > 0)
+  if (graph.sparse_initializer_size() > 0)
     return Status(StatusCode::kUnsupported, "sparse initializers are not supported");
   return {};
 }
@@ -221,6 +222,9 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
         "input \"" + input + "\" is not defined" +
         (is_produced_later(input) ? " yet: the nodes are out of order, or form a cycle" : "")));
   }
+  bool has_subgraphs = domain.empty() && (proto.op_type() == "If" || proto.op_type() == "Loop" ||
+                                          proto.op_type() == "Scan");
+  if (has_subgraphs) return failed_with(import_with_subgraphs(proto, opset->second));
   Handler handler = domain.empty() ? find_handler(proto.op_type(), opset->second) : nullptr;
   return failed_with(handler ? import_with_handler(handler, proto, opset->second)
                              : import_function_body(proto, opset->second));
@@ -237,6 +241,19 @@ Status GraphImporter::import_with_handler(Handler handler, const onnx::NodeProto
       return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
     SCOPEVM_RETURN_IF_ERROR(bind(proto, i, values.get()[i]));
   }
+  return {};
+}
+
+Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int opset) {
+  Node node(*this, proto, opset);
+  Result<llvm::SmallVector<Value>> values = proto.op_type() == "If"     ? import_if(node)
+                                            : proto.op_type() == "Loop" ? import_loop(node)
+                                                                        : import_scan(node);
+  if (!values.is_ok()) return values.status();
+  if (values->size() != node.output_count())
+    return invalid("its graphs give " + std::to_string(values->size()) + " results, it has " +
+                   std::to_string(node.output_count()) + " outputs");
+  for (size_t i = 0; i < values->size(); ++i) SCOPEVM_RETURN_IF_ERROR(bind(proto, i, (*values)[i]));
   return {};
 }
 
@@ -315,7 +332,7 @@ Result<ImportedModule> GraphImporter::run() {
   SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
   SCOPEVM_RETURN_IF_ERROR(check_dim_options());
   symbols_ = std::make_unique<graph::SymbolicValues>(graph::DimIntervals());
-  SCOPEVM_RETURN_IF_ERROR(import_initializers());
+  SCOPEVM_RETURN_IF_ERROR(import_initializers(file_->model.graph()));
   SCOPEVM_RETURN_IF_ERROR(import_nodes(file_->model.graph().node()));
   for (const auto& input : file_->model.graph().input())
     if (auto reason = unsupported_.find(input.name()); reason != unsupported_.end())
@@ -336,9 +353,19 @@ Result<ImportedModule> GraphImporter::run() {
 Result<ImportedModule> import_onnx(const std::string& path, const ImportOptions& options,
                                    mlir::MLIRContext& context) {
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<OnnxFile> file, read_onnx_file(path));
-  Result<ImportedModule> module = GraphImporter(file, options, context).run();
-  if (!module.is_ok()) return std::move(module).status().with_context(path);
-  return module;
+  // Choices are made one by one; the last one that can be is turned when the import fails.
+  constexpr int kMostTries = 16;
+  std::vector<bool> choices;
+  Status first;
+  for (int i = 0; i < kMostTries; ++i) {
+    Result<ImportedModule> module = GraphImporter(file, options, context, choices).run();
+    if (module.is_ok()) return module;
+    if (i == 0) first = module.status();
+    while (!choices.empty() && !choices.back()) choices.pop_back();
+    if (choices.empty()) break;
+    choices.back() = false;
+  }
+  return std::move(first).with_context(path);
 }
 
 }  // namespace scopevm::frontend

@@ -1,10 +1,12 @@
 // An ONNX graph -> the body of a graph function, node by node.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "compiler/frontend/control_flow.h"
 #include "compiler/frontend/import.h"
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
@@ -18,8 +20,10 @@ namespace scopevm::frontend {
 
 class GraphImporter {
  public:
+  // Where branches of an if give different ranks, one is chosen: the then-branch, or what `choices`
+  // says, in order. Takes the choices that were made.
   GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
-                mlir::MLIRContext& context);
+                mlir::MLIRContext& context, std::vector<bool>& choices);
 
   // Errors have the node as context, not the file.
   Result<ImportedModule> run();
@@ -33,21 +37,46 @@ class GraphImporter {
   // What MLIR reported since the last call.
   std::string take_diagnostics();
   std::vector<std::string>& diagnostics() { return diagnostics_; }
+  // A symbol that is born during the call; `what` is for people.
+  std::string fresh_symbol(llvm::StringRef what);
+  ControlFlowBuilder control_flow();
 
  private:
   Status read_opsets();
   Status declare_inputs(mlir::func::FuncOp function);
   Result<graph::TensorType> type_of_input(const onnx::ValueInfoProto& input);
   DimExpr dim_named(const std::string& name, const std::string& fallback);
-  Status import_initializers();
+  Status import_initializers(const onnx::GraphProto& graph);
   Status import_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
   Status import_node(const onnx::NodeProto& node, size_t index);
   Status import_with_handler(Handler handler, const onnx::NodeProto& node, int opset);
   Status import_function_body(const onnx::NodeProto& node, int opset);
+  Status import_with_subgraphs(const onnx::NodeProto& node, int opset);
   Status bind(const onnx::NodeProto& node, size_t output, Value value);
   Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function);
   Status check_dim_options() const;
   bool is_produced_later(const std::string& name) const;
+
+  // --- subgraphs.cpp ---
+  static constexpr int kMaxSubgraphDepth = 32;
+  Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
+                                                   llvm::ArrayRef<Value> bindings);
+  struct Branch {
+    const onnx::GraphProto* graph;
+    Status status;
+    llvm::SmallVector<mlir::Type> types;  // of its results
+  };
+  Result<llvm::SmallVector<Value>> import_if(Node& n);
+  Result<llvm::SmallVector<Value>> import_chosen_branch(Node& n, Value condition,
+                                                        const onnx::GraphProto& then,
+                                                        const onnx::GraphProto& otherwise);
+  Result<llvm::SmallVector<Value>> import_right_branch(Node& n, Value condition, Branch* branches);
+  bool choose();
+  bool has_open_choice(size_t from) const;  // one of those made since could be the other way
+  Result<llvm::SmallVector<Value>> import_loop(Node& n);
+  Result<llvm::SmallVector<Value>> import_scan(Node& n);
+  void hide_names_of(const onnx::GraphProto& graph);
+  void forget_known_values();
 
   std::shared_ptr<OnnxFile> file_;
   const ImportOptions& options_;
@@ -62,6 +91,15 @@ class GraphImporter {
   std::map<std::string, std::string> dims_;  // name in the graph -> the model's name
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
+  int subgraph_depth_ = 0;
+  std::vector<bool>& choices_;  // then?
+  size_t choices_made_ = 0;
+  bool needs_other_choice_ = false;
+  std::map<std::string, int> fresh_counts_;
+  std::function<std::string(llvm::StringRef)> fresh_ = [this](llvm::StringRef what) {
+    return fresh_symbol(what);
+  };
+  std::function<void()> forget_ = [this] { forget_known_values(); };
 };
 
 }  // namespace scopevm::frontend

@@ -96,7 +96,8 @@ Values slice_with_attributes(Node& n) {
 }
 
 Values slice(Node& n) {
-  Dims starts = n.dims_of(n.input(1), "the start"), ends = n.dims_of(n.input(2), "the end");
+  Dims starts = n.dims_of(n.input(1), "the start", Node::Sign::kAny),
+       ends = n.dims_of(n.input(2), "the end", Node::Sign::kAny);
   Ints axes = n.has_input(3) ? n.integers_of(n.input(3), "axes") : first_axes(starts.size());
   Ints steps = n.has_input(4) ? n.integers_of(n.input(4), "the step") : Ints(starts.size(), 1);
   return slice(n, starts, ends, axes, steps);
@@ -168,7 +169,9 @@ Values pad_with_attributes(Node& n) {
   return pad(n, Dims(pads.begin(), pads.end()), n.scalar(n.number("value", 0), n.input(0)));
 }
 
-Values pad(Node& n) { return pad(n, n.dims_of(n.input(1), "the padding"), n.input_or(2, Value())); }
+Values pad(Node& n) {
+  return pad(n, n.dims_of(n.input(1), "the padding", Node::Sign::kAny), n.input_or(2, Value()));
+}
 
 Values tile(Node& n) {
   return n.emit<TileOp>({n.input(0)},

@@ -126,16 +126,49 @@ std::string Node::input_name(Value value) const {
 
 bool Node::is_known(Value value) { return value && importer_.symbols().find(value); }
 
-Dims Node::dims_of(Value value, llvm::StringRef what) {
-  if (!value) return {};
-  if (const auto* known = importer_.symbols().find(value))
-    return Dims(known->begin(), known->end());
-  unsupported(what + " depends on data: " + input_name(value) + " is not known at compile time");
-  return {};
+llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::StringRef what,
+                                                        Sign sign) {
+  // A longer tensor is data, not a shape.
+  constexpr int64_t kMostElements = 64;
+  llvm::SmallVector<SignedDim> dims;
+  if (!value || has_failed()) return dims;
+  if (const auto* known = importer_.symbols().find(value)) {
+    for (DimExpr dim : *known) dims.push_back({dim, 0});
+    return dims;
+  }
+  std::optional<int64_t> count = element_count(shape(value)).as_constant();
+  if (rank(value) > 1 || !count || *count > kMostElements || dtype(value) >= DType::kF16) {
+    unsupported(what + " depends on data: " + input_name(value) + " is " +
+                llvm::Twine(name(dtype(value)).data()) + " of rank " + llvm::Twine(rank(value)) +
+                ", no short list of integers");
+    return dims;
+  }
+  llvm::SmallVector<mlir::Attribute> symbols;
+  mlir::OpBuilder& builder = importer_.builder();
+  for (int64_t i = 0; i < *count; ++i) {
+    std::string symbol = importer_.fresh_symbol("v");
+    symbols.push_back(builder.getStringAttr(symbol));
+    DimExpr negative = sign == Sign::kAny ? DimExpr::symbol(symbol + ".neg") : DimExpr(0);
+    dims.push_back({DimExpr::symbol(symbol), negative});
+  }
+  builder.create<graph::ReadDimsOp>(importer_.location(), value, builder.getArrayAttr(symbols),
+                                    /*is_signed=*/sign == Sign::kAny);
+  return dims;
+}
+
+Dims Node::dims_of(Value value, llvm::StringRef what, Sign sign) {
+  Dims dims;
+  for (SignedDim dim : signed_dims_of(value, what, sign))
+    dims.push_back(dim.positive - dim.negative);
+  return dims;
 }
 
 Ints Node::integers_of(Value value, llvm::StringRef what) {
   Ints numbers;
+  if (value && !is_known(value))
+    return unsupported(what + " depends on data: " + input_name(value) +
+                       " is not known at compile time"),
+           numbers;
   for (DimExpr dim : dims_of(value, what)) {
     if (!dim.is_constant())
       return unsupported(what + " is " + dim.str() + ", not a number"), Ints();
@@ -336,6 +369,21 @@ Value Node::reduce_mean(Value x, const Ints& axes) {
 
 Value Node::reduce_sum(Value x, const Ints& axes) {
   return emit<graph::ReduceSumOp>({x}, {attr("axes", axes), attr("keep_dims", true)});
+}
+
+llvm::SmallVector<Value> Node::loop(
+    DimExpr trip_count, Operands initial,
+    llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body) {
+  if (has_failed()) return {};
+  auto results = importer_.control_flow().loop(
+      trip_count, initial, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        Iteration iteration = body(index, carried);
+        if (has_failed()) return status_;
+        return iteration;
+      });
+  if (results.is_ok()) return *std::move(results);
+  status_ = results.status();
+  return {};
 }
 
 // --- Errors. ------------------------------------------------------------------------------------

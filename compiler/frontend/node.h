@@ -11,6 +11,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "compiler/frontend/control_flow.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/symbolic_values.h"
 #include "scopevm/status.h"
@@ -71,9 +72,20 @@ class Node {
   int64_t axis(int64_t axis, int64_t rank);
   Ints axes(Ints axes, int64_t rank);  // ascending, each once
 
-  // --- Contents known at compile time. Otherwise an "unsupported" error that names the input. ---
+  // --- Contents. ---
   bool is_known(Value value);
-  Dims dims_of(Value value, llvm::StringRef what);
+  // The elements as dims: what is known of them at compile time, else symbols that are read from
+  // the value during the call. kSize: one below 0 then fails the call.
+  enum class Sign { kSize, kAny };
+  Dims dims_of(Value value, llvm::StringRef what, Sign sign = Sign::kSize);
+  // The same as differences of two that are at least 0; where nothing is known, one of them is 0.
+  struct SignedDim {
+    DimExpr positive;
+    DimExpr negative;
+  };
+  llvm::SmallVector<SignedDim> signed_dims_of(Value value, llvm::StringRef what,
+                                              Sign sign = Sign::kAny);
+  // Only what is known at compile time; else an "unsupported" error that names the input.
   Ints integers_of(Value value, llvm::StringRef what);
   llvm::SmallVector<float> numbers_of(Value value, llvm::StringRef what);
   const graph::DimIntervals& intervals() const;
@@ -123,6 +135,12 @@ class Node {
   Value expand(Value x, const Dims& dims);
   Value reduce_mean(Value x, const Ints& axes);  // keeps dims
   Value reduce_sum(Value x, const Ints& axes);   // keeps dims
+
+  // A loop of trip_count iterations, as in control_flow.h: results are the last carried values,
+  // then what was gathered.
+  llvm::SmallVector<Value> loop(
+      DimExpr trip_count, Operands initial,
+      llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body);
 
   // --- Errors. ---
   std::nullptr_t fail(const llvm::Twine& message);         // the model is wrong

@@ -77,7 +77,8 @@ Values range(Node& n) {
   Value start = n.input(0), limit = n.input(1), delta = n.input(2);
   DType dtype = n.dtype(start);
   if (dtype != DType::kF32 && dtype != DType::kF64) {
-    Dims from = n.dims_of(start, "the start"), to = n.dims_of(limit, "the limit");
+    Dims from = n.dims_of(start, "the start", Node::Sign::kAny),
+         to = n.dims_of(limit, "the limit", Node::Sign::kAny);
     Ints by = n.integers_of(delta, "the delta");
     if (n.has_failed()) return Value();
     if (from.size() != 1 || to.size() != 1 || by.size() != 1 || by[0] == 0)
@@ -128,7 +129,30 @@ Values reshape_to(Node& n, Dims dims) {
   return n.reshape(x, dims);
 }
 
-Values reshape(Node& n) { return reshape_to(n, n.dims_of(n.input(1), "the shape")); }
+// The same for a shape that only the call knows: a few ops on it say what 0 and -1 stand for.
+Values reshape_to_read(Node& n) {
+  Value x = n.input(0), shape = n.cast(n.input(1), DType::kI64);
+  if (n.rank(shape) != 1 || !n.dim(shape, 0).is_constant())
+    return n.unsupported("the rank of the result depends on data"), Value();
+  auto is = [&](double value) { return n.emit<EqualOp>({shape, n.scalar(value, shape)}); };
+  auto rank = static_cast<size_t>(*n.dim(shape, 0).as_constant());
+  if (!n.flag("allowzero", false)) {
+    Dims kept(n.shape(x));
+    kept.resize(rank, DimExpr(0));
+    shape = n.emit<SelectOp>({is(0), n.dims_value(kept), shape});
+  }
+  Value is_open = is(-1), one = n.scalar(1, shape);
+  Value rest = n.emit<ReduceProdOp>({n.emit<SelectOp>({is_open, one, shape})},
+                                    {n.attr("axes", Ints{0}), n.attr("keep_dims", true)});
+  Value count = n.dims_value({element_count(n.shape(x))});
+  Value open = n.emit<DivOp>({count, rest});
+  return n.reshape(x, n.dims_of(n.emit<SelectOp>({is_open, open, shape}), "the shape"));
+}
+
+Values reshape(Node& n) {
+  if (!n.is_known(n.input(1))) return reshape_to_read(n);
+  return reshape_to(n, n.dims_of(n.input(1), "the shape", Node::Sign::kAny));
+}
 
 Values reshape_with_attribute(Node& n) {
   Ints shape = n.integers("shape");

@@ -124,8 +124,8 @@ Group absorb(const Group& group) {
   for (size_t i = 0; i < all.size() && all.size() < kMaxGroup; ++i)
     for (mlir::Value operand : all[i]->getOperands()) {
       mlir::Operation* producer = operand.getDefiningOp();
-      if (!producer || all.contains(producer) || !kernels::is_elementwise(producer) ||
-          result_type(producer).getShape() != space ||
+      if (!producer || producer->getBlock() != all[i]->getBlock() || all.contains(producer) ||
+          !kernels::is_elementwise(producer) || result_type(producer).getShape() != space ||
           (is_row_op(all[i]) && operand != all[i]->getOperand(0)) ||
           !llvm::all_of(producer->getUsers(), [&](auto* user) { return all.contains(user); }))
         continue;
@@ -168,9 +168,9 @@ void outline(const Group& group) {
   for (mlir::Operation* op : llvm::reverse(group.getArrayRef())) op->erase();
 }
 
-void fuse_from(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operation*)> is_first) {
+void fuse_from(mlir::Block& block, llvm::function_ref<bool(mlir::Operation*)> is_first) {
   llvm::SetVector<mlir::Operation*> firsts;
-  for (mlir::Operation& op : function.getBody().front())
+  for (mlir::Operation& op : block)
     if (is_first(&op)) firsts.insert(&op);
   while (!firsts.empty()) {
     mlir::Operation* first = firsts.front();
@@ -185,9 +185,16 @@ void fuse_from(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operat
 llvm::LogicalResult fuse(mlir::ModuleOp module) {
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;
-    fuse_from(function, is_contraction);
-    fuse_from(function, kernels::is_elementwise);
-    fuse_from(function, is_row_op);
+    llvm::SmallVector<mlir::Block*> blocks = {&function.getBody().front()};
+    function.walk([&](mlir::Operation* op) {
+      if (mlir::isa<IfOp, LoopOp>(op))
+        for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
+    });
+    for (mlir::Block* block : blocks) {
+      fuse_from(*block, is_contraction);
+      fuse_from(*block, kernels::is_elementwise);
+      fuse_from(*block, is_row_op);
+    }
     remove_unused(function);
   }
   return mlir::success();

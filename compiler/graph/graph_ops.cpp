@@ -1,4 +1,4 @@
-// The graph ops: generated definitions, and the text form and verifier of sv.group.
+// The graph ops: generated definitions, and what those with regions need beside.
 #include "compiler/graph/graph_ops.h"
 
 #include "compiler/graph/infer.h"
@@ -61,6 +61,101 @@ llvm::LogicalResult GroupOp::verify() {
   if (block.getTerminator()->getOperandTypes() != getResultTypes())
     return emitOpError("must yield its result types");
   return mlir::success();
+}
+
+namespace {
+
+TensorType tensor(mlir::Type type) { return mlir::cast<TensorType>(type); }
+
+bool is_one_bool(mlir::Type type) {
+  return tensor(type).getDtype() == DType::kBool && tensor(type).getElementCount().is_constant(1);
+}
+
+// A value may flow from `from` to `to`: dims that differ must be symbols of `open`.
+llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
+                               mlir::ArrayAttr open, const llvm::Twine& what) {
+  TensorType a = tensor(from), b = tensor(to);
+  bool fits = a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
+  for (int64_t axis = 0; fits && axis < a.getRank(); ++axis) {
+    DimExpr dim = b.getDim(axis);
+    bool is_open = dim.kind() == DimExpr::Kind::kSymbol &&
+                   llvm::is_contained(open.getAsValueRange<mlir::StringAttr>(),
+                                      llvm::StringRef(dim.symbol_name()));
+    fits = is_open || a.getDim(axis) == dim;
+  }
+  if (fits) return mlir::success();
+  return op->emitOpError() << what << " is " << from << ", which is no " << to;
+}
+
+llvm::LogicalResult check_symbols(mlir::Operation* op, mlir::ArrayAttr symbols) {
+  for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>())
+    if (symbol.size() < 2 || symbol[0] != '$')
+      return op->emitOpError() << "symbol \"" << symbol << "\" must start with '$'";
+  return mlir::success();
+}
+
+}  // namespace
+
+llvm::LogicalResult ReadDimsOp::verify() {
+  TensorType type = tensor(getX().getType());
+  if (type.getDtype() >= DType::kF16 || type.getRank() > 1 ||
+      !type.getElementCount().is_constant(static_cast<int64_t>(getSymbols().size())))
+    return emitOpError() << "reads " << getSymbols().size() << " integers of " << type;
+  return check_symbols(*this, getSymbols());
+}
+
+llvm::LogicalResult AssertOp::verify() {
+  if (is_one_bool(getCondition().getType())) return mlir::success();
+  return emitOpError("condition must be one bool");
+}
+
+llvm::LogicalResult IfOp::verify() {
+  if (!is_one_bool(getCondition().getType())) return emitOpError("condition must be one bool");
+  for (mlir::Region* region : {&getThen(), &getOtherwise()}) {
+    mlir::Operation* yield = region->front().getTerminator();
+    if (region->front().getNumArguments() != 0) return emitOpError("regions take no arguments");
+    if (yield->getNumOperands() != getNumResults())
+      return emitOpError() << "yields " << yield->getNumOperands() << " values, has "
+                           << getNumResults() << " results";
+    for (auto [value, result] : llvm::zip(yield->getOperandTypes(), getResultTypes()))
+      if (failed(check_flow(*this, value, result, getSymbols(), "what a region yields")))
+        return mlir::failure();
+  }
+  return check_symbols(*this, getSymbols());
+}
+
+llvm::LogicalResult LoopOp::verify() {
+  mlir::Block& block = getBody().front();
+  mlir::OperandRange yielded = block.getTerminator()->getOperands();
+  size_t carried = getInitial().size(), first = getHasCondition() ? 1 : 0;
+  if (getTripCount().getValue().size() > 1) return emitOpError("has several trip counts");
+  if (block.getNumArguments() != carried)
+    return emitOpError() << "carries " << carried << " values, its body takes "
+                         << block.getNumArguments();
+  if (getNumResults() < carried || yielded.size() != first + getNumResults())
+    return emitOpError() << "yields " << yielded.size() << " values, has " << getNumResults()
+                         << " results";
+  if (first == 1 && !is_one_bool(yielded[0].getType()))
+    return emitOpError("the first value yielded must be one bool");
+  for (size_t i = 0; i < carried; ++i)
+    for (mlir::Value value : {getInitial()[i], yielded[first + i]})
+      if (failed(check_flow(*this, value.getType(), block.getArgument(i).getType(),
+                            getCarriedSymbols(), "a carried value")) ||
+          failed(check_flow(*this, block.getArgument(i).getType(), getResultTypes()[i],
+                            getSymbols(), "a carried value")))
+        return mlir::failure();
+  for (size_t i = carried; i < getNumResults(); ++i) {
+    TensorType part = tensor(yielded[first + i].getType()), whole = tensor(getResultTypes()[i]);
+    if (whole.getRank() != part.getRank() + 1)
+      return emitOpError() << "gathers " << part << " into " << whole;
+    TensorType rest = whole.withShape(whole.getShape().drop_front());
+    if (failed(check_flow(*this, part, rest, getSymbols(), "a gathered part")))
+      return mlir::failure();
+  }
+  if (getIndex().size() < 2 || getIndex()[0] != '$')
+    return emitOpError("index must start with '$'");
+  if (failed(check_symbols(*this, getCarriedSymbols()))) return mlir::failure();
+  return check_symbols(*this, getSymbols());
 }
 
 }  // namespace scopevm::graph

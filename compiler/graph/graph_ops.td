@@ -289,10 +289,63 @@ def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
-def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, HasParent<"GroupOp">, ReturnLike]> {
-  let summary = "results of a group";
+def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, ReturnLike,
+                 ParentOneOf<["GroupOp", "IfOp", "LoopOp"]>]> {
+  let summary = "results of a region";
   let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+// --- Control flow. Regions read values of the blocks around them. --------------------------------
+//
+// Symbols whose names start with `$` are born in the op that lists them, and are known once it has
+// run. All symbols are at least 0.
+
+// Element i of x becomes symbols[i]. When is_signed, an element is symbols[i] - symbols[i].neg, one
+// of which is 0; else one below 0 fails the call. x: integers or bools, rank 0 or 1.
+def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>]> {
+  let summary = "elements of x become symbols";
+  let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$symbols,
+                       DefaultValuedAttr<BoolAttr, "false">:$is_signed);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+// The call fails with `message` unless the condition, one bool, holds.
+def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "fails unless the condition holds";
+  let arguments = (ins Graph_Tensor:$condition, StrAttr:$message);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+// condition: one bool. `symbols` lists the result dims that are known only afterwards.
+def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects,
+              SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "one of two regions";
+  let arguments = (ins Graph_Tensor:$condition,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $then `else` $otherwise";
+  let hasVerifier = 1;
+}
+// Runs the body at most trip_count times (no dims: without limit). Iteration `index` counts from 0.
+// Body arguments are the carried values. The body yields, in order: when has_condition, a bool (go
+// on?), the carried values of the next iteration, then the iteration's parts of the outputs that
+// gather. Results are the last carried values, then what was gathered, one more dim in front:
+// trip_count, or with a condition a symbol of `symbols`.
+// `carried_symbols` are dims of body arguments that differ from iteration to iteration.
+def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects,
+                SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "repeats its region";
+  let arguments = (ins Variadic<Graph_Tensor>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
+                       DefaultValuedAttr<BoolAttr, "false">:$has_condition,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$carried_symbols,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
+  let hasVerifier = 1;
 }
 
 #endif

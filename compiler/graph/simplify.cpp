@@ -15,17 +15,27 @@ namespace {
 // Rewrites make room for each other; a few rounds reach the end on real graphs.
 constexpr int kMaxRounds = 4;
 
+// Ops outside of groups, in program order: what a block computes comes before the regions below it.
+llvm::SmallVector<mlir::Operation*> all_ops(mlir::func::FuncOp function) {
+  llvm::SmallVector<mlir::Operation*> ops;
+  function.getBody().walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    ops.push_back(op);
+    return mlir::isa<GroupOp>(op) ? mlir::WalkResult::skip() : mlir::WalkResult::advance();
+  });
+  return ops;
+}
+
 void materialise_known_values(mlir::func::FuncOp function) {
   SymbolicValues symbols{DimIntervals()};
   mlir::OpBuilder builder(function.getContext());
-  for (mlir::Operation& op : function.getBody().front()) {
-    if (op.getNumResults() != 1 || mlir::isa<ConstantOp, DimsTensorOp>(op)) continue;
-    mlir::Value result = op.getResult(0);
+  for (mlir::Operation* op : all_ops(function)) {
+    if (op->getNumResults() != 1 || mlir::isa<ConstantOp, DimsTensorOp>(op)) continue;
+    mlir::Value result = op->getResult(0);
     const std::vector<DimExpr>* elements = symbols.find(result);
     if (!elements) continue;
-    builder.setInsertionPointAfter(&op);
+    builder.setInsertionPointAfter(op);
     mlir::Value known =
-        materialise(builder, op.getLoc(), mlir::cast<TensorType>(result.getType()), *elements);
+        materialise(builder, op->getLoc(), mlir::cast<TensorType>(result.getType()), *elements);
     if (known) result.replaceAllUsesWith(known);
   }
 }
@@ -34,16 +44,16 @@ void materialise_known_values(mlir::func::FuncOp function) {
 bool rewrite_once(mlir::func::FuncOp function) {
   bool changed = false;
   mlir::OpBuilder builder(function.getContext());
-  for (mlir::Operation& op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (op.use_empty()) continue;
-    builder.setInsertionPoint(&op);
+  for (mlir::Operation* op : all_ops(function)) {
+    if (op->use_empty() || op->getNumRegions() > 0) continue;
+    builder.setInsertionPoint(op);
     mlir::Value replacement;
-    if (mlir::ElementsAttr value = fold_constants(&op))
-      replacement = builder.create<ConstantOp>(op.getLoc(), op.getResult(0).getType(), value);
+    if (mlir::ElementsAttr value = fold_constants(op))
+      replacement = builder.create<ConstantOp>(op->getLoc(), op->getResult(0).getType(), value);
     else
-      replacement = rewrite(&op, builder);
-    if (!replacement || replacement == op.getResult(0)) continue;
-    op.getResult(0).replaceAllUsesWith(replacement);
+      replacement = rewrite(op, builder);
+    if (!replacement || replacement == op->getResult(0)) continue;
+    op->getResult(0).replaceAllUsesWith(replacement);
     changed = true;
   }
   return changed;
@@ -52,10 +62,13 @@ bool rewrite_once(mlir::func::FuncOp function) {
 }  // namespace
 
 void remove_unused(mlir::func::FuncOp function) {
-  mlir::Block& block = function.getBody().front();
-  for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && mlir::isPure(&op) && !op.hasTrait<mlir::OpTrait::IsTerminator>())
-      op.erase();
+  const llvm::SmallVector<mlir::Operation*> ops = all_ops(function);
+  for (mlir::Operation* op : llvm::reverse(ops)) {
+    bool is_removable =
+        mlir::isa<IfOp, LoopOp>(op) ? mlir::isMemoryEffectFree(op) : mlir::isPure(op);
+    if (op->use_empty() && is_removable && !op->hasTrait<mlir::OpTrait::IsTerminator>())
+      op->erase();
+  }
 }
 
 llvm::LogicalResult simplify(mlir::ModuleOp module) {

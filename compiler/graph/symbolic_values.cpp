@@ -20,9 +20,51 @@ bool is_shape_dtype(DType dtype) {
 
 // The element count of a tensor that may hold a shape; -1 for others.
 int64_t shape_tensor_size(TensorType type) {
-  if (!type || !is_shape_dtype(type.getDtype()) || type.getRank() > 1) return -1;
+  if (!type || !is_shape_dtype(type.getDtype()) || !type.isStatic()) return -1;
   std::optional<int64_t> count = type.getElementCount().as_constant();
   return count && *count <= SymbolicValues::kMaxElements ? *count : -1;
+}
+
+using Coordinates = llvm::SmallVector<int64_t>;
+
+// Dims that are numbers, row-major.
+struct Box {
+  Coordinates dims;
+
+  int64_t size() const {
+    int64_t product = 1;
+    for (int64_t dim : dims) product *= dim;
+    return product;
+  }
+  Coordinates coordinates(int64_t index) const {
+    Coordinates at(dims.size());
+    for (size_t i = dims.size(); i-- > 0; index /= dims[i]) at[i] = index % dims[i];
+    return at;
+  }
+  int64_t index(const Coordinates& at) const {
+    int64_t result = 0;
+    for (size_t i = 0; i < dims.size(); ++i) result = result * dims[i] + at[i];
+    return result;
+  }
+  bool contains(const Coordinates& at) const {
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (at[i] < 0 || at[i] >= dims[i]) return false;
+    return true;
+  }
+  // The element that broadcasts to `at` of a box of at least this rank.
+  int64_t broadcast_index(const Coordinates& at) const {
+    Coordinates own(dims.size());
+    for (size_t i = 0; i < dims.size(); ++i)
+      own[i] = dims[i] == 1 ? 0 : at[at.size() - dims.size() + i];
+    return index(own);
+  }
+};
+
+// REQUIRES: the type is static.
+Box box_of(TensorType type) {
+  Box box;
+  for (DimExpr dim : type.getShape()) box.dims.push_back(*dim.as_constant());
+  return box;
 }
 
 Elements elements_of_constant(mlir::ElementsAttr attribute, DType dtype) {
@@ -117,64 +159,63 @@ std::optional<DimExpr> SymbolicValues::apply(mlir::Operation* op, llvm::ArrayRef
 }
 
 Elements SymbolicValues::evaluate_elementwise(mlir::Operation* op) {
-  int64_t count = shape_tensor_size(type_of(op->getResult(0)));
-  llvm::SmallVector<std::vector<DimExpr>> operands;
+  const Box result = box_of(type_of(op->getResult(0)));
+  llvm::SmallVector<std::pair<std::vector<DimExpr>, Box>> operands;
   for (mlir::Value operand : op->getOperands()) {
     const std::vector<DimExpr>* elements = find(operand);
     if (!elements) return std::nullopt;
-    operands.push_back(*elements);
+    operands.emplace_back(*elements, box_of(type_of(operand)));
   }
-  std::vector<DimExpr> result;
-  for (int64_t i = 0; i < count; ++i) {
-    llvm::SmallVector<DimExpr> at;
-    for (const std::vector<DimExpr>& elements : operands)
-      at.push_back(elements[elements.size() == 1 ? 0 : i]);
-    std::optional<DimExpr> element = apply(op, at);
+  std::vector<DimExpr> elements;
+  for (int64_t i = 0; i < result.size(); ++i) {
+    Coordinates at = result.coordinates(i);
+    llvm::SmallVector<DimExpr> of;
+    for (const auto& [values, box] : operands) of.push_back(values[box.broadcast_index(at)]);
+    std::optional<DimExpr> element = apply(op, of);
     if (!element) return std::nullopt;
-    result.push_back(*element);
+    elements.push_back(*element);
   }
-  return result;
+  return elements;
 }
 
 namespace {
 
-Elements gather(const std::vector<DimExpr>& x, const std::vector<DimExpr>& indices) {
+// result[at] = x[from(at)]; nothing when an index lies outside.
+Elements move(const std::vector<DimExpr>& x, Box from, Box to,
+              llvm::function_ref<bool(const Coordinates& at, Coordinates& source)> source_of) {
   std::vector<DimExpr> result;
-  for (DimExpr index : indices) {
-    std::optional<int64_t> i = index.as_constant();
-    if (!i) return std::nullopt;
-    int64_t at = *i < 0 ? *i + static_cast<int64_t>(x.size()) : *i;
-    if (at < 0 || at >= static_cast<int64_t>(x.size())) return std::nullopt;
-    result.push_back(x[at]);
+  for (int64_t i = 0; i < to.size(); ++i) {
+    Coordinates at = to.coordinates(i), source(from.dims.size(), 0);
+    if (!source_of(at, source) || !from.contains(source)) return std::nullopt;
+    result.push_back(x[from.index(source)]);
   }
   return result;
 }
 
-Elements slice(const std::vector<DimExpr>& x, SliceOp op) {
-  if (type_of(op.getX()).getRank() != 1) return x;
-  auto start = op.getStarts().getValue()[0].as_constant();
-  auto size = op.getSizes().getValue()[0].as_constant();
-  if (!start || !size) return std::nullopt;
-  std::vector<DimExpr> result;
-  for (int64_t i = 0; i < *size; ++i) {
-    int64_t at = *start + i * op.getSteps()[0];
-    if (at < 0 || at >= static_cast<int64_t>(x.size())) return std::nullopt;
-    result.push_back(x[at]);
-  }
-  return result;
+Elements gather(const std::vector<DimExpr>& x, const std::vector<DimExpr>& indices, GatherOp op,
+                Box to) {
+  Box from = box_of(type_of(op.getX())), chosen = box_of(type_of(op.getIndices()));
+  auto axis = static_cast<size_t>(op.getAxis());
+  return move(x, from, to, [&](const Coordinates& at, Coordinates& source) {
+    Coordinates where(at.begin() + axis, at.begin() + axis + chosen.dims.size());
+    std::optional<int64_t> index = indices[chosen.index(where)].as_constant();
+    if (!index) return false;
+    for (size_t i = 0; i < axis; ++i) source[i] = at[i];
+    source[axis] = *index < 0 ? *index + from.dims[axis] : *index;
+    for (size_t i = axis + 1; i < source.size(); ++i) source[i] = at[i + chosen.dims.size() - 1];
+    return true;
+  });
 }
 
-Elements expand(const std::vector<DimExpr>& x, int64_t count) {
-  if (static_cast<int64_t>(x.size()) == count) return x;
-  if (x.size() != 1) return std::nullopt;
-  return std::vector<DimExpr>(static_cast<size_t>(count), x.front());
-}
-
-Elements tile(const std::vector<DimExpr>& x, int64_t count) {
-  std::vector<DimExpr> result;
-  if (x.empty()) return result;
-  for (int64_t i = 0; i < count; ++i) result.push_back(x[i % x.size()]);
-  return result;
+Elements slice(const std::vector<DimExpr>& x, SliceOp op, Box to) {
+  return move(x, box_of(type_of(op.getX())), to, [&](const Coordinates& at, Coordinates& source) {
+    for (size_t i = 0; i < at.size(); ++i) {
+      auto start = op.getStarts().getValue()[i].as_constant();
+      if (!start) return false;
+      source[i] = *start + at[i] * op.getSteps()[i];
+    }
+    return true;
+  });
 }
 
 Elements iota(IotaOp op, int64_t count) {
@@ -189,43 +230,92 @@ Elements iota(IotaOp op, int64_t count) {
 
 }  // namespace
 
-Elements SymbolicValues::evaluate_movement(mlir::Operation* op) {
-  int64_t count = shape_tensor_size(type_of(op->getResult(0)));
-  if (auto concat = mlir::dyn_cast<ConcatOp>(op)) {
-    std::vector<DimExpr> result;
-    for (mlir::Value input : concat.getInputs()) {
-      const std::vector<DimExpr>* x = find(input);
-      if (!x) return std::nullopt;
-      result.insert(result.end(), x->begin(), x->end());
+Elements SymbolicValues::concat(ConcatOp op) {
+  const Box to = box_of(type_of(op.getResult()));
+  std::vector<DimExpr> result(to.size(), DimExpr(0));
+  int64_t begin = 0;
+  for (mlir::Value input : op.getInputs()) {
+    const std::vector<DimExpr>* x = find(input);
+    if (!x) return std::nullopt;
+    Box from = box_of(type_of(input));
+    for (int64_t i = 0; i < from.size(); ++i) {
+      Coordinates at = from.coordinates(i);
+      at[op.getAxis()] += begin;
+      result[to.index(at)] = (*x)[i];
     }
-    return result;
+    begin += from.dims[op.getAxis()];
   }
-  if (auto range = mlir::dyn_cast<IotaOp>(op)) return iota(range, count);
+  return result;
+}
+
+Elements SymbolicValues::reduce(mlir::Operation* op, const std::vector<DimExpr>& x) const {
+  const Box from = box_of(type_of(op->getOperand(0))), to = box_of(type_of(op->getResult(0)));
+  auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("axes").asArrayRef();
+  bool keep_dims = op->getAttrOfType<mlir::BoolAttr>("keep_dims").getValue();
+  std::vector<std::optional<DimExpr>> totals(to.size());
+  for (int64_t i = 0; i < from.size(); ++i) {
+    Coordinates at = from.coordinates(i), where;
+    for (size_t axis = 0; axis < at.size(); ++axis)
+      if (!llvm::is_contained(axes, static_cast<int64_t>(axis)))
+        where.push_back(at[axis]);
+      else if (keep_dims)
+        where.push_back(0);
+    std::optional<DimExpr>& total = totals[to.index(where)];
+    if (!total)
+      total = x[i];
+    else if (mlir::isa<ReduceSumOp>(op))
+      total = *total + x[i];
+    else if (mlir::isa<ReduceProdOp>(op))
+      total = *total * x[i];
+    else if (mlir::isa<ReduceMaxOp>(op))
+      total = intervals_.greater(*total, x[i]);
+    else
+      total = intervals_.smaller(*total, x[i]);
+  }
+  std::vector<DimExpr> result;
+  for (const std::optional<DimExpr>& total : totals) {
+    if (!total) return std::nullopt;  // of nothing
+    result.push_back(*total);
+  }
+  return result;
+}
+
+Elements SymbolicValues::evaluate_movement(mlir::Operation* op) {
+  const Box to = box_of(type_of(op->getResult(0)));
+  if (auto op_concat = mlir::dyn_cast<ConcatOp>(op)) return concat(op_concat);
+  if (auto range = mlir::dyn_cast<IotaOp>(op)) return iota(range, to.size());
   if (op->getNumOperands() == 0) return std::nullopt;
   const std::vector<DimExpr>* found = find(op->getOperand(0));
   if (!found) return std::nullopt;
   std::vector<DimExpr> x = *found;
+  const Box from = box_of(type_of(op->getOperand(0)));
   return llvm::TypeSwitch<mlir::Operation*, Elements>(op)
-      .Case<ReshapeOp, TransposeOp>([&](auto) { return x; })
-      .Case<ExpandOp>([&](auto) { return expand(x, count); })
-      .Case<TileOp>([&](auto) { return tile(x, count); })
-      .Case<SliceOp>([&](SliceOp s) { return slice(x, s); })
+      .Case<ReshapeOp>([&](auto) { return x; })
+      .Case<TransposeOp>([&](TransposeOp t) {
+        return move(x, from, to, [&](const Coordinates& at, Coordinates& source) {
+          for (size_t i = 0; i < at.size(); ++i) source[t.getPermutation()[i]] = at[i];
+          return true;
+        });
+      })
+      .Case<ExpandOp>([&](auto) {
+        std::vector<DimExpr> result;
+        for (int64_t i = 0; i < to.size(); ++i)
+          result.push_back(x[from.broadcast_index(to.coordinates(i))]);
+        return result;
+      })
+      .Case<TileOp>([&](auto) {
+        return move(x, from, to, [&](const Coordinates& at, Coordinates& source) {
+          for (size_t i = 0; i < at.size(); ++i) source[i] = at[i] % from.dims[i];
+          return true;
+        });
+      })
+      .Case<SliceOp>([&](SliceOp s) { return slice(x, s, to); })
       .Case<GatherOp>([&](GatherOp g) -> Elements {
         const std::vector<DimExpr>* indices = find(g.getIndices());
-        return indices ? gather(x, *indices) : std::nullopt;
+        return indices ? gather(x, *indices, g, to) : std::nullopt;
       })
-      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>([&](auto) -> Elements {
-        if (x.empty() || count != 1)
-          return count == static_cast<int64_t>(x.size()) ? Elements(x) : std::nullopt;
-        DimExpr total = x.front();
-        for (size_t i = 1; i < x.size(); ++i) {
-          if (mlir::isa<ReduceSumOp>(op)) total = total + x[i];
-          if (mlir::isa<ReduceProdOp>(op)) total = total * x[i];
-          if (mlir::isa<ReduceMaxOp>(op)) total = intervals_.greater(total, x[i]);
-          if (mlir::isa<ReduceMinOp>(op)) total = intervals_.smaller(total, x[i]);
-        }
-        return std::vector<DimExpr>{total};
-      })
+      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(
+          [&](auto) { return reduce(op, x); })
       .Default([](mlir::Operation*) { return std::nullopt; });
 }
 
@@ -263,21 +353,19 @@ const std::vector<DimExpr>* SymbolicValues::find(mlir::Value value) {
 mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, TensorType type,
                         llvm::ArrayRef<DimExpr> elements) {
   DType dtype = type.getDtype();
-  bool is_scalar = type.getRank() == 0;
   bool is_numbers = llvm::all_of(elements, [](DimExpr e) { return e.is_constant(); });
   if (!is_numbers) {
-    if (dtype == DType::kBool) return {};
+    if (dtype == DType::kBool || type.getRank() > 1) return {};
     return builder.create<DimsTensorOp>(
         location, type, DimsAttr::get(builder.getContext(), elements),
-        builder.getBoolAttr(is_scalar), builder.getStringAttr(scopevm::name(dtype)));
+        builder.getBoolAttr(type.getRank() == 0), builder.getStringAttr(scopevm::name(dtype)));
   }
   unsigned width = dtype == DType::kBool ? 1 : static_cast<unsigned>(8 * byte_size(dtype));
   llvm::SmallVector<llvm::APInt> values;
   for (DimExpr element : elements)
     values.emplace_back(64, static_cast<uint64_t>(*element.as_constant()), true);
   for (llvm::APInt& value : values) value = value.trunc(width);
-  llvm::SmallVector<int64_t> shape;
-  if (!is_scalar) shape.push_back(static_cast<int64_t>(elements.size()));
+  llvm::SmallVector<int64_t> shape = box_of(type).dims;
   auto dense = mlir::DenseElementsAttr::get(
       mlir::RankedTensorType::get(shape, builder.getIntegerType(width)), values);
   return builder.create<ConstantOp>(location, type, dense);

@@ -26,9 +26,9 @@ class SymbolicValues {
 
   explicit SymbolicValues(DimIntervals intervals) : intervals_(std::move(intervals)) {}
 
-  // The elements in row-major order: i32, i64 or bool (as 0 and 1), rank 0 or 1. Null when they are
-  // not known. Valid until the next call that evaluates. Asking about values in program order keeps
-  // the recursion shallow.
+  // The elements in row-major order: i32, i64 or bool (as 0 and 1), of static shape. Null when they
+  // are not known. Valid until the next call that evaluates. Asking about values in program order
+  // keeps the recursion shallow.
   const std::vector<DimExpr>* find(mlir::Value value);
   const DimIntervals& intervals() const { return intervals_; }
 
@@ -37,6 +37,8 @@ class SymbolicValues {
   Elements evaluate(mlir::Operation* op);
   Elements evaluate_elementwise(mlir::Operation* op);
   Elements evaluate_movement(mlir::Operation* op);
+  Elements concat(ConcatOp op);
+  Elements reduce(mlir::Operation* op, const std::vector<DimExpr>& x) const;
   std::optional<DimExpr> apply(mlir::Operation* op, llvm::ArrayRef<DimExpr> operands) const;
 
   DimIntervals intervals_;
@@ -44,7 +46,7 @@ class SymbolicValues {
 };
 
 // A value that holds known elements: sv.constant when all are numbers, else sv.dims_tensor. Null
-// for bool elements that are not numbers.
+// when they are not and the type is bool or has more than one dim.
 mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, TensorType type,
                         llvm::ArrayRef<DimExpr> elements);
 

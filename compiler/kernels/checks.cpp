@@ -29,7 +29,8 @@ Side dim_of(mlir::Value value, int64_t axis) {
 
 class Collector {
  public:
-  Collector(mlir::Operation* op, std::vector<Check>& checks) : op_(op), checks_(checks) {}
+  Collector(mlir::Operation* op, int scope, std::vector<Check>& checks)
+      : op_(op), scope_(scope), checks_(checks) {}
 
   void equal(const Side& a, const Side& b) {
     if (a.dim == b.dim) return;
@@ -82,13 +83,16 @@ class Collector {
   void add(Check::Kind kind, const Side& a, const Side& b, const std::string& message);
 
   mlir::Operation* op_;
+  int scope_;
   std::vector<Check>& checks_;
 };
 
 void Collector::add(Check::Kind kind, const Side& a, const Side& b, const std::string& message) {
   for (const Check& other : checks_)
-    if (other.kind == kind && other.lhs == a.dim && other.rhs == b.dim) return;
-  Check check{kind, a.dim, b.dim, "", {}};
+    if (other.kind == kind && other.lhs == a.dim && other.rhs == b.dim &&
+        (other.scope == 0 || other.scope == scope_))
+      return;
+  Check check{kind, a.dim, b.dim, "", scope_, {}};
   check.message = op_->getName().stripDialect().str() + " \"" + op_name(op_) + "\": " + message;
   DimTrace trace(check.more);
   std::string origins;
@@ -300,9 +304,9 @@ std::string op_name(mlir::Operation* op) {
   return name;
 }
 
-void collect_checks(mlir::Operation* op, std::vector<Check>& checks) {
+void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks) {
   if (mlir::isa<graph::GroupOp>(op)) return;
-  Collector collector(op, checks);
+  Collector collector(op, scope, checks);
   check_operands(op, collector);
   collector.results();
 }

@@ -9,8 +9,9 @@
 
 namespace scopevm::kernels {
 
-// Appends the checks of one graph op (also one inside a group). Provable ones are left out.
-void collect_checks(mlir::Operation* op, std::vector<Check>& checks);
+// Appends the checks of one graph op (also one inside a group), made when stage `scope` runs.
+// Provable ones are left out.
+void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks);
 
 // The model's name of an op: its location's name, else its mnemonic.
 std::string op_name(mlir::Operation* op);

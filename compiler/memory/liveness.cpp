@@ -1,13 +1,22 @@
 // Steps -> lifespans. A view keeps what it shows alive; a result may take the buffer of an operand
 // that dies at its step.
 #include <algorithm>
+#include <map>
 
 #include "compiler/memory/plan.h"
 
 namespace scopevm::memory {
 
+namespace {
+
+bool is_view(const Value& value) {
+  return value.origin == ValueOrigin::kView || value.origin == ValueOrigin::kPart;
+}
+
+}  // namespace
+
 ValueId root_of(const Function& function, ValueId id) {
-  while (function.values[id].origin == ValueOrigin::kView) id = function.values[id].view_of;
+  while (is_view(function.values[id])) id = function.values[id].view_of;
   return id;
 }
 
@@ -18,13 +27,52 @@ std::vector<int> output_of_root(const Function& function) {
   return output;
 }
 
+namespace {
+
+struct Loop {
+  int64_t begin = 0, end = 0;  // its marks
+};
+
+// Outer loops come before the loops inside them.
+std::vector<Loop> loops_of(const Function& function) {
+  std::vector<Loop> loops;
+  for (size_t i = 0; i < function.steps.size(); ++i)
+    if (function.steps[i].kind == StepKind::kEndLoop)
+      loops.push_back({function.steps[i].match, static_cast<int64_t>(i)});
+  std::ranges::sort(loops, {}, &Loop::begin);
+  return loops;
+}
+
+}  // namespace
+
 std::vector<int64_t> last_uses(const Function& function) {
-  std::vector<int64_t> last(function.values.size(), -1);
-  for (size_t step = 0; step < function.steps.size(); ++step)
-    for (ValueId operand : function.steps[step].operands)
-      last[root_of(function, operand)] = static_cast<int64_t>(step);
-  for (ValueId output : function.outputs)
-    last[root_of(function, output)] = static_cast<int64_t>(function.steps.size());
+  const auto end = static_cast<int64_t>(function.steps.size());
+  std::vector<int64_t> first(function.values.size(), end), last(function.values.size(), -1);
+  for (int64_t step = end; step-- > 0;)
+    for (ValueId result : function.steps[step].results) first[root_of(function, result)] = step;
+  for (size_t id = 0; id < function.values.size(); ++id)
+    if (function.values[id].origin != ValueOrigin::kStep) first[id] = -1;
+  const std::vector<Loop> loops = loops_of(function);
+  // What is made before a loop and used in it is used until its last iteration ends.
+  auto use = [&](ValueId id, int64_t at) {
+    ValueId root = root_of(function, id);
+    for (const Loop& loop : loops)
+      if (loop.begin <= at && at < loop.end && first[root] <= loop.begin &&
+          !(at == loop.begin && first[root] == at)) {
+        at = loop.end;
+        break;
+      }
+    last[root] = std::max(last[root], at);
+  };
+  for (int64_t step = 0; step < end; ++step) {
+    for (ValueId operand : function.steps[step].operands) use(operand, step);
+    for (ValueId result : function.steps[step].results)
+      if (first[root_of(function, result)] < step) use(result, step);
+  }
+  for (ValueId output : function.outputs) last[root_of(function, output)] = end;
+  for (size_t id = 0; id < function.values.size(); ++id)
+    if (ValueId twin = function.values[id].twin; twin >= 0)
+      last[id] = last[twin] = std::max(last[id], last[twin]);
   return last;
 }
 
@@ -33,7 +81,11 @@ namespace {
 class LifespanFinder {
  public:
   explicit LifespanFinder(const Function& function)
-      : function_(function), outputs_(output_of_root(function)), last_(last_uses(function)) {}
+      : function_(function), outputs_(output_of_root(function)), last_(last_uses(function)) {
+    for (size_t stage = 0; stage < function.stages.size(); ++stage)
+      for (const Birth& birth : function.stages[stage].births)
+        stages_.try_emplace(birth.symbol, static_cast<int>(stage));
+  }
 
   Liveness run() {
     result_.buffer_of_value.assign(function_.values.size(), -1);
@@ -44,7 +96,7 @@ class LifespanFinder {
         temporaries.push_back(add_temporary(temporary, static_cast<int64_t>(step)));
     }
     for (size_t id = 0; id < function_.values.size(); ++id)
-      if (function_.values[id].origin == ValueOrigin::kView)
+      if (is_view(function_.values[id]))
         result_.buffer_of_value[id] =
             result_.buffer_of_value[root_of(function_, static_cast<ValueId>(id))];
     return std::move(result_);
@@ -54,14 +106,18 @@ class LifespanFinder {
   void visit(const Step& step, int64_t at) {
     for (size_t r = 0; r < step.results.size(); ++r) {
       ValueId id = step.results[r];
-      if (outputs_[id] >= 0) continue;  // a storage of its own
+      const Value& value = function_.values[id];
+      bool is_written_before = result_.buffer_of_value[id] >= 0;
+      if (is_written_before || is_view(value) || outputs_[id] >= 0 ||
+          value.storage != ValueStorage::kPlanned)
+        continue;
       int64_t upper = std::max(last_[id], at) + 1;
       int buffer = reusable_buffer(step, static_cast<int>(r), at);
       if (buffer >= 0) {
         result_.buffers[buffer].upper = upper;
       } else {
         buffer = static_cast<int>(result_.buffers.size());
-        result_.buffers.push_back({at, upper, round_up(function_.values[id].bytes(), kAlignment)});
+        add_buffer(at, upper, value.bytes());
       }
       result_.buffer_of_value[id] = buffer;
     }
@@ -89,13 +145,24 @@ class LifespanFinder {
   int add_temporary(const Temporary& temporary, int64_t at) {
     DimExpr bytes = round_up(temporary.bytes, kAlignment);
     if (temporary.per_worker) bytes = bytes * DimExpr::symbol(kThreadsSymbol);
-    result_.buffers.push_back({at, at + 1, bytes});
+    add_buffer(at, at + 1, bytes);
     return static_cast<int>(result_.buffers.size()) - 1;
+  }
+
+  // In a branch that is not taken, a size may come out negative: nothing is there then.
+  void add_buffer(int64_t lower, int64_t upper, DimExpr bytes) {
+    bytes = round_up(is_never_negative(bytes) ? bytes : max(bytes, 0), kAlignment);
+    int stage = 0;
+    for (const std::string& symbol : bytes.symbols())
+      if (auto born = stages_.find(symbol); born != stages_.end())
+        stage = std::max(stage, born->second);
+    result_.buffers.push_back({lower, upper, bytes, stage});
   }
 
   const Function& function_;
   std::vector<int> outputs_;
   std::vector<int64_t> last_;
+  std::map<std::string, int> stages_;  // by born symbol
   Liveness result_;
 };
 

@@ -12,18 +12,20 @@ namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
 
-class Planner {
+// Plans the buffers of one stage.
+class ArenaPlanner {
  public:
-  Planner(const Function& function, ShapeProgram& shapes)
-      : function_(function), shapes_(shapes), samples_(sample_requests(function)) {}
+  ArenaPlanner(const Function& function, ShapeProgram& shapes, const std::vector<Request>& samples,
+               Plan& plan, std::vector<int> members)
+      : function_(function), shapes_(shapes), samples_(samples), plan_(plan) {
+    arena_.buffers = std::move(members);
+  }
 
-  Result<Plan> run() {
-    plan_.liveness = find_lifespans(function_);
+  Result<Arena> run() {
     SCOPEVM_RETURN_IF_ERROR(choose_layers());
     make_offsets();
     make_lower_bound();
-    SCOPEVM_RETURN_IF_ERROR(validate_at_samples());
-    return std::move(plan_);
+    return std::move(arena_);
   }
 
  private:
@@ -32,7 +34,8 @@ class Planner {
   Status choose_layers() {
     std::vector<std::vector<Buffer>> at_samples;
     for (const Request& request : samples_) {
-      std::optional<std::vector<Buffer>> buffers = buffers_at(plan_.liveness, request);
+      std::optional<std::vector<Buffer>> buffers =
+          buffers_at(plan_.liveness, arena_.buffers, request);
       if (buffers) at_samples.push_back(std::move(*buffers));
     }
     if (at_samples.empty())
@@ -47,7 +50,7 @@ class Planner {
         double ratio = worst_ratio(layers, at_samples);
         if (best != 0 && ratio >= best) continue;
         best = ratio;
-        plan_.layers = std::move(layers);
+        arena_.layers = std::move(layers);
         if (best == 1) return {};
       }
     return {};
@@ -66,30 +69,31 @@ class Planner {
   }
 
   void make_offsets() {
-    for (const Liveness::Lifespan& lifespan : plan_.liveness.buffers)
-      sizes_.push_back(shapes_.value(lifespan.bytes));
-    plan_.offsets.assign(sizes_.size(), shapes_.constant(0));
-    plan_.height = shapes_.constant(0);
-    for (int buffer : plan_.layers.order) {
+    for (int buffer : arena_.buffers)
+      sizes_.push_back(shapes_.value(plan_.liveness.buffers[buffer].bytes));
+    offsets_.assign(sizes_.size(), shapes_.constant(0));
+    arena_.height = shapes_.constant(0);
+    for (int i : arena_.layers.order) {
       ValueIndex offset = shapes_.constant(0);
-      for (int other : plan_.layers.below[buffer]) offset = shapes_.max(offset, end_of(other));
-      plan_.offsets[buffer] = offset;
-      plan_.height = shapes_.max(plan_.height, end_of(buffer));
+      for (int other : arena_.layers.below[i]) offset = shapes_.max(offset, end_of(other));
+      offsets_[i] = offset;
+      arena_.height = shapes_.max(arena_.height, end_of(i));
     }
+    for (size_t i = 0; i < offsets_.size(); ++i) plan_.offsets[arena_.buffers[i]] = offsets_[i];
   }
 
-  ValueIndex end_of(int buffer) { return shapes_.add(plan_.offsets[buffer], sizes_[buffer]); }
+  ValueIndex end_of(int i) { return shapes_.add(offsets_[i], sizes_[i]); }
 
   // Only times at which something is born can be the peak.
   void make_lower_bound() {
-    plan_.lower_bound = shapes_.constant(0);
-    const std::vector<Liveness::Lifespan>& lifespans = plan_.liveness.buffers;
+    arena_.lower_bound = shapes_.constant(0);
     std::vector<std::vector<int>> peaks;
     for (int64_t step = 0; step < static_cast<int64_t>(function_.steps.size()); ++step) {
       std::vector<int> live;
-      for (size_t i = 0; i < lifespans.size(); ++i)
-        if (lifespans[i].lower <= step && step < lifespans[i].upper)
-          live.push_back(static_cast<int>(i));
+      for (size_t i = 0; i < arena_.buffers.size(); ++i) {
+        const Liveness::Lifespan& lifespan = plan_.liveness.buffers[arena_.buffers[i]];
+        if (lifespan.lower <= step && step < lifespan.upper) live.push_back(static_cast<int>(i));
+      }
       if (!peaks.empty() &&
           std::includes(live.begin(), live.end(), peaks.back().begin(), peaks.back().end()))
         peaks.pop_back();
@@ -100,37 +104,44 @@ class Planner {
     }
     for (const std::vector<int>& live : peaks) {
       ValueIndex sum = shapes_.constant(0);
-      for (int buffer : live) sum = shapes_.add(sum, sizes_[buffer]);
-      plan_.lower_bound = shapes_.max(plan_.lower_bound, sum);
+      for (int i : live) sum = shapes_.add(sum, sizes_[i]);
+      arena_.lower_bound = shapes_.max(arena_.lower_bound, sum);
     }
-  }
-
-  // The layers were chosen at some shapes; the formulas must hold at any.
-  Status validate_at_samples() {
-    for (const Request& request : samples_) {
-      std::optional<std::vector<int64_t>> values =
-          shapes_.evaluate(request.symbols, request.threads);
-      if (!values) continue;  // the request's own overflow check covers it
-      Status status = validate(plan_.at(shapes_, request.symbols, request.threads),
-                               (*values)[plan_.height], kAlignment);
-      SCOPEVM_RETURN_IF_ERROR(std::move(status).with_context(function_.name));
-    }
-    return {};
   }
 
   const Function& function_;
   ShapeProgram& shapes_;
-  std::vector<Request> samples_;
-  Plan plan_;
-  std::vector<ValueIndex> sizes_;
+  const std::vector<Request>& samples_;
+  Plan& plan_;
+  Arena arena_;
+  std::vector<ValueIndex> sizes_;    // by place in arena_.buffers
+  std::vector<ValueIndex> offsets_;  // the same
 };
+
+// The layers were chosen at some shapes; the formulas must hold at any.
+Status validate_at_samples(const Function& function, const ShapeProgram& shapes, const Plan& plan,
+                           const std::vector<Request>& samples) {
+  for (const Request& request : samples) {
+    std::optional<std::vector<int64_t>> values = shapes.evaluate(request.symbols, request.threads);
+    if (!values) continue;  // the request's own overflow check covers it
+    for (size_t stage = 0; stage < plan.arenas.size(); ++stage) {
+      Status status =
+          validate(plan.at(shapes, request.symbols, request.threads, static_cast<int>(stage)),
+                   (*values)[plan.arenas[stage].height], kAlignment);
+      SCOPEVM_RETURN_IF_ERROR(std::move(status).with_context(function.name));
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
 std::vector<Buffer> Plan::at(const ShapeProgram& shapes,
-                             const std::map<std::string, int64_t>& symbols, int64_t threads) const {
+                             const std::map<std::string, int64_t>& symbols, int64_t threads,
+                             int stage) const {
   std::optional<std::vector<int64_t>> values = shapes.evaluate(symbols, threads);
-  std::optional<std::vector<Buffer>> buffers = buffers_at(liveness, {symbols, threads});
+  std::optional<std::vector<Buffer>> buffers =
+      buffers_at(liveness, arenas[stage].buffers, {symbols, threads});
   if (!values || !buffers) return {};
   for (Buffer& buffer : *buffers) buffer.offset = (*values)[offsets[buffer.id]];
   return *std::move(buffers);
@@ -138,20 +149,34 @@ std::vector<Buffer> Plan::at(const ShapeProgram& shapes,
 
 std::optional<DimExpr> Plan::height_formula() const {
   constexpr size_t kLongest = 400;  // characters; beyond that nobody reads on
-  std::vector<DimExpr> ends(liveness.buffers.size());
+  const Arena& arena = workspace();
+  std::vector<DimExpr> ends(arena.buffers.size());
   DimExpr height = 0;
-  for (int buffer : layers.order) {
+  for (int i : arena.layers.order) {
     DimExpr offset = 0;
-    for (int other : layers.below[buffer]) offset = max(offset, ends[other]);
-    ends[buffer] = offset + liveness.buffers[buffer].bytes;
-    height = max(height, ends[buffer]);
-    if (height.str().size() > kLongest || ends[buffer].str().size() > kLongest) return std::nullopt;
+    for (int other : arena.layers.below[i]) offset = max(offset, ends[other]);
+    ends[i] = offset + liveness.buffers[arena.buffers[i]].bytes;
+    height = max(height, ends[i]);
+    if (height.str().size() > kLongest || ends[i].str().size() > kLongest) return std::nullopt;
   }
   return height;
 }
 
 Result<Plan> plan(const Function& function, ShapeProgram& shapes) {
-  return Planner(function, shapes).run();
+  const std::vector<Request> samples = sample_requests(function);
+  Plan plan;
+  plan.liveness = find_lifespans(function);
+  plan.offsets.assign(plan.liveness.buffers.size(), shapes.constant(0));
+  std::vector<std::vector<int>> members(function.stages.size());
+  for (size_t i = 0; i < plan.liveness.buffers.size(); ++i)
+    members[plan.liveness.buffers[i].stage].push_back(static_cast<int>(i));
+  for (std::vector<int>& of_stage : members) {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        Arena arena, ArenaPlanner(function, shapes, samples, plan, std::move(of_stage)).run());
+    plan.arenas.push_back(std::move(arena));
+  }
+  SCOPEVM_RETURN_IF_ERROR(validate_at_samples(function, shapes, plan, samples));
+  return plan;
 }
 
 }  // namespace scopevm::memory

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,9 +39,10 @@ struct Liveness {
     int64_t lower = 0;
     int64_t upper = 0;
     DimExpr bytes;  // rounded up to kAlignment
+    int stage = 0;  // of the function, in which `bytes` becomes known
   };
   std::vector<Lifespan> buffers;
-  std::vector<int> buffer_of_value;                   // by ValueId; -1: not in the workspace
+  std::vector<int> buffer_of_value;                   // by ValueId; -1: not planned
   std::vector<std::vector<int>> buffer_of_temporary;  // by step and temporary
 };
 
@@ -49,7 +51,8 @@ ValueId root_of(const Function& function, ValueId id);
 // For each value: the first output that it is the root of, or -1. Such a value has storage of its
 // own.
 std::vector<int> output_of_root(const Function& function);
-// Last step that reads each root value, or shows it as an output (the number of steps); -1: never.
+// Last step that reads each root value or writes it again, or shows it as an output (the number of
+// steps); -1: never. What is made before a loop and used in it lives until the loop's end.
 std::vector<int64_t> last_uses(const Function& function);
 
 Liveness find_lifespans(const Function& function);
@@ -81,17 +84,27 @@ int64_t lower_bound_of(const std::vector<Buffer>& buffers);
 // Buffers that live at the same time must not overlap; offsets are aligned and not negative.
 Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alignment);
 
-struct Plan {
-  Liveness liveness;
-  Layers layers;
-  std::vector<ShapeProgram::ValueIndex> offsets;  // by buffer
+// The buffers whose sizes one stage of a function decides: planned together, one storage.
+struct Arena {
+  std::vector<int> buffers;  // indexes of Liveness::buffers
+  Layers layers;             // by place in `buffers`
   ShapeProgram::ValueIndex height = -1;
   ShapeProgram::ValueIndex lower_bound = -1;
+};
 
-  // The plan at given dims, to validate or to print. Empty when the dims overflow.
+struct Plan {
+  Liveness liveness;
+  std::vector<Arena> arenas;                      // by stage
+  std::vector<ShapeProgram::ValueIndex> offsets;  // by buffer, in its arena
+
+  // What a request's dims alone decide.
+  const Arena& workspace() const { return arenas.front(); }
+
+  // An arena at given dims, to validate or to print. Empty when the dims overflow.
   std::vector<Buffer> at(const ShapeProgram& shapes, const std::map<std::string, int64_t>& symbols,
-                         int64_t threads) const;
-  // The height as one expression over dims and threads. Empty when it would be too long to read.
+                         int64_t threads, int stage = 0) const;
+  // The workspace's height as one expression over dims and threads. Empty when it would be too long
+  // to read.
   std::optional<DimExpr> height_formula() const;
 };
 

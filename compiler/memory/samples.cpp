@@ -12,6 +12,9 @@ constexpr int64_t kRepresentativeThreads = 2;
 // Dims far beyond any request make sizes overflow and say nothing of a plan.
 constexpr int64_t kLargestSample = 1 << 20;
 
+// What is only known during the call is taken to be as large as an unbounded dim.
+const Dimension kBornSymbol{.name = "", .min = 0, .representative = 64};
+
 int64_t scaled(const Dimension& dimension, int64_t numerator, int64_t denominator, int64_t plus) {
   int64_t value = std::clamp<int64_t>(dimension.representative, 0, kLargestSample);
   value = value * numerator / denominator + plus;
@@ -23,6 +26,11 @@ Request scaled(const Function& function, int64_t numerator, int64_t denominator,
   Request request{{}, threads};
   for (const Dimension& dimension : function.dimensions)
     request.symbols[dimension.name] = scaled(dimension, numerator, denominator, plus);
+  for (const Stage& stage : function.stages)
+    for (const Birth& birth : stage.births)
+      request.symbols[birth.symbol] = birth.part == Birth::Part::kNegative
+                                          ? 0
+                                          : scaled(kBornSymbol, numerator, denominator, plus);
   return request;
 }
 
@@ -45,7 +53,9 @@ std::vector<Request> sample_requests(const Function& function) {
   return requests;
 }
 
-std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness, const Request& request) {
+std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
+                                              const std::vector<int>& members,
+                                              const Request& request) {
   auto value_of = [&](std::string_view name) -> std::optional<int64_t> {
     if (name == kThreadsSymbol) return request.threads;
     auto found = request.symbols.find(std::string(name));
@@ -53,10 +63,10 @@ std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness, const Re
   };
   std::vector<Buffer> buffers;
   int64_t total = 0;  // bounds every sum of sizes
-  for (const Liveness::Lifespan& lifespan : liveness.buffers) {
+  for (int id : members) {
+    const Liveness::Lifespan& lifespan = liveness.buffers[id];
     std::optional<int64_t> size = lifespan.bytes.evaluate(value_of);
     if (!size || *size < 0 || __builtin_add_overflow(total, *size, &total)) return std::nullopt;
-    int id = static_cast<int>(buffers.size());
     buffers.push_back({id, lifespan.lower, lifespan.upper, *size});
   }
   return buffers;

@@ -17,10 +17,14 @@ struct Request {
 };
 
 // The representative request first; then all dims smaller and larger, and each dim larger alone.
-// All are within the dimensions' bounds.
+// All are within the dimensions' bounds. Symbols that are born during the call are dims like
+// others.
 std::vector<Request> sample_requests(const Function& function);
 
-// The buffers with their sizes, without offsets. Empty when a size overflows or has no value.
-std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness, const Request& request);
+// Some of the buffers with their sizes, without offsets. Empty when a size overflows or has no
+// value.
+std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
+                                              const std::vector<int>& members,
+                                              const Request& request);
 
 }  // namespace scopevm::memory

@@ -12,8 +12,8 @@ using Op = ShapeProgram::Op;
 
 class Emitter {
  public:
-  Emitter(const ShapeProgram& program, std::string_view symbol, llvm::Module& module)
-      : program_(program), builder_(module.getContext()) {
+  Emitter(const ShapeProgram& program, int stage, std::string_view symbol, llvm::Module& module)
+      : program_(program), stage_(stage), builder_(module.getContext()) {
     llvm::Type* i64 = builder_.getInt64Ty();
     llvm::Type* pointer = builder_.getPtrTy();
     function_ = llvm::Function::Create(llvm::FunctionType::get(i64, {pointer, pointer}, false),
@@ -25,20 +25,35 @@ class Emitter {
   }
 
   void run() {
-    for (const ShapeProgram::Instruction& i : program_.instructions()) values_.push_back(emit(i));
+    const std::vector<ShapeProgram::Instruction>& instructions = program_.instructions();
+    values_.resize(instructions.size());
+    for (size_t v = 0; v < instructions.size(); ++v)
+      if (instructions[v].stage == stage_) values_[v] = emit(instructions[v]);
     const std::vector<ShapeProgram::ValueIndex>& stores = program_.stores();
     for (size_t slot = 0; slot < stores.size(); ++slot)
-      builder_.CreateStore(
-          values_[stores[slot]],
-          builder_.CreateConstGEP1_64(builder_.getInt64Ty(), function_->getArg(1), slot));
+      if (stores[slot] >= 0 && program_.stage_of(stores[slot]) == stage_)
+        builder_.CreateStore(values_[stores[slot]], address(1, slot));
     emit_result();
   }
 
  private:
+  llvm::Value* address(unsigned argument, uint64_t index) {
+    return builder_.CreateConstGEP1_64(builder_.getInt64Ty(), function_->getArg(argument), index);
+  }
   llvm::Value* load_dim(uint64_t index) {
-    return builder_.CreateLoad(
-        builder_.getInt64Ty(),
-        builder_.CreateConstGEP1_64(builder_.getInt64Ty(), function_->getArg(0), index));
+    return builder_.CreateLoad(builder_.getInt64Ty(), address(0, index));
+  }
+  llvm::Value* load_slot(uint64_t slot) {
+    return builder_.CreateLoad(builder_.getInt64Ty(), address(1, slot));
+  }
+
+  // A value of this stage, or what an earlier one left.
+  llvm::Value* value(ShapeProgram::ValueIndex index) {
+    if (values_[index]) return values_[index];
+    const ShapeProgram::Instruction& i = program_.instructions()[index];
+    bool is_at_hand = i.op == Op::kConstant || i.op == Op::kThreads;
+    values_[index] = is_at_hand ? emit(i) : load_slot(*program_.find_slot(index));
+    return values_[index];
   }
 
   llvm::Value* checked(llvm::Intrinsic::ID intrinsic, llvm::Value* a, llvm::Value* b) {
@@ -67,26 +82,28 @@ class Emitter {
       case Op::kInputDim:
         return load_dim(static_cast<uint64_t>(i.immediate));
       case Op::kThreads:
-        return load_dim(program_.dim_count());
+        return load_dim(stage_ == 0 ? program_.dim_count() : 0);
+      case Op::kBorn:
+        return load_slot(static_cast<uint64_t>(i.immediate));
       case Op::kAdd:
-        return checked(llvm::Intrinsic::sadd_with_overflow, values_[i.a], values_[i.b]);
+        return checked(llvm::Intrinsic::sadd_with_overflow, value(i.a), value(i.b));
       case Op::kMul:
-        return checked(llvm::Intrinsic::smul_with_overflow, values_[i.a], values_[i.b]);
+        return checked(llvm::Intrinsic::smul_with_overflow, value(i.a), value(i.b));
       case Op::kFloorDiv:
-        return floordiv(values_[i.a], values_[i.b], &remainder);
+        return floordiv(value(i.a), value(i.b), &remainder);
       case Op::kMod:
-        floordiv(values_[i.a], values_[i.b], &remainder);
+        floordiv(value(i.a), value(i.b), &remainder);
         return remainder;
       case Op::kMin:
-        return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, values_[i.a], values_[i.b]);
+        return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value(i.a), value(i.b));
       case Op::kMax:
-        return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, values_[i.a], values_[i.b]);
+        return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value(i.a), value(i.b));
     }
     return nullptr;
   }
 
   llvm::Value* holds(const ShapeProgram::Condition& c) {
-    llvm::Value *lhs = values_[c.lhs], *rhs = values_[c.rhs], *remainder = nullptr;
+    llvm::Value *lhs = value(c.lhs), *rhs = value(c.rhs), *remainder = nullptr;
     llvm::Value* one = builder_.getInt64(1);
     switch (c.kind) {
       case Check::Kind::kEqual:
@@ -107,9 +124,9 @@ class Emitter {
   // The first failed check, in order; selects from the last to the first. Overflow is looked at
   // after every check that could explain it.
   void emit_result() {
-    const std::vector<ShapeProgram::Condition>& conditions = program_.conditions();
+    std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(stage_);
     std::vector<llvm::Value*> held;
-    for (const ShapeProgram::Condition& c : conditions) held.push_back(holds(c));
+    for (const ShapeProgram::Condition* c : conditions) held.push_back(holds(*c));
     llvm::Value* result = builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()),
                                                 builder_.getInt64(-1));
     for (size_t i = conditions.size(); i-- > 0;)
@@ -118,6 +135,7 @@ class Emitter {
   }
 
   const ShapeProgram& program_;
+  const int stage_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
   llvm::Value* overflow_ = nullptr;
@@ -126,9 +144,9 @@ class Emitter {
 
 }  // namespace
 
-void emit_shape_function(const ShapeProgram& program, std::string_view symbol,
+void emit_shape_function(const ShapeProgram& program, int stage, std::string_view symbol,
                          llvm::Module& module) {
-  Emitter(program, symbol, module).run();
+  Emitter(program, stage, symbol, module).run();
 }
 
 }  // namespace scopevm

@@ -11,10 +11,11 @@ class Module;
 
 namespace scopevm {
 
-// Adds a function `symbol` of the form ShapeFn (scopevm/kernel_abi.h) to `module`. It stores every
-// slot, also when a check fails, and returns the first failed check's index or -1; overflow is
-// check conditions().size(), reported when no other check failed.
-void emit_shape_function(const ShapeProgram& program, std::string_view symbol,
+// Adds a function `symbol` of the form ShapeFn (scopevm/kernel_abi.h) for one stage to `module`. It
+// stores every slot of the stage, also when a check fails, and returns the first failed one's place
+// in conditions_of(stage), or -1; overflow comes behind the last condition, reported when no other
+// check failed. Stages after the first take no dims, and read what earlier ones stored.
+void emit_shape_function(const ShapeProgram& program, int stage, std::string_view symbol,
                          llvm::Module& module);
 
 }  // namespace scopevm

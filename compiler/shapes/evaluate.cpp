@@ -31,8 +31,8 @@ bool apply(Op op, int64_t a, int64_t b, int64_t& out) {
 }
 
 const char* name_of(Op op) {
-  constexpr const char* kNames[] = {"constant", "input_dim", "threads", "add", "mul",
-                                    "floordiv", "mod",       "min",     "max"};
+  constexpr const char* kNames[] = {"constant", "input_dim", "threads", "born", "add",
+                                    "mul",      "floordiv",  "mod",     "min",  "max"};
   return kNames[static_cast<int>(op)];
 }
 
@@ -59,6 +59,13 @@ std::optional<std::vector<int64_t>> ShapeProgram::evaluate(
       result = *dim;
     } else if (i.op == Op::kThreads) {
       result = threads;
+    } else if (i.op == Op::kBorn) {
+      result = 0;
+      for (const auto& [symbol, sign] : born_.at(i.immediate)) {
+        std::optional<int64_t> part = value_of(symbol);
+        if (!part) return std::nullopt;
+        result += sign * *part;
+      }
     } else if (i.op != Op::kConstant && !apply(i.op, values[i.a], values[i.b], result)) {
       return std::nullopt;
     }
@@ -72,7 +79,7 @@ std::string ShapeProgram::str() const {
   for (size_t v = 0; v < instructions_.size(); ++v) {
     const Instruction& i = instructions_[v];
     text += "v" + std::to_string(v) + " = " + name_of(i.op);
-    if (i.op == Op::kConstant || i.op == Op::kInputDim)
+    if (i.op == Op::kConstant || i.op == Op::kInputDim || i.op == Op::kBorn)
       text += " " + std::to_string(i.immediate);
     else if (i.op != Op::kThreads)
       text += " v" + std::to_string(i.a) + ", v" + std::to_string(i.b);
@@ -82,7 +89,8 @@ std::string ShapeProgram::str() const {
     text += std::string("check ") + name_of(c.kind) + " v" + std::to_string(c.lhs) + ", v" +
             std::to_string(c.rhs) + " \"" + c.message + "\"\n";
   for (size_t slot = 0; slot < stores_.size(); ++slot)
-    text += "s" + std::to_string(slot) + " := v" + std::to_string(stores_[slot]) + "\n";
+    if (stores_[slot] >= 0)
+      text += "s" + std::to_string(slot) + " := v" + std::to_string(stores_[slot]) + "\n";
   return text;
 }
 

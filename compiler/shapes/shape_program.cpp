@@ -15,7 +15,12 @@ std::string place_of(const Value& value, size_t axis) {
 
 }  // namespace
 
+// A value lives in the latest stage of its operands, and finds those of earlier stages in slots.
 ShapeProgram::ValueIndex ShapeProgram::instruction(Instruction i) {
+  for (ValueIndex operand : {i.a, i.b})
+    if (operand >= 0) i.stage = std::max(i.stage, instructions_[operand].stage);
+  for (ValueIndex operand : {i.a, i.b})
+    if (operand >= 0 && instructions_[operand].stage < i.stage) slot_from_earlier(operand);
   auto [entry, is_new] = numbered_.try_emplace({i.op, i.immediate, i.a, i.b},
                                                static_cast<ValueIndex>(instructions_.size()));
   if (is_new) instructions_.push_back(i);
@@ -76,26 +81,59 @@ uint32_t ShapeProgram::slot_of(ValueIndex value) {
   return entry->second;
 }
 
+std::optional<uint32_t> ShapeProgram::find_slot(ValueIndex value) const {
+  auto found = slots_.find(value);
+  return found == slots_.end() ? std::nullopt : std::optional(found->second);
+}
+
+uint32_t ShapeProgram::new_slot() {
+  stores_.push_back(-1);
+  return static_cast<uint32_t>(stores_.size() - 1);
+}
+
+// Constants and the thread count are at hand in every stage.
+void ShapeProgram::slot_from_earlier(ValueIndex value) {
+  Op op = instructions_[value].op;
+  if (op != Op::kConstant && op != Op::kThreads) slot_of(value);
+}
+
 uint32_t ShapeProgram::block_of(const std::vector<ValueIndex>& values) {
   auto [entry, is_new] = blocks_.try_emplace(values, static_cast<uint32_t>(stores_.size()));
   if (is_new) stores_.insert(stores_.end(), values.begin(), values.end());
   return entry->second;
 }
 
-void ShapeProgram::condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs,
-                             std::string message) {
-  conditions_.push_back({kind, lhs, rhs, slot_of(lhs), slot_of(rhs), std::move(message)});
+void ShapeProgram::condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message,
+                             int scope) {
+  int stage = std::max({scope, instructions_[lhs].stage, instructions_[rhs].stage});
+  conditions_.push_back({kind, lhs, rhs, slot_of(lhs), slot_of(rhs), stage, std::move(message)});
+}
+
+int ShapeProgram::stage_of(DimExpr expr) const {
+  int stage = 0;
+  for (const std::string& symbol : expr.symbols())
+    if (auto found = symbols_.find(symbol); found != symbols_.end())
+      stage = std::max(stage, found->second.stage);
+  return stage;
+}
+
+std::vector<const ShapeProgram::Condition*> ShapeProgram::conditions_of(int stage) const {
+  std::vector<const Condition*> found;
+  for (const Condition& condition : conditions_)
+    if (condition.stage == stage) found.push_back(&condition);
+  return found;
 }
 
 Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   ShapeProgram program;
   program.bind_inputs(function);
+  program.bind_births(function);
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
   program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
   for (const Check& check : function.checks) {
-    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs),
-                      check.message);
+    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs), check.message,
+                      check.scope);
     for (DimExpr more : check.more)
       program.conditions_.back().more_slots.push_back(program.slot_of(program.value(more)));
   }
@@ -117,6 +155,40 @@ void ShapeProgram::bind_inputs(const Function& function) {
   }
 }
 
+void ShapeProgram::bind_births(const Function& function) {
+  stage_count_ = static_cast<int>(function.stages.size());
+  birth_slots_.resize(function.stages.size());
+  for (int stage = 0; stage < stage_count_; ++stage) {
+    // Several symbols may be parts of one value.
+    std::map<std::tuple<Birth::Source, int, int>, uint32_t> slots;
+    for (const Birth& birth : function.stages[stage].births) {
+      auto [entry, is_new] = slots.try_emplace({birth.source, birth.operand, birth.index}, 0);
+      if (is_new) entry->second = new_slot();
+      birth_slots_[stage].push_back(entry->second);
+      ValueIndex whole = instruction({Op::kBorn, entry->second, -1, -1, stage});
+      born_[entry->second].emplace_back(birth.symbol,
+                                        birth.part == Birth::Part::kNegative ? -1 : 1);
+      symbols_.try_emplace(birth.symbol, Binding{part_of(whole, birth, stage), birth.what, stage});
+    }
+  }
+}
+
+ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const Birth& birth, int stage) {
+  switch (birth.part) {
+    case Birth::Part::kPositive:
+      return instruction({Op::kMax, 0, constant(0), value});
+    case Birth::Part::kNegative:
+      return instruction(
+          {Op::kMax, 0, constant(0), instruction({Op::kMul, 0, constant(-1), value})});
+    case Birth::Part::kWhole:
+      if (birth.source == Birth::Source::kElement)
+        condition(Check::Kind::kAtLeast, value, constant(0), birth.what + " is {0}, below {1}",
+                  stage);
+      return value;
+  }
+  return value;
+}
+
 // Everything that later stages may ask a value of.
 Status ShapeProgram::require_bound(const Function& function) const {
   std::set<DimExpr> seen;
@@ -131,9 +203,11 @@ Status ShapeProgram::require_bound(const Function& function) const {
     return Status(StatusCode::kUnsupported,
                   what + " depends on \"" + unbound + "\", which is no dim of an input");
   };
-  for (const Value& value : function.values)
+  for (const Value& value : function.values) {
     for (size_t axis = 0; axis < value.shape.size(); ++axis)
       if (!is_bound(value.shape[axis])) return fail(place_of(value, axis));
+    if (!is_bound(value.offset)) return fail("\"" + value.name + "\"");
+  }
   for (const Dimension& dimension : function.dimensions)
     if (!is_bound(DimExpr::symbol(dimension.name))) return fail("the function");
   for (const Check& check : function.checks)
@@ -141,7 +215,7 @@ Status ShapeProgram::require_bound(const Function& function) const {
       return fail("a check");
   for (const Step& step : function.steps) {
     bool all = is_bound(step.grid) && is_bound(step.grain) &&
-               std::ranges::all_of(step.params, is_bound) &&
+               std::ranges::all_of(step.params, is_bound) && is_bound(step.trip_count) &&
                std::ranges::all_of(step.temporaries,
                                    [&](const Temporary& t) { return is_bound(t.bytes); });
     if (!all) return fail("\"" + step.name + "\"");
@@ -199,14 +273,15 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
   for (const Check& check : function.checks)
-    if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
+    if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0) && check.scope == 0)
+      seen.insert(check.lhs);
   for (const Value& value : function.values)
     for (size_t axis = 0; axis < value.shape.size(); ++axis) {
       DimExpr dim = value.shape[axis];
       if (value.origin == ValueOrigin::kInput || is_never_negative(dim)) continue;
       if (seen.insert(dim).second)
         condition(Check::Kind::kAtLeast, this->value(dim), constant(0),
-                  place_of(value, axis) + " would be {0}: an input is too small");
+                  place_of(value, axis) + " would be {0}: an input is too small", value.scope);
     }
 }
 

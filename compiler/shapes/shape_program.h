@@ -1,5 +1,7 @@
-// ShapeProgram: everything a frame needs to know before it runs, as one straight-line program over
-// int64: from the dims of a function's inputs to its slots and checks.
+// ShapeProgram: every size that a frame needs, as straight-line code over int64: from the dims of a
+// function's inputs to its slots and checks. What depends on symbols that are born during the call
+// is a later stage: code of its own, that runs when they are known and finds the values of earlier
+// stages in their slots.
 //
 //   dim_expr.cpp       expressions
 //   shape_program.cpp  expressions -> program (value numbered)
@@ -28,6 +30,7 @@ class ShapeProgram {
     kConstant,
     kInputDim,
     kThreads,
+    kBorn,  // what the VM put into slot `immediate` before it runs the stage
     kAdd,
     kMul,
     kFloorDiv,
@@ -42,6 +45,7 @@ class ShapeProgram {
     int64_t immediate = 0;  // kConstant: the value; kInputDim: index into the flattened input dims
     ValueIndex a = -1;
     ValueIndex b = -1;
+    int stage = 0;
   };
   struct Condition {
     Check::Kind kind;
@@ -49,8 +53,9 @@ class ShapeProgram {
     ValueIndex rhs;
     uint32_t lhs_slot;
     uint32_t rhs_slot;
-    std::string message;               // with {0} and {1} for the values of the slots
-    std::vector<uint32_t> more_slots;  // {2} and on
+    int stage;
+    std::string message;                    // with {0} and {1} for the values of the slots
+    std::vector<uint32_t> more_slots = {};  // {2} and on
   };
 
   // Binds each symbol to the first input dim that is that symbol. Checks, in this order: that input
@@ -58,6 +63,20 @@ class ShapeProgram {
   // checks, and that no result's dim is negative. Errors: kUnsupported when a size of the function
   // depends on a symbol that no input dim is.
   static Result<ShapeProgram> create(const Function& function);
+
+  int stage_count() const { return stage_count_; }
+  // The stage at whose end a value is known.
+  int stage_of(ValueIndex value) const { return instructions_[value].stage; }
+  // The first stage in which all symbols of `expr` are known.
+  int stage_of(DimExpr expr) const;
+  // The conditions of one stage; a failed one is reported by its place among them.
+  std::vector<const Condition*> conditions_of(int stage) const;
+  // The slot that the VM fills for births[birth] of a stage.
+  uint32_t birth_slot(int stage, int birth) const { return birth_slots_[stage][birth]; }
+  // The slot of a value that has one.
+  std::optional<uint32_t> find_slot(ValueIndex value) const;
+  // A slot that no stage writes.
+  uint32_t new_slot();
 
   // The value of an expression over the function's symbols. REQUIRES: its symbols are bound.
   ValueIndex value(DimExpr expr);
@@ -73,7 +92,7 @@ class ShapeProgram {
 
   const std::vector<Instruction>& instructions() const { return instructions_; }
   const std::vector<Condition>& conditions() const { return conditions_; }
-  // stores()[i] is the value of slot i.
+  // stores()[i] is the value of slot i; -1 where the VM writes it.
   const std::vector<ValueIndex>& stores() const { return stores_; }
   uint32_t dim_count() const { return static_cast<uint32_t>(dims_.size()); }
 
@@ -81,7 +100,8 @@ class ShapeProgram {
   static constexpr char kOverflowMessage[] =
       "the sizes that this request needs exceed 64-bit arithmetic";
 
-  // Every value for given symbols. Empty when arithmetic overflows or divides by a value below 1.
+  // Every value for given symbols, born ones among them. Empty when arithmetic overflows or divides
+  // by a value below 1.
   std::optional<std::vector<int64_t>> evaluate(const std::map<std::string, int64_t>& symbols,
                                                int64_t threads) const;
 
@@ -90,8 +110,12 @@ class ShapeProgram {
 
  private:
   ValueIndex instruction(Instruction instruction);
-  void condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message);
+  void slot_from_earlier(ValueIndex value);
+  void condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message,
+                 int scope = 0);
   void bind_inputs(const Function& function);
+  void bind_births(const Function& function);
+  ValueIndex part_of(ValueIndex value, const Birth& birth, int stage);
   void check_inputs(const Function& function);
   void tell_symbols(DimExpr dim, Condition& condition);
   void check_dimension(const Dimension& dimension);
@@ -105,9 +129,14 @@ class ShapeProgram {
   struct Binding {
     ValueIndex value;
     std::string where;  // `input "x" dim 0`
+    int stage = 0;
   };
   std::map<std::string, Binding, std::less<>> symbols_;
   std::vector<DimExpr> dims_;  // the inputs' dims, flattened
+  int stage_count_ = 1;
+  std::vector<std::vector<uint32_t>> birth_slots_;  // by stage
+  // What a born value is made of, by its slot: the sum of these symbols, each with its sign.
+  std::map<int64_t, std::vector<std::pair<std::string, int>>> born_;
   std::vector<Condition> conditions_;
   std::vector<ValueIndex> stores_;
   std::map<ValueIndex, uint32_t> slots_;

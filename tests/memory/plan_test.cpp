@@ -35,7 +35,7 @@ TEST(Plan, ChainReusesTheBytesOfWhatDied) {
   for (int i = 0; i < 6; ++i) x = add_step(f, {x}, {n, 16});
   add_output(f, x);
   Planned p = plan_of(f);
-  EXPECT_EQ(p.value(p.plan.height, {{"n", 5}}, 1), 2 * 5 * 64);
+  EXPECT_EQ(p.value(p.plan.workspace().height, {{"n", 5}}, 1), 2 * 5 * 64);
   EXPECT_EQ(p.plan.height_formula(), 128 * n);
 }
 
@@ -46,16 +46,16 @@ TEST(Plan, ScratchOfWorkersGrowsWithThreads) {
   add_output(f, add_step(f, {add_input(f, {n})}, {n}));
   f.steps[0].temporaries = {{100, true}};
   Planned p = plan_of(f);
-  EXPECT_EQ(p.value(p.plan.height, {{"n", 5}}, 1), 128);
-  EXPECT_EQ(p.value(p.plan.height, {{"n", 5}}, 6), 6 * 128);
+  EXPECT_EQ(p.value(p.plan.workspace().height, {{"n", 5}}, 1), 128);
+  EXPECT_EQ(p.value(p.plan.workspace().height, {{"n", 5}}, 6), 6 * 128);
 }
 
 TEST(Plan, NoBuffersNoHeight) {
   Function f;
   add_output(f, add_step(f, {add_input(f, {4})}, {4}));
   Planned p = plan_of(f);
-  EXPECT_EQ(p.shapes.constant_of(p.plan.height), 0);
-  EXPECT_EQ(p.shapes.constant_of(p.plan.lower_bound), 0);
+  EXPECT_EQ(p.shapes.constant_of(p.plan.workspace().height), 0);
+  EXPECT_EQ(p.shapes.constant_of(p.plan.workspace().lower_bound), 0);
 }
 
 TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
@@ -69,11 +69,11 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       int64_t threads = 1 + static_cast<int64_t>(random() % 16);
       std::vector<Buffer> buffers = p.plan.at(p.shapes, symbols, threads);
       ASSERT_EQ(buffers.size(), p.plan.offsets.size());
-      int64_t height = p.value(p.plan.height, symbols, threads);
+      int64_t height = p.value(p.plan.workspace().height, symbols, threads);
       Status status = validate(buffers, height, kAlignment);
       ASSERT_TRUE(status.is_ok()) << status.message();
       ASSERT_EQ(height, height_of(buffers));
-      int64_t bound = p.value(p.plan.lower_bound, symbols, threads);
+      int64_t bound = p.value(p.plan.workspace().lower_bound, symbols, threads);
       ASSERT_EQ(bound, lower_bound_of(buffers));
       // With an empty or one-wide dim another plan may be far better; formulas are made for
       // requests.
@@ -97,7 +97,7 @@ TEST(Plan, FormulaIsTheHeight) {
       auto value_of = [&](std::string_view name) {
         return std::optional<int64_t>(name == "n" ? n : name == "m" ? 33 : 4);
       };
-      ASSERT_EQ(formula->evaluate(value_of), p.value(p.plan.height, {{"n", n}, {"m", 33}}, 4));
+      ASSERT_EQ(formula->evaluate(value_of), p.value(p.plan.workspace().height, {{"n", n}, {"m", 33}}, 4));
     }
   }
   EXPECT_GT(compared, 10);

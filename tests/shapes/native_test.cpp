@@ -33,7 +33,7 @@ class NativeShapes {
     llvm::InitializeNativeTargetAsmPrinter();
     auto context = std::make_unique<llvm::LLVMContext>();
     auto module = std::make_unique<llvm::Module>("shapes", *context);
-    emit_shape_function(program, "shape_main", *module);
+    emit_shape_function(program, 0, "shape_main", *module);
     EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
     jit_ = llvm::cantFail(llvm::orc::LLJITBuilder().create());
     module->setDataLayout(jit_->getDataLayout());

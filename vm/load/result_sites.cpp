@@ -65,12 +65,17 @@ class Definitions {
   void add(const op::ret&) { returns_.push_back(pc_); }
   void add(const op::jump&) {}
   void add(const op::branch&) {}
+  void add(const op::branch_less&) {}
   void add(const op::fail&) {}
   void add(const op::kill&) {}
   void add(const op::device_copy&) {}
   void add(const op::launch&) {}
   void add(const op::shape_function&) {}
   void add(const op::load_dim&) {}
+  void add(const op::load_element&) {}
+  void add(const op::set_slot&) {}
+  void add(const op::add_slot&) {}
+  void add(const op::grow_storage& in) { write(in.storage); }
 
   const std::vector<uint32_t>& code_;
   uint32_t pc_ = 0;

@@ -46,6 +46,34 @@ void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
   body->kernel(body->buffers, body->params, begin, end, worker);
 }
 
+template <typename T>
+int64_t element_as(const std::byte* at) {
+  T element;
+  std::memcpy(&element, at, sizeof element);
+  return static_cast<int64_t>(element);
+}
+
+int64_t element(const Register& of, int64_t index) {
+  const std::byte* at = of.data + index * byte_size(of.dtype);
+  switch (of.dtype) {
+    case DType::kI8:
+      return element_as<int8_t>(at);
+    case DType::kI16:
+      return element_as<int16_t>(at);
+    case DType::kU16:
+      return element_as<uint16_t>(at);
+    case DType::kI32:
+      return element_as<int32_t>(at);
+    case DType::kU32:
+      return element_as<uint32_t>(at);
+    case DType::kI64:
+    case DType::kU64:
+      return element_as<int64_t>(at);
+    default:
+      return element_as<uint8_t>(at);
+  }
+}
+
 class Interpreter {
  public:
   Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
@@ -108,6 +136,8 @@ class Interpreter {
 
 Status Interpreter::run() {
   enter(session_.module().main());
+  // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
+  std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
     const Tensor& input = context_.inputs[i];
     reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
@@ -154,6 +184,10 @@ bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
 
 bool Interpreter::execute(const op::branch& in) {
   return go_to(value(in.condition) != 0 ? in.then_to : in.else_to);
+}
+
+bool Interpreter::execute(const op::branch_less& in) {
+  return go_to(value(in.a) < value(in.b) ? in.then_to : in.else_to);
 }
 
 bool Interpreter::execute(const op::fail& in) {
@@ -292,6 +326,27 @@ bool Interpreter::execute(const op::kill& in) {
   return true;
 }
 
+// Capacity doubles, so that n appends copy fewer than 2n elements.
+bool Interpreter::execute(const op::grow_storage& in) {
+  const Register held = reg(in.storage);
+  const int64_t used = value(in.used);
+  const int64_t needed = value(in.needed);
+  if (used < 0 || needed < used || used > held.bytes)
+    return fail(StatusCode::kInvalidModel, std::to_string(used) + " bytes used of " +
+                                               std::to_string(held.bytes) + ", " +
+                                               std::to_string(needed) + " needed");
+  if (needed <= held.bytes) return true;
+  const int64_t bytes = held.bytes > needed / 2 ? 2 * held.bytes : needed;
+  Storage* storage = nullptr;
+  ScopeMemory& memory = session_.pool(in.from.value);
+  const ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
+  if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
+  context_.own(storage, static_cast<int32_t>(in.from.value));
+  if (used > 0) std::memcpy(storage->data, held.data, static_cast<size_t>(used));
+  set(in.storage, {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0});
+  return true;
+}
+
 bool Interpreter::execute(const op::device_copy& in) {
   const Register& to = reg(in.to);
   const Register& from = reg(in.from);
@@ -355,6 +410,28 @@ bool Interpreter::execute(const op::load_dim& in) {
   if (axis < 0 || axis >= reg(in.of).rank)
     return fail(StatusCode::kInvalidModel, "no axis " + std::to_string(axis));
   frame_.slots[in.dst.value] = dims(in.of)[axis];
+  return true;
+}
+
+bool Interpreter::execute(const op::load_element& in) {
+  const Register& of = reg(in.of);
+  const int64_t index = value(in.index);
+  if (index < 0 || index >= of.bytes / byte_size(of.dtype))
+    return fail(StatusCode::kInvalidModel, "no element " + std::to_string(index));
+  frame_.slots[in.dst.value] = element(of, index);
+  return true;
+}
+
+bool Interpreter::execute(const op::set_slot& in) {
+  frame_.slots[in.dst.value] = value(in.value);
+  return true;
+}
+
+// Wraps around: what a hostile module counts is its own affair, every use of a slot is checked.
+bool Interpreter::execute(const op::add_slot& in) {
+  const auto sum =
+      static_cast<uint64_t>(frame_.slots[in.dst.value]) + static_cast<uint64_t>(value(in.by));
+  frame_.slots[in.dst.value] = static_cast<int64_t>(sum);
   return true;
 }
 

@@ -166,7 +166,10 @@ Status Transfer::apply(const Instruction& in, State& state) const {
   switch (in.row->opcode) {
     case Opcode::jump:
     case Opcode::branch:
+    case Opcode::branch_less:
     case Opcode::fail:
+    case Opcode::set_slot:
+    case Opcode::add_slot:
       return {};
     case Opcode::ret: {
       auto ret = decode<op::ret>(at);
@@ -208,6 +211,22 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       SCOPEVM_RETURN_IF_ERROR(expect(state, load.of, Kind::kTensor));
       if (load.axis.is_slot()) return invalid("axis must be an immediate");
       return check_index("axis", load.axis.bits, state[load.of.value].rank);
+    }
+    case Opcode::load_element: {
+      auto load = decode<op::load_element>(at);
+      SCOPEVM_RETURN_IF_ERROR(expect(state, load.of, Kind::kTensor));
+      DType dtype = state[load.of.value].dtype;
+      if (dtype < DType::kF16) return {};
+      return invalid("elements are " + std::string(name(dtype)) + ", not integers");
+    }
+    case Opcode::grow_storage: {
+      auto grow = decode<op::grow_storage>(at);
+      SCOPEVM_RETURN_IF_ERROR(expect(state, grow.storage, Kind::kStorage));
+      RegisterState& held = state[grow.storage.value];
+      if (held.pool != RegisterState::kUnknownPool && held.pool != grow.from.value)
+        return invalid("the storage is of another pool");
+      held.bytes = -1;
+      return {};
     }
     case Opcode::move: {
       auto move = decode<op::move>(at);

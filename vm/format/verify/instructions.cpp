@@ -131,6 +131,17 @@ class InstructionVerifier {
       }
       case Opcode::load_dim:
         return check_index("slot", decode<op::load_dim>(at).dst.value, function_.slot_count);
+      case Opcode::load_element:
+        return check_index("slot", decode<op::load_element>(at).dst.value, function_.slot_count);
+      case Opcode::set_slot:
+        return check_index("slot", decode<op::set_slot>(at).dst.value, function_.slot_count);
+      case Opcode::add_slot:
+        return check_index("slot", decode<op::add_slot>(at).dst.value, function_.slot_count);
+      case Opcode::grow_storage: {
+        const PoolDecl& pool = module_.pools[decode<op::grow_storage>(at).from.value];
+        if (pool.kind != PoolKind::kConstant) return {};
+        return invalid("pool \"" + pool.scope + "\" holds constants only");
+      }
       default:
         return {};
     }
@@ -146,7 +157,7 @@ class InstructionVerifier {
 
   static bool ends_block(Opcode opcode) {
     return opcode == Opcode::ret || opcode == Opcode::jump || opcode == Opcode::branch ||
-           opcode == Opcode::fail;
+           opcode == Opcode::branch_less || opcode == Opcode::fail;
   }
 
   Status memory_and_sources() const {

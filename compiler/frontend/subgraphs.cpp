@@ -1,0 +1,296 @@
+// ONNX ops that have graphs as attributes: If, Loop, Scan. Their graphs see the names around them.
+#include <algorithm>
+
+#include "compiler/frontend/graph_importer.h"
+
+namespace scopevm::frontend {
+namespace {
+
+Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
+
+// A trip count from here on is no limit.
+constexpr int64_t kNoLimit = int64_t{1} << 40;
+
+const onnx::GraphProto* graph_attribute(Node& n, const char* name) {
+  const onnx::AttributeProto* found = n.attribute(name, onnx::AttributeProto::GRAPH);
+  if (!found) n.fail("attribute \"" + llvm::Twine(name) + "\" is missing");
+  return found ? &found->g() : nullptr;
+}
+
+}  // namespace
+
+std::string GraphImporter::fresh_symbol(llvm::StringRef what) {
+  std::string name = "$";
+  if (auto named = mlir::dyn_cast<mlir::NameLoc>(location_)) {
+    for (char c : named.getName().getValue())
+      name += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+    name += '.';
+  }
+  name += what.str();
+  int& count = fresh_counts_[name];
+  std::string symbol = ++count == 1 ? name : name + std::to_string(count);
+  return symbol;
+}
+
+// Elements of ops that are erased must not be taken for those of new ones at the same address.
+void GraphImporter::forget_known_values() {
+  symbols_ = std::make_unique<graph::SymbolicValues>(symbols_->intervals());
+}
+
+// A graph's own names hide those around it.
+void GraphImporter::hide_names_of(const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializer()) values_.erase(tensor.name());
+  for (const auto& node : graph.node())
+    for (const std::string& output : node.output()) values_.erase(output);
+}
+
+ControlFlowBuilder GraphImporter::control_flow() {
+  return ControlFlowBuilder(builder_, location_, fresh_, forget_);
+}
+
+// Imports the nodes of `graph` where the builder stands. `bindings` are the graph's inputs.
+Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::GraphProto& graph,
+                                                                llvm::ArrayRef<Value> bindings) {
+  if (static_cast<size_t>(graph.input_size()) != bindings.size())
+    return invalid("graph \"" + graph.name() + "\" takes " + std::to_string(graph.input_size()) +
+                   " inputs, it is given " + std::to_string(bindings.size()));
+  if (++subgraph_depth_ > kMaxSubgraphDepth) return invalid("graphs are nested too deep");
+  mlir::Location location = location_;
+  std::map<std::string, Value> outer = values_;
+  Result<llvm::SmallVector<Value>> results = [&]() -> Result<llvm::SmallVector<Value>> {
+    hide_names_of(graph);
+    for (int i = 0; i < graph.input_size(); ++i) values_[graph.input(i).name()] = bindings[i];
+    SCOPEVM_RETURN_IF_ERROR(import_initializers(graph));
+    SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));
+    llvm::SmallVector<Value> values;
+    for (const auto& output : graph.output()) {
+      Value found = value(output.name());
+      if (!found)
+        return invalid("graph \"" + graph.name() + "\": output \"" + output.name() +
+                       "\" is not defined by any node");
+      values.push_back(found);
+    }
+    return values;
+  }();
+  values_ = std::move(outer);
+  location_ = location;
+  --subgraph_depth_;
+  return results;
+}
+
+Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
+  Value condition = n.input(0);
+  const onnx::GraphProto* then = graph_attribute(n, "then_branch");
+  const onnx::GraphProto* otherwise = graph_attribute(n, "else_branch");
+  if (n.has_failed()) return n.status();
+  if (n.dtype(condition) != DType::kBool) return invalid("the condition is not a bool");
+  // A condition over dims alone is often decided: then there is one branch.
+  const auto* known = symbols_->find(condition);
+  if (known && known->size() == 1 && (*known)[0].is_constant())
+    return import_subgraph((*known)[0].is_constant(0) ? *otherwise : *then, {});
+  if (n.rank(condition) != 0) condition = n.reshape(condition, {});
+  if (n.has_failed()) return n.status();
+  Branch branches[] = {{then, {}, {}}, {otherwise, {}, {}}};
+  auto import_branch = [&](Branch& branch) {
+    return [&, this]() -> Result<llvm::SmallVector<Value>> {
+      size_t choices = choices_made_;
+      auto values = import_subgraph(*branch.graph, {});
+      branch.status = values.status();
+      if (values.is_ok())
+        branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
+      else
+        needs_other_choice_ |= has_open_choice(choices);
+      return values;
+    };
+  };
+  ControlFlowBuilder builder = control_flow();
+  auto values = builder.if_else(condition, import_branch(branches[0]), import_branch(branches[1]));
+  if (values.is_ok() || needs_other_choice_) return values;
+  forget_known_values();
+  if (branches[0].status.is_ok() && branches[1].status.is_ok()) {
+    // The ranks differ: what comes after the if is right for one of them.
+    return import_chosen_branch(n, condition, *then, *otherwise);
+  }
+  // if_else stops at a failure: see what the other branch gives.
+  return import_right_branch(n, condition, branches);
+}
+
+// A call in which the other branch would run fails.
+Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
+    Node& n, Value condition, const onnx::GraphProto& then, const onnx::GraphProto& otherwise) {
+  bool is_then = choose();
+  if (!is_then) condition = n.emit<graph::LogicalNotOp>({condition});
+  if (n.has_failed()) return n.status();
+  builder_.create<graph::AssertOp>(
+      location_, condition,
+      std::string("the request takes the ") + (is_then ? "else" : "then") +
+          "-branch, whose results have ranks that the rest of the model does not take");
+  return import_subgraph(is_then ? then : otherwise, {});
+}
+
+// A branch that is wrong for the shapes at hand is a failure of the calls that take it.
+Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Value condition,
+                                                                    Branch* branches) {
+  bool is_then_right = branches[0].status.is_ok();
+  Branch& right = branches[is_then_right ? 0 : 1];
+  const Branch& wrong = branches[is_then_right ? 1 : 0];
+  if (!is_then_right) {  // the else-branch was not looked at yet
+    mlir::Region region;
+    mlir::OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToEnd(&region.emplaceBlock());
+    size_t choices = choices_made_;
+    auto values = import_subgraph(*right.graph, {});
+    needs_other_choice_ |= !values.is_ok() && has_open_choice(choices);
+    if (!values.is_ok()) return wrong.status;
+    right.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
+  }
+  forget_known_values();
+  auto fail = [&]() -> Result<llvm::SmallVector<Value>> {
+    builder_.create<graph::AssertOp>(location_, n.constant({}, DType::kBool, {0}),
+                                     "this branch: " + std::string(wrong.status.message()));
+    llvm::SmallVector<Value> values;
+    for (mlir::Type type : right.types) {
+      auto tensor = mlir::cast<graph::TensorType>(type);
+      Dims dims(tensor.getShape());
+      for (DimExpr& dim : dims)
+        if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
+      values.push_back(n.expand(n.scalar(0, tensor.getDtype()), dims));
+    }
+    if (n.has_failed()) return n.status();
+    return values;
+  };
+  auto import = [&] { return import_subgraph(*right.graph, {}); };
+  ControlFlowBuilder builder = control_flow();
+  return is_then_right ? builder.if_else(condition, import, fail)
+                       : builder.if_else(condition, fail, import);
+}
+
+// --- Choices. -----------------------------------------------------------------------------------
+
+bool GraphImporter::choose() {
+  if (choices_made_ == choices_.size()) choices_.push_back(true);
+  return choices_[choices_made_++];
+}
+
+bool GraphImporter::has_open_choice(size_t from) const {
+  return std::find(choices_.begin() + static_cast<std::ptrdiff_t>(from),
+                   choices_.begin() + static_cast<std::ptrdiff_t>(choices_made_),
+                   true) != choices_.begin() + static_cast<std::ptrdiff_t>(choices_made_);
+}
+
+// Inputs: trip count, condition, carried values; the first two may be absent.
+Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
+  const onnx::GraphProto* body = graph_attribute(n, "body");
+  llvm::SmallVector<Value> initial;
+  for (size_t i = 2; i < n.input_count(); ++i) initial.push_back(n.input(i));
+  std::optional<DimExpr> trip_count;
+  if (n.has_input(0)) {
+    auto count = n.signed_dims_of(n.input(0), "the trip count");
+    if (count.size() == 1) trip_count = n.intervals().greater(count[0].positive, 0);
+    if (trip_count && trip_count->is_constant() && *trip_count->as_constant() >= kNoLimit)
+      trip_count.reset();
+  }
+  if (n.has_input(1)) {
+    Dims start = n.dims_of(n.input(1), "the condition");
+    if (start.size() == 1 && !start[0].is_constant(1))
+      trip_count = trip_count.value_or(kNoLimit) * start[0];
+  }
+  if (n.has_failed()) return n.status();
+  bool has_condition = n.has_input(1);
+  return control_flow().loop(
+      trip_count, initial, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        Value yes = n.constant({}, DType::kBool, {1});
+        llvm::SmallVector<Value> inputs = {n.dims_value({index}, /*is_scalar=*/true), yes};
+        inputs.append(carried.begin(), carried.end());
+        if (n.has_failed()) return n.status();
+        SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(*body, inputs));
+        if (outputs.size() < 1 + carried.size())
+          return invalid("its body has " + std::to_string(outputs.size()) + " outputs, for " +
+                         std::to_string(carried.size()) + " carried values");
+        Iteration iteration;
+        const auto* known = symbols_->find(outputs[0]);
+        bool always = known && known->size() == 1 && (*known)[0].is_constant(1);
+        if (has_condition && !always) iteration.condition = n.reshape(outputs[0], {});
+        iteration.carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
+        iteration.parts.assign(outputs.begin() + 1 + carried.size(), outputs.end());
+        return iteration;
+      });
+}
+
+namespace {
+
+// Slice `index` of x along `axis`, without that dim.
+Value slice_at(Node& n, Value x, int64_t axis, DimExpr index) {
+  Dims starts(n.rank(x), DimExpr(0)), sizes(n.shape(x));
+  starts[axis] = index;
+  sizes[axis] = 1;
+  Value part = n.slice(x, starts, sizes);
+  sizes.erase(sizes.begin() + axis);
+  return n.reshape(part, sizes);
+}
+
+Value reverse(Node& n, Value x, int64_t axis) {
+  Dims starts(n.rank(x), DimExpr(0));
+  Ints steps(n.rank(x), 1);
+  starts[axis] = n.dim(x, axis) - DimExpr(1);
+  steps[axis] = -1;
+  return n.emit<graph::SliceOp>(
+      {x}, {n.attr("starts", starts), n.attr("sizes", Dims(n.shape(x))), n.attr("steps", steps)});
+}
+
+Value move_first_to(Node& n, Value x, int64_t axis) {
+  Ints permutation;
+  for (int64_t i = 1; i < n.rank(x); ++i) permutation.push_back(i);
+  permutation.insert(permutation.begin() + axis, 0);
+  return n.transpose(x, permutation);
+}
+
+// Entry i of an optional list attribute.
+int64_t entry(const Ints& list, size_t i) { return i < list.size() ? list[i] : 0; }
+
+}  // namespace
+
+Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
+  const onnx::GraphProto* body = graph_attribute(n, "body");
+  auto scanned_count = static_cast<size_t>(n.integer("num_scan_inputs"));
+  if (n.opset() < 9) n.unsupported("Scan before opset 9 is not supported");
+  if (n.has_failed()) return n.status();
+  if (scanned_count == 0 || scanned_count > n.input_count())
+    return invalid("num_scan_inputs does not fit its inputs");
+  size_t states = n.input_count() - scanned_count;
+  llvm::SmallVector<Value> all = n.inputs();
+  Ints axes = n.integers("scan_input_axes"), directions = n.integers("scan_input_directions");
+  Ints out_axes = n.integers("scan_output_axes"),
+       out_directions = n.integers("scan_output_directions");
+  for (size_t i = 0; i < axes.size() && i < scanned_count; ++i)
+    axes[i] = n.axis(axes[i], n.rank(all[states + i]));
+  if (n.has_failed()) return n.status();
+  DimExpr length = n.dim(all[states], entry(axes, 0));
+  auto results = control_flow().loop(
+      length, llvm::ArrayRef(all).take_front(states),
+      [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        llvm::SmallVector<Value> inputs(carried.begin(), carried.end());
+        for (size_t i = 0; i < scanned_count; ++i) {
+          DimExpr at = entry(directions, i) ? length - DimExpr(1) - index : index;
+          inputs.push_back(slice_at(n, all[states + i], entry(axes, i), at));
+        }
+        if (n.has_failed()) return n.status();
+        SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(*body, inputs));
+        if (outputs.size() < states) return invalid("its body has too few outputs");
+        Iteration iteration;
+        iteration.carried.assign(outputs.begin(), outputs.begin() + states);
+        iteration.parts.assign(outputs.begin() + states, outputs.end());
+        return iteration;
+      });
+  if (!results.is_ok()) return results;
+  for (size_t i = states; i < results->size(); ++i) {
+    Value& result = (*results)[i];
+    if (entry(out_directions, i - states)) result = reverse(n, result, 0);
+    int64_t axis = n.axis(entry(out_axes, i - states), n.rank(result));
+    if (axis != 0 && !n.has_failed()) result = move_first_to(n, result, axis);
+  }
+  if (n.has_failed()) return n.status();
+  return results;
+}
+
+}  // namespace scopevm::frontend

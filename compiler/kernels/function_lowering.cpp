@@ -1,0 +1,184 @@
+// A graph function -> a Program function, op by op: see function_lowering.h.
+#include "compiler/kernels/function_lowering.h"
+
+#include "compiler/graph/elements.h"
+#include "compiler/kernels/checks.h"
+
+namespace scopevm::kernels {
+namespace {
+
+using graph::TensorType;
+
+// Requests are expected near this size where nothing is known; plans are made for it.
+constexpr int64_t kRepresentativeDim = 64;
+
+}  // namespace
+
+Status FunctionLowering::run(mlir::func::FuncOp function,
+                             const std::map<std::string, DimBound>& dims) {
+  separate_results(function);
+  function_.name = function.getName().str();
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "sv.name");
+    ValueId id = add_value(name ? name.str() : "input" + std::to_string(i),
+                           function.getArgument(i).getType());
+    function_.values[id].origin = ValueOrigin::kInput;
+    ids_[function.getArgument(i)] = id;
+    function_.inputs.push_back(id);
+  }
+  collect_dimensions(dims);
+  if (failed(lower_block(function.getBody().front())))
+    return Status(StatusCode::kUnsupported, "no kernel for " +
+                                                current_->getName().getStringRef().str() + " \"" +
+                                                op_name(current_) + "\"");
+  for (mlir::Value output : function.getBody().front().getTerminator()->getOperands())
+    function_.outputs.push_back(value_of(output));
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
+    function_.output_names.push_back(name ? name.str() : "output" + std::to_string(i));
+  }
+  program_.functions.push_back(std::move(function_));
+  return {};
+}
+
+// --- Values. ------------------------------------------------------------------------------------
+
+ValueId FunctionLowering::value_of(mlir::Value value) {
+  if (auto found = ids_.find(value); found != ids_.end()) return found->second;
+  if (mlir::ElementsAttr elements = constant_of(value)) {
+    ValueId id = add_constant(make_constant(elements, value));
+    ids_[value] = id;
+    return id;
+  }
+  // A result of the op being lowered.
+  ValueId id = add_value(op_name(value.getDefiningOp()), value.getType());
+  ids_[value] = id;
+  return id;
+}
+
+mlir::ElementsAttr FunctionLowering::constant_of(mlir::Value value) {
+  auto op = value.getDefiningOp<graph::ConstantOp>();
+  return op ? op.getValue() : nullptr;
+}
+
+ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
+                                       std::vector<DimExpr> shape) {
+  return add_value({.name = name.str(), .dtype = dtype, .shape = std::move(shape)});
+}
+
+ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Constant()> make) {
+  auto [entry, is_new] = constants_by_key_.try_emplace(key, -1);
+  if (is_new) entry->second = add_constant(make());
+  return entry->second;
+}
+
+void FunctionLowering::launch(Step step) { push(std::move(step)); }
+
+ValueId FunctionLowering::add_value(Value value) {
+  value.place.pool = value.origin == ValueOrigin::kConstant ? kPoolConstant : kPoolWorkspace;
+  value.scope = scope_;
+  function_.values.push_back(std::move(value));
+  return static_cast<ValueId>(function_.values.size() - 1);
+}
+
+ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
+  auto tensor = mlir::cast<TensorType>(type);
+  return add_value({.name = name,
+                    .dtype = tensor.getDtype(),
+                    .shape = {tensor.getShape().begin(), tensor.getShape().end()}});
+}
+
+ValueId FunctionLowering::add_constant(Constant constant) {
+  Value value{.name = constant.name,
+              .dtype = constant.dtype,
+              .shape = {constant.dims.begin(), constant.dims.end()},
+              .origin = ValueOrigin::kConstant,
+              .constant = static_cast<int>(program_.constants.size())};
+  program_.constants.push_back(std::move(constant));
+  return add_value(std::move(value));
+}
+
+Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Value value) {
+  auto type = mlir::cast<TensorType>(value.getType());
+  Constant constant = graph::constant_of_elements(elements, type.getDtype());
+  constant.name = op_name(value.getDefiningOp());
+  return constant;
+}
+
+void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds) {
+  std::map<std::string, bool> seen;
+  for (ValueId input : function_.inputs)
+    for (DimExpr dim : function_.values[input].shape)
+      for (const std::string& name : dim.symbols()) {
+        if (!seen.try_emplace(name, true).second) continue;
+        Dimension dimension{.name = name, .min = DimBound().min};
+        if (auto bound = bounds.find(name); bound != bounds.end()) {
+          dimension.min = bound->second.min;
+          dimension.max = bound->second.max;
+          dimension.multiple_of = bound->second.multiple_of;
+        }
+        int64_t near = std::clamp(kRepresentativeDim, dimension.min, dimension.max);
+        near -= near % dimension.multiple_of;
+        dimension.representative = std::max(near, std::max<int64_t>(dimension.min, 1));
+        function_.dimensions.push_back(dimension);
+      }
+}
+
+// --- Ops. ---------------------------------------------------------------------------------------
+
+void FunctionLowering::collect_own_checks(mlir::Operation* op) {
+  collect_checks(op, scope_, function_.checks);
+  if (auto group = mlir::dyn_cast<graph::GroupOp>(op))
+    for (mlir::Operation& inner : group.getBody().front())
+      collect_checks(&inner, scope_, function_.checks);
+}
+
+llvm::LogicalResult FunctionLowering::lower_block(mlir::Block& block) {
+  for (mlir::Operation& op : block.without_terminator())
+    if (failed(lower_op(&op))) return mlir::failure();
+  return mlir::success();
+}
+
+llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
+  current_ = op;
+  collect_own_checks(op);
+  if (mlir::isa<graph::ConstantOp>(op)) return mlir::success();  // made when first used
+  if (auto reshape = mlir::dyn_cast<graph::ReshapeOp>(op)) return lower_reshape(reshape);
+  if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return lower_if(branch);
+  if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return lower_loop(loop);
+  if (auto claim = mlir::dyn_cast<graph::AssertOp>(op)) {
+    Step step{.kind = StepKind::kAssert, .operands = {value_of(claim.getCondition())}};
+    step.message = op_name(op) + ": " + claim.getMessage().str();
+    push(std::move(step));
+    return mlir::success();
+  }
+  if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
+  mlir::Operation* first = op;
+  if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
+    for (mlir::Operation& inner : group.getBody().front())
+      if (!mlir::isa<graph::ConstantOp>(inner)) {
+        first = &inner;
+        break;
+      }
+  }
+  if (mlir::isa<graph::MatMulOp, graph::ConvOp, graph::ConvTransposeOp>(first))
+    return lower_contraction(op, *this);
+  if (is_elementwise(first) ||
+      mlir::isa<graph::GroupOp, graph::ReduceSumOp, graph::ReduceMeanOp, graph::ReduceProdOp,
+                graph::ReduceMaxOp, graph::ReduceMinOp, graph::ArgMaxOp, graph::ArgMinOp,
+                graph::SoftmaxOp, graph::LogSoftmaxOp, graph::CumSumOp, graph::LayerNormOp>(op))
+    return lower_map_reduce(op, *this);
+  return lower_movement(op, *this);
+}
+
+llvm::LogicalResult FunctionLowering::lower_reshape(graph::ReshapeOp op) {
+  ValueId of = value_of(op.getX());
+  ValueId view = add_value(op_name(op), op.getResult().getType());
+  function_.values[view].origin = ValueOrigin::kView;
+  function_.values[view].view_of = of;
+  function_.values[view].place = function_.values[of].place;
+  ids_[op.getResult()] = view;
+  return mlir::success();
+}
+
+}  // namespace scopevm::kernels

@@ -1,0 +1,85 @@
+// One graph function -> a Program function. Private to compiler/kernels.
+//   function_lowering.cpp  values, and ops in order
+//   control_flow.cpp       sv.if, sv.loop, sv.read_dims
+//   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/generator.h"
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "scopevm/compiler.h"
+#include "scopevm/status.h"
+
+namespace scopevm::kernels {
+
+// Copies, as sv.expand to the same dims, what a function returns, a region yields or a loop starts
+// from, where the value's bytes are not its own to give: an input, a constant, a view, a value of
+// another block, one that leaves twice. Does nothing the second time.
+void separate_results(mlir::func::FuncOp function);
+
+class FunctionLowering : public LoweringContext {
+ public:
+  FunctionLowering(Program& program, KernelModule& kernels)
+      : program_(program), kernels_(kernels) {}
+
+  Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims);
+
+  // --- LoweringContext. ---
+  KernelModule& kernels() override { return kernels_; }
+  ValueId value_of(mlir::Value value) override;
+  mlir::ElementsAttr constant_of(mlir::Value value) override;
+  ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) override;
+  ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) override;
+  void launch(Step step) override;
+
+ private:
+  // What a loop carries from iteration to iteration.
+  struct Carried {
+    mlir::Value argument;
+    ValueId value = -1;    // body argument i and result i, in one register
+    bool is_open = false;  // its shape changes
+  };
+
+  ValueId add_value(Value value);
+  ValueId add_value(const std::string& name, mlir::Type type);
+  ValueId add_constant(Constant constant);
+  Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
+  void collect_dimensions(const std::map<std::string, DimBound>& bounds);
+  void collect_own_checks(mlir::Operation* op);
+
+  llvm::LogicalResult lower_block(mlir::Block& block);
+  llvm::LogicalResult lower_op(mlir::Operation* op);
+  llvm::LogicalResult lower_reshape(graph::ReshapeOp op);
+
+  // --- control_flow.cpp ---
+  int new_stage(std::vector<Birth> births);
+  int push(Step step);
+  void lower_read(graph::ReadDimsOp op);
+  llvm::LogicalResult lower_if(graph::IfOp op);
+  llvm::LogicalResult lower_branch(graph::IfOp op, mlir::Block& block,
+                                   const std::vector<bool>& is_open);
+  llvm::LogicalResult lower_loop(graph::LoopOp op);
+  std::vector<Carried> begin_carried(graph::LoopOp op);
+  void begin_gathered(graph::LoopOp op, Step& loop);
+  void end_carried(graph::LoopOp op, const std::vector<Carried>& carried, int begin);
+  void end_loop(graph::LoopOp op, const std::vector<Carried>& carried, int begin);
+  bool take_over(ValueId next, ValueId current, int begin);
+  void rename(ValueId from, ValueId to, int begin);
+  void add_dim_births(mlir::ArrayAttr symbols, mlir::Type type, int operand,
+                      const std::string& what, std::vector<Birth>& births) const;
+  ValueId root_of(ValueId id) const;
+
+  Program& program_;
+  KernelModule& kernels_;
+  Function function_;
+  llvm::DenseMap<mlir::Value, ValueId> ids_;
+  std::map<std::string, ValueId> constants_by_key_;
+  mlir::Operation* current_ = nullptr;
+  int scope_ = 0;  // the stage of the block at hand
+};
+
+}  // namespace scopevm::kernels

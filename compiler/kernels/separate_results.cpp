@@ -1,0 +1,76 @@
+// What leaves a region or the function gets bytes of its own: see function_lowering.h.
+#include <set>
+
+#include "compiler/kernels/function_lowering.h"
+#include "mlir/IR/Builders.h"
+
+namespace scopevm::kernels {
+namespace {
+
+using graph::TensorType;
+
+// A value that the step behind its op writes, and that this block alone decides about.
+bool is_written_in(mlir::Value value, mlir::Block* block) {
+  mlir::Operation* op = value.getDefiningOp();
+  return op && op->getBlock() == block &&
+         !mlir::isa<graph::ConstantOp, graph::ReshapeOp, graph::IfOp, graph::LoopOp>(op);
+}
+
+void copy_operand(mlir::OpOperand& operand) {
+  mlir::Value value = operand.get();
+  auto type = mlir::cast<TensorType>(value.getType());
+  mlir::OpBuilder builder(operand.getOwner());
+  operand.set(builder.create<graph::ExpandOp>(
+      value.getLoc(), type, value, graph::DimsAttr::get(type.getContext(), type.getShape())));
+}
+
+// The operands of a terminator, each a value of its own. `may_pass`: the value may leave as it is.
+void separate(mlir::Operation* terminator, size_t first,
+              llvm::function_ref<bool(size_t, mlir::Value)> may_pass) {
+  std::set<void*> taken;
+  for (mlir::OpOperand& operand : terminator->getOpOperands().drop_front(first)) {
+    mlir::Value value = operand.get();
+    if (may_pass(operand.getOperandNumber() - first, value)) continue;
+    if (!is_written_in(value, terminator->getBlock()) ||
+        !taken.insert(value.getAsOpaquePointer()).second)
+      copy_operand(operand);
+  }
+}
+
+// A result of the function may be a view of what a step, or a branch, wrote.
+void separate_returned(mlir::Operation* terminator) {
+  std::set<void*> taken;
+  for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+    mlir::Value root = operand.get();
+    while (auto reshape = root.getDefiningOp<graph::ReshapeOp>()) root = reshape.getX();
+    auto loop = root.getDefiningOp<graph::LoopOp>();
+    bool is_carried =
+        loop && mlir::cast<mlir::OpResult>(root).getResultNumber() < loop.getInitial().size();
+    bool is_own = root.getDefiningOp() && !root.getDefiningOp<graph::ConstantOp>() && !is_carried;
+    if (!is_own || !taken.insert(root.getAsOpaquePointer()).second) copy_operand(operand);
+  }
+}
+
+void separate_loop(graph::LoopOp loop) {
+  for (mlir::OpOperand& initial : loop->getOpOperands())
+    if (!is_written_in(initial.get(), loop->getBlock()) || !initial.get().hasOneUse())
+      copy_operand(initial);
+  mlir::Block& body = loop.getBody().front();
+  separate(body.getTerminator(), loop.getHasCondition() ? 1 : 0, [&](size_t i, mlir::Value value) {
+    return i < body.getNumArguments() && value == body.getArgument(static_cast<unsigned>(i));
+  });
+}
+
+}  // namespace
+
+void separate_results(mlir::func::FuncOp function) {
+  function.walk([](mlir::Operation* op) {
+    if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) separate_loop(loop);
+    if (auto branch = mlir::dyn_cast<graph::IfOp>(op))
+      for (mlir::Region* region : {&branch.getThen(), &branch.getOtherwise()})
+        separate(region->front().getTerminator(), 0, [](size_t, mlir::Value) { return false; });
+  });
+  separate_returned(function.getBody().front().getTerminator());
+}
+
+}  // namespace scopevm::kernels

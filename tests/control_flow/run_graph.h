@@ -1,0 +1,35 @@
+// Compiles a graph in text form and runs it, through the public API.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scopevm/compiler.h"
+#include "scopevm/session.h"
+
+namespace scopevm {
+
+class Graph {
+ public:
+  // Fails the test when `text` does not compile.
+  explicit Graph(const std::string& text);
+
+  // Fails the test, and gives no tensors, when the call fails.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  Status status_of(const std::vector<Tensor>& inputs, const CallOptions& options = {});
+  // Allocator calls of the last run in one scope.
+  int64_t allocations(const std::string& scope) const;
+
+ private:
+  std::optional<Call> call_;
+};
+
+Tensor floats(const std::vector<int64_t>& dims, const std::vector<float>& elements);
+Tensor floats(const std::vector<float>& elements);
+Tensor integer(int64_t value);
+Tensor boolean(bool value);
+std::vector<float> elements(const Tensor& tensor);
+std::vector<int64_t> dims(const Tensor& tensor);
+
+}  // namespace scopevm
