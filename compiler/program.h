@@ -139,8 +139,8 @@ struct Check {
   DimExpr lhs;
   DimExpr rhs;
   std::string message;
-  int scope = 0;  // the stage of the block that asks for it: not checked before
   std::vector<DimExpr> more;
+  int scope = 0;  // the stage of the block that asks for it: not checked before
 };
 
 struct Dimension {

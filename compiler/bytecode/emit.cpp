@@ -54,6 +54,38 @@ std::string workspace_formula(const Function& function, const PlannedFunction& p
   return "max(" + cut(peak_formula(function, planned).str()) + ", ...)";
 }
 
+bool depends_on_data(DimExpr bytes) {
+  return std::ranges::any_of(bytes.symbols(), [](const std::string& symbol) {
+    return symbol.front() == '$' && symbol != kThreadsSymbol;
+  });
+}
+
+// What stages plan, and the values that have a storage of their own.
+void add_memory_by_data(const Function& function, PlannedFunction& planned,
+                        format::FunctionDecl& decl) {
+  ShapeProgram& shapes = planned.shapes;
+  const std::vector<int> outputs = memory::output_of_root(function);
+  for (size_t stage = 1; stage < planned.plan.arenas.size(); ++stage) {
+    const memory::Arena& arena = planned.plan.arenas[stage];
+    if (arena.buffers.empty()) continue;
+    DimExpr sum = 0;
+    for (int buffer : arena.buffers) sum = sum + planned.plan.liveness.buffers[buffer].bytes;
+    decl.memory.push_back({kPoolWorkspace, "stage " + std::to_string(stage), false,
+                           shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
+                           "at most " + cut(sum.str()), true});
+  }
+  for (const Step& step : function.steps)
+    for (ValueId id : step.results) {
+      const Value& value = function.values[id];
+      bool is_made_here = value.storage == ValueStorage::kGrowing ||
+                          (value.storage == ValueStorage::kOwn && step.kind == StepKind::kLaunch);
+      if (!is_made_here || outputs[id] >= 0) continue;
+      uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
+      decl.memory.push_back(
+          {kPoolWorkspace, value.name, false, slot, slot, cut(value.bytes().str()), true});
+    }
+}
+
 void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
                 format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
@@ -61,11 +93,13 @@ void add_memory(const Function& function, PlannedFunction& planned, const Code& 
   if (!workspace.buffers.empty())
     decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(workspace.height),
                            shapes.slot_of(workspace.lower_bound),
-                           workspace_formula(function, planned)});
+                           workspace_formula(function, planned), false});
+  add_memory_by_data(function, planned, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
+    DimExpr bytes = function.values[function.outputs[i]].bytes();
     decl.memory.push_back({kPoolGlobal, function.output_names[i], true, slot, slot,
-                           cut(function.values[function.outputs[i]].bytes().str())});
+                           cut(bytes.str()), depends_on_data(bytes)});
   }
 }
 

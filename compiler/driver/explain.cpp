@@ -146,6 +146,9 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
       case Op::kThreads:
         values.push_back(DimExpr::symbol(kThreadsSymbol));
         break;
+      case Op::kBorn:
+        values.push_back(program.born_value(i.immediate));
+        break;
       case Op::kAdd:
         values.push_back(operand(i.a) + operand(i.b));
         break;

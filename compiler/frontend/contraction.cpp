@@ -6,6 +6,8 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
+Values det(Node& n) { return n.emit<DetOp>({n.input(0)}); }
+
 Values matmul(Node& n) { return n.emit<MatMulOp>({n.input(0), n.input(1)}); }
 
 Value scale(Node& n, Value x, float factor) {
@@ -22,19 +24,6 @@ Values gemm(Node& n) {
   float beta = n.number("beta", 1);
   if (!n.has_input(2) || beta == 0) return product;
   return n.emit<AddOp>({product, scale(n, n.input(2), beta)});
-}
-
-// The window of a convolution is its weight's, which must be numbers.
-Ints kernel_of(Node& n, Value w) {
-  Ints kernel;
-  for (int64_t axis = 2; axis < n.rank(w); ++axis) {
-    std::optional<int64_t> size = n.dim(w, axis).as_constant();
-    if (!size) return n.unsupported("a dynamic kernel size is not supported"), Ints();
-    kernel.push_back(*size);
-  }
-  if (n.has_attribute("kernel_shape") && n.integers("kernel_shape") != kernel)
-    n.fail("kernel_shape differs from the weight's dims");
-  return kernel;
 }
 
 llvm::SmallVector<Value> conv_operands(Node& n) {
@@ -141,6 +130,7 @@ constexpr OpRow kRows[] = {
     {"Conv", 1, conv},
     {"ConvInteger", 10, conv_integer},
     {"ConvTranspose", 1, conv_transpose},
+    {"Det", 11, det},
     {"Gemm", 1, gemm},
     {"MatMul", 1, matmul},
     {"MatMulInteger", 10, matmul_integer},

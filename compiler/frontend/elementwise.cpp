@@ -1,5 +1,7 @@
 // Elementwise ONNX ops: most are one graph op, the others a formula of a few.
-#include "compiler/frontend/node.h"
+#include <numbers>
+
+#include "compiler/frontend/formula.h"
 #include "compiler/frontend/onnx_file.h"
 
 namespace scopevm::frontend {
@@ -55,13 +57,23 @@ Value less(Node& n, Value x, double y) { return n.emit<LessOp>({x, n.scalar(y, x
 
 Values identity(Node& n) { return n.input(0); }
 
+// True when it is known that no element is dropped: not in training, or with ratio 0.
+bool drops_nothing(Node& n) {
+  Value mode = n.input(2);
+  if (n.is_known(mode)) {
+    Ints is_training = n.integers_of(mode, "training_mode");
+    if (is_training.size() == 1 && is_training[0] == 0) return true;
+  }
+  if (!n.has_input(1) || !n.input(1) || !n.input(1).getDefiningOp<ConstantOp>()) return false;
+  auto ratio = n.numbers_of(n.cast(n.input(1), DType::kF32), "the ratio");
+  return ratio.size() == 1 && ratio[0] == 0;
+}
+
 Values dropout(Node& n) {
   Value x = n.input(0);
   if (n.opset() < 7 && !n.flag("is_test", false))
     return n.unsupported("training mode is not supported"), Value();
-  if (n.opset() >= 12 && n.has_input(2) && !n.is_known(n.input(2)))
-    return n.unsupported("training mode is not supported"), Value();
-  if (n.opset() >= 12 && n.has_input(2) && n.integers_of(n.input(2), "training_mode")[0] != 0)
+  if (n.opset() >= 12 && n.has_input(2) && !drops_nothing(n))
     return n.unsupported("training mode is not supported"), Value();
   if (!n.wants_output(1)) return x;
   Value ones = n.expand(n.scalar(1, n.opset() >= 10 ? DType::kBool : n.dtype(x)), Dims(n.shape(x)));
@@ -183,6 +195,20 @@ Values mish(Node& n) {
   return n.emit<MulOp>({x, n.emit<TanhOp>({n.emit<SoftplusOp>({x})})});
 }
 
+// x * P(N <= x) for a normal N; or with tanh in place of the distribution's erf.
+Values gelu(Node& n) {
+  DType dtype = n.dtype(n.input(0));
+  // Below 0 the sum cancels: 16 bits would not be enough.
+  Formula x = Formula(n, n.input(0)).as(dtype == DType::kF64 ? dtype : DType::kF32);
+  std::string approximate = n.text("approximate", "none");
+  if (approximate == "none")
+    return (x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0)).as(dtype);
+  if (approximate != "tanh")
+    return n.fail("approximate \"" + approximate + "\" is not known"), Value();
+  double slope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
+  return (x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0)).as(dtype);
+}
+
 // x < -lambd ? x + bias : x > lambd ? x - bias : 0
 Values shrink(Node& n) {
   Value x = n.input(0);
@@ -205,6 +231,10 @@ constexpr OpRow kRows[] = {
     {"Atan", 1, unary<AtanOp>},
     {"Atanh", 1, unary<AtanhOp>},
     {"BitShift", 11, bit_shift},
+    {"BitwiseAnd", 18, binary<BitAndOp>},
+    {"BitwiseNot", 18, unary<BitNotOp>},
+    {"BitwiseOr", 18, binary<BitOrOp>},
+    {"BitwiseXor", 18, binary<BitXorOp>},
     {"Cast", 6, cast},
     {"CastLike", 15, cast_like},
     {"Ceil", 1, unary<CeilOp>},
@@ -222,6 +252,7 @@ constexpr OpRow kRows[] = {
     {"Erf", 1, unary<ErfOp>},
     {"Exp", 1, unary<ExpOp>},
     {"Floor", 1, unary<FloorOp>},
+    {"Gelu", 20, gelu},
     {"Greater", 1, old_binary<GreaterOp>},
     {"Greater", 7, binary<GreaterOp>},
     {"GreaterOrEqual", 12, binary<GreaterEqualOp>},
@@ -238,7 +269,7 @@ constexpr OpRow kRows[] = {
     {"Max", 1, variadic<MaxOp>},
     {"Mean", 1, mean},
     {"Min", 1, variadic<MinOp>},
-    {"Mish", 1, mish},
+    {"Mish", 18, mish},
     {"Mod", 1, modulo},
     {"Mul", 1, old_binary<MulOp>},
     {"Mul", 7, binary<MulOp>},

@@ -75,6 +75,13 @@ class GraphImporter {
   bool has_open_choice(size_t from) const;  // one of those made since could be the other way
   Result<llvm::SmallVector<Value>> import_loop(Node& n);
   Result<llvm::SmallVector<Value>> import_scan(Node& n);
+  Result<llvm::SmallVector<Value>> scan_along(Node& n, const onnx::GraphProto& body,
+                                              llvm::ArrayRef<Value> states,
+                                              llvm::ArrayRef<Value> scanned, const Ints& axes,
+                                              const Ints& directions);
+  Result<llvm::SmallVector<Value>> import_batched_scan(Node& n, const onnx::GraphProto& body,
+                                                       llvm::ArrayRef<Value> states,
+                                                       llvm::ArrayRef<Value> scanned);
   void hide_names_of(const onnx::GraphProto& graph);
   void forget_known_values();
 

@@ -1,9 +1,8 @@
 // ONNX ops that move elements.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "compiler/frontend/node.h"
+#include "compiler/frontend/formula.h"
 #include "compiler/shapes/dim_text.h"
 
 namespace scopevm::frontend {
@@ -27,86 +26,22 @@ Values concat(Node& n) {
   return inputs.size() == 1 ? inputs.front() : n.emit<ConcatOp>(inputs, {n.attr("axis", axis)});
 }
 
-// --- Slice. -------------------------------------------------------------------------------------
-
-// Exporters write "to the end" as the greatest i32 or i64.
-constexpr int64_t kFarAway = std::numeric_limits<int32_t>::max();
-
-bool is_far(DimExpr e) {
-  auto c = e.as_constant();
-  return c && (*c >= kFarAway || *c <= -kFarAway);
-}
-
-// An index of an axis of `dim` elements, which counts from the end when negative, clamped to
-// [low, high].
-DimExpr clamp_index(Node& n, DimExpr index, DimExpr dim, DimExpr low, DimExpr high) {
-  if (is_far(index)) return *index.as_constant() > 0 ? high : low;
-  DimInterval range = n.intervals().of(index);
-  if (range.min < 0 && range.max >= 0) {
-    n.unsupported("index " + short_text(index) + " may be negative or not");
-    return low;
-  }
-  if (range.max < 0) index = index + dim;
-  return n.intervals().greater(n.intervals().smaller(index, high), low);
-}
-
-Values slice(Node& n, const Dims& starts, const Dims& ends, Ints axes, const Ints& steps) {
-  Value x = n.input(0);
-  size_t rank = static_cast<size_t>(n.rank(x));
-  if (n.has_failed()) return Value();
-  if (starts.size() != ends.size() || axes.size() != starts.size() || steps.size() != starts.size())
-    return n.fail("starts, ends, axes and steps have different lengths"), Value();
-  Dims from(rank, DimExpr(0)), sizes(n.shape(x));
-  Ints by(rank, 1);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    int64_t axis = n.axis(axes[i], n.rank(x)), step = steps[i];
-    if (n.has_failed()) return Value();
-    if (step == 0) return n.fail("a step is 0"), Value();
-    DimExpr dim = n.dim(x, axis), first, end;
-    if (step > 0) {
-      first = clamp_index(n, starts[i], dim, 0, dim);
-      end = clamp_index(n, ends[i], dim, 0, dim);
-    } else {
-      first = clamp_index(n, starts[i], dim, 0, dim - 1);
-      end = clamp_index(n, ends[i], dim, -1, dim - 1);
-    }
-    DimExpr span = step > 0 ? end - first : first - end;
-    int64_t stride = step > 0 ? step : (step == INT64_MIN ? INT64_MAX : -step);
-    from[axis] = first;
-    by[axis] = std::clamp<int64_t>(step, -kFarAway, kFarAway);
-    sizes[axis] = n.intervals().greater(ceildiv(span, std::min(stride, kFarAway)), 0);
-  }
-  bool is_whole = n.shape(x) == llvm::ArrayRef<DimExpr>(sizes) &&
-                  llvm::all_of(by, [](int64_t s) { return s == 1; });
-  if (is_whole) return x;
-  return n.emit<SliceOp>({x},
-                         {n.attr("starts", from), n.attr("sizes", sizes), n.attr("steps", by)});
-}
-
 Ints first_axes(size_t count) {
   Ints axes(count);
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
 }
 
-Values slice_with_attributes(Node& n) {
-  Ints starts = n.integers("starts"), ends = n.integers("ends");
-  return slice(n, Dims(starts.begin(), starts.end()), Dims(ends.begin(), ends.end()),
-               n.integers("axes", first_axes(starts.size())), Ints(starts.size(), 1));
-}
-
-Values slice(Node& n) {
-  Dims starts = n.dims_of(n.input(1), "the start", Node::Sign::kAny),
-       ends = n.dims_of(n.input(2), "the end", Node::Sign::kAny);
-  Ints axes = n.has_input(3) ? n.integers_of(n.input(3), "axes") : first_axes(starts.size());
-  Ints steps = n.has_input(4) ? n.integers_of(n.input(4), "the step") : Ints(starts.size(), 1);
-  return slice(n, starts, ends, axes, steps);
-}
-
 // --- Split, Pad, Tile. --------------------------------------------------------------------------
 
+// From opset 18 on num_outputs may say how many parts; all but the last one are of one size.
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   int64_t count = static_cast<int64_t>(n.output_count());
+  if (n.opset() >= 18 && n.integer("num_outputs", count) != count) {
+    n.fail("num_outputs is " + llvm::Twine(n.integer("num_outputs", count)) + " for " +
+           llvm::Twine(count) + " outputs");
+    return std::nullopt;
+  }
   if (n.opset() >= 13 && n.has_input(1)) return n.dims_of(n.input(1), "the split");
   if (n.opset() < 13 && n.has_attribute("split")) {
     Ints split = n.integers("split");
@@ -116,6 +51,14 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   if (!dim.is_constant() && part * DimExpr(count) != dim) part = floordiv(dim, count);
   Dims parts(static_cast<size_t>(count), part);
   if (part * DimExpr(count) == dim) return parts;
+  if (!dim.is_constant() && n.has_attribute("num_outputs")) {
+    DimExpr size = ceildiv(dim, count), left = dim;
+    for (DimExpr& each : parts) {
+      each = n.intervals().smaller(size, left);
+      left = n.intervals().greater(left - size, 0);
+    }
+    return parts;
+  }
   if (!dim.is_constant()) {
     n.unsupported("dim " + short_text(dim) + " may not divide into " + llvm::Twine(count) +
                   " equal parts");
@@ -148,15 +91,43 @@ Values split(Node& n) {
     results.push_back(n.slice(x, starts, sizes));
     at = at + part;
   }
-  if (at != dim && at.is_constant() && dim.is_constant())
-    n.fail("the parts add up to " + short_text(at) + ", the dim is " + short_text(dim));
+  n.require_equal(at, dim, "the parts add up to {0}, the dim is {1}");
   return mlir::ValueRange(results);
+}
+
+// x repeated endlessly, seen through the padded box.
+Value wrap(Node& n, Value x, const Dims& pads) {
+  auto rank = static_cast<size_t>(n.rank(x));
+  for (size_t axis = 0; axis < rank && !n.has_failed(); ++axis) {
+    DimExpr before = pads[axis], after = pads[rank + axis],
+            dim = n.dim(x, static_cast<int64_t>(axis));
+    if (before.is_constant(0) && after.is_constant(0)) continue;
+    Formula position = iota(n, dim + before + after, DType::kI64) - number(n, before, DType::kI64);
+    x = Formula(n, x).gather(position % number(n, dim, DType::kI64), static_cast<int64_t>(axis));
+  }
+  return x;
+}
+
+// Pads of some axes as pads of all.
+Dims pads_of_axes(Node& n, const Dims& some, const Ints& axes) {
+  auto rank = static_cast<size_t>(n.rank(n.input(0)));
+  Dims pads(2 * rank, DimExpr(0));
+  if (some.size() != 2 * axes.size())
+    n.fail(llvm::Twine(some.size()) + " pads for " + llvm::Twine(axes.size()) + " axes");
+  for (size_t i = 0; i < axes.size() && !n.has_failed(); ++i) {
+    auto axis = static_cast<size_t>(n.axis(axes[i], static_cast<int64_t>(rank)));
+    pads[axis] = some[i];
+    pads[rank + axis] = some[axes.size() + i];
+  }
+  return pads;
 }
 
 Values pad(Node& n, Dims pads, Value value) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "constant");
   if (n.has_failed()) return Value();
+  if (mode == "wrap" && n.opset() >= 19 && pads.size() == 2 * static_cast<size_t>(n.rank(x)))
+    return wrap(n, x, pads);
   if (pads.size() != 2 * static_cast<size_t>(n.rank(x)))
     return n.fail("pads do not fit rank " + llvm::Twine(n.rank(x))), Value();
   llvm::SmallVector<Value> operands = {x};
@@ -170,7 +141,51 @@ Values pad_with_attributes(Node& n) {
 }
 
 Values pad(Node& n) {
-  return pad(n, n.dims_of(n.input(1), "the padding", Node::Sign::kAny), n.input_or(2, Value()));
+  Dims pads = n.dims_of(n.input(1), "the padding", Node::Sign::kAny);
+  if (n.opset() >= 18 && n.has_input(3))
+    pads = pads_of_axes(n, pads, n.integers_of(n.input(3), "the axes"));
+  return pad(n, pads, n.input_or(2, Value()));
+}
+
+// Axes cut or filled with zeros to the wanted sizes, as much on both sides; what is odd at the end.
+Values center_crop_pad(Node& n) {
+  Value x = n.input(0);
+  Dims wanted = n.dims_of(n.input(1), "the shape");
+  Ints axes = n.integers("axes", first_axes(static_cast<size_t>(n.rank(x))));
+  if (n.has_failed()) return Value();
+  if (wanted.size() != axes.size())
+    return n.fail(llvm::Twine(wanted.size()) + " sizes for " + llvm::Twine(axes.size()) + " axes"),
+           Value();
+  auto rank = static_cast<size_t>(n.rank(x));
+  Dims pads(2 * rank, DimExpr(0));
+  for (size_t i = 0; i < axes.size() && !n.has_failed(); ++i) {
+    int64_t axis = n.axis(axes[i], n.rank(x));
+    DimExpr more = wanted[i] - n.dim(x, axis), less = n.dim(x, axis) - wanted[i];
+    DimExpr before = max(floordiv(more, 2), DimExpr(0)) - max(floordiv(less, 2), DimExpr(0));
+    pads[static_cast<size_t>(axis)] = before;
+    pads[rank + static_cast<size_t>(axis)] = more - before;
+  }
+  return n.emit<PadOp>({x, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
+}
+
+// The first lengths[b] steps of each batch element, last one first; the others stay.
+Values reverse_sequence(Node& n) {
+  Value x = n.input(0);
+  int64_t batch = n.axis(n.integer("batch_axis", 1), n.rank(x));
+  int64_t time = n.axis(n.integer("time_axis", 0), n.rank(x));
+  if (batch == time) return n.fail("the batch axis is the time axis"), Value();
+  Ints order = {batch, time};
+  for (int64_t axis = 0; axis < n.rank(x); ++axis)
+    if (axis != batch && axis != time) order.push_back(axis);
+  Ints back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  Formula length = Formula(n, n.input(1)).as(DType::kI64).reshape({n.dim(x, batch), DimExpr(1)});
+  Formula step = iota(n, n.dim(x, time), DType::kI64).unsqueeze({0});
+  Formula source = select(step < length, length - 1.0 - step, step + length * 0.0);
+  Value picked = n.emit<GatherNdOp>({n.transpose(x, order), source.unsqueeze({2})},
+                                    {n.attr("batch_dims", int64_t{1})});
+  return n.transpose(picked, back);
 }
 
 Values tile(Node& n) {
@@ -209,10 +224,11 @@ Values scatter_nd(Node& n) {
 Values one_hot(Node& n) {
   Value indices = n.input(0), depth = n.input(1);
   Dims size;
-  if (n.dtype(depth) == DType::kF32 || n.dtype(depth) == DType::kF64)
+  bool is_float = n.dtype(depth) >= DType::kF16;
+  if (is_float && depth.getDefiningOp<ConstantOp>())
     for (float d : n.numbers_of(depth, "the depth")) size.push_back(static_cast<int64_t>(d));
   else
-    size = n.dims_of(depth, "the depth");
+    size = n.dims_of(is_float ? n.cast(depth, DType::kI64) : depth, "the depth");
   if (size.size() != 1 && !n.has_failed()) n.fail("the depth must be one number");
   return n.emit<OneHotOp>(
       {n.cast(indices, DType::kI64), n.input(2)},
@@ -222,10 +238,11 @@ Values one_hot(Node& n) {
 Values top_k(Node& n, const Dims& k) {
   Value x = n.input(0);
   if (k.size() != 1) return n.fail("k must be one number"), Value();
+  int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
+  n.require_at_least(n.dim(x, axis), k[0], "k is {1}, above the {0} elements along its axis");
   mlir::Operation* op =
       n.emit(TopKOp::getOperationName(), {x},
-             {n.attr("k", k), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(x))),
-              n.attr("largest", n.flag("largest", true))});
+             {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.flag("largest", true))});
   if (!op) return Value();
   return {op->getResult(0), op->getResult(1)};
 }
@@ -233,10 +250,30 @@ Values top_k(Node& n, const Dims& k) {
 Values top_k_with_attribute(Node& n) { return top_k(n, {DimExpr(n.integer("k"))}); }
 Values top_k(Node& n) { return top_k(n, n.dims_of(n.input(1), "k")); }
 
+Value iota(Node& n, DimExpr size) {
+  return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
+                             n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+}
+
+// A diagonal that only the call knows: elements are kept by their row and column.
+Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
+  if (n.rank(x) < 2) return n.fail("the input must have rank 2 at least"), Value();
+  Value row = n.unsqueeze(iota(n, n.dim(x, n.rank(x) - 2)), {1}),
+        column = iota(n, n.dim(x, n.rank(x) - 1));
+  Value diagonal = n.emit<AddOp>({row, n.reshape(n.cast(k, DType::kI64), {})});
+  Value is_out = upper ? n.emit<LessOp>({column, diagonal}) : n.emit<LessOp>({diagonal, column});
+  return n.emit<SelectOp>({is_out, n.scalar(0, x), x});
+}
+
 Values trilu(Node& n) {
-  Ints k = n.has_input(1) ? n.integers_of(n.input(1), "k") : Ints{0};
-  if (k.size() != 1) return n.fail("k must be one number"), Value();
-  return n.emit<TriluOp>({n.input(0)}, {n.attr("k", k[0]), n.attr("upper", n.flag("upper", true))});
+  Value x = n.input(0), given = n.input_or(1, Value());
+  bool upper = n.flag("upper", true);
+  if (given && !n.type(given).getElementCount().is_constant(1))
+    return n.fail("k must be one number"), Value();
+  if (given && !n.is_known(given)) return trilu_run_time(n, x, given, upper);
+  Ints k = given ? n.integers_of(given, "k") : Ints{0};
+  if (n.has_failed()) return Value();
+  return n.emit<TriluOp>({x}, {n.attr("k", k[0]), n.attr("upper", upper)});
 }
 
 // --- Blocks. ------------------------------------------------------------------------------------
@@ -272,77 +309,8 @@ Values space_to_depth(Node& n) {
   return n.reshape(moved, {d[0], d[1] * block * block, height, width});
 }
 
-// --- Resize. ------------------------------------------------------------------------------------
-
-// floor(dim * scale). A scale is a float; as p / 2^k it is exact.
-DimExpr scaled(Node& n, DimExpr dim, float scale) {
-  if (!(scale > 0) || scale > (1 << 20)) return n.fail("a scale is not positive"), dim;
-  if (auto c = dim.as_constant())
-    return static_cast<int64_t>(std::floor(static_cast<float>(*c) * scale));
-  double p = scale;
-  int64_t q = 1;
-  while (p != std::floor(p) && q < (1 << 24)) p *= 2, q *= 2;
-  if (p != std::floor(p))
-    return n.unsupported("scale " + std::to_string(scale) + " of a dynamic dim is not supported"),
-           dim;
-  return floordiv(dim * DimExpr(static_cast<int64_t>(p)), q);
-}
-
-struct Resample {
-  std::string mode, coordinates, rounding;
-};
-
-Values resize_by(Node& n, llvm::ArrayRef<float> scales, const Resample& r) {
-  Value x = n.input(0);
-  if (n.has_failed()) return Value();
-  if (static_cast<int64_t>(scales.size()) != n.rank(x))
-    return n.fail("scales do not fit rank " + llvm::Twine(n.rank(x))), Value();
-  Dims dims;
-  for (size_t i = 0; i < scales.size(); ++i) dims.push_back(scaled(n, n.shape(x)[i], scales[i]));
-  return n.emit<ResizeOp>(
-      {x}, {n.attr("dims", dims), n.attr("scales", scales), n.attr("mode", llvm::StringRef(r.mode)),
-            n.attr("coordinates", llvm::StringRef(r.coordinates)),
-            n.attr("rounding", llvm::StringRef(r.rounding)),
-            n.attr("cubic_coeff", n.number("cubic_coeff_a", -0.75f)),
-            n.attr("exclude_outside", n.flag("exclude_outside", false))});
-}
-
-// Before opset 11: coordinates are not shifted, and the nearest is the one below.
-Resample old_resample(Node& n) {
-  std::string mode = n.text("mode", "nearest");
-  return {mode == "bilinear" ? "linear" : mode, "asymmetric", "floor"};
-}
-
-Values upsample_with_attribute(Node& n) {
-  return resize_by(n, n.numbers("scales"), old_resample(n));
-}
-
-Values upsample(Node& n) {
-  return resize_by(n, n.numbers_of(n.input(1), "the scale"), old_resample(n));
-}
-
-Values resize(Node& n) {
-  Value x = n.input(0);
-  Resample r{n.text("mode", "nearest"), n.text("coordinate_transformation_mode", "half_pixel"),
-             n.text("nearest_mode", "round_prefer_floor")};
-  if (r.coordinates == "tf_crop_and_resize")
-    return n.unsupported("coordinate_transformation_mode tf_crop_and_resize is not supported"),
-           Value();
-  // An empty tensor of scales stands for none.
-  bool has_scales = n.has_input(2) && !n.type(n.input(2)).getElementCount().is_constant(0);
-  if (has_scales) return resize_by(n, n.numbers_of(n.input(2), "the scale"), r);
-  Dims dims = n.dims_of(n.input(3), "the size");
-  if (static_cast<int64_t>(dims.size()) != n.rank(x) && !n.has_failed())
-    return n.fail("sizes do not fit rank " + llvm::Twine(n.rank(x))), Value();
-  return n.emit<ResizeOp>({x}, {n.attr("dims", dims), n.attr("scales", llvm::ArrayRef<float>()),
-                                n.attr("mode", llvm::StringRef(r.mode)),
-                                n.attr("coordinates", llvm::StringRef(r.coordinates)),
-                                n.attr("rounding", llvm::StringRef(r.rounding)),
-                                n.attr("cubic_coeff", n.number("cubic_coeff_a", -0.75f)),
-                                n.attr("exclude_outside", n.flag("exclude_outside", false))});
-}
-
 constexpr OpRow kRows[] = {
+    {"CenterCropPad", 18, center_crop_pad},
     {"Concat", 4, concat},
     {"DepthToSpace", 1, depth_to_space},
     {"Gather", 1, gather_along<GatherOp>},
@@ -351,13 +319,10 @@ constexpr OpRow kRows[] = {
     {"OneHot", 9, one_hot},
     {"Pad", 2, pad_with_attributes},
     {"Pad", 11, pad},
-    {"Resize", 10, upsample},
-    {"Resize", 11, resize},
+    {"ReverseSequence", 10, reverse_sequence},
     {"Scatter", 9, scatter_elements},
     {"ScatterElements", 11, scatter_elements},
     {"ScatterND", 11, scatter_nd},
-    {"Slice", 1, slice_with_attributes},
-    {"Slice", 10, slice},
     {"SpaceToDepth", 1, space_to_depth},
     {"Split", 2, split},
     {"Tile", 6, tile},
@@ -365,8 +330,6 @@ constexpr OpRow kRows[] = {
     {"TopK", 10, top_k},
     {"Transpose", 1, transpose},
     {"Trilu", 14, trilu},
-    {"Upsample", 7, upsample_with_attribute},
-    {"Upsample", 9, upsample},
 };
 
 }  // namespace

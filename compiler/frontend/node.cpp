@@ -6,6 +6,7 @@
 #include "compiler/frontend/constants.h"
 #include "compiler/frontend/graph_importer.h"
 #include "compiler/graph/elements.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::frontend {
 
@@ -126,6 +127,23 @@ std::string Node::input_name(Value value) const {
 
 bool Node::is_known(Value value) { return value && importer_.symbols().find(value); }
 
+namespace {
+
+// A read of the value that has happened where the builder stands, at the end of a block: it gives
+// the same symbols, and so dims that are known to be equal.
+graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, Value value, bool is_signed) {
+  for (mlir::Operation* user : value.getUsers()) {
+    auto read = mlir::dyn_cast<graph::ReadDimsOp>(user);
+    if (!read || read.getIsSigned() != is_signed) continue;
+    bool is_before = read->getBlock() == builder.getInsertionBlock() ||
+                     mlir::isa_and_nonnull<mlir::func::FuncOp>(read->getParentOp());
+    if (is_before) return read;
+  }
+  return {};
+}
+
+}  // namespace
+
 llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::StringRef what,
                                                         Sign sign) {
   // A longer tensor is data, not a shape.
@@ -143,16 +161,19 @@ llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::Strin
                 ", no short list of integers");
     return dims;
   }
-  llvm::SmallVector<mlir::Attribute> symbols;
   mlir::OpBuilder& builder = importer_.builder();
-  for (int64_t i = 0; i < *count; ++i) {
-    std::string symbol = importer_.fresh_symbol("v");
-    symbols.push_back(builder.getStringAttr(symbol));
-    DimExpr negative = sign == Sign::kAny ? DimExpr::symbol(symbol + ".neg") : DimExpr(0);
-    dims.push_back({DimExpr::symbol(symbol), negative});
+  bool is_signed = sign == Sign::kAny;
+  graph::ReadDimsOp read = earlier_read(builder, value, is_signed);
+  if (!read) {
+    llvm::SmallVector<mlir::Attribute> symbols;
+    for (int64_t i = 0; i < *count; ++i)
+      symbols.push_back(builder.getStringAttr(importer_.fresh_symbol("v")));
+    read = builder.create<graph::ReadDimsOp>(importer_.location(), value,
+                                             builder.getArrayAttr(symbols), is_signed);
   }
-  builder.create<graph::ReadDimsOp>(importer_.location(), value, builder.getArrayAttr(symbols),
-                                    /*is_signed=*/sign == Sign::kAny);
+  for (llvm::StringRef symbol : read.getSymbols().getAsValueRange<mlir::StringAttr>())
+    dims.push_back({DimExpr::symbol(symbol.str()),
+                    is_signed ? DimExpr::symbol(symbol.str() + ".neg") : DimExpr(0)});
   return dims;
 }
 
@@ -384,6 +405,42 @@ llvm::SmallVector<Value> Node::loop(
   if (results.is_ok()) return *std::move(results);
   status_ = results.status();
   return {};
+}
+
+void Node::require(const char* kind, DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (has_failed()) return;
+  mlir::OpBuilder& builder = importer_.builder();
+  builder.create<graph::RequireOp>(importer_.location(),
+                                   graph::DimsAttr::get(builder.getContext(), {a, b}),
+                                   builder.getStringAttr(kind), builder.getStringAttr(message));
+}
+
+namespace {
+
+std::string with_values(llvm::StringRef message, DimExpr a, DimExpr b) {
+  std::string text = message.str();
+  for (auto [mark, dim] : {std::pair("{0}", a), std::pair("{1}", b)})
+    if (size_t at = text.find(mark); at != std::string::npos) text.replace(at, 3, dim.str());
+  return text;
+}
+
+}  // namespace
+
+void Node::require_equal(DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (a == b) return;
+  if (a.is_constant() && b.is_constant())
+    fail(with_values(message, a, b));
+  else
+    require("equal", a, b, message);
+}
+
+void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
+  graph::DimInterval more = intervals().of(a - b);
+  if (more.min >= 0) return;
+  if (more.max < 0)
+    fail(with_values(message, a, b));
+  else
+    require("at_least", a, b, message);
 }
 
 // --- Errors. ------------------------------------------------------------------------------------

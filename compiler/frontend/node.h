@@ -142,6 +142,11 @@ class Node {
       DimExpr trip_count, Operands initial,
       llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body);
 
+  // The call fails unless a == b, or a >= b. In `message` {0} and {1} stand for what a and b are.
+  // Where that is known now, nothing is built, or the model is wrong.
+  void require_equal(DimExpr a, DimExpr b, llvm::StringRef message);
+  void require_at_least(DimExpr a, DimExpr b, llvm::StringRef message);
+
   // --- Errors. ---
   std::nullptr_t fail(const llvm::Twine& message);         // the model is wrong
   std::nullptr_t unsupported(const llvm::Twine& message);  // the model is right
@@ -150,6 +155,7 @@ class Node {
 
  private:
   const onnx::AttributeProto* find(llvm::StringRef name) const;
+  void require(const char* kind, DimExpr a, DimExpr b, llvm::StringRef message);
   std::string input_name(Value value) const;
 
   GraphImporter& importer_;
@@ -167,11 +173,19 @@ struct OpRow {
 };
 
 llvm::ArrayRef<OpRow> contraction_ops();
+llvm::ArrayRef<OpRow> data_dependent_ops();
+llvm::ArrayRef<OpRow> einsum_ops();
 llvm::ArrayRef<OpRow> elementwise_ops();
 llvm::ArrayRef<OpRow> movement_ops();
 llvm::ArrayRef<OpRow> normalisation_ops();
+llvm::ArrayRef<OpRow> range_ops();
+llvm::ArrayRef<OpRow> recurrent_ops();
 llvm::ArrayRef<OpRow> reduction_ops();
+llvm::ArrayRef<OpRow> resize_ops();
+llvm::ArrayRef<OpRow> sampling_ops();
 llvm::ArrayRef<OpRow> shape_ops();
+llvm::ArrayRef<OpRow> signal_ops();
+llvm::ArrayRef<OpRow> slice_ops();
 llvm::ArrayRef<OpRow> window_ops();
 
 // The handler of `op` at `opset`, or null.

@@ -1,7 +1,7 @@
 // ONNX normalisations, as formulas.
 #include <numeric>
 
-#include "compiler/frontend/node.h"
+#include "compiler/frontend/formula.h"
 
 namespace scopevm::frontend {
 namespace {
@@ -15,15 +15,42 @@ Value per_channel(Node& n, Value x, int64_t rank) {
   return n.reshape(x, dims);
 }
 
+Ints axes_from(int64_t first, int64_t rank) {
+  Ints axes;
+  for (int64_t axis = first; axis < rank; ++axis) axes.push_back(axis);
+  return axes;
+}
+
 Value add(Node& n, Value x, double y) { return n.emit<AddOp>({x, n.scalar(y, x)}); }
 
 Value reciprocal_deviation(Node& n, Value variance, float epsilon) {
   return n.emit<ReciprocalOp>({n.emit<SqrtOp>({add(n, variance, epsilon)})});
 }
 
+// Mean and variance of x itself, over all but the channels; then they move the running ones.
+Values batch_normalization_in_training(Node& n) {
+  Formula x(n, n.input(0));
+  if (x.rank() < 2) return n.fail("rank " + llvm::Twine(x.rank()) + " is too low"), Value();
+  Ints axes = axes_from(2, x.rank());
+  axes.insert(axes.begin(), 0);
+  Formula mean(n, n.reduce_mean(x, axes)), centred = x - mean;
+  Formula variance(n, n.reduce_mean(centred * centred, axes));
+  Formula scale(n, per_channel(n, n.cast(n.input(1), x.dtype()), x.rank()));
+  Formula bias(n, per_channel(n, n.cast(n.input(2), x.dtype()), x.rank()));
+  double momentum = n.number("momentum", 0.9f);
+  auto running = [&](size_t input, const Formula& now) {
+    Formula before(n, n.input(input));
+    if (n.has_failed()) return before;
+    return before * momentum + now.reshape({n.dim(x, 1)}).as(before.dtype()) * (1 - momentum);
+  };
+  Formula y = centred / sqrt(variance + n.number("epsilon", 1e-5f)) * scale + bias;
+  return {y, running(3, mean), running(4, variance)};
+}
+
 // x * (scale / deviation) + (bias - mean * scale / deviation): two constants when all are weights.
 Values batch_normalization(Node& n) {
   bool is_training = n.opset() < 7 ? !n.flag("is_test", false) : n.flag("training_mode", false);
+  if (is_training && n.opset() >= 14) return batch_normalization_in_training(n);
   if (is_training || n.wants_output(1))
     return n.unsupported("training mode is not supported"), Value();
   if (!n.flag("spatial", true)) return n.unsupported("spatial = 0 is not supported"), Value();
@@ -51,12 +78,6 @@ Value standardise(Node& n, Value x, const Ints& axes, float epsilon, Value* mean
   return n.emit<MulOp>({centred, reciprocal});
 }
 
-Ints axes_from(int64_t first, int64_t rank) {
-  Ints axes;
-  for (int64_t axis = first; axis < rank; ++axis) axes.push_back(axis);
-  return axes;
-}
-
 Values instance_normalization(Node& n) {
   Value x = n.input(0);
   Value y = standardise(n, x, axes_from(2, n.rank(x)), n.number("epsilon", 1e-5f));
@@ -78,6 +99,31 @@ Values layer_normalization(Node& n) {
       {standardise(n, x, axes_from(axis, n.rank(x)), epsilon, &mean, &reciprocal), scale});
   if (n.has_input(2)) y = n.emit<AddOp>({y, n.input(2)});
   return {y, mean, reciprocal};
+}
+
+// Channels in groups: each is standardised over its channels and all positions. Scale and bias are
+// one number a group before opset 21, then one a channel.
+Values group_normalization(Node& n) {
+  Value x = n.input(0);
+  int64_t groups = n.integer("num_groups"), rank = n.rank(x);
+  if (n.has_failed()) return Value();
+  if (rank < 2 || groups < 1) return n.fail("rank or num_groups is not valid"), Value();
+  Dims shape(n.shape(x));
+  DimExpr size = floordiv(shape[1], groups);
+  if (size * DimExpr(groups) != shape[1] && shape[1].is_constant())
+    return n.fail("num_groups does not divide " + shape[1].str() + " channels"), Value();
+  Dims split = {shape[0], DimExpr(groups), size,
+                element_count(llvm::ArrayRef(shape).drop_front(2))};
+  // stash_type is what the sums are computed in.
+  bool is_wide = n.integer("stash_type", 1) == 1 && n.dtype(x) != DType::kF64;
+  Formula grouped = Formula(n, x).reshape(split).as(is_wide ? DType::kF32 : n.dtype(x));
+  Formula y = Formula(n, standardise(n, grouped, {2, 3}, n.number("epsilon", 1e-5f)));
+  bool by_group = n.opset() < 21;
+  Dims factors = {DimExpr(1), DimExpr(groups), by_group ? DimExpr(1) : size, DimExpr(1)};
+  auto factor = [&](size_t input) {
+    return Formula(n, n.input(input)).reshape(factors).as(y.dtype());
+  };
+  return (y * factor(1) + factor(2)).as(n.dtype(x)).reshape(shape);
 }
 
 Values mean_variance_normalization(Node& n) {
@@ -122,6 +168,7 @@ Values local_response_normalization(Node& n) {
 
 constexpr OpRow kRows[] = {
     {"BatchNormalization", 1, batch_normalization},
+    {"GroupNormalization", 18, group_normalization},
     {"InstanceNormalization", 1, instance_normalization},
     {"LRN", 1, local_response_normalization},
     {"LayerNormalization", 17, layer_normalization},

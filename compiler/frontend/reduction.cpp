@@ -1,7 +1,7 @@
 // ONNX reductions, and what works along one axis.
 #include <numeric>
 
-#include "compiler/frontend/node.h"
+#include "compiler/frontend/run_time_axes.h"
 
 namespace scopevm::frontend {
 namespace {
@@ -9,9 +9,9 @@ namespace {
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
 struct Reduction {
-  Ints axes;
+  Ints axes;  // none: every element by itself
   bool keep_dims;
-  bool is_identity;
+  Value run_time_axes;  // instead of axes; or null
 };
 
 // Axes come as an attribute, or from opset 13 (ReduceSum) and 18 (the others) as an input.
@@ -19,31 +19,52 @@ Reduction reduction_of(Node& n, Value x, int input_since) {
   Ints axes;
   bool has_axes;
   if (n.opset() >= input_since) {
-    has_axes = n.has_input(1);
+    has_axes = n.has_input(1) && !n.type(n.input(1)).getElementCount().is_constant(0);
+    if (has_axes && !n.is_known(n.input(1)))
+      return {{}, n.flag("keepdims", true), n.input(1)};
     if (has_axes) axes = n.integers_of(n.input(1), "axes");
-    has_axes = has_axes && !axes.empty();
   } else {
     axes = n.integers("axes");
     has_axes = n.has_attribute("axes");
   }
-  bool is_identity = !has_axes && n.flag("noop_with_empty_axes", false);
-  if (!has_axes) {
+  if (!has_axes && !n.flag("noop_with_empty_axes", false)) {
     axes.resize(static_cast<size_t>(n.rank(x)));
     std::iota(axes.begin(), axes.end(), 0);
   }
-  return {n.axes(axes, n.rank(x)), n.flag("keepdims", true), is_identity};
+  return {n.axes(axes, n.rank(x)), n.flag("keepdims", true), {}};
+}
+
+// One axis after the other, each the middle of a view.
+template <typename Op>
+Value reduce_run_time(Node& n, Value x, const Reduction& r) {
+  if (n.has_failed()) return {};
+  RunTimeAxes axes(n, r.run_time_axes, x);
+  for (const AxisView& view : axes.views())
+    x = n.emit<Op>({n.reshape(x, {view.before, view.size, view.after})},
+                   {n.attr("axes", Ints{1}), n.attr("keep_dims", true)});
+  return n.reshape(x, r.keep_dims ? axes.dims_with_ones() : axes.dims_without());
 }
 
 template <typename Op>
 Value reduce(Node& n, Value x, const Reduction& r) {
+  if (r.run_time_axes) return reduce_run_time<Op>(n, x, r);
+  if (r.axes.empty()) return x;
   return n.emit<Op>({x}, {n.attr("axes", r.axes), n.attr("keep_dims", r.keep_dims)});
 }
 
 template <typename Op, int kInputSince = 18>
 Values reduce(Node& n) {
   Value x = n.input(0);
-  Reduction r = reduction_of(n, x, kInputSince);
-  return r.is_identity ? x : reduce<Op>(n, x, r);
+  return reduce<Op>(n, x, reduction_of(n, x, kInputSince));
+}
+
+// Also of bools, which 0 and 1 stand for meanwhile.
+template <typename Op>
+Values reduce_extreme(Node& n) {
+  Value x = n.input(0);
+  if (n.dtype(x) != DType::kBool) return reduce<Op>(n);
+  Reduction r = reduction_of(n, x, 18);
+  return n.cast(reduce<Op>(n, n.cast(x, DType::kU8), r), DType::kBool);
 }
 
 Values reduce_l1(Node& n) {
@@ -136,13 +157,24 @@ Values hardmax_of_rows(Node& n) {
   return n.reshape(hardmax_along(n, as_matrix(n, x, axis), 1), Dims(n.shape(x)));
 }
 
+Value cum_sum_along(Node& n, Value x, int64_t axis) {
+  return n.emit<CumSumOp>({x},
+                          {n.attr("axis", axis), n.attr("exclusive", n.flag("exclusive", false)),
+                           n.attr("reverse", n.flag("reverse", false))});
+}
+
 Values cum_sum(Node& n) {
-  Value x = n.input(0);
-  Ints axis = n.integers_of(n.input(1), "the axis");
-  if (axis.size() != 1) return n.fail("the axis must be one number"), Value();
-  return n.emit<CumSumOp>({x}, {n.attr("axis", n.axis(axis[0], n.rank(x))),
-                                n.attr("exclusive", n.flag("exclusive", false)),
-                                n.attr("reverse", n.flag("reverse", false))});
+  Value x = n.input(0), given = n.input(1);
+  if (n.has_failed()) return Value();
+  if (!n.type(given).getElementCount().is_constant(1))
+    return n.fail("the axis must be one number"), Value();
+  if (n.is_known(given))
+    return cum_sum_along(n, x, n.axis(n.integers_of(given, "the axis")[0], n.rank(x)));
+  RunTimeAxes axis(n, given, x);
+  if (n.has_failed()) return Value();
+  const AxisView& view = axis.views().front();
+  Value lines = n.reshape(x, {view.before, view.size, view.after});
+  return n.reshape(cum_sum_along(n, lines, 1), Dims(n.shape(x)));
 }
 
 constexpr OpRow kRows[] = {
@@ -157,9 +189,9 @@ constexpr OpRow kRows[] = {
     {"ReduceL2", 1, reduce_l2},
     {"ReduceLogSum", 1, reduce_log_sum},
     {"ReduceLogSumExp", 1, reduce_log_sum_exp},
-    {"ReduceMax", 1, reduce<ReduceMaxOp>},
+    {"ReduceMax", 1, reduce_extreme<ReduceMaxOp>},
     {"ReduceMean", 1, reduce<ReduceMeanOp>},
-    {"ReduceMin", 1, reduce<ReduceMinOp>},
+    {"ReduceMin", 1, reduce_extreme<ReduceMinOp>},
     {"ReduceProd", 1, reduce<ReduceProdOp>},
     {"ReduceSum", 1, reduce<ReduceSumOp, 13>},
     {"ReduceSumSquare", 1, reduce_sum_square},

@@ -1,10 +1,10 @@
 // ONNX ops about shapes: those that read them, change them, or make tensors of a shape.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/frontend/run_time_axes.h"
 #include "compiler/shapes/dim_text.h"
 
 namespace scopevm::frontend {
@@ -56,50 +56,6 @@ Values constant_of_shape(Node& n) {
     element = n.reshape(element, {});
   }
   return n.expand(element, dims);
-}
-
-// The number of steps from start to limit: max(0, ceil((limit - start) / delta)).
-Values range_of_dims(Node& n, DimExpr start, DimExpr limit, int64_t delta) {
-  DimExpr span = delta > 0 ? limit - start : start - limit;
-  DimExpr size = n.intervals().greater(ceildiv(span, delta > 0 ? delta : -delta), 0);
-  DType dtype = n.dtype(n.input(0));
-  std::string_view name = scopevm::name(dtype);
-  Value range =
-      n.emit<IotaOp>({}, {n.attr("size", Dims{size}),
-                          n.attr("start", n.index_attribute(start.as_constant().value_or(0))),
-                          n.attr("step", n.index_attribute(delta)),
-                          n.attr("dtype", llvm::StringRef(name.data(), name.size()))});
-  if (start.is_constant()) return range;
-  return n.emit<AddOp>({range, n.cast(n.dims_value({start}, true), dtype)});
-}
-
-Values range(Node& n) {
-  Value start = n.input(0), limit = n.input(1), delta = n.input(2);
-  DType dtype = n.dtype(start);
-  if (dtype != DType::kF32 && dtype != DType::kF64) {
-    Dims from = n.dims_of(start, "the start", Node::Sign::kAny),
-         to = n.dims_of(limit, "the limit", Node::Sign::kAny);
-    Ints by = n.integers_of(delta, "the delta");
-    if (n.has_failed()) return Value();
-    if (from.size() != 1 || to.size() != 1 || by.size() != 1 || by[0] == 0)
-      return n.fail("start, limit and delta must be scalars, and delta not 0"), Value();
-    return range_of_dims(n, from[0], to[0], by[0]);
-  }
-  auto from = n.numbers_of(start, "the start"), to = n.numbers_of(limit, "the limit"),
-       by = n.numbers_of(delta, "the delta");
-  if (n.has_failed()) return Value();
-  if (from.size() != 1 || to.size() != 1 || by.size() != 1 || by[0] == 0)
-    return n.fail("start, limit and delta must be scalars, and delta not 0"), Value();
-  double steps = std::ceil((static_cast<double>(to[0]) - from[0]) / by[0]);
-  if (!(steps < (1 << 30))) return n.fail("the range is too long"), Value();
-  Value index = n.emit<IotaOp>(
-      {}, {n.attr("size", Dims{static_cast<int64_t>(std::max(0.0, steps))}),
-           n.attr("start", mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()),
-                                                from[0])),
-           n.attr("step",
-                  mlir::FloatAttr::get(mlir::Float32Type::get(n.type(start).getContext()), by[0])),
-           n.attr("dtype", "f32")});
-  return n.cast(index, dtype);
 }
 
 // --- Same elements, other dims. -----------------------------------------------------------------
@@ -167,28 +123,56 @@ Ints axes_of(Node& n) {
   return n.has_input(1) ? n.integers_of(n.input(1), "axes") : Ints();
 }
 
-Values squeeze(Node& n) {
-  Value x = n.input(0);
-  bool has_axes = n.opset() < 13 ? n.has_attribute("axes") : n.has_input(1);
-  Ints axes = n.axes(axes_of(n), n.rank(x));
+// The axes when only the call knows them, else null.
+Value run_time_axes(Node& n) {
+  bool is_open = n.opset() >= 13 && n.has_input(1) && !n.is_known(n.input(1));
+  return is_open ? n.input(1) : Value();
+}
+
+Value squeeze_run_time(Node& n, Value x, Value given) {
+  RunTimeAxes axes(n, given, x);
+  for (const AxisView& view : axes.views())
+    n.require_equal(view.size, 1, "a dim that it removes is {0}, not {1}");
+  return n.reshape(x, axes.dims_without());
+}
+
+// Every dim that is 1 goes. The result has one rank only, so a dim that the call decides stays, and
+// must not be 1.
+Value squeeze_ones(Node& n, Value x) {
   Dims dims;
-  for (int64_t axis = 0; axis < n.rank(x); ++axis) {
-    DimExpr dim = n.dim(x, axis);
-    if (has_axes && llvm::is_contained(axes, axis)) {
-      if (dim.is_constant() && !dim.is_constant(1))
-        return n.fail("dim " + llvm::Twine(axis) + " is " + short_text(dim) + ", not 1"), Value();
-      continue;
-    }
-    if (!has_axes && dim.is_constant(1)) continue;
-    if (!has_axes && !dim.is_constant())
-      return n.unsupported("without axes, dim " + short_text(dim) + " may or may not be 1"),
-             Value();
+  for (DimExpr dim : n.shape(x)) {
+    if (dim.is_constant(1)) continue;
     dims.push_back(dim);
+    if (n.intervals().of(dim).min <= 1 && !dim.is_constant())
+      n.require_at_least((dim - 1) * (dim - 1), 1,
+                         "without axes, " + dim.str() + " must not be 1: the rank would change");
   }
   return n.reshape(x, dims);
 }
 
-Values unsqueeze(Node& n) { return n.unsqueeze(n.input(0), axes_of(n)); }
+Values squeeze(Node& n) {
+  Value x = n.input(0);
+  bool has_axes = n.opset() < 13 ? n.has_attribute("axes") : n.has_input(1);
+  if (n.has_failed()) return Value();
+  if (!has_axes) return squeeze_ones(n, x);
+  if (Value given = run_time_axes(n)) return squeeze_run_time(n, x, given);
+  Ints axes = n.axes(axes_of(n), n.rank(x));
+  Dims dims;
+  for (int64_t axis = 0; axis < n.rank(x); ++axis) {
+    DimExpr dim = n.dim(x, axis);
+    if (!llvm::is_contained(axes, axis))
+      dims.push_back(dim);
+    else if (dim.is_constant() && !dim.is_constant(1))
+      return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", not 1"), Value();
+  }
+  return n.reshape(x, dims);
+}
+
+Values unsqueeze(Node& n) {
+  Value x = n.input(0), given = run_time_axes(n);
+  if (n.has_failed()) return Value();
+  return given ? n.reshape(x, dims_with_new_axes(n, given, x)) : n.unsqueeze(x, axes_of(n));
+}
 
 Values flatten(Node& n) {
   Value x = n.input(0);
@@ -221,17 +205,11 @@ Values eye_like(Node& n) {
 }
 
 constexpr OpRow kRows[] = {
-    {"Constant", 1, constant},
-    {"ConstantOfShape", 9, constant_of_shape},
-    {"Expand", 8, expand},
-    {"EyeLike", 9, eye_like},
-    {"Flatten", 1, flatten},
-    {"Range", 11, range},
-    {"Reshape", 1, reshape_with_attribute},
-    {"Reshape", 5, reshape},
-    {"Shape", 1, shape},
-    {"Size", 1, size},
-    {"Squeeze", 1, squeeze},
+    {"Constant", 1, constant},   {"ConstantOfShape", 9, constant_of_shape},
+    {"Expand", 8, expand},       {"EyeLike", 9, eye_like},
+    {"Flatten", 1, flatten},     {"Reshape", 1, reshape_with_attribute},
+    {"Reshape", 5, reshape},     {"Shape", 1, shape},
+    {"Size", 1, size},           {"Squeeze", 1, squeeze},
     {"Unsqueeze", 1, unsqueeze},
 };
 

@@ -16,4 +16,7 @@ struct SpatialAttributes {
 // of `kernel` elements.
 SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel);
 
+// The window of a convolution, which is its weight's and must be numbers.
+Ints kernel_of(Node& n, Value weight);
+
 }  // namespace scopevm::frontend

@@ -221,6 +221,8 @@ namespace {
 
 // Slice `index` of x along `axis`, without that dim.
 Value slice_at(Node& n, Value x, int64_t axis, DimExpr index) {
+  n.dim(x, axis);  // an error when there is none
+  if (n.has_failed()) return {};
   Dims starts(n.rank(x), DimExpr(0)), sizes(n.shape(x));
   starts[axis] = index;
   sizes[axis] = 1;
@@ -250,47 +252,84 @@ int64_t entry(const Ints& list, size_t i) { return i < list.size() ? list[i] : 0
 
 }  // namespace
 
+// A loop over the places of `scanned` along their axes: the last states, then what is gathered
+// along a new first dim.
+Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::GraphProto& body,
+                                                           llvm::ArrayRef<Value> states,
+                                                           llvm::ArrayRef<Value> scanned,
+                                                           const Ints& axes,
+                                                           const Ints& directions) {
+  DimExpr length = n.dim(scanned.front(), entry(axes, 0));
+  return control_flow().loop(
+      length, states, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        llvm::SmallVector<Value> inputs(carried.begin(), carried.end());
+        for (size_t i = 0; i < scanned.size(); ++i) {
+          DimExpr at = entry(directions, i) ? length - DimExpr(1) - index : index;
+          inputs.push_back(slice_at(n, scanned[i], entry(axes, i), at));
+        }
+        if (n.has_failed()) return n.status();
+        SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(body, inputs));
+        if (outputs.size() < states.size()) return invalid("its body has too few outputs");
+        Iteration iteration;
+        iteration.carried.assign(outputs.begin(), outputs.begin() + states.size());
+        iteration.parts.assign(outputs.begin() + states.size(), outputs.end());
+        return iteration;
+      });
+}
+
 Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
   auto scanned_count = static_cast<size_t>(n.integer("num_scan_inputs"));
-  if (n.opset() < 9) n.unsupported("Scan before opset 9 is not supported");
   if (n.has_failed()) return n.status();
-  if (scanned_count == 0 || scanned_count > n.input_count())
+  // Before opset 9, input 0 is the lengths.
+  size_t first = n.opset() < 9 ? 1 : 0;
+  if (scanned_count == 0 || scanned_count + first > n.input_count())
     return invalid("num_scan_inputs does not fit its inputs");
-  size_t states = n.input_count() - scanned_count;
-  llvm::SmallVector<Value> all = n.inputs();
+  llvm::SmallVector<Value> all;
+  for (size_t i = first; i < n.input_count(); ++i) all.push_back(n.input(i));
+  llvm::ArrayRef<Value> states = llvm::ArrayRef(all).drop_back(scanned_count),
+                        scanned = llvm::ArrayRef(all).take_back(scanned_count);
+  if (n.opset() < 9) return import_batched_scan(n, *body, states, scanned);
   Ints axes = n.integers("scan_input_axes"), directions = n.integers("scan_input_directions");
   Ints out_axes = n.integers("scan_output_axes"),
        out_directions = n.integers("scan_output_directions");
   for (size_t i = 0; i < axes.size() && i < scanned_count; ++i)
-    axes[i] = n.axis(axes[i], n.rank(all[states + i]));
+    axes[i] = n.axis(axes[i], n.rank(scanned[i]));
   if (n.has_failed()) return n.status();
-  DimExpr length = n.dim(all[states], entry(axes, 0));
-  auto results = control_flow().loop(
-      length, llvm::ArrayRef(all).take_front(states),
-      [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
-        llvm::SmallVector<Value> inputs(carried.begin(), carried.end());
-        for (size_t i = 0; i < scanned_count; ++i) {
-          DimExpr at = entry(directions, i) ? length - DimExpr(1) - index : index;
-          inputs.push_back(slice_at(n, all[states + i], entry(axes, i), at));
-        }
-        if (n.has_failed()) return n.status();
-        SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(*body, inputs));
-        if (outputs.size() < states) return invalid("its body has too few outputs");
-        Iteration iteration;
-        iteration.carried.assign(outputs.begin(), outputs.begin() + states);
-        iteration.parts.assign(outputs.begin() + states, outputs.end());
-        return iteration;
-      });
+  auto results = scan_along(n, *body, states, scanned, axes, directions);
   if (!results.is_ok()) return results;
-  for (size_t i = states; i < results->size(); ++i) {
+  for (size_t i = states.size(); i < results->size(); ++i) {
     Value& result = (*results)[i];
-    if (entry(out_directions, i - states)) result = reverse(n, result, 0);
-    int64_t axis = n.axis(entry(out_axes, i - states), n.rank(result));
+    if (entry(out_directions, i - states.size())) result = reverse(n, result, 0);
+    int64_t axis = n.axis(entry(out_axes, i - states.size()), n.rank(result));
     if (axis != 0 && !n.has_failed()) result = move_first_to(n, result, axis);
   }
   if (n.has_failed()) return n.status();
   return results;
+}
+
+// Opset 8: dim 0 of every input and output is a batch, and the body sees one element of it; dim 1
+// of what is scanned is the sequence.
+Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
+                                                                    const onnx::GraphProto& body,
+                                                                    llvm::ArrayRef<Value> states,
+                                                                    llvm::ArrayRef<Value> scanned) {
+  if (n.has_input(0)) n.unsupported("a length for each sequence of the batch is not supported");
+  Ints directions = n.integers("directions");
+  DimExpr batch = n.dim(scanned.front(), 0);
+  if (n.has_failed()) return n.status();
+  return control_flow().loop(batch, {}, [&](DimExpr index, mlir::ValueRange) -> Result<Iteration> {
+    auto of_element = [&](llvm::ArrayRef<Value> values) {
+      llvm::SmallVector<Value> parts;
+      for (Value value : values) parts.push_back(slice_at(n, value, 0, index));
+      return parts;
+    };
+    llvm::SmallVector<Value> own_states = of_element(states), own = of_element(scanned);
+    if (n.has_failed()) return n.status();
+    Iteration iteration;
+    SCOPEVM_ASSIGN_OR_RETURN(iteration.parts, scan_along(n, body, own_states, own, {}, directions));
+    return iteration;
+  });
 }
 
 }  // namespace scopevm::frontend

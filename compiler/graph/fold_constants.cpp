@@ -246,7 +246,10 @@ bool fold_into(mlir::Operation* op, const Arrays& x, ConstantArray& y) {
       .Case<GatherOp>([&](GatherOp g) { return fold_gather(g, x, y); })
       .Case<ConcatOp>([&](ConcatOp c) { return fold_concat(c, x, y); })
       .Default([&](mlir::Operation*) {
-        return op->getNumOperands() <= 2 && fold_elementwise(op, x, y);
+        bool broadcasts = llvm::all_of(x, [&](const ConstantArray& operand) {
+          return operand.dims().size() <= y.dims().size();  // not so for a reduction
+        });
+        return op->getNumOperands() <= 2 && broadcasts && fold_elementwise(op, x, y);
       });
 }
 

@@ -104,6 +104,13 @@ llvm::LogicalResult ReadDimsOp::verify() {
   return check_symbols(*this, getSymbols());
 }
 
+llvm::LogicalResult RequireOp::verify() {
+  if (getDims().getValue().size() != 2) return emitOpError("compares two dims");
+  if (getKind() != "equal" && getKind() != "at_least")
+    return emitOpError() << "kind \"" << getKind() << "\" is not equal or at_least";
+  return mlir::success();
+}
+
 llvm::LogicalResult AssertOp::verify() {
   if (is_one_bool(getCondition().getType())) return mlir::success();
   return emitOpError("condition must be one bool");

@@ -169,6 +169,9 @@ def MatMulOp : Graph_Op<"matmul", "matrix product; leading dims broadcast, rank 
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
 }
+def DetOp : Graph_Op<"det", "determinant of the matrices in the last two dims", "inferDet(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x);
+}
 // x: [n, c, spatial...], w: [m, c/group, kernel...], bias: [m]. pads: begins, then ends.
 def ConvOp : Graph_Op<"conv", "convolution (cross-correlation)", "inferConv(rule, op)"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
@@ -193,6 +196,25 @@ def AveragePoolOp : Graph_Op<"average_pool", "mean of each window", "inferPool(r
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
                        DefaultValuedAttr<BoolAttr, "false">:$count_pads);
+}
+
+// Indices count the elements of all of x; within a plane row by row, or by column with the first
+// spatial dim fastest.
+def MaxPoolIndicesOp : Graph_Op<"max_pool_indices", "greatest in each window, and its i64 index in x",
+                                "inferPool(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$by_column);
+  let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+}
+// x: [n, c, h, w], boxes: [k, 4] as x1, y1, x2, y2, images: i64[k]. A box is scaled and moved by
+// offset, and has at least min_size a side. Each cell of its grid takes samples x samples points; 0
+// samples: as many as the cell has elements.
+def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid", "inferRoiAlign(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
+                       I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,
+                       F32Attr:$min_size, DefaultValuedAttr<BoolAttr, "false">:$greatest);
 }
 
 // --- Movement. ----------------------------------------------------------------------------------
@@ -264,6 +286,48 @@ def IotaOp : Graph_Op<"iota", "start + step * i for i in [0, size)", "inferIota(
   let arguments = (ins Graph_Dims:$size, TypedAttrInterface:$start, TypedAttrInterface:$step, StrAttr:$dtype);
 }
 
+// --- Sizes that depend on data. -----------------------------------------------------------------
+//
+// Each counts first; sv.read_dims makes a dim of the count, and what follows has that size.
+
+// starts[i]: how many are before block i of `block` elements; count: of all, one element.
+def CountNonzeroOp : Graph_Op<"count_nonzero", "how many elements are not 0, block by block",
+                              "inferCountNonzero(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<I64Attr, "4096">:$block);
+  let results = (outs Graph_Tensor:$starts, Graph_Tensor:$count);
+}
+// starts: from count_nonzero of the same x and block, whose count is the one dim of `count`.
+def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the elements that are not 0, in order",
+                         "inferNonzero(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$starts, Graph_Dims:$count,
+                       DefaultValuedAttr<I64Attr, "4096">:$block);
+}
+// x: [n, width]. Rows compare element by element; NaN is above all numbers; equal rows stay in order.
+def SortRowsOp : Graph_Op<"sort_rows", "i64[n]: the rows of x in ascending order",
+                          "inferSortRows(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x);
+}
+// x: [n, width]; order: its sort_rows. All results are i64: the first row of each group of equal
+// rows, the group of each row, the size of each group, and the number of groups, one element; of
+// first and sizes only that many of the n elements are written. Groups are in the order of `order`,
+// or by_first: of their first rows.
+def UniqueRowsOp : Graph_Op<"unique_rows", "groups of equal rows", "inferUniqueRows(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$order,
+                       DefaultValuedAttr<BoolAttr, "false">:$by_first);
+  let results = (outs Graph_Tensor:$first, Graph_Tensor:$group, Graph_Tensor:$sizes, Graph_Tensor:$count);
+}
+// boxes: f32[batch, n, 4], two corners (y, x, y, x), or when centered (x, y, width, height). scores:
+// f32[batch, class, n] in descending order; order: i64, the box of each score. Thresholds: one f32.
+// For each class the best boxes above score_threshold that overlap none better by more than
+// iou_threshold, at most `limit`: selected is i64[batch, class, min(limit, n)], of which counts,
+// i64[batch, class], are written.
+def SuppressBoxesOp : Graph_Op<"suppress_boxes", "non-maximum suppression", "inferSuppressBoxes(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$boxes, Graph_Tensor:$scores, Graph_Tensor:$order,
+                       Graph_Tensor:$iou_threshold, Graph_Tensor:$score_threshold, Graph_Dims:$limit,
+                       DefaultValuedAttr<BoolAttr, "false">:$centered);
+  let results = (outs Graph_Tensor:$selected, Graph_Tensor:$counts);
+}
+
 // --- Values. ------------------------------------------------------------------------------------
 // value: a dense or dense_resource elements attribute; u8..u64 as ui8..ui64, bool as i1.
 def ConstantOp : Graph_Op<"constant", "a tensor known at compile time", "inferConstant(rule, op.getValue())"> {
@@ -309,6 +373,14 @@ def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$symbols,
                        DefaultValuedAttr<BoolAttr, "false">:$is_signed);
   let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+// dims: two, a and b. kind: equal, or at_least (a >= b). In `message` {0} and {1} stand for what
+// they are.
+def RequireOp : Op<Graph_Dialect, "require", [MemoryEffects<[MemWrite]>]> {
+  let summary = "fails the call where the dims do not hold";
+  let arguments = (ins Graph_Dims:$dims, StrAttr:$kind, StrAttr:$message);
+  let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 // The call fails with `message` unless the condition, one bool, holds.

@@ -119,5 +119,39 @@ llvm::LogicalResult inferPool(TypeRule& rule, MaxPoolOp::Adaptor op) {
 llvm::LogicalResult inferPool(TypeRule& rule, AveragePoolOp::Adaptor op) {
   return infer_pool(rule, op);
 }
+llvm::LogicalResult inferPool(TypeRule& rule, MaxPoolIndicesOp::Adaptor op) {
+  if (failed(infer_pool(rule, op))) return mlir::failure();
+  auto values = mlir::cast<TensorType>(rule.types.front());
+  rule.types.push_back(TensorType::get(rule.context, DType::kI64, values.getShape()));
+  return mlir::success();
+}
+
+llvm::LogicalResult inferRoiAlign(TypeRule& rule, RoiAlignOp::Adaptor op) {
+  TensorType x = type_of(op.getX()), boxes = type_of(op.getBoxes());
+  TensorType images = type_of(op.getImages());
+  if (x.getRank() != 4 || boxes.getRank() != 2 || images.getRank() != 1 ||
+      !may_be_equal(boxes.getDim(1), 4) || !may_be_equal(boxes.getDim(0), images.getDim(0)) ||
+      images.getDtype() != DType::kI64 || boxes.getDtype() != x.getDtype())
+    return rule.fail(text_of(boxes) + " of " + text_of(images) + " are no boxes of " + text_of(x));
+  auto in_range = [](int64_t v) { return v >= 0 && v <= (1 << 20); };
+  if (op.getHeight() < 1 || op.getWidth() < 1 || !in_range(op.getHeight()) ||
+      !in_range(op.getWidth()) || !in_range(op.getSamples()))
+    return rule.fail("height, width or samples are not valid");
+  rule.types.push_back(
+      TensorType::get(rule.context, x.getDtype(),
+                      {boxes.getDim(0), x.getDim(1), DimExpr(static_cast<int64_t>(op.getHeight())),
+                       DimExpr(static_cast<int64_t>(op.getWidth()))}));
+  return mlir::success();
+}
+
+llvm::LogicalResult inferDet(TypeRule& rule, mlir::Value x) {
+  TensorType type = type_of(x);
+  int64_t rank = type.getRank();
+  if (rank < 2 || !may_be_equal(type.getDim(rank - 1), type.getDim(rank - 2)))
+    return rule.fail(text_of(type) + " does not hold square matrices");
+  rule.types.push_back(
+      TensorType::get(rule.context, type.getDtype(), type.getShape().drop_back(2)));
+  return mlir::success();
+}
 
 }  // namespace scopevm::graph

@@ -68,6 +68,14 @@ class Collector {
       }
   }
 
+  void require(graph::RequireOp op) {
+    llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
+    bool is_equal = op.getKind() == "equal";
+    if (is_equal ? dims[0] == dims[1] : is_never_negative(dims[0] - dims[1])) return;
+    add(is_equal ? Check::Kind::kEqual : Check::Kind::kAtLeast, {dims[0], nullptr, ""},
+        {dims[1], nullptr, ""}, op.getMessage().str());
+  }
+
   // What no window, border or repetition may come to: fewer than no elements.
   void results() {
     for (mlir::Value result : op_->getResults()) {
@@ -92,7 +100,7 @@ void Collector::add(Check::Kind kind, const Side& a, const Side& b, const std::s
     if (other.kind == kind && other.lhs == a.dim && other.rhs == b.dim &&
         (other.scope == 0 || other.scope == scope_))
       return;
-  Check check{kind, a.dim, b.dim, "", scope_, {}};
+  Check check{kind, a.dim, b.dim, "", {}, scope_};
   check.message = op_->getName().stripDialect().str() + " \"" + op_name(op_) + "\": " + message;
   DimTrace trace(check.more);
   std::string origins;
@@ -284,6 +292,15 @@ void check_operands(mlir::Operation* op, Collector& collect) {
         check_same_shape(op.getUpdates(), op.getIndices(), collect);
       })
       .Case<graph::ScatterNdOp>([&](auto op) { check_scatter_nd(op, collect); })
+      .Case<graph::RequireOp>([&](auto op) { collect.require(op); })
+      .Case<graph::DetOp>([&](graph::DetOp op) {
+        int64_t rank = type_of(op.getX()).getRank();
+        collect.equal(dim_of(op.getX(), rank - 2), dim_of(op.getX(), rank - 1));
+      })
+      .Case<graph::RoiAlignOp>([&](graph::RoiAlignOp op) {
+        collect.equal(dim_of(op.getBoxes(), 1), {4, nullptr, "a box's coordinates"});
+        collect.equal(dim_of(op.getImages(), 0), dim_of(op.getBoxes(), 0));
+      })
       .Case<graph::TopKOp>([&](auto op) { check_top_k(op, collect); })
       .Case<graph::ResizeOp>([&](auto op) { check_resize(op, collect); })
       .Default([&](mlir::Operation* op) {

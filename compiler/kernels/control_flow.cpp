@@ -28,14 +28,33 @@ bool has_any(mlir::ArrayAttr symbols, mlir::Type type) {
 }  // namespace
 
 int FunctionLowering::new_stage(std::vector<Birth> births) {
+  for (const Birth& birth : births)
+    if (!born_.insert(birth.symbol).second && status_.is_ok())
+      status_ = Status(StatusCode::kInvalidModel,
+                       "\"" + op_name(current_) + "\": symbol " + birth.symbol + " is born twice");
   function_.stages.push_back({std::move(births)});
   return static_cast<int>(function_.stages.size()) - 1;
 }
 
 int FunctionLowering::push(Step step) {
   if (step.name.empty()) step.name = op_name(current_);
+  if (step.kind == StepKind::kLaunch) check_born(step);
   function_.steps.push_back(std::move(step));
   return static_cast<int>(function_.steps.size()) - 1;
+}
+
+// A step that runs before the stage of one of its symbols would find nothing in its slots.
+void FunctionLowering::check_born(const Step& step) {
+  auto check = [&](DimExpr dim) {
+    for (const std::string& symbol : dim.symbols())
+      if (symbol.front() == '$' && symbol != kThreadsSymbol && !born_.contains(symbol) &&
+          status_.is_ok())
+        status_ = Status(StatusCode::kInvalidModel,
+                         "\"" + step.name + "\" uses " + symbol + ", which is not known there");
+  };
+  for (ValueId result : step.results)
+    for (DimExpr dim : function_.values[result].shape) check(dim);
+  for (DimExpr param : step.params) check(param);
 }
 
 ValueId FunctionLowering::root_of(ValueId id) const {
@@ -119,6 +138,7 @@ llvm::LogicalResult FunctionLowering::lower_if(graph::IfOp op) {
 // What the branch yields is written where the result lies, or the result takes its name.
 llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& block,
                                                    const std::vector<bool>& is_open) {
+  const auto outer = born_;
   mlir::OperandRange yielded = block.getTerminator()->getOperands();
   for (size_t i = 0; i < yielded.size(); ++i)
     if (!is_open[i]) ids_[yielded[i]] = value_of(op.getOutputs()[i]);
@@ -130,6 +150,7 @@ llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& 
     function_.values[from].storage = ValueStorage::kOwn;
     push({.kind = StepKind::kMove, .operands = {from}, .results = {value_of(op.getOutputs()[i])}});
   }
+  born_ = outer;
   return mlir::success();
 }
 
@@ -193,6 +214,7 @@ llvm::LogicalResult FunctionLowering::lower_loop(graph::LoopOp op) {
     loop.operands.push_back(c.value);
   }
   int outer = scope_;
+  const auto outer_born = born_;
   scope_ = loop.stage = new_stage(std::move(births));
   begin_gathered(op, loop);
   int begin = push(std::move(loop));
@@ -200,6 +222,7 @@ llvm::LogicalResult FunctionLowering::lower_loop(graph::LoopOp op) {
   current_ = op;
   end_carried(op, carried, begin);
   scope_ = outer;
+  born_ = outer_born;
   end_loop(op, carried, begin);
   return mlir::success();
 }

@@ -31,6 +31,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     return Status(StatusCode::kUnsupported, "no kernel for " +
                                                 current_->getName().getStringRef().str() + " \"" +
                                                 op_name(current_) + "\"");
+  SCOPEVM_RETURN_IF_ERROR(status_);
   for (mlir::Value output : function.getBody().front().getTerminator()->getOperands())
     function_.outputs.push_back(value_of(output));
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
@@ -143,6 +144,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   current_ = op;
   collect_own_checks(op);
   if (mlir::isa<graph::ConstantOp>(op)) return mlir::success();  // made when first used
+  if (mlir::isa<graph::RequireOp>(op)) return mlir::success();   // a check, no step
   if (auto reshape = mlir::dyn_cast<graph::ReshapeOp>(op)) return lower_reshape(reshape);
   if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return lower_if(branch);
   if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return lower_loop(loop);

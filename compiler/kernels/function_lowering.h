@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "compiler/graph/graph_ops.h"
@@ -58,6 +59,7 @@ class FunctionLowering : public LoweringContext {
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);
   int push(Step step);
+  void check_born(const Step& step);
   void lower_read(graph::ReadDimsOp op);
   llvm::LogicalResult lower_if(graph::IfOp op);
   llvm::LogicalResult lower_branch(graph::IfOp op, mlir::Block& block,
@@ -79,7 +81,9 @@ class FunctionLowering : public LoweringContext {
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;
   mlir::Operation* current_ = nullptr;
-  int scope_ = 0;  // the stage of the block at hand
+  int scope_ = 0;                            // the stage of the block at hand
+  std::set<std::string, std::less<>> born_;  // symbols of the stages that the block at hand sees
+  Status status_;
 };
 
 }  // namespace scopevm::kernels

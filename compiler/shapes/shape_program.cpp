@@ -86,6 +86,13 @@ std::optional<uint32_t> ShapeProgram::find_slot(ValueIndex value) const {
   return found == slots_.end() ? std::nullopt : std::optional(found->second);
 }
 
+DimExpr ShapeProgram::born_value(int64_t slot) const {
+  DimExpr sum = 0;
+  for (const auto& [symbol, sign] : born_.at(slot))
+    sum = sum + DimExpr(sign) * DimExpr::symbol(symbol);
+  return sum;
+}
+
 uint32_t ShapeProgram::new_slot() {
   stores_.push_back(-1);
   return static_cast<uint32_t>(stores_.size() - 1);
@@ -132,8 +139,8 @@ Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
   for (const Check& check : function.checks) {
-    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs), check.message,
-                      check.scope);
+    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs),
+                      check.message, check.scope);
     for (DimExpr more : check.more)
       program.conditions_.back().more_slots.push_back(program.slot_of(program.value(more)));
   }
@@ -273,8 +280,7 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
   for (const Check& check : function.checks)
-    if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0) && check.scope == 0)
-      seen.insert(check.lhs);
+    if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
   for (const Value& value : function.values)
     for (size_t axis = 0; axis < value.shape.size(); ++axis) {
       DimExpr dim = value.shape[axis];

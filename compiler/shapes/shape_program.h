@@ -54,8 +54,8 @@ class ShapeProgram {
     uint32_t lhs_slot;
     uint32_t rhs_slot;
     int stage;
-    std::string message;                    // with {0} and {1} for the values of the slots
-    std::vector<uint32_t> more_slots = {};  // {2} and on
+    std::string message;               // with {0} and {1} for the values of the slots
+    std::vector<uint32_t> more_slots;  // {2} and on
   };
 
   // Binds each symbol to the first input dim that is that symbol. Checks, in this order: that input
@@ -75,6 +75,8 @@ class ShapeProgram {
   uint32_t birth_slot(int stage, int birth) const { return birth_slots_[stage][birth]; }
   // The slot of a value that has one.
   std::optional<uint32_t> find_slot(ValueIndex value) const;
+  // What the VM puts into a slot, in symbols.
+  DimExpr born_value(int64_t slot) const;
   // A slot that no stage writes.
   uint32_t new_slot();
 

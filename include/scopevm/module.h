@@ -45,6 +45,7 @@ struct MemoryLine {
   int64_t bytes = 0;
   int64_t lower_bound_bytes = 0;  // the largest sum of bytes live at once; is_result: bytes
   std::string formula;            // bytes over the dimensions' names
+  bool depends_on_data = false;   // known only during a call: bytes are 0 here
 };
 
 // The same summed over one scope of one device.

@@ -298,5 +298,26 @@ TEST(Assert, EndsTheCallWithItsMessage) {
   EXPECT_THAT(elements(graph.run({boolean(true), floats({1})})[0]), ElementsAre(-1));
 }
 
+TEST(Symbols, AreKnownOnlyWhereTheyAreBorn) {
+  auto error_of = [](const std::string& text) {
+    return std::string(Graph::compile_error(text).message());
+  };
+  EXPECT_THAT(error_of(R"(
+    func.func @main(%size: !sv.tensor<i64[1]>, %x: !sv.tensor<f32[]>) -> !sv.tensor<f32["$a"]> {
+      %0 = sv.expand %x {dims = #sv.dims<["$a"]>} : (!sv.tensor<f32[]>) -> !sv.tensor<f32["$a"]>
+      sv.read_dims %size {symbols = ["$a"]} : !sv.tensor<i64[1]>
+      return %0 : !sv.tensor<f32["$a"]>
+    })"),
+              HasSubstr("uses $a, which is not known there"));
+  EXPECT_THAT(error_of(R"(
+    func.func @main(%size: !sv.tensor<i64[1]>, %x: !sv.tensor<f32[]>) -> !sv.tensor<f32["$a"]> {
+      sv.read_dims %size {symbols = ["$a"]} : !sv.tensor<i64[1]>
+      sv.read_dims %size {symbols = ["$a"]} : !sv.tensor<i64[1]>
+      %0 = sv.expand %x {dims = #sv.dims<["$a"]>} : (!sv.tensor<f32[]>) -> !sv.tensor<f32["$a"]>
+      return %0 : !sv.tensor<f32["$a"]>
+    })"),
+              HasSubstr("is born twice"));
+}
+
 }  // namespace
 }  // namespace scopevm

@@ -17,6 +17,14 @@ std::string write_temporary(const std::string& text) {
   return path;
 }
 
+Result<CompileOutput> compile_text(const std::string& text) {
+  CompileOptions options;
+  options.model_path = write_temporary(text);
+  Result<CompileOutput> output = compile(options);
+  unlink(options.model_path.c_str());
+  return output;
+}
+
 template <typename T>
 Tensor tensor_of(DType dtype, const std::vector<int64_t>& dims, const std::vector<T>& elements) {
   Tensor tensor = *Tensor::allocate(dtype, dims);
@@ -27,10 +35,21 @@ Tensor tensor_of(DType dtype, const std::vector<int64_t>& dims, const std::vecto
 }  // namespace
 
 Graph::Graph(const std::string& text) {
+  std::string path = write_temporary(text);
+  compile_file(path);
+  unlink(path.c_str());
+}
+
+Graph Graph::of_file(const std::string& path) {
+  Graph graph;
+  graph.compile_file(path);
+  return graph;
+}
+
+void Graph::compile_file(const std::string& path) {
   CompileOptions options;
-  options.model_path = write_temporary(text);
+  options.model_path = path;
   Result<CompileOutput> output = compile(options);
-  unlink(options.model_path.c_str());
   if (!output.is_ok()) {
     ADD_FAILURE() << output.status().message();
     return;
@@ -47,6 +66,8 @@ Graph::Graph(const std::string& text) {
   }
   call_.emplace(session->make_call());
 }
+
+Status Graph::compile_error(const std::string& text) { return compile_text(text).status(); }
 
 Status Graph::status_of(const std::vector<Tensor>& inputs, const CallOptions& options) {
   if (!call_) return Status(StatusCode::kInternal, "the graph does not compile");
@@ -77,10 +98,24 @@ Tensor floats(const std::vector<float>& elements) {
   return floats({static_cast<int64_t>(elements.size())}, elements);
 }
 Tensor integer(int64_t value) { return tensor_of<int64_t>(DType::kI64, {}, {value}); }
+Tensor integers(const std::vector<int64_t>& dims, const std::vector<int64_t>& elements) {
+  return tensor_of(DType::kI64, dims, elements);
+}
+Tensor integers(const std::vector<int64_t>& elements) {
+  return integers({static_cast<int64_t>(elements.size())}, elements);
+}
+Tensor booleans(const std::vector<bool>& elements) {
+  return tensor_of(DType::kBool, {static_cast<int64_t>(elements.size())},
+                   std::vector<uint8_t>(elements.begin(), elements.end()));
+}
 Tensor boolean(bool value) { return tensor_of<uint8_t>(DType::kBool, {}, {value}); }
 
 std::vector<float> elements(const Tensor& tensor) {
   const auto* data = static_cast<const float*>(tensor.data());
+  return {data, data + tensor.element_count()};
+}
+std::vector<int64_t> integers_of(const Tensor& tensor) {
+  const auto* data = static_cast<const int64_t*>(tensor.data());
   return {data, data + tensor.element_count()};
 }
 std::vector<int64_t> dims(const Tensor& tensor) {

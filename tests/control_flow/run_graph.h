@@ -1,4 +1,4 @@
-// Compiles a graph in text form and runs it, through the public API.
+// Compiles a graph in text form, or a model file, and runs it, through the public API.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,8 @@ class Graph {
  public:
   // Fails the test when `text` does not compile.
   explicit Graph(const std::string& text);
+  static Status compile_error(const std::string& text);
+  static Graph of_file(const std::string& path);
 
   // Fails the test, and gives no tensors, when the call fails.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
@@ -22,14 +24,21 @@ class Graph {
   int64_t allocations(const std::string& scope) const;
 
  private:
+  Graph() = default;
+  void compile_file(const std::string& path);
+
   std::optional<Call> call_;
 };
 
 Tensor floats(const std::vector<int64_t>& dims, const std::vector<float>& elements);
 Tensor floats(const std::vector<float>& elements);
 Tensor integer(int64_t value);
+Tensor integers(const std::vector<int64_t>& dims, const std::vector<int64_t>& elements);
+Tensor integers(const std::vector<int64_t>& elements);
 Tensor boolean(bool value);
+Tensor booleans(const std::vector<bool>& elements);
 std::vector<float> elements(const Tensor& tensor);
+std::vector<int64_t> integers_of(const Tensor& tensor);
 std::vector<int64_t> dims(const Tensor& tensor);
 
 }  // namespace scopevm

@@ -28,3 +28,10 @@ func.func @half() -> !sv.tensor<f16[]> {
   %y = sv.div %a, %b : (!sv.tensor<f16[]>, !sv.tensor<f16[]>) -> !sv.tensor<f16[]>
   return %y : !sv.tensor<f16[]>
 }
+
+// Its operand has more dims than its result, and so is not walked as one that broadcasts.
+func.func @reduction() -> !sv.tensor<f64[1]> {
+  %a = sv.constant {value = dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf64>} : !sv.tensor<f64[2, 1, 2]>
+  %y = sv.reduce_sum %a {axes = array<i64: 0, 2>, keep_dims = false} : (!sv.tensor<f64[2, 1, 2]>) -> !sv.tensor<f64[1]>
+  return %y : !sv.tensor<f64[1]>
+}

@@ -13,10 +13,14 @@ namespace {
 
 void print_text(const MemoryBound& bound) {
   fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
-  for (const MemoryLine& line : bound.lines)
-    fmt::print("{:<8} {:<20} {:>14} {:>14}  {} = {}\n", line.device, line.scope, line.bytes,
-               line.lower_bound_bytes, line.is_result ? "result " + line.what : line.what,
-               line.formula);
+  for (const MemoryLine& line : bound.lines) {
+    const std::string what = (line.is_result ? "result " : "") + line.what + " = " + line.formula;
+    if (line.depends_on_data)
+      fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, "by data", "", what);
+    else
+      fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, line.bytes,
+                 line.lower_bound_bytes, what);
+  }
   for (const ScopeBound& scope : bound.scopes)
     fmt::print("{:<8} {:<20} {:>14} {:>14}  total\n", scope.device, scope.scope, scope.bytes,
                scope.lower_bound_bytes);
@@ -38,7 +42,8 @@ void print_json(const MemoryBound& bound) {
                             {"is_result", line.is_result},
                             {"bytes", line.bytes},
                             {"lower_bound_bytes", line.lower_bound_bytes},
-                            {"formula", line.formula}});
+                            {"formula", line.formula},
+                            {"depends_on_data", line.depends_on_data}});
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

@@ -103,7 +103,8 @@ ordered_json function_json(const format::ModuleContents& module,
     out["memory"].push_back({{"scope", module.pools[line.pool].scope},
                              {"what", line.what},
                              {"is_result", line.is_result},
-                             {"formula", line.formula}});
+                             {"formula", line.formula},
+                             {"depends_on_data", line.depends_on_data}});
   return out;
 }
 

@@ -33,6 +33,7 @@ struct MemoryDecl {
   uint32_t bytes_slot = 0;        // exact bytes of the storage
   uint32_t lower_bound_slot = 0;  // the largest sum of live bytes (is_result: same as bytes_slot)
   std::string formula;            // for people: bytes over the dimensions' names
+  bool depends_on_data = false;   // known only during the call; 0 where it does not come to that
 };
 
 struct SourceDecl {

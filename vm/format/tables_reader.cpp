@@ -112,8 +112,9 @@ class TablesReader {
     out.slot_count = f.slot_count();
     code_words_.push_back(f.code_words());
     each(*f.memory(), out.memory, [&](const fb::Memory& m) {
-      return MemoryDecl{m.pool(),       text(m.what()),       m.is_result(),
-                        m.bytes_slot(), m.lower_bound_slot(), text(m.formula())};
+      return MemoryDecl{m.pool(),           text(m.what()),       m.is_result(),
+                        m.bytes_slot(),     m.lower_bound_slot(), text(m.formula()),
+                        m.depends_on_data()};
     });
     each(*f.sources(), out.sources,
          [&](const fb::Source& s) { return SourceDecl{s.word(), text(s.name())}; });

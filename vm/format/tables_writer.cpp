@@ -43,7 +43,7 @@ Offset<fb::Function> function_table(FlatBufferBuilder& b, const FunctionDecl& fu
     auto what = b.CreateString(m.what);
     auto formula = b.CreateString(m.formula);
     return fb::CreateMemory(b, m.pool, what, m.is_result, m.bytes_slot, m.lower_bound_slot,
-                            formula);
+                            formula, m.depends_on_data);
   });
   auto sources = table_vector<fb::Source>(b, function.sources, [&](const auto& s) {
     return fb::CreateSource(b, s.word, b.CreateString(s.name));

@@ -104,7 +104,9 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
                     decl.is_result,
                     slots[decl.bytes_slot],
                     slots[decl.lower_bound_slot],
-                    decl.formula};
+                    decl.formula,
+                    decl.depends_on_data};
+    if (decl.depends_on_data) line.bytes = line.lower_bound_bytes = 0;
     ScopeBound& scope = scope_of(bound, line);
     scope.bytes += line.bytes;
     scope.lower_bound_bytes += line.lower_bound_bytes;

@@ -128,7 +128,12 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
     stride = stride * dim(axis);
   }
   Span batch = span(0, axes.rows);
+  // A 1 beside a 1 of the result would give a stride, which must not become the whole batch's.
+  if (batch.none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = batch.full || batch.none;
+  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  if (batch.none && !batch.full)
+    access.batch_strides.assign(access.batch_strides.size(), DimExpr(0));
   return access;
 }
 

@@ -26,7 +26,11 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
     access.batch_strides[axis] = stride * stride_factor(dim, result.getDim(axis));
     stride = stride * dim;
   }
+  // A 1 beside a 1 of the result would give a stride, which must not become the whole batch's.
+  if (none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = full || none;
+  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  if (none && !full) access.batch_strides.assign(batch, DimExpr(0));
   return access;
 }
 

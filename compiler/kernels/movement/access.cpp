@@ -88,7 +88,10 @@ Val KernelBuilder::splat(Val scalar, int64_t lanes) {
 }
 
 Val KernelBuilder::load_index(Buffer indices, Val at, Val size) {
-  Val index = convert(load(indices, at), index_type());
+  Val loaded = load(indices, at);
+  if (indices.dtype >= DType::kU8 && indices.dtype <= DType::kU64)
+    return {&builder_, builder_.create<mlir::arith::IndexCastUIOp>(index_type(), loaded)};
+  Val index = convert(loaded, index_type());
   return select(index < 0, index + size, index);
 }
 

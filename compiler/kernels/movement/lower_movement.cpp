@@ -26,8 +26,16 @@ llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context
       .Case([&](OneHotOp op) { return lower_one_hot(op, context); })
       .Case([&](MaxPoolOp op) { return lower_max_pool(op, context); })
       .Case([&](AveragePoolOp op) { return lower_average_pool(op, context); })
+      .Case([&](MaxPoolIndicesOp op) { return lower_max_pool_indices(op, context); })
+      .Case([&](RoiAlignOp op) { return lower_roi_align(op, context); })
+      .Case([&](DetOp op) { return lower_det(op, context); })
       .Case([&](ResizeOp op) { return lower_resize(op, context); })
       .Case([&](TopKOp op) { return lower_top_k(op, context); })
+      .Case([&](CountNonzeroOp op) { return lower_count_nonzero(op, context); })
+      .Case([&](NonzeroOp op) { return lower_nonzero(op, context); })
+      .Case([&](SortRowsOp op) { return lower_sort_rows(op, context); })
+      .Case([&](UniqueRowsOp op) { return lower_unique_rows(op, context); })
+      .Case([&](SuppressBoxesOp op) { return lower_suppress_boxes(op, context); })
       .Default(
           [](mlir::Operation* op) { return op->emitError("no kernel generator takes this op"); });
 }

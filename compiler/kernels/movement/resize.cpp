@@ -47,6 +47,8 @@ Val TableKernel::coordinate(Val o, Val in, Val out) {
     return select(out == 1, out - out, o * (in - 1) / max(out - 1, out.literal(1.0)));
   if (mode == "tf_half_pixel_for_nn") return (o + 0.5) / scale;
   Val half_pixel = (o + 0.5) / scale - 0.5;
+  // The centre of x stays the centre, although `out` is rounded.
+  if (mode == "half_pixel_symmetric") return half_pixel + (in - out / scale) * 0.5;
   return mode == "half_pixel" ? half_pixel : select(out == 1, out - out, half_pixel);
 }
 
@@ -188,7 +190,7 @@ llvm::LogicalResult check(graph::ResizeOp op) {
   if (!llvm::is_contained({"nearest", "linear", "cubic"}, op.getMode()))
     return op.emitError("resize mode \"") << op.getMode() << "\" is not supported";
   if (!llvm::is_contained({"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
-                           "tf_half_pixel_for_nn"},
+                           "half_pixel_symmetric", "tf_half_pixel_for_nn"},
                           op.getCoordinates()))
     return op.emitError("resize coordinates \"") << op.getCoordinates() << "\" are not supported";
   DType dtype = dtype_of(op.getX());

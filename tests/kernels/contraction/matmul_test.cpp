@@ -89,6 +89,7 @@ TEST(MatMul, BatchesBroadcast) {
       {"p, q, m, k", "q, k, n", "p, q, m, n", {2, 3, 5, 7}, {3, 7, 33}},
       {"m, k", "p, q, k, n", "p, q, m, n", {5, 7}, {2, 3, 7, 33}},
       {"p, q, m, k", "k, n", "p, q, m, n", {2, 3, 5, 7}, {7, 33}},
+      {"1, m, k", "p, 1, k, n", "p, 1, m, n", {1, 5, 7}, {2, 1, 7, 33}},
       {"p, q, m, k", "r, q, k, n", "\"max(p, r)\", q, m, n", {2, 3, 5, 7}, {1, 3, 7, 33}},
       {"p, q, m, k", "r, q, k, n", "\"max(p, r)\", q, m, n", {1, 3, 5, 7}, {4, 3, 7, 33}},
   };
@@ -127,6 +128,23 @@ TEST(MatMul, VectorsAsNumPyTakesThem) {
     b_matrix.dims = t.b_matrix;
     expect_near(run_one(*runner, {a, b}), reference_matmul(a_matrix, b_matrix, false, false),
                 std::string(t.a) + " x " + t.b);
+  }
+}
+
+// Of the batch dims [3, 1], b's ones have no stride, the one beside a 1 of the result included.
+TEST(MatMul, OneMatrixForABatchThatEndsInOne) {
+  std::string a_type = tensor_type("3, 1, 4, 2"), c_type = tensor_type("3, 1, 2, 8");
+  for (const char* b_dims : {"4, 8", "1, 1, 4, 8"}) {
+    std::string b_type = tensor_type(b_dims);
+    auto runner =
+        compile("func.func @main(%a: " + a_type + ", %b: " + b_type + ") -> " + c_type +
+                " {\n  %c = sv.matmul %a, %b {transpose_a = true} : (" + a_type + ", " + b_type +
+                ") -> " + c_type + "\n  return %c : " + c_type + "\n}\n");
+    ASSERT_TRUE(runner);
+    Array a = random_f32({3, 1, 4, 2}, 5);
+    Array b = random_f32(b_dims[0] == '4' ? std::vector<int64_t>{4, 8}
+                                          : std::vector<int64_t>{1, 1, 4, 8}, 6);
+    expect_near(run_one(*runner, {a, b}), reference_matmul(a, b, true, false), b_dims);
   }
 }
 

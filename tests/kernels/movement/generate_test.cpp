@@ -75,5 +75,14 @@ TEST(OneHot, EveryAxisWithNegativeAndStrayIndices) {
   }
 }
 
+// 255 is no -1.
+TEST(OneHot, UnsignedIndicesDoNotCountFromTheEnd) {
+  CompiledOp op({"one_hot", "depth = #sv.dims<[3]>, axis = 1", {"u8[n]", "i32[2]"}, {"i32[n, 3]"}});
+  auto outputs = op({Array::of<uint8_t>(DType::kU8, {3}, {255, 2, 253}),
+                     Array::of<int32_t>(DType::kI32, {2}, {0, 1})});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(outputs[0].as<int32_t>(), (std::vector<int32_t>{0, 0, 0, 0, 0, 1, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace scopevm::testing

@@ -184,7 +184,7 @@ ModuleContents dense_module() {
   main.register_count = 6;
   main.slot_count = 5;
   main.code = dense_code();
-  main.memory = {{1, "workspace", false, 4, 4, "64*n"}, {0, "y", true, 3, 3, "16*n"}};
+  main.memory = {{1, "workspace", false, 4, 4, "64*n", false}, {0, "y", true, 3, 3, "16*n", false}};
   main.sources = {{32, "fc+relu"}};
   module.functions = {main};
   return module;
@@ -206,7 +206,7 @@ ModuleContents branching_module() {
   module.messages = {"no element: \"n\" is 0"};
   FunctionDecl main = vector_function("main", 7, 6);
   main.code = branching_code();
-  main.memory = {{3, "y", true, 3, 3, "4*n"}};
+  main.memory = {{3, "y", true, 3, 3, "4*n", true}};
   FunctionDecl forward = vector_function("forward \xC3\xA9", 2, 1);
   forward.code = forwarding_code();
   module.functions = {main, forward};

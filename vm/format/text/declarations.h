@@ -92,6 +92,7 @@ template <typename V, typename Memory>
 void visit_memory(V& v, Memory& memory) {
   v.string(memory.what);
   v.flag(memory.is_result, "result");
+  v.flag(memory.depends_on_data, "data");
   v.word("pool");
   v.number(memory.pool);
   v.word("bytes");

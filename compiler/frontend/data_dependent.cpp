@@ -1,0 +1,151 @@
+// ONNX ops whose result sizes depend on data: NonZero, Compress, Unique, NonMaxSuppression.
+//
+// Each counts, reads the count as a dim (sv.read_dims), and makes a result of that size. Only the
+// count is read, never what is counted.
+#include <limits>
+
+#include "compiler/frontend/node.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+// Where a short list of known numbers is not 0.
+std::optional<Ints> known_nonzero(Node& n, Value x) {
+  if (n.has_failed() || !n.is_known(x) || n.rank(x) != 1) return std::nullopt;
+  Ints indices;
+  Dims elements = n.dims_of(x, "the elements", Node::Sign::kAny);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (!elements[i].is_constant()) return std::nullopt;
+    if (!elements[i].is_constant(0)) indices.push_back(static_cast<int64_t>(i));
+  }
+  return indices;
+}
+
+// i64[rank, count]: the indices of elements that are not 0.
+Value nonzero(Node& n, Value x) {
+  if (std::optional<Ints> known = known_nonzero(n, x)) return n.unsqueeze(n.constant(*known), {0});
+  mlir::Operation* counted = n.emit(CountNonzeroOp::getOperationName(), {x}, {});
+  if (!counted) return {};
+  Dims count = n.dims_of(counted->getResult(1), "the count");
+  return n.emit<NonzeroOp>({x, counted->getResult(0)}, {n.attr("count", count)});
+}
+
+Values nonzero(Node& n) { return nonzero(n, n.input(0)); }
+
+Value flattened(Node& n, Value x) { return n.reshape(x, {element_count(n.shape(x))}); }
+
+// The axis of the node, or the only one of x without its shape.
+struct Along {
+  Value x;
+  int64_t axis;
+};
+Along along(Node& n) {
+  Value x = n.input(0);
+  if (n.has_attribute("axis")) return {x, n.axis(n.integer("axis"), n.rank(x))};
+  return {flattened(n, x), 0};
+}
+
+// The condition may be shorter than the axis; what is longer counts for nothing.
+Values compress(Node& n) {
+  auto [x, axis] = along(n);
+  Value condition = n.input(1);
+  if (n.has_failed()) return Value();
+  if (n.rank(condition) != 1) return n.fail("the condition must have rank 1"), Value();
+  DimExpr given = n.dim(condition, 0), taken = n.intervals().smaller(given, n.dim(x, axis));
+  if (taken != given) condition = n.slice(condition, {DimExpr(0)}, {taken});
+  Value indices = nonzero(n, condition);
+  if (n.has_failed()) return Value();
+  return n.emit<GatherOp>({x, n.reshape(indices, {n.dim(indices, 1)})}, {n.attr("axis", axis)});
+}
+
+// --- Unique. ------------------------------------------------------------------------------------
+
+// x as a matrix with a row for each index of the axis.
+Value rows_of(Node& n, Value x, int64_t axis) {
+  Ints permutation = {axis};
+  for (int64_t d = 0; d < n.rank(x); ++d)
+    if (d != axis) permutation.push_back(d);
+  Value front = axis == 0 ? x : n.transpose(x, permutation);
+  if (n.has_failed()) return {};
+  return n.reshape(front, {n.dim(front, 0), element_count(n.shape(front).drop_front())});
+}
+
+Values unique(Node& n) {
+  auto [x, axis] = along(n);
+  Value rows = rows_of(n, x, axis), order = n.emit<SortRowsOp>({rows});
+  mlir::Operation* found = n.emit(UniqueRowsOp::getOperationName(), {rows, order},
+                                  {n.attr("by_first", !n.flag("sorted", true))});
+  if (!found) return Value();
+  Dims count = n.dims_of(found->getResult(3), "the count");
+  auto taken = [&](unsigned result) {
+    return n.slice(found->getResult(result), {DimExpr(0)}, count);
+  };
+  Value first = taken(0);
+  Value values = n.emit<GatherOp>({x, first}, {n.attr("axis", axis)});
+  return {values, first, found->getResult(1), n.wants_output(3) ? taken(2) : Value()};
+}
+
+// --- NonMaxSuppression. -------------------------------------------------------------------------
+
+Value threshold(Node& n, size_t input, double otherwise) {
+  if (!n.has_input(input)) return n.scalar(otherwise, DType::kF32);
+  return n.reshape(n.input(input), {});
+}
+
+// boxes[b, n, 4] with the dims of scores[b, class, n].
+Value boxes_like(Node& n, Value boxes, Value scores) {
+  if (n.rank(boxes) != 3 || n.rank(scores) != 3)
+    return n.fail("boxes and scores must have rank 3"), Value();
+  n.require_equal(n.dim(boxes, 0), n.dim(scores, 0), "boxes of {0} images, scores of {1}");
+  n.require_equal(n.dim(boxes, 1), n.dim(scores, 2), "{0} boxes, {1} scores");
+  n.require_equal(n.dim(boxes, 2), 4, "a box has {0} numbers, not {1}");
+  return n.reshape(boxes, {n.dim(scores, 0), n.dim(scores, 2), DimExpr(4)});
+}
+
+// Rows (image, class, box) of the first counts[image, class] boxes of `selected`.
+Value selected_rows(Node& n, Value selected, Value counts) {
+  Value place = n.emit<IotaOp>(
+      {}, {n.attr("size", Dims{n.dim(selected, 2)}), n.attr("start", n.index_attribute(0)),
+           n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+  Value taken = nonzero(n, n.emit<LessOp>({place, n.unsqueeze(counts, {2})}));
+  if (n.has_failed()) return {};
+  Value at = n.transpose(taken, {1, 0});
+  DimExpr count = n.dim(at, 0);
+  Value boxes = n.emit<GatherNdOp>({selected, at}, {n.attr("batch_dims", int64_t{0})});
+  Value of = n.slice(at, {DimExpr(0), DimExpr(0)}, {count, DimExpr(2)});
+  return n.emit<ConcatOp>({of, n.unsqueeze(boxes, {1})}, {n.attr("axis", int64_t{1})});
+}
+
+Values non_max_suppression(Node& n) {
+  Value scores = n.input(1), boxes = boxes_like(n, n.input(0), scores);
+  Dims limit = n.has_input(2) ? n.dims_of(n.input(2), "the greatest count", Node::Sign::kAny)
+                              : Dims{DimExpr(0)};
+  if (n.has_failed()) return Value();
+  if (limit.size() != 1) return n.fail("the greatest count must be one number"), Value();
+  Dims most = {n.intervals().greater(limit[0], 0)};
+  mlir::Operation* ranked = n.emit(
+      TopKOp::getOperationName(), {scores},
+      {n.attr("k", Dims{n.dim(scores, 2)}), n.attr("axis", int64_t{2}), n.attr("largest", true)});
+  if (!ranked) return Value();
+  Value iou = threshold(n, 3, 0), least = threshold(n, 4, -std::numeric_limits<double>::infinity());
+  mlir::Operation* kept =
+      n.emit(SuppressBoxesOp::getOperationName(),
+             {boxes, ranked->getResult(0), ranked->getResult(1), iou, least},
+             {n.attr("limit", most), n.attr("centered", n.flag("center_point_box", false))});
+  return kept ? selected_rows(n, kept->getResult(0), kept->getResult(1)) : Value();
+}
+
+constexpr OpRow kRows[] = {
+    {"Compress", 9, compress},
+    {"NonMaxSuppression", 10, non_max_suppression},
+    {"NonZero", 9, nonzero},
+    {"Unique", 11, unique},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> data_dependent_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

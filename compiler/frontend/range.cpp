@@ -1,0 +1,125 @@
+// ONNX Range: bounds and step may be numbers, dims, or data.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "compiler/frontend/node.h"
+#include "compiler/graph/elements.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+struct Bounds {
+  Value start, limit, delta;
+};
+
+Value iota(Node& n, DimExpr size, int64_t start, int64_t step, DType dtype) {
+  std::string_view name = scopevm::name(dtype);
+  return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(start)),
+                             n.attr("step", n.index_attribute(step)),
+                             n.attr("dtype", llvm::StringRef(name.data(), name.size()))});
+}
+
+// start + delta * i for i in [0, size).
+Value steps(Node& n, const Bounds& b, DimExpr size) {
+  Value index = iota(n, size, 0, 1, n.dtype(b.start));
+  return n.emit<AddOp>({b.start, n.emit<MulOp>({index, b.delta})});
+}
+
+// Integers with a known step: the size is arithmetic on dims, max(0, ceil((limit - start) /
+// delta)).
+Value range_of_dims(Node& n, const Bounds& b, int64_t delta) {
+  Dims from = n.dims_of(b.start, "the start", Node::Sign::kAny),
+       to = n.dims_of(b.limit, "the limit", Node::Sign::kAny);
+  if (n.has_failed()) return {};
+  DimExpr span = delta > 0 ? to[0] - from[0] : from[0] - to[0];
+  DimExpr size = n.intervals().greater(ceildiv(span, delta > 0 ? delta : -delta), 0);
+  Value range = iota(n, size, from[0].as_constant().value_or(0), delta, n.dtype(b.start));
+  return from[0].is_constant() ? range : n.emit<AddOp>({range, b.start});
+}
+
+std::optional<double> known_number(Node& n, Value value) {
+  auto op = value.getDefiningOp<ConstantOp>();
+  if (!op) return std::nullopt;
+  Constant constant = constant_of_elements(op.getValue(), n.dtype(value));
+  float narrow = 0;
+  double wide = 0;
+  if (n.dtype(value) == DType::kF32 && constant.bytes == 4) {
+    std::memcpy(&narrow, constant.data, 4);
+    return narrow;
+  }
+  if (n.dtype(value) != DType::kF64 || constant.bytes != 8) return std::nullopt;
+  std::memcpy(&wide, constant.data, 8);
+  return wide;
+}
+
+// Floats that are all known: so is the size.
+std::optional<Value> known_range(Node& n, const Bounds& b) {
+  auto from = known_number(n, b.start), to = known_number(n, b.limit),
+       by = known_number(n, b.delta);
+  if (!from || !to || !by) return std::nullopt;
+  if (*by == 0) return n.fail("the delta is 0"), Value();
+  double count = std::ceil((*to - *from) / *by);
+  if (!(count < (1 << 30))) return n.fail("the range is too long"), Value();
+  return steps(n, b, static_cast<int64_t>(std::max(0.0, count)));
+}
+
+// ceil(span / delta) of integers, rounded towards zero by the division; below 0 it does not matter.
+Value integer_count(Node& n, Value span, Value delta) {
+  Value beyond = n.emit<SubOp>({delta, n.emit<SignOp>({delta})});
+  return n.emit<DivOp>({n.emit<AddOp>({span, beyond}), delta});
+}
+
+Value float_count(Node& n, Value span, Value delta) {
+  constexpr double kTooMany = 4611686018427387904.0;  // 2^62: fits i64, and no tensor is that long
+  Value count = n.emit<CeilOp>({n.emit<DivOp>({span, delta})});
+  return n.emit<MinOp>({count, n.scalar(kTooMany, count)});
+}
+
+// Bounds that only the call knows. The count is computed beside the data, and read.
+Value range_of_data(Node& n, const Bounds& b) {
+  bool is_float = n.dtype(b.start) >= DType::kF16;
+  DType wide = is_float ? DType::kF64 : DType::kI64;
+  Value span = n.cast(n.emit<SubOp>({b.limit, b.start}), wide), delta = n.cast(b.delta, wide);
+  if (!is_float) span = n.emit<SubOp>({n.cast(b.limit, wide), n.cast(b.start, wide)});
+  Value count = is_float ? float_count(n, span, delta) : integer_count(n, span, delta);
+  Value none = n.emit<EqualOp>({delta, n.scalar(0, delta)});
+  if (is_float) none = n.emit<OrOp>({none, n.emit<IsNanOp>({count})});
+  Value least = n.emit<MaxOp>({count, n.scalar(0, count)});
+  Value size = n.cast(n.emit<SelectOp>({none, n.scalar(-1, count), least}), DType::kI64);
+  Dims read = n.dims_of(size, "the count", Node::Sign::kAny);
+  if (n.has_failed()) return {};
+  n.require_at_least(read[0], 0, "its delta is 0, or a bound is not a number");
+  return steps(n, b, n.intervals().greater(read[0], 0));
+}
+
+Values range(Node& n) {
+  Bounds b{n.input(0), n.input(1), n.input(2)};
+  if (n.has_failed()) return Value();
+  for (Value* value : {&b.start, &b.limit, &b.delta}) {
+    if (!n.type(*value).getElementCount().is_constant(1))
+      return n.fail("start, limit and delta must be scalars"), Value();
+    *value = n.reshape(*value, {});
+  }
+  if (n.dtype(b.start) != n.dtype(b.limit) || n.dtype(b.start) != n.dtype(b.delta))
+    return n.fail("start, limit and delta differ in their element types"), Value();
+  if (n.dtype(b.start) >= DType::kF16) {
+    if (std::optional<Value> known = known_range(n, b)) return *known;
+  } else if (n.is_known(b.delta)) {
+    Dims delta = n.dims_of(b.delta, "the delta", Node::Sign::kAny);
+    if (delta[0].is_constant(0)) return n.fail("the delta is 0"), Value();
+    if (auto by = delta[0].as_constant(); by && *by != std::numeric_limits<int64_t>::min())
+      return range_of_dims(n, b, *by);
+  }
+  return range_of_data(n, b);
+}
+
+constexpr OpRow kRows[] = {{"Range", 11, range}};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> range_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,23 @@
+// The models of models/make_models.py.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/control_flow/run_graph.h"
+
+namespace scopevm {
+
+inline Graph model(const std::string& name) {
+  return Graph::of_file(SCOPEVM_TEST_MODELS + name + ".onnx");
+}
+
+// The call fails for its input, and the message says so.
+inline void expect_refused(Graph& graph, const std::vector<Tensor>& inputs,
+                           const std::string& message) {
+  Status status = graph.status_of(inputs);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr(message));
+}
+
+}  // namespace scopevm

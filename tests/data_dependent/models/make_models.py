@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+"""Writes the ONNX files of data_dependent_test.cpp (python3-onnx 1.12).
+
+Sizes that depend on data, and operands that are inputs where models mostly have constants. Files
+are committed, so that tests run without Python.
+"""
+import os
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def value(name, dtype, *shape):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def save(name, nodes, inputs, outputs, initializers=()):
+    graph = helper.make_graph(nodes, name, inputs, outputs, [
+        numpy_helper.from_array(array, key) for key, array in initializers
+    ])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model.producer_name = "scopevm tests"
+    with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, name=op.lower(), **attributes)
+
+
+save("nonzero", [node("NonZero", ["x"], ["y"])], [value("x", F32, "n", "m")],
+     [value("y", I64, 2, None)])
+save("compress", [node("Compress", ["x", "c"], ["y"], axis=1)],
+     [value("x", F32, "n", "m"), value("c", BOOL, "k")], [value("y", F32, None, None)])
+save("unique", [node("Unique", ["x"], ["y", "first", "group", "counts"], sorted=0)],
+     [value("x", F32, "n")], [value("y", F32, None), value("first", I64, None),
+                              value("group", I64, None), value("counts", I64, None)])
+save("suppression", [node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "least"], ["y"])],
+     [value("boxes", F32, "b", "n", 4), value("scores", F32, "b", "c", "n"), value("most", I64, 1),
+      value("iou", F32, 1), value("least", F32, 1)], [value("y", I64, None, 3)])
+for name, dtype in (("range_f32", F32), ("range_i64", I64)):
+    save(name, [node("Range", ["start", "limit", "delta"], ["y"])],
+         [value(key, dtype) for key in ("start", "limit", "delta")], [value("y", dtype, None)])
+
+# Elements above 0, doubled, and their places added: stages behind each other.
+save("positive", [
+    node("Greater", ["x", "zero"], ["is_positive"]),
+    node("NonZero", ["is_positive"], ["at"]),
+    node("Transpose", ["at"], ["places"], perm=[1, 0]),
+    node("GatherND", ["x", "places"], ["kept"]),
+    node("Add", ["kept", "kept"], ["doubled"]),
+    node("Size", ["doubled"], ["size"]),
+    node("Range", ["start", "size", "one"], ["range"]),
+    node("Cast", ["range"], ["steps"], to=F32),
+    node("Add", ["doubled", "steps"], ["y"]),
+], [value("x", F32, "n")], [value("y", F32, None)],
+     [("zero", np.float32(0)), ("start", np.int64(0)), ("one", np.int64(1))])
+
+bounds = [value("x", I64, "n"), value("starts", I64, 1), value("ends", I64, 1)]
+save("slice_bounds", [
+    node("Slice", ["x", "starts", "ends", "axis", "two"], ["forward"]),
+    node("Slice", ["x", "starts", "ends", "axis", "minus_one"], ["backward"]),
+], bounds, [value("forward", I64, None), value("backward", I64, None)],
+     [("axis", np.array([0])), ("two", np.array([2])), ("minus_one", np.array([-1]))])
+save("slice_all", [node("Slice", ["x", "starts", "ends", "axes", "steps"], ["y"])],
+     bounds + [value("axes", I64, 1), value("steps", I64, 1)], [value("y", I64, None)])
+save("slice_axes", [node("Slice", ["x", "starts", "ends", "axes"], ["y"])],
+     [value("x", F32, "n", "m"), value("starts", I64, 1), value("ends", I64, 1),
+      value("axes", I64, 1)], [value("y", F32, None, None)])
+
+save("reduce", [
+    node("ReduceSum", ["x", "axes"], ["kept"], keepdims=1),
+    node("ReduceSum", ["x", "axes"], ["gone"], keepdims=0),
+    node("ReduceSum", ["x", "axes"], ["kept_again"], keepdims=1),
+], [value("x", F32, "a", "b", "c"), value("axes", I64, 2)],
+     [value("kept", F32, None, None, None), value("gone", F32, None),
+      value("kept_again", F32, None, None, None)])
+save("squeeze", [node("Squeeze", ["x", "axes"], ["y"])],
+     [value("x", F32, "a", "b", "c"), value("axes", I64, 1)], [value("y", F32, None, None)])
+save("squeeze_ones", [node("Squeeze", ["x"], ["y"])], [value("x", F32, 1, "n", 1)],
+     [value("y", F32, None)])
+save("unsqueeze", [node("Unsqueeze", ["x", "axes"], ["y"])],
+     [value("x", F32, "a", "b"), value("axes", I64, 2)],
+     [value("y", F32, None, None, None, None)])
+save("cumsum", [node("CumSum", ["x", "axis"], ["y"])],
+     [value("x", F32, "a", "b"), value("axis", I64)], [value("y", F32, "a", "b")])
+save("top_k", [node("TopK", ["x", "k"], ["y", "at"])], [value("x", F32, "n"), value("k", I64, 1)],
+     [value("y", F32, None), value("at", I64, None)])
+save("split", [node("Split", ["x", "sizes"], ["a", "b"])],
+     [value("x", F32, "n"), value("sizes", I64, 2)],
+     [value("a", F32, None), value("b", F32, None)])
+save("trilu", [node("Trilu", ["x", "k"], ["y"], upper=1)],
+     [value("x", F32, "n", "m"), value("k", I64)], [value("y", F32, "n", "m")])
+save("one_hot", [node("OneHot", ["x", "depth", "values"], ["y"])],
+     [value("x", I64, "n"), value("depth", F32), value("values", F32, 2)],
+     [value("y", F32, "n", None)])

@@ -1,0 +1,42 @@
+"""Reductions, whose axes are an input from opset 18 on."""
+import numpy as np
+
+from case_file import both, case, integers, reals
+
+_FUNCTIONS = {
+    "ReduceL1": lambda x, axes, keep: np.abs(x).sum(axes, keepdims=keep),
+    "ReduceL2": lambda x, axes, keep: np.sqrt((x * x).sum(axes, keepdims=keep)),
+    "ReduceLogSum": lambda x, axes, keep: np.log(x.sum(axes, keepdims=keep)),
+    "ReduceLogSumExp": lambda x, axes, keep: np.log(np.exp(x).sum(axes, keepdims=keep)),
+    "ReduceMax": lambda x, axes, keep: x.max(axes, keepdims=keep),
+    "ReduceMean": lambda x, axes, keep: x.mean(axes, keepdims=keep),
+    "ReduceMin": lambda x, axes, keep: x.min(axes, keepdims=keep),
+    "ReduceProd": lambda x, axes, keep: x.prod(axes, keepdims=keep),
+    "ReduceSum": lambda x, axes, keep: x.sum(axes, keepdims=keep),
+    "ReduceSumSquare": lambda x, axes, keep: (x * x).sum(axes, keepdims=keep),
+}
+
+
+def write_cases():
+    for op, function in _FUNCTIONS.items():
+        name = op.lower().replace("reduce", "reduce_")
+        x = np.abs(reals(name, 2, 3, 4, 2)) + 0.1
+        wide = x.astype(np.float64)
+        both(name, 18, op, {"x": x}, [function(wide, (1, 3), True).astype(np.float32)],
+             constants={"axes": np.array([1, -1])})
+        case(f"{name}_dropped", 20, op, {"x": x}, [function(wide, (0,), False).astype(np.float32)],
+             constants={"axes": np.array([0])}, keepdims=0)
+        # No axes: all of them, or with the flag none: the function of one element is left.
+        none = {"axes": np.zeros(0, np.int64)}
+        case(f"{name}_all", 18, op, {"x": x},
+             [function(wide, (0, 1, 2, 3), True).astype(np.float32)], constants=none)
+        case(f"{name}_noop", 18, op, {"x": x}, [function(wide, (), True).astype(np.float32)],
+             constants=none, noop_with_empty_axes=1)
+        case(f"{name}_noop_without_axes", 22, op, {"x": x},
+             [function(wide, (), True).astype(np.float32)], noop_with_empty_axes=1)
+    x = integers("bools", 0, 2, 3, 4, 2).astype(bool)
+    axes = {"axes": np.array([1])}
+    case("reduce_max_bool", 20, "ReduceMax", {"x": x}, [x.any(1, keepdims=True)], constants=axes)
+    case("reduce_min_bool", 20, "ReduceMin", {"x": x}, [x.all(1)], constants=axes, keepdims=0)
+    x = integers("bytes", 0, 255, 3, 5, dtype=np.uint8)
+    case("reduce_max_u8", 18, "ReduceMax", {"x": x}, [x.max(1, keepdims=True)], constants=axes)

@@ -1,0 +1,225 @@
+// Compile, call, compare; see check_graph.h. The child's report is a line of numbers and the detail.
+#include "tests/property/check_graph.h"
+
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "scopevm/compiler.h"
+#include "scopevm/module.h"
+#include "scopevm/session.h"
+#include "tests/conformance/isolate.h"
+
+namespace scopevm::property {
+namespace {
+
+Verdict failure(Finding finding, std::string detail) { return {finding, std::move(detail)}; }
+
+Result<Tensor> tensor_of(const Array& array) {
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(array.dtype, array.dims));
+  auto* bytes = static_cast<char*>(tensor.data());
+  for (const Number& number : array.elements) {
+    encode(array.dtype, number.value, bytes);
+    bytes += byte_size(array.dtype);
+  }
+  return tensor;
+}
+
+std::string joined(std::span<const int64_t> dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+// A file that goes with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() /
+              ("scopevm-property-" + std::to_string(getpid()) + ".mlir")) {
+    std::ofstream(path_) << text;
+  }
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void compare(const Arrays& expected, std::span<const Tensor> actual, Verdict& verdict) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    std::string at = "output" + std::to_string(i) + ": ";
+    const Array& want = expected[i];
+    std::span<const int64_t> dims = actual[i].dims();
+    if (actual[i].dtype() != want.dtype || !std::equal(dims.begin(), dims.end(), want.dims.begin(),
+                                                       want.dims.end())) {
+      verdict.finding = Finding::kMismatch;
+      verdict.detail = at + "dims " + joined(dims) + ", expected " + joined(want.dims);
+      return;
+    }
+    std::string difference = first_difference(want, want.dtype, actual[i].data());
+    if (!difference.empty()) {
+      verdict.finding = Finding::kMismatch;
+      verdict.detail = at + std::string(scopevm::name(want.dtype)) + joined(dims) + difference;
+      return;
+    }
+    for (const Number& number : want.elements)
+      ++(number.is_known() ? verdict.compared : verdict.skipped);
+  }
+}
+
+std::string str(const Symbols& symbols) {
+  std::string text;
+  for (const auto& [name, value] : symbols) text += " " + name + "=" + std::to_string(value);
+  return text;
+}
+
+Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
+                     const std::vector<uint8_t>& bytes) {
+  auto module = Module::load_bytes(bytes);
+  if (!module.is_ok())
+    return failure(Finding::kRunError, "load: " + std::string(module.status().message()));
+  auto session = Session::create(*module);
+  if (!session.is_ok())
+    return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
+  Verdict verdict;
+  for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
+    std::vector<Tensor> inputs;
+    for (const Array& array : graph.requests[i].inputs) {
+      auto tensor = tensor_of(array);
+      if (!tensor.is_ok())
+        return failure(Finding::kRunError, std::string(tensor.status().message()));
+      inputs.push_back(*tensor);
+    }
+    auto results = session->call(inputs);
+    if (results.is_ok())
+      compare(expected[i], *results, verdict);
+    else
+      verdict = failure(Finding::kRunError, std::string(results.status().message()));
+    if (verdict.finding != Finding::kAgrees) verdict.detail += str(graph.requests[i].symbols);
+  }
+  return verdict;
+}
+
+Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expected,
+                        const CheckOptions& options) {
+  TemporaryFile file(graph.text());
+  CompileOptions compile_options;
+  compile_options.model_path = file.path();
+  compile_options.target_cpus = {options.cpu};
+  compile_options.threads = 1;
+  for (const auto& [name, value] : graph.requests.front().symbols)
+    compile_options.dims[name].min = 0;
+  std::clock_t began = std::clock();
+  auto output = compile(compile_options);
+  double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  Verdict verdict;
+  if (output.is_ok()) {
+    verdict = run_requests(graph, expected, output->module);
+  } else {
+    Status status = output.status();
+    std::string message(status.message());
+    if (size_t at = message.find(file.path()); at == 0) message.erase(0, file.path().size());
+    verdict = failure(status.code() == StatusCode::kUnsupported ? Finding::kUnsupported
+                                                                : Finding::kCompileError,
+                      message);
+  }
+  verdict.compile_seconds = seconds;
+  return verdict;
+}
+
+std::string packed(const Verdict& verdict) {
+  std::ostringstream text;
+  text << static_cast<int>(verdict.finding) << ' ' << verdict.compile_seconds << ' '
+       << verdict.compared << ' ' << verdict.skipped << '\n'
+       << verdict.detail;
+  return text.str();
+}
+
+Verdict unpacked(const std::string& text) {
+  Verdict verdict;
+  std::istringstream stream(text);
+  int finding = 0;
+  stream >> finding >> verdict.compile_seconds >> verdict.compared >> verdict.skipped;
+  stream.get();
+  verdict.finding = static_cast<Finding>(finding);
+  verdict.detail.assign(std::istreambuf_iterator<char>(stream), {});
+  return verdict;
+}
+
+}  // namespace
+
+const char* name(Finding finding) {
+  constexpr const char* kNames[] = {"agrees",   "unsupported", "compile error", "run error",
+                                    "mismatch", "crash",       "timeout"};
+  return kNames[static_cast<int>(finding)];
+}
+
+std::string Verdict::kind() const {
+  std::string kind = name(finding);
+  if (finding == Finding::kMismatch) return kind;
+  kind += ": ";
+  // Types and places differ from graph to graph.
+  int depth = 0;
+  for (char c : detail) {
+    depth += c == '<' ? 1 : 0;
+    if (depth == 0 && !std::isdigit(static_cast<unsigned char>(c)) && c != '\n') kind += c;
+    depth -= c == '>' && depth > 0 ? 1 : 0;
+  }
+  return kind.substr(0, 120);
+}
+
+std::string first_difference(const Array& expected, DType dtype, const void* actual) {
+  const auto* bytes = static_cast<const char*>(actual);
+  for (size_t i = 0; i < expected.elements.size(); ++i, bytes += byte_size(dtype)) {
+    const Number& want = expected.elements[i];
+    if (!want.is_known()) continue;
+    long double got = decode(dtype, bytes);
+    bool agrees = std::isnan(want.value) ? std::isnan(got)
+                  : std::isinf(want.value)
+                      ? got == want.value
+                      : std::fabs(got - want.value) <= static_cast<long double>(want.error);
+    if (agrees) continue;
+    char text[160];
+    std::snprintf(text, sizeof text, " element %zu is %.10Lg, expected %.10Lg within %.3g", i, got,
+                  want.value, want.error);
+    return text;
+  }
+  return "";
+}
+
+Verdict check_graph(const GraphCase& graph, const CheckOptions& options) {
+  std::vector<Arrays> expected;
+  for (const Request& request : graph.requests) {
+    auto arrays = interpret(graph.main(), request.inputs, request.symbols);
+    if (!arrays.is_ok())
+      return failure(Finding::kCompileError,
+                     "reference: " + std::string(arrays.status().message()));
+    expected.push_back(std::move(*arrays));
+  }
+  conformance::Limits limits;
+  limits.cpu_seconds = options.cpu_seconds;
+  auto work = [&] {
+    Verdict verdict = compile_and_run(graph, expected, options);
+    return conformance::Outcome{conformance::Verdict::kPass, "", packed(verdict)};
+  };
+  auto child = conformance::Child::start(work, limits);
+  if (!child) return failure(Finding::kCrash, "no process could be started");
+  conformance::Outcome outcome = child->finish();
+  if (outcome.verdict == conformance::Verdict::kTimeout) return failure(Finding::kTimeout, "");
+  if (outcome.verdict != conformance::Verdict::kPass)
+    return failure(Finding::kCrash, outcome.detail);
+  return unpacked(outcome.detail);
+}
+
+}  // namespace scopevm::property

@@ -1,0 +1,97 @@
+// A graph under construction: its values with their elements at every request, and the means to
+// extend it by an op, an input or a constant. What is tried is in random_ops.cpp.
+#pragma once
+
+#include <functional>
+#include <random>
+
+#include "compiler/graph/graph_ops.h"
+#include "mlir/IR/Builders.h"
+#include "tests/property/random_graph.h"
+
+namespace scopevm::property {
+
+using Dims = llvm::SmallVector<DimExpr>;
+using NamedAttributes = std::vector<std::pair<const char*, mlir::Attribute>>;
+
+// A value of the graph. Valid as long as its builder.
+struct Node {
+  mlir::Value value;
+  Arrays arrays;  // one a request
+
+  graph::TensorType type() const { return mlir::cast<graph::TensorType>(value.getType()); }
+  DType dtype() const { return type().getDtype(); }
+  int64_t rank() const { return type().getRank(); }
+  Dims dims() const { return Dims(type().getShape()); }
+};
+
+// What the elements of a fresh value may be.
+enum class Content { kAny, kWhole, kIndices };
+
+class GraphBuilder {
+ public:
+  GraphBuilder(uint64_t seed, mlir::MLIRContext& context);
+
+  // Chance.
+  int64_t below(int64_t n) { return n < 1 ? 0 : static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
+  int64_t between(int64_t low, int64_t high) { return low + below(high - low + 1); }
+  bool chance(int percent) { return below(100) < percent; }
+  template <typename T>
+  const T& one_of(const std::vector<T>& choices) {
+    return choices[static_cast<size_t>(below(static_cast<int64_t>(choices.size())))];
+  }
+
+  // A random value that fits, more likely a late one; null when none does.
+  const Node* pick(const std::function<bool(const Node&)>& fits);
+  // One of `dtype` that broadcasts with all of `beside` at every request; an input or a constant is
+  // made when there is none.
+  const Node* pick_beside(DType dtype, const std::vector<const Node*>& beside);
+  // A new input or constant. kIndices: in [-limit, limit) at each request (or [0, limit)).
+  const Node* fresh(DType dtype, Dims dims, Content content = Content::kAny,
+                    const std::vector<int64_t>& limits = {});
+  const Node* constant(const Array& array);
+  // The least that a dim is over all requests.
+  int64_t least(DimExpr dim) const;
+  std::vector<int64_t> values_of(DimExpr dim) const;  // one a request
+
+  DimExpr random_dim();
+  Dims random_dims(int64_t rank);
+  DType random_dtype();
+
+  // Appends sv.`name`. False, and no op, when the type rules or the reference refuse it, or when its
+  // values are too large or too uncertain to be worth comparing.
+  bool append(const std::string& name, const std::vector<const Node*>& operands,
+              const NamedAttributes& attributes = {});
+
+  mlir::Attribute dims_attribute(const Dims& dims);
+  mlir::Builder& attributes() { return builder_; }
+  size_t op_count() const { return op_count_; }
+
+  // Returns the values without uses, and a few others.
+  GraphCase finish();
+
+ private:
+  void choose_symbols();
+  bool fits_in_memory(const Dims& dims) const;
+  Array random_array(DType dtype, std::vector<int64_t> dims, Content content, int64_t limit);
+  long double random_number(DType dtype);
+  mlir::Operation* create(const std::string& name, const std::vector<const Node*>& operands,
+                          const NamedAttributes& attributes);
+  DimExpr as_input_dim(DimExpr dim);
+  void drop_unused();
+  bool is_worthwhile(const Array& array);
+
+  std::mt19937_64 random_;
+  mlir::MLIRContext* context_;
+  GraphCase graph_;
+  mlir::OpBuilder builder_;
+  mlir::func::FuncOp main_;
+  std::vector<std::string> symbols_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  size_t op_count_ = 0;
+};
+
+// Tries one random op. False when it came to nothing.
+bool propose_op(GraphBuilder& builder);
+
+}  // namespace scopevm::property

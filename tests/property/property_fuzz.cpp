@@ -1,0 +1,121 @@
+// property_fuzz: random graphs, compiled and compared with the reference. Prints what failed, shrunk,
+// and a summary; exits with 1 when anything did.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+#include "compiler/driver/context.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/property/shrink.h"
+
+namespace {
+
+using namespace scopevm;
+using namespace scopevm::property;
+
+struct Options {
+  uint64_t seed = 1;
+  int64_t graphs = 300;
+  int64_t most_ops = 250;
+  int64_t most_failures = 10;
+  int64_t seconds = 0;
+  bool shrinks = true;
+  bool prints = false;
+  bool is_verbose = false;
+  CheckOptions check;
+};
+
+struct Summary {
+  std::map<std::string, int64_t> failures;  // by kind
+  int64_t graphs = 0, ops = 0, compared = 0, skipped = 0, largest = 0;
+  double compile_seconds = 0, slowest = 0;
+  uint64_t slowest_seed = 0;
+
+  void add(uint64_t seed, const GraphCase& graph, const Verdict& verdict) {
+    ++graphs;
+    ops += graph.op_count();
+    largest = std::max(largest, graph.op_count());
+    compared += verdict.compared;
+    skipped += verdict.skipped;
+    compile_seconds += verdict.compile_seconds;
+    if (verdict.compile_seconds > slowest) {
+      slowest = verdict.compile_seconds;
+      slowest_seed = seed;
+    }
+    if (verdict.finding != Finding::kAgrees) ++failures[verdict.kind()];
+  }
+  int64_t failed() const {
+    int64_t count = 0;
+    for (const auto& [kind, n] : failures) count += n;
+    return count;
+  }
+  void print() const {
+    double n = std::max<double>(1, static_cast<double>(graphs));
+    std::printf("%lld graphs, %lld ops (%lld in the largest), %lld elements compared, %lld not "
+                "known\n",
+                static_cast<long long>(graphs), static_cast<long long>(ops),
+                static_cast<long long>(largest), static_cast<long long>(compared),
+                static_cast<long long>(skipped));
+    std::printf("compile: %.3f s a graph, at most %.2f s (seed %llu)\n", compile_seconds / n,
+                slowest, static_cast<unsigned long long>(slowest_seed));
+    for (const auto& [kind, count] : failures)
+      std::printf("%6lld %s\n", static_cast<long long>(count), kind.c_str());
+    std::printf("%lld failed\n", static_cast<long long>(failed()));
+  }
+};
+
+void show_failure(uint64_t seed, const GraphCase& graph, const Verdict& verdict,
+                  const Options& options) {
+  auto check = [&](const GraphCase& candidate) { return check_graph(candidate, options.check); };
+  Shrunk shrunk{graph.clone(), verdict};
+  if (options.shrinks) shrunk = shrink(graph, verdict, check);
+  std::printf("%s\n", report(seed, shrunk.graph, shrunk.verdict).c_str());
+  std::fflush(stdout);
+}
+
+int run(const Options& options) {
+  auto context = make_context();
+  context->disableMultithreading();
+  Summary summary;
+  auto began = std::chrono::steady_clock::now();
+  int64_t shown = 0;
+  for (int64_t i = 0; i < options.graphs; ++i) {
+    std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+    if (options.seconds > 0 && elapsed.count() > static_cast<double>(options.seconds)) break;
+    uint64_t seed = options.seed + static_cast<uint64_t>(i);
+    GraphCase graph = random_graph(seed, *context, options.most_ops);
+    if (options.prints) std::printf("%s\n", report(seed, graph, {}).c_str());
+    Verdict verdict = check_graph(graph, options.check);
+    summary.add(seed, graph, verdict);
+    if (options.is_verbose)
+      std::printf("seed %llu: %s, %lld ops, %.2f s\n", static_cast<unsigned long long>(seed),
+                  name(verdict.finding), static_cast<long long>(graph.op_count()),
+                  verdict.compile_seconds);
+    // Each kind of failure is shown once.
+    bool is_new = verdict.finding != Finding::kAgrees &&
+                  (verdict.finding == Finding::kMismatch || summary.failures[verdict.kind()] == 1);
+    if (is_new && shown++ < options.most_failures) show_failure(seed, graph, verdict, options);
+  }
+  summary.print();
+  return summary.failed() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Compares random graphs with a naive reference interpreter.");
+  app.add_option("--seed", options.seed, "of the first graph; the next has the next seed");
+  app.add_option("--graphs", options.graphs, "how many");
+  app.add_option("--ops", options.most_ops, "how many ops a graph has at most");
+  app.add_option("--seconds", options.seconds, "stop after so many; 0: never");
+  app.add_option("--failures", options.most_failures, "how many failures are shrunk and printed");
+  app.add_option("--cpu", options.check.cpu, "target CPU");
+  app.add_flag("!--no-shrink", options.shrinks, "print failures as they are");
+  app.add_flag("--print", options.prints, "print every graph");
+  app.add_flag("--verbose", options.is_verbose, "a line for every graph");
+  CLI11_PARSE(app, argc, argv);
+  return run(options);
+}

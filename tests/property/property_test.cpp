@@ -1,0 +1,117 @@
+// The property test's own parts: the same seed is the same graph, a wrong element is found, a crash
+// is an outcome, and a failing graph shrinks to the op that fails.
+#include <gtest/gtest.h>
+
+#include "compiler/driver/context.h"
+#include "compiler/graph/graph_ops.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "tests/property/shrink.h"
+
+namespace scopevm::property {
+namespace {
+
+std::unique_ptr<mlir::MLIRContext> quiet_context() {
+  auto context = make_context();
+  context->disableMultithreading();  // the checks fork
+  return context;
+}
+
+int count_of_muls(const GraphCase& graph) {
+  int count = 0;
+  graph.module.get()->walk([&](graph::MulOp) { ++count; });
+  return count;
+}
+
+Array of_floats(std::vector<int64_t> dims, const std::vector<float>& values) {
+  Array array = make_array(DType::kF32, std::move(dims));
+  for (size_t i = 0; i < values.size(); ++i) array.elements[i].value = values[i];
+  return array;
+}
+
+GraphCase parsed(const char* text, mlir::MLIRContext& context) {
+  GraphCase graph;
+  graph.module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  return graph;
+}
+
+constexpr const char kSum[] = R"(
+func.func @main(%x: !sv.tensor<f32[n]>, %y: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %0 = sv.add %x, %y : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  return %0 : !sv.tensor<f32[n]>
+})";
+
+TEST(RandomGraph, SameSeedSameGraph) {
+  auto one = quiet_context(), other = quiet_context();
+  for (uint64_t seed = 1; seed < 6; ++seed)
+    EXPECT_EQ(random_graph(seed, *one).text(), random_graph(seed, *other).text());
+  EXPECT_NE(random_graph(1, *one).text(), random_graph(2, *one).text());
+}
+
+TEST(RandomGraph, TextIsReadBackAsTheSameGraph) {
+  auto context = quiet_context();
+  for (uint64_t seed = 1; seed < 20; ++seed) {
+    GraphCase graph = random_graph(seed, *context, 30);
+    GraphCase read = parsed(graph.text().c_str(), *context);
+    ASSERT_TRUE(read.module) << graph.text();
+    EXPECT_EQ(read.text(), graph.text());
+  }
+}
+
+TEST(Check, FindsAnElementBeyondItsError) {
+  Array expected = of_floats({2}, {1, 2});
+  float right[] = {1, 2}, wrong[] = {1, 2.001f};
+  EXPECT_EQ(first_difference(expected, DType::kF32, right), "");
+  EXPECT_NE(first_difference(expected, DType::kF32, wrong), "");
+  expected.elements[1].error = 0.01;
+  EXPECT_EQ(first_difference(expected, DType::kF32, wrong), "");
+}
+
+TEST(Check, AgreesWithTheCompiler) {
+  auto context = quiet_context();
+  GraphCase graph = parsed(kSum, *context);
+  graph.requests = {{{{"n", 2}}, {of_floats({2}, {1, 2}), of_floats({2}, {3, 4})}},
+                    {{{"n", 0}}, {of_floats({0}, {}), of_floats({0}, {})}}};
+  Verdict verdict = check_graph(graph);
+  EXPECT_EQ(verdict.finding, Finding::kAgrees) << verdict.detail;
+  EXPECT_EQ(verdict.compared, 2);
+  EXPECT_EQ(verdict.skipped, 0);
+}
+
+// A target that does not exist.
+TEST(Check, ReportsAnErrorOfTheCompiler) {
+  auto context = quiet_context();
+  GraphCase graph = parsed(kSum, *context);
+  graph.requests = {{{{"n", 2}}, {of_floats({2}, {1, 2}), of_floats({2}, {3, 4})}}};
+  auto check = [](const GraphCase& candidate) { return check_graph(candidate); };
+  ASSERT_EQ(check(graph).finding, Finding::kAgrees);
+  CheckOptions options;
+  options.cpu = "no-such-cpu";
+  EXPECT_NE(check_graph(graph, options).finding, Finding::kAgrees);
+}
+
+TEST(Shrink, LeavesOnlyTheOpThatFails) {
+  auto context = quiet_context();
+  Check check = [](const GraphCase& graph) {
+    Verdict verdict;
+    if (count_of_muls(graph) > 0) verdict = {Finding::kMismatch, "a product"};
+    return verdict;
+  };
+  int shrunk_graphs = 0;
+  for (uint64_t seed = 1; seed < 40; ++seed) {
+    GraphCase graph = random_graph(seed, *context, 60);
+    Verdict verdict = check(graph);
+    if (verdict.finding == Finding::kAgrees || graph.op_count() < 10) continue;
+    Shrunk shrunk = shrink(graph, verdict, check);
+    EXPECT_EQ(count_of_muls(shrunk.graph), 1);
+    EXPECT_LE(shrunk.graph.op_count(), 3) << shrunk.graph.text();
+    EXPECT_EQ(shrunk.graph.requests.size(), 1u);
+    for (const Request& request : shrunk.graph.requests)
+      EXPECT_TRUE(interpret(shrunk.graph.main(), request.inputs, request.symbols).is_ok());
+    ++shrunk_graphs;
+  }
+  EXPECT_GT(shrunk_graphs, 3);
+}
+
+}  // namespace
+}  // namespace scopevm::property

@@ -1,0 +1,266 @@
+// Steps of shrinking; see shrink.h. A step makes a smaller candidate from a clone; the candidate is
+// kept when it fails in the same way.
+#include "tests/property/shrink.h"
+
+#include <cstdio>
+
+#include "compiler/graph/graph_ops.h"
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Verifier.h"
+
+namespace scopevm::property {
+namespace {
+
+std::vector<mlir::Operation*> ops_of(const GraphCase& graph) {
+  std::vector<mlir::Operation*> ops;
+  for (mlir::Operation& op : graph.main().getBody().front().without_terminator())
+    ops.push_back(&op);
+  return ops;
+}
+
+void set_type(mlir::func::FuncOp main) {
+  mlir::Block& block = main.getBody().front();
+  main.setFunctionType(mlir::FunctionType::get(main.getContext(), block.getArgumentTypes(),
+                                               block.getTerminator()->getOperandTypes()));
+}
+
+// Ops and inputs that nothing uses; an input stays when it alone has a symbol as its dim.
+void remove_dead(GraphCase& graph) {
+  mlir::func::FuncOp main = graph.main();
+  mlir::Block& block = main.getBody().front();
+  std::vector<mlir::Operation*> ops = ops_of(graph);
+  for (mlir::Operation* op : llvm::reverse(ops))
+    if (op->use_empty()) op->erase();
+  auto is_bound_elsewhere = [&](DimExpr dim, unsigned except) {
+    for (mlir::BlockArgument other : block.getArguments())
+      if (other.getArgNumber() != except &&
+          llvm::is_contained(mlir::cast<graph::TensorType>(other.getType()).getShape(), dim))
+        return true;
+    return false;
+  };
+  for (unsigned i = block.getNumArguments(); i-- > 0;) {
+    mlir::BlockArgument argument = block.getArgument(i);
+    bool is_needed = !argument.use_empty();
+    for (DimExpr dim : mlir::cast<graph::TensorType>(argument.getType()).getShape())
+      is_needed = is_needed || (!dim.is_constant() && !is_bound_elsewhere(dim, i));
+    if (is_needed) continue;
+    block.eraseArgument(i);
+    for (Request& request : graph.requests) request.inputs.erase(request.inputs.begin() + i);
+  }
+  set_type(main);
+}
+
+class Shrinker {
+ public:
+  Shrinker(const GraphCase& graph, const Verdict& verdict, const Check& check, int most_checks)
+      : best_{graph.clone(), verdict}, check_(check), most_checks_(most_checks) {}
+
+  Shrunk run() {
+    using Step = bool (Shrinker::*)();
+    bool is_smaller = true;
+    while (is_smaller && best_.checks < most_checks_) {
+      is_smaller = false;
+      for (Step step : {&Shrinker::one_output, &Shrinker::fewer_requests,
+                        &Shrinker::numbers_for_symbols, &Shrinker::cut_ops, &Shrinker::bypass_ops,
+                        &Shrinker::drop_outputs})
+        is_smaller = (this->*step)() || is_smaller;
+    }
+    return std::move(best_);
+  }
+
+ private:
+  // Keeps the candidate if it fails as the first graph did.
+  bool keeps_failing(GraphCase candidate) {
+    if (best_.checks >= most_checks_) return false;
+    remove_dead(candidate);
+    if (failed(mlir::verify(*candidate.module))) return false;
+    ++best_.checks;
+    Verdict verdict = check_(candidate);
+    if (verdict.kind() != best_.verdict.kind()) return false;
+    best_.graph = std::move(candidate);
+    best_.verdict = verdict;
+    return true;
+  }
+
+  bool one_output() {
+    auto count = best_.graph.main().getBody().front().getTerminator()->getNumOperands();
+    for (unsigned i = 0; count > 1 && i < count; ++i) {
+      GraphCase candidate = best_.graph.clone();
+      mlir::Operation* terminator = candidate.main().getBody().front().getTerminator();
+      terminator->setOperands(mlir::ValueRange{terminator->getOperand(i)});
+      if (keeps_failing(std::move(candidate))) return true;
+    }
+    return false;
+  }
+
+  bool drop_outputs() {
+    bool any = false;
+    for (unsigned i = 0;; ++i) {
+      GraphCase candidate = best_.graph.clone();
+      mlir::Operation* terminator = candidate.main().getBody().front().getTerminator();
+      if (terminator->getNumOperands() < 2 || i >= terminator->getNumOperands()) return any;
+      terminator->eraseOperand(i);
+      if (!keeps_failing(std::move(candidate))) continue;
+      any = true;
+      --i;
+    }
+  }
+
+  bool fewer_requests() {
+    for (size_t i = 0; best_.graph.requests.size() > 1 && i < best_.graph.requests.size(); ++i) {
+      GraphCase candidate = best_.graph.clone();
+      candidate.requests = {best_.graph.requests[i]};
+      if (keeps_failing(std::move(candidate))) return true;
+    }
+    return false;
+  }
+
+  // The values of all ops at every request, in op order.
+  std::vector<std::vector<Arrays>> all_values() {
+    std::vector<std::vector<Arrays>> values;
+    for (const Request& request : best_.graph.requests) {
+      llvm::DenseMap<mlir::Value, Array> known;
+      for (mlir::BlockArgument argument : best_.graph.main().getArguments())
+        known[argument] = request.inputs[argument.getArgNumber()];
+      std::vector<Arrays>& results = values.emplace_back();
+      for (mlir::Operation* op : ops_of(best_.graph)) {
+        std::vector<const Array*> operands;
+        for (mlir::Value operand : op->getOperands()) operands.push_back(&known.find(operand)->second);
+        auto computed = evaluate(op, operands, request.symbols);
+        results.push_back(computed.is_ok() ? *computed : Arrays());
+        if (!computed.is_ok()) return {};
+        for (size_t k = 0; k < results.back().size(); ++k)
+          known[op->getResult(static_cast<unsigned>(k))] = results.back()[k];
+      }
+    }
+    return values;
+  }
+
+  // The op's results become inputs: late ops first, which cuts most.
+  bool cut_ops() {
+    bool any = false;
+    auto values = all_values();
+    for (size_t i = ops_of(best_.graph).size(); i-- > 0 && !values.empty();) {
+      GraphCase candidate = best_.graph.clone();
+      mlir::Operation* op = ops_of(candidate)[i];
+      if (mlir::isa<graph::ConstantOp>(op) && op->getResult(0).use_empty()) continue;
+      for (mlir::OpResult result : op->getResults()) {
+        if (result.use_empty()) continue;
+        mlir::Block& block = candidate.main().getBody().front();
+        result.replaceAllUsesWith(block.addArgument(result.getType(), op->getLoc()));
+        for (size_t r = 0; r < candidate.requests.size(); ++r)
+          candidate.requests[r].inputs.push_back(
+              as_input(values[r][i][result.getResultNumber()]));
+      }
+      if (!keeps_failing(std::move(candidate))) continue;
+      any = true;
+      values = all_values();
+      i = std::min(i, ops_of(best_.graph).size());
+    }
+    return any;
+  }
+
+  // Elements that an input may have: floats of the type, and 0 for what is not known.
+  static Array as_input(Array array) {
+    for (Number& number : array.elements) {
+      if (!number.is_known()) number.value = 0;
+      if (is_float(array.dtype)) number.value = rounded(array.dtype, number.value);
+      number.error = 0;
+    }
+    return array;
+  }
+
+  // An op is replaced by an operand of its result's type.
+  bool bypass_ops() {
+    bool any = false;
+    for (size_t i = ops_of(best_.graph).size(); i-- > 0;) {
+      mlir::Operation* original = ops_of(best_.graph)[i];
+      for (unsigned k = 0; k < original->getNumOperands(); ++k) {
+        if (original->getOperand(k).getType() != original->getResult(0).getType()) continue;
+        GraphCase candidate = best_.graph.clone();
+        mlir::Operation* op = ops_of(candidate)[i];
+        op->getResult(0).replaceAllUsesWith(op->getOperand(k));
+        if (!keeps_failing(std::move(candidate))) continue;
+        any = true;
+        i = std::min(i, ops_of(best_.graph).size());
+        break;
+      }
+    }
+    return any;
+  }
+
+  bool numbers_for_symbols() {
+    if (best_.graph.requests.size() != 1) return false;
+    bool any = false;
+    for (const auto& [name, value] : Symbols(best_.graph.requests[0].symbols)) {
+      GraphCase candidate = best_.graph.clone();
+      substitute(candidate, name, value);
+      candidate.requests[0].symbols.erase(name);
+      any = keeps_failing(std::move(candidate)) || any;
+    }
+    return any;
+  }
+
+  static void substitute(GraphCase& graph, std::string_view name, int64_t number) {
+    auto substituted = [&](llvm::ArrayRef<DimExpr> dims) {
+      llvm::SmallVector<DimExpr> changed;
+      for (DimExpr dim : dims)
+        changed.push_back(dim.substitute([&](std::string_view symbol) -> std::optional<DimExpr> {
+          return symbol == name ? std::optional<DimExpr>(number) : std::nullopt;
+        }));
+      return changed;
+    };
+    mlir::AttrTypeReplacer replacer;
+    replacer.addReplacement([&](graph::TensorType type) -> mlir::Type {
+      return type.withShape(substituted(type.getShape()));
+    });
+    replacer.addReplacement([&](graph::DimsAttr dims) -> mlir::Attribute {
+      return graph::DimsAttr::get(dims.getContext(), substituted(dims.getValue()));
+    });
+    replacer.recursivelyReplaceElementsIn(*graph.module, /*replaceAttrs=*/true,
+                                          /*replaceLocs=*/false, /*replaceTypes=*/true);
+  }
+
+  Shrunk best_;
+  const Check& check_;
+  int most_checks_;
+};
+
+std::string str(const Array& array) {
+  constexpr size_t kMostPrinted = 64;
+  std::string text(scopevm::name(array.dtype));
+  text += "[";
+  for (size_t i = 0; i < array.dims.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(array.dims[i]);
+  text += "] =";
+  for (size_t i = 0; i < array.elements.size() && i < kMostPrinted; ++i) {
+    char number[48];
+    std::snprintf(number, sizeof number, " %.9Lg", array.elements[i].value);
+    text += number;
+  }
+  return text + (array.elements.size() > kMostPrinted ? " ..." : "");
+}
+
+}  // namespace
+
+Shrunk shrink(const GraphCase& graph, const Verdict& verdict, const Check& check, int most_checks) {
+  return Shrinker(graph, verdict, check, most_checks).run();
+}
+
+std::string report(uint64_t seed, const GraphCase& graph, const Verdict& verdict) {
+  std::string text = "// seed " + std::to_string(seed) + ": " + name(verdict.finding) + ": " +
+                     verdict.detail + "\n";
+  for (const Request& request : graph.requests) {
+    text += "// dims:";
+    for (const auto& [name, value] : request.symbols)
+      text += " " + name + "=" + std::to_string(value);
+    text += "\n";
+    for (size_t i = 0; i < request.inputs.size(); ++i)
+      text += "//   input" + std::to_string(i) + ": " + str(request.inputs[i]) + "\n";
+  }
+  return text + graph.text();
+}
+
+}  // namespace scopevm::property
