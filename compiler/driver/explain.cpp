@@ -122,14 +122,6 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
                            : DimExpr::symbol(input.name + ".shape[" + std::to_string(axis) + "]"));
     }
   }
-  std::map<int64_t, DimExpr> born;  // by slot; a value of any sign is the difference of two symbols
-  for (int stage = 0; stage < program.stage_count(); ++stage)
-    for (size_t i = 0; i < function.stages[stage].births.size(); ++i) {
-      const Birth& birth = function.stages[stage].births[i];
-      DimExpr symbol = DimExpr::symbol(birth.symbol);
-      DimExpr& value = born[program.birth_slot(stage, static_cast<int>(i))];
-      value = birth.part == Birth::Part::kNegative ? value - symbol : value + symbol;
-    }
   std::vector<DimExpr> values;
   for (const ShapeProgram::Instruction& i : program.instructions()) {
     auto operand = [&](ShapeProgram::ValueIndex index) { return values[index]; };
@@ -141,13 +133,10 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
         values.push_back(dims[i.immediate]);
         break;
       case Op::kBorn:
-        values.push_back(born[i.immediate]);
+        values.push_back(program.born_value(i.immediate));
         break;
       case Op::kThreads:
         values.push_back(DimExpr::symbol(kThreadsSymbol));
-        break;
-      case Op::kBorn:
-        values.push_back(program.born_value(i.immediate));
         break;
       case Op::kAdd:
         values.push_back(operand(i.a) + operand(i.b));
