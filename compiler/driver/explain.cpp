@@ -8,6 +8,7 @@
 #include "compiler/graph/passes.h"
 #include "compiler/graph/symbolic_values.h"
 #include "compiler/kernels/checks.h"
+#include "compiler/kernels/dim_trace.h"
 #include "compiler/kernels/lower.h"
 #include "compiler/placement/place.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,6 +60,12 @@ class GraphReader {
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       if (op.hasTrait<mlir::OpTrait::IsTerminator>()) continue;
+      for (const kernels::SymbolBirth& birth : kernels::births_of(&op))
+        if (seen_.insert(birth.symbol).second)
+          explained_.symbols.push_back({birth.symbol, "", birth.where});
+      if (auto assertion = mlir::dyn_cast<graph::AssertOp>(op))
+        explained_.checks.push_back({"assert " + kernels::DimTrace::name(assertion.getCondition()),
+                                     assertion.getMessage().str()});
       std::string name = kernels::op_name(&op), kind = op.getName().stripDialect().str();
       std::string maker = kind + (name == kind ? "" : " \"" + name + "\"");
       for (mlir::OpResult result : op.getResults()) {
@@ -125,11 +132,11 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
       case Op::kInputDim:
         values.push_back(dims[i.immediate]);
         break;
-      case Op::kThreads:
-        values.push_back(DimExpr::symbol(kThreadsSymbol));
-        break;
       case Op::kBorn:
         values.push_back(program.born_value(i.immediate));
+        break;
+      case Op::kThreads:
+        values.push_back(DimExpr::symbol(kThreadsSymbol));
         break;
       case Op::kAdd:
         values.push_back(operand(i.a) + operand(i.b));
@@ -171,8 +178,11 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
 
 void add_checks(const Function& function, const ShapeProgram& program, Explained& explained) {
   std::vector<DimExpr> values = expressions(function, program);
+  std::vector<ShapeExplanation::Check> assertions = std::move(explained.checks);
+  explained.checks.clear();
   for (const ShapeProgram::Condition& c : program.conditions())
     explained.checks.push_back({condition_text(c.kind, values[c.lhs], values[c.rhs]), c.message});
+  explained.checks.insert(explained.checks.end(), assertions.begin(), assertions.end());
 }
 
 void add_bounds(const Function& function, Explained& explained) {

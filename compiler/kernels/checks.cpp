@@ -27,6 +27,25 @@ Side dim_of(mlir::Value value, int64_t axis) {
           DimTrace::name(value) + " dim " + std::to_string(axis)};
 }
 
+// The least value of `e` over the iterations of the loops around `op`, where it falls steadily with
+// their counts: a slice at the count, of an input that is as long as the loop, stays inside.
+DimExpr at_last_iteration(DimExpr e, mlir::Operation* op) {
+  for (auto loop = op->getParentOfType<graph::LoopOp>(); loop;
+       loop = loop->getParentOfType<graph::LoopOp>()) {
+    llvm::ArrayRef<DimExpr> trip_count = loop.getTripCount().getValue();
+    if (trip_count.empty()) continue;
+    auto with = [&](DimExpr count) {
+      return e.substitute([&](std::string_view name) {
+        return name == std::string_view(loop.getIndex()) ? std::optional(count) : std::nullopt;
+      });
+    };
+    std::optional<int64_t> slope =
+        (with(DimExpr::symbol(loop.getIndex().str()) + 1) - e).as_constant();
+    if (slope && *slope < 0) e = with(trip_count.front() - 1);
+  }
+  return e;
+}
+
 class Collector {
  public:
   Collector(mlir::Operation* op, int scope, std::vector<Check>& checks)
@@ -45,7 +64,7 @@ class Collector {
 
   // `message` has {0} for a and {1} for b.
   void at_least(const Side& a, const Side& b, const std::string& message) {
-    if (is_never_negative(a.dim - b.dim)) return;
+    if (is_never_negative(at_last_iteration(a.dim - b.dim, op_))) return;
     add(Check::Kind::kAtLeast, a, b, message);
   }
 

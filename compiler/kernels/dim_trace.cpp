@@ -104,22 +104,42 @@ std::string DimTrace::name(mlir::Value value) {
 
 // `input "x" dim 2`, or the op that made the symbol.
 std::string DimTrace::birth_of(const std::string& symbol, mlir::Value value) {
-  DimExpr wanted = DimExpr::symbol(symbol);
-  value = outside_group(value);
-  mlir::Region* region = value.getParentRegion();
-  while (region && !mlir::isa<mlir::func::FuncOp>(region->getParentOp()))
-    region = region->getParentRegion();
-  if (region)
-    for (mlir::BlockArgument argument : region->getArguments())
-      for (auto [axis, dim] : llvm::enumerate(dims_of(argument)))
-        if (dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name() == symbol)
-          return name(argument) + " dim " + std::to_string(axis);
-  while (mlir::Operation* op = maker(value)) {
-    std::optional<Step> step = step_back(op, wanted);
-    if (!step || !mentions(step->dim, {symbol})) return quoted(op_name(op));
-    value = outside_group(step->from);
+  auto function = value.getParentRegion()->getParentOfType<mlir::func::FuncOp>();
+  if (!function) return "a value";
+  for (mlir::BlockArgument argument : function.getArguments())
+    for (auto [axis, dim] : llvm::enumerate(dims_of(argument)))
+      if (dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name() == symbol)
+        return name(argument) + " dim " + std::to_string(axis);
+  std::string birth;
+  function.walk([&](mlir::Operation* op) {
+    std::vector<SymbolBirth> births = births_of(op);
+    auto found = std::ranges::find(births, symbol, &SymbolBirth::symbol);
+    if (found == births.end()) return mlir::WalkResult::advance();
+    birth = found->where;
+    return mlir::WalkResult::interrupt();
+  });
+  return birth.empty() ? "a value" : birth;
+}
+
+std::vector<SymbolBirth> births_of(mlir::Operation* op) {
+  std::vector<SymbolBirth> births;
+  std::string maker = op->getName().stripDialect().str() + " \"" + op_name(op) + "\"";
+  if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) {
+    for (auto [index, symbol] : llvm::enumerate(read.getSymbols())) {
+      std::string name = mlir::cast<mlir::StringAttr>(symbol).getValue().str();
+      std::string where = DimTrace::name(read.getX()) + " element " + std::to_string(index);
+      births.push_back({name, where});
+      if (read.getIsSigned()) births.push_back({name + ".neg", where + ", where it is negative"});
+    }
+    return births;
   }
-  return name(value);
+  if (auto loop = mlir::dyn_cast<graph::LoopOp>(op))
+    births.push_back({loop.getIndex().str(), maker + " iteration"});
+  for (const char* list : {"carried_symbols", "symbols"})
+    if (auto symbols = op->getAttrOfType<mlir::ArrayAttr>(list))
+      for (auto symbol : symbols.getAsRange<mlir::StringAttr>())
+        births.push_back({symbol.getValue().str(), maker});
+  return births;
 }
 
 std::string DimTrace::origin(DimExpr e, mlir::Value value) {

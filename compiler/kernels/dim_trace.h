@@ -10,6 +10,13 @@
 
 namespace scopevm::kernels {
 
+// A symbol that an op makes, and what to call its origin.
+struct SymbolBirth {
+  std::string symbol;
+  std::string where;  // `"sizes" element 2`, `loop "scan_1"`
+};
+std::vector<SymbolBirth> births_of(mlir::Operation* op);
+
 class DimTrace {
  public:
   // Dims whose values the texts show are appended to `shown`; "{2}" stands for the first of them.
