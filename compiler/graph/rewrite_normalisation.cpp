@@ -83,8 +83,8 @@ mlir::Value as_parameter(mlir::Value value, TensorType x, int64_t axis, mlir::Op
     return DimsAttr::get(builder.getContext(), target);
   };
   mlir::Location location = value.getLoc();
-  value = builder.create<ExpandOp>(location, type_of(value).withShape(*shape), value,
-                                   attribute(dims));
+  value =
+      builder.create<ExpandOp>(location, type_of(value).withShape(*shape), value, attribute(dims));
   if (is_parameter(value, x, axis)) return value;
   return builder.create<ReshapeOp>(location, type_of(value).withShape(dims), value,
                                    attribute(dims));

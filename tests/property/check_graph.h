@@ -20,10 +20,10 @@ enum class Finding {
 
 struct Verdict {
   Finding finding = Finding::kAgrees;
-  std::string detail;  // the message, or the first element that differs
+  std::string detail;          // the message, or the first element that differs
   double compile_seconds = 0;  // of processor time
-  int64_t compared = 0;  // elements
-  int64_t skipped = 0;   // elements that the reference does not know
+  int64_t compared = 0;        // elements
+  int64_t skipped = 0;         // elements that the reference does not know
 
   // Two verdicts of one kind have one text: details without numbers and places.
   std::string kind() const;

@@ -79,7 +79,8 @@ std::vector<int64_t> GraphBuilder::values_of(DimExpr dim) const {
                           auto found = request.symbols.find(name);
                           if (found == request.symbols.end()) return std::nullopt;
                           return found->second;
-                        }).value_or(-1));
+                        })
+                         .value_or(-1));
   return values;
 }
 
@@ -101,6 +102,7 @@ bool GraphBuilder::fits_in_memory(const Dims& dims) const {
 }
 
 DimExpr GraphBuilder::random_dim() {
+  if (!read_.empty() && chance(15)) return DimExpr::symbol(one_of(read_));
   if (!symbols_.empty() && chance(50)) return DimExpr::symbol(one_of(symbols_));
   if (chance(3)) return 0;
   return one_of<int64_t>({1, 1, 2, 3, 4, 5, 7, 8, 12, 16, 17});
@@ -122,7 +124,8 @@ DType GraphBuilder::random_dtype() {
   if (at < 77) return DType::kF64;
   if (at < 83) return DType::kF16;
   if (at < 87) return DType::kBF16;
-  return one_of<DType>({DType::kI8, DType::kI16, DType::kU8, DType::kU16, DType::kU32, DType::kU64});
+  return one_of<DType>(
+      {DType::kI8, DType::kI16, DType::kU8, DType::kU16, DType::kU32, DType::kU64});
 }
 
 const Node* GraphBuilder::pick(const std::function<bool(const Node&)>& fits) {
@@ -185,14 +188,16 @@ const Node* GraphBuilder::constant(const Array& array) {
   std::vector<mlir::Attribute> elements;
   for (const Number& number : array.elements)
     elements.push_back(element_attribute(type, array.dtype, number.value));
-  auto value = mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(array.dims, type), elements);
+  auto value =
+      mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(array.dims, type), elements);
   return append("constant", {}, {{"value", value}}) ? nodes_.back().get() : nullptr;
 }
 
 // An input's dim is a number or a symbol: an expression becomes a symbol of the same values, which
 // only the calls' checks know to be equal.
 DimExpr GraphBuilder::as_input_dim(DimExpr dim) {
-  if (dim.is_constant() || dim.kind() == DimExpr::Kind::kSymbol) return dim;
+  bool is_symbol = dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name()[0] != '$';
+  if (dim.is_constant() || is_symbol) return dim;
   std::vector<int64_t> values = values_of(dim);
   for (const std::string& name : symbols_)
     if (values_of(DimExpr::symbol(name)) == values && chance(50)) return DimExpr::symbol(name);
@@ -245,10 +250,9 @@ mlir::Operation* GraphBuilder::create(const std::string& name,
   mlir::Operation* probe = mlir::Operation::create(state);
   llvm::SmallVector<mlir::Type> types;
   auto rules = mlir::dyn_cast<mlir::InferTypeOpInterface>(probe);
-  bool is_typed =
-      rules && succeeded(rules.inferReturnTypes(context_, location, values,
-                                                probe->getAttrDictionary(),
-                                                probe->getPropertiesStorage(), {}, types));
+  bool is_typed = rules && succeeded(rules.inferReturnTypes(
+                               context_, location, values, probe->getAttrDictionary(),
+                               probe->getPropertiesStorage(), {}, types));
   probe->destroy();
   if (!is_typed) return nullptr;
   state.addTypes(types);
@@ -366,13 +370,15 @@ GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_o
   GraphBuilder builder(seed, context);
   // Most graphs are small, so that there are many; some have hundreds of ops.
   int64_t at = builder.below(100);
-  int64_t ops = at < 75 ? builder.between(2, 14) : at < 96 ? builder.between(15, 40)
-                                                           : builder.between(60, 250);
+  int64_t ops = at < 75   ? builder.between(2, 14)
+                : at < 96 ? builder.between(15, 40)
+                          : builder.between(60, 250);
   ops = std::min(ops, most_ops);
   int64_t inputs = builder.between(1, 3);
   for (int64_t i = 0; i < inputs; ++i)
     builder.fresh(builder.random_dtype(), builder.random_dims(builder.between(0, 5)));
-  for (int64_t tries = 0; tries < 20 * ops && static_cast<int64_t>(builder.op_count()) < ops; ++tries)
+  for (int64_t tries = 0; tries < 20 * ops && static_cast<int64_t>(builder.op_count()) < ops;
+       ++tries)
     propose_op(builder);
   return builder.finish();
 }

@@ -33,7 +33,9 @@ class GraphBuilder {
   GraphBuilder(uint64_t seed, mlir::MLIRContext& context);
 
   // Chance.
-  int64_t below(int64_t n) { return n < 1 ? 0 : static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
+  int64_t below(int64_t n) {
+    return n < 1 ? 0 : static_cast<int64_t>(random_() % static_cast<uint64_t>(n));
+  }
   int64_t between(int64_t low, int64_t high) { return low + below(high - low + 1); }
   bool chance(int percent) { return below(100) < percent; }
   template <typename T>
@@ -58,10 +60,15 @@ class GraphBuilder {
   Dims random_dims(int64_t rank);
   DType random_dtype();
 
-  // Appends sv.`name`. False, and no op, when the type rules or the reference refuse it, or when its
-  // values are too large or too uncertain to be worth comparing.
+  // Appends sv.`name`. False, and no op, when the type rules or the reference refuse it, or when
+  // its values are too large or too uncertain to be worth comparing.
   bool append(const std::string& name, const std::vector<const Node*>& operands,
               const NamedAttributes& attributes = {});
+
+  // A branch or a loop, with random ops in its regions; symbols read from a value. False as above.
+  bool append_if();
+  bool append_loop();
+  bool append_read_dims();
 
   mlir::Attribute dims_attribute(const Dims& dims);
   mlir::Builder& attributes() { return builder_; }
@@ -78,6 +85,18 @@ class GraphBuilder {
   mlir::Operation* create(const std::string& name, const std::vector<const Node*>& operands,
                           const NamedAttributes& attributes);
   DimExpr as_input_dim(DimExpr dim);
+  // Nodes of the region are no operands of what follows it; inputs made meanwhile are.
+  void close_region(mlir::Region& region);
+  // Random ops where the builder stands.
+  void fill(int64_t ops);
+  const Node* node_of(mlir::Value value, Arrays arrays);
+  const Node* changed(const Node* x);  // an op on x of the same type; null when none was found
+  const Node* pick_like(const Node* x, mlir::Region& region);
+  std::string new_symbol(const char* prefix);
+  mlir::ArrayAttr names(const std::vector<std::string>& symbols);
+  // Runs a new op at every request, and makes its results nodes.
+  bool adopt(mlir::Operation* op);
+
   void drop_unused();
   bool is_worthwhile(const Array& array);
 
@@ -89,6 +108,9 @@ class GraphBuilder {
   std::vector<std::string> symbols_;
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t op_count_ = 0;
+  int depth_ = 0;                  // of regions around the insertion point
+  int64_t born_ = 0;               // symbols with names of their own
+  std::vector<std::string> read_;  // symbols read from values
 };
 
 // Tries one random op. False when it came to nothing.

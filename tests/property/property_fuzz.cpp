@@ -1,5 +1,5 @@
-// property_fuzz: random graphs, compiled and compared with the reference. Prints what failed, shrunk,
-// and a summary; exits with 1 when anything did.
+// property_fuzz: random graphs, compiled and compared with the reference. Prints what failed,
+// shrunk, and a summary; exits with 1 when anything did.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -53,11 +53,12 @@ struct Summary {
   }
   void print() const {
     double n = std::max<double>(1, static_cast<double>(graphs));
-    std::printf("%lld graphs, %lld ops (%lld in the largest), %lld elements compared, %lld not "
-                "known\n",
-                static_cast<long long>(graphs), static_cast<long long>(ops),
-                static_cast<long long>(largest), static_cast<long long>(compared),
-                static_cast<long long>(skipped));
+    std::printf(
+        "%lld graphs, %lld ops (%lld in the largest), %lld elements compared, %lld not "
+        "known\n",
+        static_cast<long long>(graphs), static_cast<long long>(ops),
+        static_cast<long long>(largest), static_cast<long long>(compared),
+        static_cast<long long>(skipped));
     std::printf("compile: %.3f s a graph, at most %.2f s (seed %llu)\n", compile_seconds / n,
                 slowest, static_cast<unsigned long long>(slowest_seed));
     for (const auto& [kind, count] : failures)
@@ -70,7 +71,8 @@ void show_failure(uint64_t seed, const GraphCase& graph, const Verdict& verdict,
                   const Options& options) {
   auto check = [&](const GraphCase& candidate) { return check_graph(candidate, options.check); };
   Shrunk shrunk{graph.clone(), verdict};
-  if (options.shrinks) shrunk = shrink(graph, verdict, check);
+  int most_checks = verdict.finding == Finding::kTimeout ? 20 : 300;  // each takes its time
+  if (options.shrinks) shrunk = shrink(graph, verdict, check, most_checks);
   std::printf("%s\n", report(seed, shrunk.graph, shrunk.verdict).c_str());
   std::fflush(stdout);
 }

@@ -31,8 +31,8 @@ struct GraphCase {
   GraphCase clone() const;
 };
 
-// The same seed gives the same graph, of `most_ops` ops at most (constants do not count). The context
-// must have the graph and func dialects.
+// The same seed gives the same graph, of `most_ops` ops at most (constants do not count). The
+// context must have the graph and func dialects.
 GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_ops = 250);
 
 }  // namespace scopevm::property

@@ -1,5 +1,5 @@
-// The ops that a random graph tries: a proposal per kind, which chooses operands and attributes. The
-// builder drops what does not fit, so a proposal need only be likely to.
+// The ops that a random graph tries: a proposal per kind, which chooses operands and attributes.
+// The builder drops what does not fit, so a proposal need only be likely to.
 #include <algorithm>
 
 #include "tests/property/graph_builder.h"
@@ -26,18 +26,19 @@ mlir::Attribute list(GraphBuilder& b, const std::vector<int64_t>& values) {
 }
 int64_t random_axis(GraphBuilder& b, const Node& x) { return b.below(x.rank()); }
 
-// --- Elementwise ----------------------------------------------------------------------------------
+// --- Elementwise
+// ----------------------------------------------------------------------------------
 
 bool unary(GraphBuilder& b) {
   const Node* x = b.pick(any);
   if (!x) return false;
   if (is_float(x->dtype()))
     return b.append(
-        b.one_of<std::string>(
-            {"abs",   "neg",  "exp",   "log",     "sqrt", "reciprocal", "sin",      "cos",   "tan",
-             "asin",  "acos", "atan",  "sinh",    "cosh", "tanh",       "asinh",    "acosh", "atanh",
-             "erf",   "ceil", "floor", "round",   "sign", "sigmoid",    "softplus", "relu",  "relu",
-             "tanh",  "is_nan"}),
+        b.one_of<std::string>({"abs",      "neg",  "exp",   "log",   "sqrt",  "reciprocal",
+                               "sin",      "cos",  "tan",   "asin",  "acos",  "atan",
+                               "sinh",     "cosh", "tanh",  "asinh", "acosh", "atanh",
+                               "erf",      "ceil", "floor", "round", "sign",  "sigmoid",
+                               "softplus", "relu", "relu",  "tanh",  "is_nan"}),
         {x});
   if (x->dtype() == DType::kBool) return b.append("not", {x});
   if (is_unsigned(x->dtype()))
@@ -58,18 +59,16 @@ bool binary(GraphBuilder& b) {
   if (!x || !y) return false;
   if (x->dtype() == DType::kBool)
     return b.append(b.one_of<std::string>({"and", "or", "xor", "equal"}), {x, y});
-  std::vector<std::string> names = {"add", "add", "sub",   "mul",        "mul",     "min",
-                                    "max", "div", "equal", "less",       "greater", "less_equal",
-                                    "mod", "fmod", "greater_equal"};
-  if (!is_float(x->dtype()))
-    names.insert(names.end(), {"bit_and", "bit_or", "bit_xor"});
+  std::vector<std::string> names = {"add",     "add",        "sub", "mul",   "mul",
+                                    "min",     "max",        "div", "equal", "less",
+                                    "greater", "less_equal", "mod", "fmod",  "greater_equal"};
+  if (!is_float(x->dtype())) names.insert(names.end(), {"bit_and", "bit_or", "bit_xor"});
   return b.append(b.one_of(names), {x, y});
 }
 
 bool shift(GraphBuilder& b) {
-  const Node* x = b.pick([](const Node& node) {
-    return is_unsigned(node.dtype()) && node.dtype() != DType::kBool;
-  });
+  const Node* x = b.pick(
+      [](const Node& node) { return is_unsigned(node.dtype()) && node.dtype() != DType::kBool; });
   if (!x) return false;
   std::vector<int64_t> limits(x->arrays.size(), 8 * byte_size(x->dtype()));
   const Node* bits = b.fresh(x->dtype(), x->dims(), Content::kIndices, limits);
@@ -101,7 +100,8 @@ bool cast(GraphBuilder& b) {
   return b.append("cast", {b.pick(any)}, {{"to", text(b, name(b.random_dtype()))}});
 }
 
-// --- Reductions and rows --------------------------------------------------------------------------
+// --- Reductions and rows
+// --------------------------------------------------------------------------
 
 bool reduce(GraphBuilder& b) {
   const Node* x = b.pick(holds_numbers);
@@ -151,7 +151,8 @@ bool layer_norm(GraphBuilder& b) {
                   {{"axis", i64(b, axis)}, {"epsilon", b.attributes().getF32FloatAttr(epsilon)}});
 }
 
-// --- Contractions ---------------------------------------------------------------------------------
+// --- Contractions
+// ---------------------------------------------------------------------------------
 
 bool matmul(GraphBuilder& b) {
   const Node* x = b.pick([](const Node& node) { return has_dims(node) && holds_floats(node); });
@@ -160,9 +161,8 @@ bool matmul(GraphBuilder& b) {
   Dims dims = x->dims();
   DimExpr depth = dims[dims.size() - (transpose_a && dims.size() > 1 ? 2 : 1)];
   const Node* y = nullptr;
-  if (b.chance(25)) y = b.pick([&](const Node& node) {
-      return has_dims(node) && node.dtype() == x->dtype();
-    });
+  if (b.chance(25))
+    y = b.pick([&](const Node& node) { return has_dims(node) && node.dtype() == x->dtype(); });
   if (!y) {
     Dims right = {depth};
     if (b.chance(90)) right.insert(transpose_b ? right.begin() : right.end(), b.random_dim());
@@ -171,8 +171,8 @@ bool matmul(GraphBuilder& b) {
         right.insert(right.begin(), b.chance(30) ? DimExpr(1) : dims[i]);
     y = b.fresh(x->dtype(), right);
   }
-  return b.append("matmul", {x, y}, {{"transpose_a", flag(b, transpose_a)},
-                                     {"transpose_b", flag(b, transpose_b)}});
+  return b.append("matmul", {x, y},
+                  {{"transpose_a", flag(b, transpose_a)}, {"transpose_b", flag(b, transpose_b)}});
 }
 
 // Attributes of a window over `rank` axes.
@@ -192,8 +192,8 @@ struct RandomWindow {
     }
   }
   NamedAttributes attributes(GraphBuilder& b) const {
-    return {{"strides", list(b, strides)}, {"pads", list(b, pads)},
-            {"dilations", list(b, dilations)}};
+    return {
+        {"strides", list(b, strides)}, {"pads", list(b, pads)}, {"dilations", list(b, dilations)}};
   }
 };
 
@@ -218,8 +218,8 @@ bool conv(GraphBuilder& b) {
   if (channels % group != 0) return false;
   bool is_transposed = b.chance(30);
   int64_t multiplier = b.between(1, 4);
-  Dims dims = is_transposed ? Dims{channels, multiplier}
-                            : Dims{group * multiplier, channels / group};
+  Dims dims =
+      is_transposed ? Dims{channels, multiplier} : Dims{group * multiplier, channels / group};
   for (int64_t size : window.kernel) dims.push_back(size);
   std::vector<const Node*> operands = {x, b.fresh(x->dtype(), dims)};
   if (b.chance(50)) operands.push_back(b.fresh(x->dtype(), {group * multiplier}));
@@ -245,7 +245,8 @@ bool pool(GraphBuilder& b) {
   return b.append("average_pool", {x}, attributes);
 }
 
-// --- Movement -------------------------------------------------------------------------------------
+// --- Movement
+// -------------------------------------------------------------------------------------
 
 bool transpose(GraphBuilder& b) {
   const Node* x = b.pick(any);
@@ -340,9 +341,10 @@ bool slice(GraphBuilder& b) {
       if (b.chance(50)) starts.back() = dim - sizes.back();
     }
   }
-  return b.append("slice", {x}, {{"starts", b.dims_attribute(starts)},
-                                 {"sizes", b.dims_attribute(sizes)},
-                                 {"steps", list(b, steps)}});
+  return b.append("slice", {x},
+                  {{"starts", b.dims_attribute(starts)},
+                   {"sizes", b.dims_attribute(sizes)},
+                   {"steps", list(b, steps)}});
 }
 
 bool pad(GraphBuilder& b) {
@@ -422,7 +424,8 @@ bool gather_nd(GraphBuilder& b) {
   dims.resize(static_cast<size_t>(batch));
   if (b.chance(70)) dims.push_back(b.random_dim());
   dims.push_back(depth);
-  return b.append("gather_nd", {x, indices_for(b, smallest, dims)}, {{"batch_dims", i64(b, batch)}});
+  return b.append("gather_nd", {x, indices_for(b, smallest, dims)},
+                  {{"batch_dims", i64(b, batch)}});
 }
 
 bool scatter_nd(GraphBuilder& b) {
@@ -462,9 +465,9 @@ bool top_k(GraphBuilder& b) {
   int64_t axis = random_axis(b, *x);
   DimExpr dim = x->dims()[axis];
   DimExpr k = b.chance(30) ? dim : DimExpr(b.between(1, std::max<int64_t>(1, b.least(dim))));
-  return b.append("top_k", {x}, {{"k", b.dims_attribute({k})},
-                                 {"axis", i64(b, axis)},
-                                 {"largest", flag(b, b.chance(60))}});
+  return b.append(
+      "top_k", {x},
+      {{"k", b.dims_attribute({k})}, {"axis", i64(b, axis)}, {"largest", flag(b, b.chance(60))}});
 }
 
 bool one_hot(GraphBuilder& b) {
@@ -478,7 +481,8 @@ bool one_hot(GraphBuilder& b) {
                    {"axis", i64(b, b.between(0, indices->rank()))}});
 }
 
-// --- Values ---------------------------------------------------------------------------------------
+// --- Values
+// ---------------------------------------------------------------------------------------
 
 bool iota(GraphBuilder& b) {
   DType dtype = b.chance(60) ? DType::kI64 : b.random_dtype();
@@ -494,10 +498,11 @@ bool iota(GraphBuilder& b) {
   mlir::Attribute start = number(b.between(is_natural ? 0 : -4, 4));
   mlir::Attribute step = number(b.between(is_natural ? 0 : -2, 2));
   if (!start) return false;
-  return b.append("iota", {}, {{"size", b.dims_attribute({b.random_dim()})},
-                               {"start", start},
-                               {"step", step},
-                               {"dtype", text(b, name(dtype))}});
+  return b.append("iota", {},
+                  {{"size", b.dims_attribute({b.random_dim()})},
+                   {"start", start},
+                   {"step", step},
+                   {"dtype", text(b, name(dtype))}});
 }
 
 bool dims_tensor(GraphBuilder& b) {
@@ -507,10 +512,18 @@ bool dims_tensor(GraphBuilder& b) {
   Dims dims = x->dims();
   if (scalar) dims.resize(1);
   DType dtype = b.one_of<DType>({DType::kI64, DType::kI64, DType::kI32, DType::kF32});
-  return b.append("dims_tensor", {}, {{"dims", b.dims_attribute(dims)},
-                                      {"scalar", flag(b, scalar)},
-                                      {"dtype", text(b, name(dtype))}});
+  return b.append("dims_tensor", {},
+                  {{"dims", b.dims_attribute(dims)},
+                   {"scalar", flag(b, scalar)},
+                   {"dtype", text(b, name(dtype))}});
 }
+
+// --- Control flow: random_regions.cpp
+// -------------------------------------------------------------
+
+bool branch(GraphBuilder& b) { return b.append_if(); }
+bool loop(GraphBuilder& b) { return b.append_loop(); }
+bool read_dims(GraphBuilder& b) { return b.append_read_dims(); }
 
 struct Kind {
   int weight;
@@ -518,14 +531,41 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {16, unary},   {1, is_infinite}, {22, binary},         {1, shift},
-    {3, power},    {4, select},      {5, cast},            {8, reduce},
-    {3, arg_reduce}, {4, softmax},   {3, cum_sum},         {3, layer_norm},
-    {7, matmul},   {5, conv},        {3, pool},            {5, transpose},
-    {6, reshape},  {3, expand},      {5, concat},          {6, slice},
-    {4, pad},      {3, gather},      {1, gather_elements}, {1, scatter_elements},
-    {1, gather_nd}, {1, scatter_nd}, {2, tile},            {1, trilu},
-    {2, top_k},    {2, one_hot},     {2, iota},            {2, dims_tensor},
+    {16, unary},
+    {1, is_infinite},
+    {22, binary},
+    {1, shift},
+    {3, power},
+    {4, select},
+    {5, cast},
+    {8, reduce},
+    {3, arg_reduce},
+    {4, softmax},
+    {3, cum_sum},
+    {3, layer_norm},
+    {7, matmul},
+    {5, conv},
+    {3, pool},
+    {5, transpose},
+    {6, reshape},
+    {3, expand},
+    {5, concat},
+    {6, slice},
+    {4, pad},
+    {3, gather},
+    {1, gather_elements},
+    {1, scatter_elements},
+    {1, gather_nd},
+    {1, scatter_nd},
+    {2, tile},
+    {1, trilu},
+    {2, top_k},
+    {2, one_hot},
+    {2, iota},
+    {2, dims_tensor},
+    {3, branch},
+    {3, loop},
+    {3, read_dims},
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "tests/property/reference.h"
 
 #include "compiler/graph/graph_ops.h"
-#include "llvm/ADT/DenseMap.h"
 
 namespace scopevm::property {
 
@@ -76,8 +75,6 @@ const Number& broadcast_element(const Array& x, std::span<const int64_t> index) 
   return x.elements[static_cast<size_t>(offset)];
 }
 
-namespace {
-
 Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& symbols) {
   for (size_t i = 0; i < results.size(); ++i) {
     mlir::Type type = op->getResult(static_cast<unsigned>(i)).getType();
@@ -89,6 +86,8 @@ Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& sy
   }
   return {};
 }
+
+namespace {
 
 Result<Arrays> evaluate_parts(llvm::StringRef name, const Operands& in) {
   for (auto part :
@@ -111,22 +110,11 @@ Result<Arrays> evaluate(mlir::Operation* op, std::vector<const Array*> operands,
 }
 
 Result<Arrays> interpret(mlir::func::FuncOp main, const Arrays& inputs, const Symbols& symbols) {
-  llvm::DenseMap<mlir::Value, Array> values;
+  Environment environment;
+  environment.symbols = symbols;
   for (mlir::BlockArgument argument : main.getArguments())
-    values[argument] = inputs[argument.getArgNumber()];
-  for (mlir::Operation& op : main.getBody().front()) {
-    std::vector<const Array*> operands;
-    for (mlir::Value operand : op.getOperands()) operands.push_back(&values.find(operand)->second);
-    if (mlir::isa<mlir::func::ReturnOp>(op)) {
-      Arrays results;
-      for (const Array* operand : operands) results.push_back(*operand);
-      return results;
-    }
-    SCOPEVM_ASSIGN_OR_RETURN(Arrays results, evaluate(&op, std::move(operands), symbols));
-    for (size_t i = 0; i < results.size(); ++i)
-      values[op.getResult(static_cast<unsigned>(i))] = std::move(results[i]);
-  }
-  return refuse("the function has no return");
+    environment.values[argument] = inputs[argument.getArgNumber()];
+  return execute_block(main.getBody().front(), environment);
 }
 
 }  // namespace scopevm::property

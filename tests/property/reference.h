@@ -1,10 +1,11 @@
-// The reference: a graph of sv ops evaluated by plain loops over wide numbers, one small function an
-// op, from what docs/ops.md says the op computes. It shares nothing with the compiler but the graph
-// itself: no pass, no kernel, no symbolic shape.
+// The reference: a graph of sv ops evaluated by plain loops over wide numbers, one small function
+// an op, from what docs/ops.md says the op computes. It shares nothing with the compiler but the
+// graph itself: no pass, no kernel, no symbolic shape.
 //   reference_elementwise.cpp   scalar functions, select, cast
 //   reference_reduction.cpp     reductions and ops along an axis
 //   reference_contraction.cpp   matmul, convolutions, pools
 //   reference_movement.cpp      ops that move elements, and values
+//   reference_control_flow.cpp  branches, loops, symbols read from values
 #pragma once
 
 #include <map>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Operation.h"
 #include "scopevm/status.h"
@@ -40,10 +42,21 @@ struct Operands {
   Result<std::vector<int64_t>> dims(const char* name) const;
 };
 
-// Errors: kInvalidArgument (operands that the op does not admit: an index out of range, dims that do
-// not broadcast), kUnsupported (an op that the reference does not know).
+// Errors: kInvalidArgument (operands that the op does not admit: an index out of range, dims that
+// do not broadcast), kUnsupported (an op that the reference does not know).
 Result<Arrays> evaluate(mlir::Operation* op, std::vector<const Array*> operands,
                         const Symbols& symbols);
+
+// Values and symbols while ops run.
+struct Environment {
+  llvm::DenseMap<mlir::Value, Array> values;
+  Symbols symbols;
+};
+
+// Runs an op, or a block's ops, whatever they contain; a block gives what its terminator names.
+Status execute(mlir::Operation* op, Environment& environment);
+Result<Arrays> execute_block(mlir::Block& block, Environment& environment);
+Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& symbols);
 
 // All results of @main. The dims that the types state are checked against those computed.
 Result<Arrays> interpret(mlir::func::FuncOp main, const Arrays& inputs, const Symbols& symbols);

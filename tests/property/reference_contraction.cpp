@@ -44,7 +44,8 @@ class DotProduct {
   double error_ = 0, count_ = 0;
 };
 
-// --- matmul ---------------------------------------------------------------------------------------
+// --- matmul
+// ---------------------------------------------------------------------------------------
 
 // A factor as a stack of matrices: a vector gets a dim in front or behind, a transposed one has its
 // last two swapped.
@@ -71,9 +72,9 @@ Result<Arrays> matmul(const Operands& in) {
   Array b = as_matrices(in[1], false, in.flag("transpose_b"));
   int64_t depth = a.dims.back();
   if (b.dims[b.dims.size() - 2] != depth) return refuse("inner dims differ");
-  SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> dims,
-                           broadcast_of({{a.dims.begin(), a.dims.end() - 2},
-                                         {b.dims.begin(), b.dims.end() - 2}}));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      std::vector<int64_t> dims,
+      broadcast_of({{a.dims.begin(), a.dims.end() - 2}, {b.dims.begin(), b.dims.end() - 2}}));
   dims.push_back(a.dims[a.dims.size() - 2]);
   dims.push_back(b.dims.back());
   Array result = make_array(a.dtype, dims);
@@ -92,7 +93,8 @@ Result<Arrays> matmul(const Operands& in) {
   return Arrays{std::move(result)};
 }
 
-// --- Windows --------------------------------------------------------------------------------------
+// --- Windows
+// --------------------------------------------------------------------------------------
 
 struct Window {
   std::vector<int64_t> kernel, strides, pads, dilations;
@@ -261,13 +263,13 @@ Result<Arrays> pool(const Operands& in, bool is_mean) {
                  [&](const Index&, const Index& source, bool inside) {
                    bool in_pads = true;
                    for (size_t i = 0; i < source.size(); ++i)
-                     in_pads = in_pads && source[i] < x.dims[2 + i] + window.pads[window.rank() + i];
+                     in_pads =
+                         in_pads && source[i] < x.dims[2 + i] + window.pads[window.rank() + i];
                    if (in_pads) ++taps;
                    if (inside) covered.push_back(at(x, joined(index[0], index[1], source)));
                  });
     int64_t count = count_pads ? taps : static_cast<int64_t>(covered.size());
-    result.elements[position++] =
-        is_mean ? mean_of(x.dtype, covered, count) : greatest_of(covered);
+    result.elements[position++] = is_mean ? mean_of(x.dtype, covered, count) : greatest_of(covered);
   });
   return Arrays{std::move(result)};
 }

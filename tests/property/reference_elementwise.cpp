@@ -21,8 +21,8 @@ Number truth(bool value) { return {value ? 1.0L : 0.0L, 0}; }
 double spread(const Number& x, Function f) {
   if (x.is_exact()) return 0;
   long double at = f(x.value);
-  long double stray = std::max(std::fabs(f(x.value - x.error) - at),
-                               std::fabs(f(x.value + x.error) - at));
+  long double stray =
+      std::max(std::fabs(f(x.value - x.error) - at), std::fabs(f(x.value + x.error) - at));
   return std::isfinite(stray) ? static_cast<double>(stray) * 1.001 : kUnknown;
 }
 
@@ -110,7 +110,8 @@ const std::unordered_map<std::string, Unary>& unary_functions() {
   return kFunctions;
 }
 
-// --- Two operands ---------------------------------------------------------------------------------
+// --- Two operands
+// ---------------------------------------------------------------------------------
 
 __int128 whole(const Number& x) { return static_cast<__int128>(x.value); }
 
@@ -221,7 +222,8 @@ const std::unordered_map<std::string, Binary>& binary_functions() {
   return kFunctions;
 }
 
-// --- Powers and casts -----------------------------------------------------------------------------
+// --- Powers and casts
+// -----------------------------------------------------------------------------
 
 // Modulo two to the width. Of what has overflowed many times over nothing is promised.
 Number integer_power(DType dtype, const Number& a, const Number& b) {
@@ -275,7 +277,8 @@ Number is_infinite(const Operands& in, const Number& x) {
   return truth(std::isinf(x.value) && in.flag(x.value < 0 ? "negative" : "positive"));
 }
 
-// --- Arrays ---------------------------------------------------------------------------------------
+// --- Arrays
+// ---------------------------------------------------------------------------------------
 
 template <typename Scalar>
 Result<Arrays> map(DType dtype, const Operands& in, Scalar scalar) {
@@ -330,9 +333,9 @@ std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const O
   if (auto unary = unary_functions().find(name.str()); unary != unary_functions().end())
     return map(dtype, in, [&](const Numbers& x) { return unary->second(dtype, *x[0]); });
   if (auto binary = binary_functions().find(name.str()); binary != binary_functions().end()) {
-    bool is_test = mlir::cast<graph::TensorType>(in.op->getResult(0).getType()).getDtype() ==
-                       DType::kBool &&
-                   (name == "equal" || name.starts_with("less") || name.starts_with("greater"));
+    bool is_test =
+        mlir::cast<graph::TensorType>(in.op->getResult(0).getType()).getDtype() == DType::kBool &&
+        (name == "equal" || name.starts_with("less") || name.starts_with("greater"));
     return map(is_test ? DType::kBool : dtype, in,
                [&](const Numbers& x) { return binary->second(dtype, *x[0], *x[1]); });
   }

@@ -367,7 +367,8 @@ Result<Arrays> top_k(const Operands& in) {
   return Arrays{std::move(values), std::move(indices)};
 }
 
-// --- Values ---------------------------------------------------------------------------------------
+// --- Values
+// ---------------------------------------------------------------------------------------
 
 long double number_of(mlir::Attribute attribute, DType dtype) {
   if (auto real = mlir::dyn_cast<mlir::FloatAttr>(attribute)) return real.getValueAsDouble();
@@ -417,24 +418,15 @@ Result<Arrays> dims_tensor(const Operands& in) {
 std::optional<Result<Arrays>> evaluate_movement(llvm::StringRef name, const Operands& in) {
   using Function = Result<Arrays> (*)(const Operands&);
   static const std::map<std::string, Function, std::less<>> kFunctions = {
-      {"transpose", transpose},
-      {"reshape", reshape},
-      {"expand", expand},
-      {"concat", concat},
-      {"slice", slice},
-      {"pad", pad},
-      {"gather", gather},
-      {"gather_elements", gather_elements},
-      {"gather_nd", gather_nd},
-      {"scatter_elements", scatter_elements},
-      {"scatter_nd", scatter_nd},
-      {"tile", tile},
-      {"one_hot", one_hot},
-      {"trilu", trilu},
-      {"top_k", top_k},
-      {"iota", iota},
-      {"constant", constant},
-      {"dims_tensor", dims_tensor},
+      {"transpose", transpose},   {"reshape", reshape},
+      {"expand", expand},         {"concat", concat},
+      {"slice", slice},           {"pad", pad},
+      {"gather", gather},         {"gather_elements", gather_elements},
+      {"gather_nd", gather_nd},   {"scatter_elements", scatter_elements},
+      {"scatter_nd", scatter_nd}, {"tile", tile},
+      {"one_hot", one_hot},       {"trilu", trilu},
+      {"top_k", top_k},           {"iota", iota},
+      {"constant", constant},     {"dims_tensor", dims_tensor},
   };
   auto found = kFunctions.find(std::string_view(name.data(), name.size()));
   if (found == kFunctions.end()) return std::nullopt;

@@ -14,9 +14,8 @@ bool all_known(const Numbers& x) {
   return std::all_of(x.begin(), x.end(), [](const Number& n) { return n.is_known(); });
 }
 bool all_finite(const Numbers& x) {
-  return std::all_of(x.begin(), x.end(), [](const Number& n) {
-    return n.is_known() && std::isfinite(n.value);
-  });
+  return std::all_of(x.begin(), x.end(),
+                     [](const Number& n) { return n.is_known() && std::isfinite(n.value); });
 }
 double greatest_error(const Numbers& x) {
   double error = 0;
@@ -66,8 +65,8 @@ Number product_of(DType dtype, const Numbers& x) {
   if (!is_float(dtype)) {
     Number product{1, 0};
     for (const Number& n : x)
-      product = wrapped(dtype, static_cast<__int128>(product.value) *
-                                   static_cast<__int128>(n.value));
+      product =
+          wrapped(dtype, static_cast<__int128>(product.value) * static_cast<__int128>(n.value));
     return product;
   }
   long double product = 1, above = 1;
@@ -198,7 +197,8 @@ void softmax_line(DType dtype, Numbers& x, bool is_log) {
     } else {
       double exponent = errors + size * unit(dtype);
       n = result_of(dtype, std::exp(distance) / sum,
-                    static_cast<double>(std::exp(distance) / sum) * (std::expm1(exponent) + own), 4);
+                    static_cast<double>(std::exp(distance) / sum) * (std::expm1(exponent) + own),
+                    4);
     }
   }
 }
@@ -249,8 +249,8 @@ void normalise(DType dtype, Numbers& x, double epsilon) {
   auto relative = static_cast<double>(variance_error / safe) + 8 * unit(dtype);
   for (Number& e : x) {
     long double value = (e.value - mean.value) / deviation;
-    auto error = static_cast<double>((e.error + mean.error) / std::sqrt(safe) +
-                                     std::fabs(value) * relative);
+    auto error =
+        static_cast<double>((e.error + mean.error) / std::sqrt(safe) + std::fabs(value) * relative);
     e = result_of(dtype, value, error, 8);
   }
 }
@@ -258,10 +258,10 @@ void normalise(DType dtype, Numbers& x, double epsilon) {
 Number scaled(DType dtype, const Number& x, const Number& scale, const Number* bias) {
   if (!x.is_known() || !scale.is_known() || (bias && !bias->is_known())) return kAnything;
   long double value = x.value * scale.value + (bias ? bias->value : 0);
-  double error = static_cast<double>(std::fabs(x.value) * scale.error +
-                                     std::fabs(scale.value) * x.error) +
-                 x.error * scale.error + (bias ? bias->error : 0) +
-                 static_cast<double>(std::fabs(x.value * scale.value)) * 4 * unit(dtype);
+  double error =
+      static_cast<double>(std::fabs(x.value) * scale.error + std::fabs(scale.value) * x.error) +
+      x.error * scale.error + (bias ? bias->error : 0) +
+      static_cast<double>(std::fabs(x.value * scale.value)) * 4 * unit(dtype);
   return result_of(dtype, value, error, 4);
 }
 
@@ -298,8 +298,7 @@ std::optional<Result<Arrays>> evaluate_reduction(llvm::StringRef name, const Ope
     });
   if (name == "arg_max" || name == "arg_min") return arg_reduce(in, name == "arg_max");
   if (name == "softmax" || name == "log_softmax")
-    return along_axis(
-        in, [&](Numbers& x) { softmax_line(in[0].dtype, x, name == "log_softmax"); });
+    return along_axis(in, [&](Numbers& x) { softmax_line(in[0].dtype, x, name == "log_softmax"); });
   if (name == "cum_sum")
     return along_axis(in, [&](Numbers& x) {
       accumulate(in[0].dtype, x, in.flag("exclusive"), in.flag("reverse"));

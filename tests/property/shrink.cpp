@@ -5,10 +5,11 @@
 #include <cstdio>
 
 #include "compiler/graph/graph_ops.h"
-#include "llvm/ADT/DenseMap.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace scopevm::property {
 namespace {
@@ -17,6 +18,13 @@ std::vector<mlir::Operation*> ops_of(const GraphCase& graph) {
   std::vector<mlir::Operation*> ops;
   for (mlir::Operation& op : graph.main().getBody().front().without_terminator())
     ops.push_back(&op);
+  return ops;
+}
+
+// Those within regions as well.
+std::vector<mlir::Operation*> all_ops_of(const GraphCase& graph) {
+  std::vector<mlir::Operation*> ops;
+  graph.main().getBody().walk([&](mlir::Operation* op) { ops.push_back(op); });
   return ops;
 }
 
@@ -30,9 +38,16 @@ void set_type(mlir::func::FuncOp main) {
 void remove_dead(GraphCase& graph) {
   mlir::func::FuncOp main = graph.main();
   mlir::Block& block = main.getBody().front();
-  std::vector<mlir::Operation*> ops = ops_of(graph);
-  for (mlir::Operation* op : llvm::reverse(ops))
-    if (op->use_empty()) op->erase();
+  // Inner ops before the op around them, users before what they use.
+  bool is_changed = true;
+  while (is_changed) {
+    is_changed = false;
+    main.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([&](mlir::Operation* op) {
+      if (!mlir::isOpTriviallyDead(op)) return;
+      op->erase();
+      is_changed = true;
+    });
+  }
   auto is_bound_elsewhere = [&](DimExpr dim, unsigned except) {
     for (mlir::BlockArgument other : block.getArguments())
       if (other.getArgNumber() != except &&
@@ -62,9 +77,9 @@ class Shrinker {
     bool is_smaller = true;
     while (is_smaller && best_.checks < most_checks_) {
       is_smaller = false;
-      for (Step step : {&Shrinker::one_output, &Shrinker::fewer_requests,
-                        &Shrinker::numbers_for_symbols, &Shrinker::cut_ops, &Shrinker::bypass_ops,
-                        &Shrinker::drop_outputs})
+      for (Step step :
+           {&Shrinker::one_output, &Shrinker::fewer_requests, &Shrinker::numbers_for_symbols,
+            &Shrinker::cut_ops, &Shrinker::bypass_ops, &Shrinker::drop_outputs})
         is_smaller = (this->*step)() || is_smaller;
     }
     return std::move(best_);
@@ -121,18 +136,15 @@ class Shrinker {
   std::vector<std::vector<Arrays>> all_values() {
     std::vector<std::vector<Arrays>> values;
     for (const Request& request : best_.graph.requests) {
-      llvm::DenseMap<mlir::Value, Array> known;
+      Environment environment;
+      environment.symbols = request.symbols;
       for (mlir::BlockArgument argument : best_.graph.main().getArguments())
-        known[argument] = request.inputs[argument.getArgNumber()];
+        environment.values[argument] = request.inputs[argument.getArgNumber()];
       std::vector<Arrays>& results = values.emplace_back();
       for (mlir::Operation* op : ops_of(best_.graph)) {
-        std::vector<const Array*> operands;
-        for (mlir::Value operand : op->getOperands()) operands.push_back(&known.find(operand)->second);
-        auto computed = evaluate(op, operands, request.symbols);
-        results.push_back(computed.is_ok() ? *computed : Arrays());
-        if (!computed.is_ok()) return {};
-        for (size_t k = 0; k < results.back().size(); ++k)
-          known[op->getResult(static_cast<unsigned>(k))] = results.back()[k];
+        if (!execute(op, environment).is_ok()) return {};
+        Arrays& arrays = results.emplace_back();
+        for (mlir::Value result : op->getResults()) arrays.push_back(environment.values[result]);
       }
     }
     return values;
@@ -151,8 +163,7 @@ class Shrinker {
         mlir::Block& block = candidate.main().getBody().front();
         result.replaceAllUsesWith(block.addArgument(result.getType(), op->getLoc()));
         for (size_t r = 0; r < candidate.requests.size(); ++r)
-          candidate.requests[r].inputs.push_back(
-              as_input(values[r][i][result.getResultNumber()]));
+          candidate.requests[r].inputs.push_back(as_input(values[r][i][result.getResultNumber()]));
       }
       if (!keeps_failing(std::move(candidate))) continue;
       any = true;
@@ -175,16 +186,17 @@ class Shrinker {
   // An op is replaced by an operand of its result's type.
   bool bypass_ops() {
     bool any = false;
-    for (size_t i = ops_of(best_.graph).size(); i-- > 0;) {
-      mlir::Operation* original = ops_of(best_.graph)[i];
+    for (size_t i = all_ops_of(best_.graph).size(); i-- > 0;) {
+      mlir::Operation* original = all_ops_of(best_.graph)[i];
+      if (original->getNumResults() == 0) continue;
       for (unsigned k = 0; k < original->getNumOperands(); ++k) {
         if (original->getOperand(k).getType() != original->getResult(0).getType()) continue;
         GraphCase candidate = best_.graph.clone();
-        mlir::Operation* op = ops_of(candidate)[i];
+        mlir::Operation* op = all_ops_of(candidate)[i];
         op->getResult(0).replaceAllUsesWith(op->getOperand(k));
         if (!keeps_failing(std::move(candidate))) continue;
         any = true;
-        i = std::min(i, ops_of(best_.graph).size());
+        i = std::min(i, all_ops_of(best_.graph).size());
         break;
       }
     }

@@ -1,6 +1,6 @@
 // Makes a failing graph small while it still fails in the same way: fewer outputs, values cut off
-// from what made them (they become inputs with the reference's elements), ops bypassed, one request,
-// numbers for symbols.
+// from what made them (they become inputs with the reference's elements), ops bypassed, one
+// request, numbers for symbols.
 #pragma once
 
 #include <functional>

@@ -136,14 +136,13 @@ TEST(MatMul, OneMatrixForABatchThatEndsInOne) {
   std::string a_type = tensor_type("3, 1, 4, 2"), c_type = tensor_type("3, 1, 2, 8");
   for (const char* b_dims : {"4, 8", "1, 1, 4, 8"}) {
     std::string b_type = tensor_type(b_dims);
-    auto runner =
-        compile("func.func @main(%a: " + a_type + ", %b: " + b_type + ") -> " + c_type +
-                " {\n  %c = sv.matmul %a, %b {transpose_a = true} : (" + a_type + ", " + b_type +
-                ") -> " + c_type + "\n  return %c : " + c_type + "\n}\n");
+    auto runner = compile("func.func @main(%a: " + a_type + ", %b: " + b_type + ") -> " + c_type +
+                          " {\n  %c = sv.matmul %a, %b {transpose_a = true} : (" + a_type + ", " +
+                          b_type + ") -> " + c_type + "\n  return %c : " + c_type + "\n}\n");
     ASSERT_TRUE(runner);
     Array a = random_f32({3, 1, 4, 2}, 5);
-    Array b = random_f32(b_dims[0] == '4' ? std::vector<int64_t>{4, 8}
-                                          : std::vector<int64_t>{1, 1, 4, 8}, 6);
+    Array b = random_f32(
+        b_dims[0] == '4' ? std::vector<int64_t>{4, 8} : std::vector<int64_t>{1, 1, 4, 8}, 6);
     expect_near(run_one(*runner, {a, b}), reference_matmul(a, b, true, false), b_dims);
   }
 }
