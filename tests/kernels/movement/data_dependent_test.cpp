@@ -58,7 +58,7 @@ void check_nonzero(DType dtype, Index dims, const std::vector<T>& data,
   auto found = static_cast<int64_t>(rows.size());
   rows.insert(rows.end(), columns.begin(), columns.end());
   for (const std::string& cpu : kCpus) {
-    auto actual = nonzero(Array::of(dtype, dims, data), found, cpu);
+    std::optional<Array> actual = nonzero(Array::of(dtype, dims, data), found, cpu);
     if (actual) EXPECT_EQ(actual->as<int64_t>(), rows) << cpu;
   }
 }
