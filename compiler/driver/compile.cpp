@@ -90,8 +90,8 @@ Status Compilation::simplify_and_fuse() {
     diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
     return mlir::success();
   });
-  if (failed(graph::simplify(*graph_)) || failed(graph::fuse(*graph_)) ||
-      failed(mlir::verify(*graph_)))
+  if (failed(graph::simplify(*graph_)) || failed(graph::hoist(*graph_)) ||
+      failed(graph::fuse(*graph_)) || failed(mlir::verify(*graph_)))
     return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics);
   dump("graph", *graph_);
   return {};

@@ -75,6 +75,10 @@ class AxisResampler {
     return out_ / in_;
   }
 
+  // The result's length. From a scale it need not be a whole number: ONNX rounds it for the dim
+  // only.
+  Formula length() { return r_.run_time_scales || !r_.scales.empty() ? scale_ * in_ : out_; }
+
   // The region's start (0) or end (1) on this axis.
   Formula region(int64_t end) { return Formula(n_, r_.roi).at(0, end * x_.rank() + axis_); }
 
@@ -84,7 +88,7 @@ class AxisResampler {
     Formula half_pixel = (o + 0.5) / scale_ - 0.5;
     const std::string& mode = r_.coordinates;
     if (mode == "asymmetric") return o / scale_;
-    if (mode == "align_corners") return o * (in_ - 1.0) / max(out_ - 1.0, 1.0);
+    if (mode == "align_corners") return o * (in_ - 1.0) / max(length() - 1.0, 1.0);
     if (mode == "tf_half_pixel_for_nn") return (o + 0.5) / scale_;
     if (mode == "half_pixel_symmetric") return half_pixel + (in_ - out_ / scale_) * 0.5;
     if (mode == "pytorch_half_pixel") return select(out_ == 1.0, o * 0.0, half_pixel);
@@ -179,7 +183,11 @@ bool is_float(DType dtype) {
 Value resample(Node& n, Value x, const Resample& r) {
   if (n.has_failed()) return {};
   bool is_nearest = r.mode == "nearest", is_real = is_float(n.dtype(x));
-  bool is_plain = !r.run_time_scales && !r.roi && (is_nearest || !r.antialias);
+  bool has_broken_length =
+      r.coordinates == "align_corners" &&
+      llvm::any_of(r.scales, [](float scale) { return scale != std::floor(scale); });
+  bool is_plain =
+      !r.run_time_scales && !r.roi && !has_broken_length && (is_nearest || !r.antialias);
   DType computed = n.dtype(x) == DType::kF64 ? DType::kF64 : DType::kF32;
   if (!is_nearest && (!is_real || !is_plain)) {
     Value wide = n.cast(x, computed);

@@ -147,7 +147,7 @@ Values stft(Node& n) {
   else
     length = n.dim(signal, 1);
   if (!step || !length || n.has_failed()) return Value();
-  if (!n.intervals().is_at_least(*step, 1)) return n.fail("the frame step may be 0"), Value();
+  n.require_at_least(*step, 1, "the frame step is {0}, below {1}");
   DimExpr frames = floordiv(n.dim(signal, 1) - *length, *step) + 1;
   Formula start = iota(n, frames, DType::kI64) * number(n, *step, DType::kI64);
   Formula index = start.unsqueeze({1}) + iota(n, *length, DType::kI64).unsqueeze({0});

@@ -14,6 +14,9 @@ namespace scopevm::graph {
 // Folds constants, removes identities and what is unused: simplify.cpp.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
 
+// Moves out of loops what all iterations can share, or compute at once: hoist.cpp.
+llvm::LogicalResult hoist(mlir::ModuleOp module);
+
 // Replaces symbols in the types of a function's arguments, and infers all types behind them:
 // specialise.cpp. Fails with a diagnostic where an op does not take the new types.
 using Replacement = std::function<std::optional<DimExpr>(std::string_view)>;

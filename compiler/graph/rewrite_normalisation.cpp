@@ -1,9 +1,12 @@
 // Layer normalisation, written out as exporters do, -> one sv.layer_norm:
 //
 //   centred = x - mean(x);  centred / sqrt(mean(centred * centred) + epsilon) * scale + bias
+//
+// and an sv.layer_norm whose scale or bias broadcasts -> one whose parameters have all the dims.
 #include <cstring>
 
 #include "compiler/graph/elements.h"
+#include "compiler/graph/infer.h"
 #include "compiler/graph/rewrites.h"
 
 namespace scopevm::graph {
@@ -69,10 +72,40 @@ bool is_parameter(mlir::Value value, TensorType x, int64_t axis) {
   return type_of(value).getShape() == x.getShape().drop_front(axis);
 }
 
+// `value` with the normalised dims. Dims that are equal at run time only are checked by the expand;
+// the reshape then names them alike.
+mlir::Value as_parameter(mlir::Value value, TensorType x, int64_t axis, mlir::OpBuilder& builder) {
+  if (!value || is_parameter(value, x, axis)) return value;
+  llvm::ArrayRef<DimExpr> dims = x.getShape().drop_front(axis);
+  auto shape = broadcast_shapes(type_of(value).getShape(), dims);
+  if (!shape || shape->size() != dims.size()) return value;
+  auto attribute = [&](llvm::ArrayRef<DimExpr> target) {
+    return DimsAttr::get(builder.getContext(), target);
+  };
+  mlir::Location location = value.getLoc();
+  value = builder.create<ExpandOp>(location, type_of(value).withShape(*shape), value,
+                                   attribute(dims));
+  if (is_parameter(value, x, axis)) return value;
+  return builder.create<ReshapeOp>(location, type_of(value).withShape(dims), value,
+                                   attribute(dims));
+}
+
+mlir::Value rewrite_parameters(LayerNormOp op, mlir::OpBuilder& builder) {
+  TensorType x = type_of(op.getX());
+  auto axis = static_cast<int64_t>(op.getAxis());
+  if (axis < 0 || axis >= x.getRank()) return {};
+  mlir::Value scale = as_parameter(op.getScale(), x, axis, builder);
+  mlir::Value bias = as_parameter(op.getBias(), x, axis, builder);
+  if (scale == op.getScale() && bias == op.getBias()) return {};
+  return builder.create<LayerNormOp>(op.getLoc(), x, op.getX(), scale, bias, op.getAxisAttr(),
+                                     op.getEpsilonAttr());
+}
+
 }  // namespace
 
 // At the addition of the bias; the scale alone is left as it is.
 mlir::Value rewrite_normalisation(mlir::Operation* op, mlir::OpBuilder& builder) {
+  if (auto norm = mlir::dyn_cast<LayerNormOp>(op)) return rewrite_parameters(norm, builder);
   auto add = mlir::dyn_cast<AddOp>(op);
   if (!add || type_of(add.getResult()).getDtype() != DType::kF32) return {};
   for (bool swap_bias : {false, true}) {

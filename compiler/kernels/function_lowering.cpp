@@ -146,6 +146,8 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   if (mlir::isa<graph::ConstantOp>(op)) return mlir::success();  // made when first used
   if (mlir::isa<graph::RequireOp>(op)) return mlir::success();   // a check, no step
   if (auto reshape = mlir::dyn_cast<graph::ReshapeOp>(op)) return lower_reshape(reshape);
+  if (auto slice = mlir::dyn_cast<graph::SliceOp>(op); slice && is_part(slice))
+    return lower_part(slice), mlir::success();
   if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return lower_if(branch);
   if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return lower_loop(loop);
   if (auto claim = mlir::dyn_cast<graph::AssertOp>(op)) {

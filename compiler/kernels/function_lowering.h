@@ -1,6 +1,7 @@
 // One graph function -> a Program function. Private to compiler/kernels.
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
+//   slice_view.cpp        slices that are parts of what they slice
 //   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
 #pragma once
 
@@ -55,6 +56,10 @@ class FunctionLowering : public LoweringContext {
   llvm::LogicalResult lower_block(mlir::Block& block);
   llvm::LogicalResult lower_op(mlir::Operation* op);
   llvm::LogicalResult lower_reshape(graph::ReshapeOp op);
+
+  // --- slice_view.cpp ---
+  static bool is_part(graph::SliceOp slice);
+  void lower_part(graph::SliceOp slice);
 
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);

@@ -167,7 +167,7 @@ TEST(Split, SizesOfTheCall) {
   EXPECT_THAT(elements(results[1]), ElementsAre(2, 3));
   EXPECT_THAT(elements(graph.run({x, integers({3, 0})})[1]), IsEmpty());
   expect_refused(graph, {x, integers({1, 1})}, "the parts add up to 2, the dim is 3");
-  expect_refused(graph, {x, integers({2, 2})}, "the parts add up to 4, the dim is 3");
+  expect_refused(graph, {x, integers({2, 2})}, "the slice ends at 4, input \"x\" dim 0 is 3");
   expect_refused(graph, {x, integers({4, -1})}, "below 0");
 }
 

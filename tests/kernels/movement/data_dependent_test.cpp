@@ -58,8 +58,8 @@ void check_nonzero(DType dtype, Index dims, const std::vector<T>& data,
   auto found = static_cast<int64_t>(rows.size());
   rows.insert(rows.end(), columns.begin(), columns.end());
   for (const std::string& cpu : kCpus) {
-    std::optional<Array> actual = nonzero(Array::of(dtype, dims, data), found, cpu);
-    if (actual) EXPECT_EQ(actual->as<int64_t>(), rows) << cpu;
+    auto actual = nonzero(Array::of(dtype, dims, data), found, cpu);
+    if (actual) EXPECT_EQ(actual->template as<int64_t>(), rows) << cpu;
   }
 }
 

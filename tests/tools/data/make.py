@@ -24,7 +24,7 @@ save("join", [helper.make_node("Concat", ["x", "y"], ["z"], "join_1", axis=1)],
      {"x": ["n", 4], "y": ["n", 3]}, {"z": ["n", 7]})
 save("unknown_op", [helper.make_node("Frobnicate", ["x"], ["y"], "frob_7")],
      {"x": ["n", 4]}, {"y": ["n", 4]})
-save("unsupported_op", [helper.make_node("Det", ["x"], ["y"], "det_3")],
+save("unsupported_op", [helper.make_node("RandomUniformLike", ["x"], ["y"], "random_3")],
      {"x": ["n", 4, 4]}, {"y": ["n"]})
 save("undefined_value", [helper.make_node("Relu", ["nowhere"], ["y"], "relu_2")],
      {"x": ["n", 4]}, {"y": ["n", 4]})

@@ -1,0 +1,19 @@
+// What passes over loops ask about a loop's body.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "compiler/graph/graph_ops.h"
+
+namespace scopevm::graph {
+
+// Symbols that are known only inside of the loop.
+std::set<std::string> symbols_born_in(LoopOp loop);
+
+// True when a result type or an attribute of `op` has one of the symbols.
+bool mentions(mlir::Operation* op, const std::set<std::string>& symbols);
+
+bool is_outside(mlir::Value value, LoopOp loop);
+
+}  // namespace scopevm::graph
