@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "compiler/frontend/formula.h"
+#include "compiler/frontend/run_time_axes.h"
 #include "compiler/shapes/dim_text.h"
 
 namespace scopevm::frontend {
@@ -59,11 +60,7 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
     }
     return parts;
   }
-  if (!dim.is_constant()) {
-    n.unsupported("dim " + short_text(dim) + " may not divide into " + llvm::Twine(count) +
-                  " equal parts");
-    return std::nullopt;
-  }
+  if (!dim.is_constant()) return parts;  // equal ones, or the call fails
   parts.back() = dim - part * DimExpr(count - 1);
   if (*parts.back().as_constant() < 0) {
     n.fail("dim " + short_text(dim) + " is too small for " + llvm::Twine(count) + " parts");
@@ -82,6 +79,8 @@ Values split(Node& n) {
     return n.fail("split has " + llvm::Twine(parts->size()) + " parts for " +
                   llvm::Twine(n.output_count()) + " outputs"),
            Value();
+  DimExpr total = std::accumulate(parts->begin(), parts->end(), DimExpr(0));
+  n.require_equal(total, dim, "the parts add up to {0}, the dim is {1}");
   llvm::SmallVector<Value> results;
   DimExpr at = 0;
   for (DimExpr part : *parts) {
@@ -91,7 +90,6 @@ Values split(Node& n) {
     results.push_back(n.slice(x, starts, sizes));
     at = at + part;
   }
-  n.require_equal(at, dim, "the parts add up to {0}, the dim is {1}");
   return mlir::ValueRange(results);
 }
 
@@ -122,6 +120,20 @@ Dims pads_of_axes(Node& n, const Dims& some, const Ints& axes) {
   return pads;
 }
 
+// The same where only the call knows the axes.
+Value pads_of_run_time_axes(Node& n, Value some, Value axes) {
+  std::optional<int64_t> count = count_of_axes(n, axes);
+  if (!count || n.has_failed()) return {};
+  if (n.rank(some) != 1 || !n.dim(some, 0).is_constant(2 * *count))
+    return n.fail("pads do not fit " + llvm::Twine(*count) + " axes"), Value();
+  llvm::SmallVector<Value> ends;
+  for (int64_t end = 0; end < 2; ++end) {
+    Value of_end = n.slice(some, {DimExpr(end * *count)}, {DimExpr(*count)});
+    ends.push_back(over_all_axes(n, axes, of_end, n.rank(n.input(0)), 0));
+  }
+  return n.emit<ConcatOp>(ends, {n.attr("axis", int64_t{0})});
+}
+
 Values pad(Node& n, Dims pads, Value value) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "constant");
@@ -141,9 +153,11 @@ Values pad_with_attributes(Node& n) {
 }
 
 Values pad(Node& n) {
-  Dims pads = n.dims_of(n.input(1), "the padding", Node::Sign::kAny);
-  if (n.opset() >= 18 && n.has_input(3))
-    pads = pads_of_axes(n, pads, n.integers_of(n.input(3), "the axes"));
+  Value given = n.input(1), axes = n.opset() >= 18 ? n.input_or(3, Value()) : Value();
+  bool are_open = axes && !n.is_known(axes);
+  if (are_open) given = pads_of_run_time_axes(n, given, axes);
+  Dims pads = n.dims_of(given, "the padding", Node::Sign::kAny);
+  if (axes && !are_open) pads = pads_of_axes(n, pads, n.integers_of(axes, "the axes"));
   return pad(n, pads, n.input_or(2, Value()));
 }
 

@@ -144,8 +144,9 @@ Value squeeze_ones(Node& n, Value x) {
     if (dim.is_constant(1)) continue;
     dims.push_back(dim);
     if (n.intervals().of(dim).min <= 1 && !dim.is_constant())
-      n.require_at_least((dim - 1) * (dim - 1), 1,
-                         "without axes, " + dim.str() + " must not be 1: the rank would change");
+      n.require_at_least(
+          (dim - 1) * (dim - 1), 1,
+          "without axes, dim " + short_text(dim) + " must not be 1: the rank would change");
   }
   return n.reshape(x, dims);
 }

@@ -186,6 +186,25 @@ bool GraphImporter::has_open_choice(size_t from) const {
                    true) != choices_.begin() + static_cast<std::ptrdiff_t>(choices_made_);
 }
 
+namespace {
+
+// What iterations gather has one shape in all of them. Where its dims change as far as is known
+// here, the body's graph may say what they are, and the call is held to that.
+Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared) {
+  const auto& shape = declared.type().tensor_type().shape();
+  if (!declared.type().tensor_type().has_shape() || shape.dim_size() != n.rank(part)) return part;
+  Dims dims(n.shape(part));
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const auto& dim = shape.dim(static_cast<int>(axis));
+    bool is_born =
+        llvm::any_of(dims[axis].symbols(), [](const std::string& s) { return s[0] == '$'; });
+    if (is_born && dim.has_dim_value()) dims[axis] = dim.dim_value();
+  }
+  return n.reshape(part, dims);
+}
+
+}  // namespace
+
 // Inputs: trip count, condition, carried values; the first two may be absent.
 Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
@@ -220,7 +239,10 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
         bool always = known && known->size() == 1 && (*known)[0].is_constant(1);
         if (has_condition && !always) iteration.condition = n.reshape(outputs[0], {});
         iteration.carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
-        iteration.parts.assign(outputs.begin() + 1 + carried.size(), outputs.end());
+        for (size_t i = 1 + carried.size(); i < outputs.size(); ++i)
+          iteration.parts.push_back(
+              part_as_declared(n, outputs[i], body->output(static_cast<int>(i))));
+        if (n.has_failed()) return n.status();
         return iteration;
       });
 }

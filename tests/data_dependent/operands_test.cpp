@@ -171,6 +171,28 @@ TEST(Split, SizesOfTheCall) {
   expect_refused(graph, {x, integers({4, -1})}, "below 0");
 }
 
+TEST(Split, EqualPartsOfTheCall) {
+  Graph graph = model("split_equal");
+  auto results = graph.run({floats({1, 2, 3, 4})});
+  EXPECT_THAT(elements(results[0]), ElementsAre(1, 2));
+  EXPECT_THAT(elements(results[1]), ElementsAre(3, 4));
+  expect_refused(graph, {floats({1, 2, 3})}, "the parts add up to 2, the dim is 3");
+}
+
+TEST(Pad, AxesOfTheCall) {
+  Graph graph = model("pad_axes");
+  Tensor x = floats({1, 2}, {1, 2});
+  auto run = [&](int64_t before, int64_t after, int64_t axis) {
+    return elements(graph.run({x, integers({before, after}), integers({axis})})[0]);
+  };
+  EXPECT_THAT(run(1, 2, 1), ElementsAre(0, 1, 2, 0, 0));
+  EXPECT_THAT(run(0, 1, -2), ElementsAre(1, 2, 0, 0));
+  EXPECT_THAT(run(-1, 1, 1), ElementsAre(2, 0));
+  EXPECT_THAT(run(-2, 0, 1), IsEmpty());
+  expect_refused(graph, {x, integers({0, 0}), integers({2})}, "must be distinct and fit rank 2");
+  EXPECT_FALSE(graph.status_of({x, integers({-2, -1}), integers({1})}).is_ok());
+}
+
 TEST(Trilu, DiagonalOfTheCall) {
   Graph graph = model("trilu");
   Tensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6});

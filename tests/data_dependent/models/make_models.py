@@ -17,11 +17,11 @@ def value(name, dtype, *shape):
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
-def save(name, nodes, inputs, outputs, initializers=()):
+def save(name, nodes, inputs, outputs, initializers=(), opset=17):
     graph = helper.make_graph(nodes, name, inputs, outputs, [
         numpy_helper.from_array(array, key) for key, array in initializers
     ])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     model.producer_name = "scopevm tests"
     with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
         file.write(model.SerializeToString())
@@ -92,6 +92,11 @@ save("top_k", [node("TopK", ["x", "k"], ["y", "at"])], [value("x", F32, "n"), va
 save("split", [node("Split", ["x", "sizes"], ["a", "b"])],
      [value("x", F32, "n"), value("sizes", I64, 2)],
      [value("a", F32, None), value("b", F32, None)])
+save("split_equal", [node("Split", ["x"], ["a", "b"])], [value("x", F32, "n")],
+     [value("a", F32, None), value("b", F32, None)])
+save("pad_axes", [node("Pad", ["x", "pads", "", "axes"], ["y"])],
+     [value("x", F32, "n", "m"), value("pads", I64, 2), value("axes", I64, 1)],
+     [value("y", F32, None, None)], opset=18)
 save("trilu", [node("Trilu", ["x", "k"], ["y"], upper=1)],
      [value("x", F32, "n", "m"), value("k", I64)], [value("y", F32, "n", "m")])
 save("one_hot", [node("OneHot", ["x", "depth", "values"], ["y"])],
