@@ -170,6 +170,8 @@ llvm::ArrayRef<OpRow> contraction_ops();
 llvm::ArrayRef<OpRow> elementwise_ops();
 llvm::ArrayRef<OpRow> movement_ops();
 llvm::ArrayRef<OpRow> normalisation_ops();
+llvm::ArrayRef<OpRow> quantised_contraction_ops();
+llvm::ArrayRef<OpRow> quantised_ops();
 llvm::ArrayRef<OpRow> reduction_ops();
 llvm::ArrayRef<OpRow> shape_ops();
 llvm::ArrayRef<OpRow> window_ops();

@@ -9,7 +9,8 @@ Handler find_handler(llvm::StringRef op, int opset) {
     llvm::StringMap<llvm::SmallVector<OpRow, 2>> rows;
     for (llvm::ArrayRef<OpRow> group :
          {contraction_ops(), elementwise_ops(), movement_ops(), normalisation_ops(),
-          reduction_ops(), shape_ops(), window_ops()})
+          quantised_contraction_ops(), quantised_ops(), reduction_ops(), shape_ops(),
+          window_ops()})
       for (const OpRow& row : group) rows[row.op].push_back(row);
     return rows;
   }();

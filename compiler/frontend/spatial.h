@@ -16,4 +16,7 @@ struct SpatialAttributes {
 // of `kernel` elements.
 SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel);
 
+// The window of a convolution: the spatial dims of its weight, which must be numbers.
+Ints kernel_of(Node& n, Value w);
+
 }  // namespace scopevm::frontend
