@@ -96,8 +96,11 @@ Result<kernels::Target> make_target(std::string_view cpu) {
                       "x86-64-v4");
   auto info = subtarget(target.cpu, target.features);
   bool has_avx512 = info->checkFeatures("+avx512f,+avx512vl,+avx512bw,+avx512dq");
-  target.vector_bits = has_avx512 ? 512 : info->checkFeatures("+avx2,+fma") ? 256 : 128;
+  target.vector_bits = has_avx512 ? 512 : info->checkFeatures("+avx2,+fma,+f16c") ? 256 : 128;
   target.has_masks = has_avx512;
+  target.has_byte_dot = has_avx512                  ? info->checkFeatures("+avx512vnni")
+                        : target.vector_bits == 256 ? info->checkFeatures("+avxvnni")
+                                                    : false;
   return target;
 }
 

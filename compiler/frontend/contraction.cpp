@@ -2,13 +2,19 @@
 #include "compiler/frontend/spatial.h"
 
 namespace scopevm::frontend {
-namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
+namespace {
+
 Values det(Node& n) { return n.emit<DetOp>({n.input(0)}); }
 
-Values matmul(Node& n) { return n.emit<MatMulOp>({n.input(0), n.input(1)}); }
+Values matmul(Node& n) {
+  if (byte_size(n.dtype(n.input(0))) == 1)
+    return n.fail("MatMul of " + std::string(name(n.dtype(n.input(0)))) + " is not defined"),
+           Value();
+  return n.emit<MatMulOp>({n.input(0), n.input(1)});
+}
 
 Value scale(Node& n, Value x, float factor) {
   return factor == 1 ? x : n.emit<MulOp>({x, n.scalar(factor, x)});
@@ -100,40 +106,12 @@ Values conv_transpose(Node& n) {
        n.attr("output_pads", output_pads), n.attr("group", n.integer("group", 1))});
 }
 
-// x - zero_point, as i32. A zero point of rank 1 is per row of a matrix (`axis`).
-Value centred(Node& n, Value x, size_t zero_point, int64_t axis) {
-  Value wide = n.cast(x, DType::kI32);
-  if (!n.has_input(zero_point)) return wide;
-  Value zero = n.cast(n.input(zero_point), DType::kI32);
-  if (n.rank(zero) == 1 && axis < n.rank(x) - 1 && !n.dim(zero, 0).is_constant(1)) {
-    Dims dims(static_cast<size_t>(n.rank(x) - axis), DimExpr(1));
-    dims[0] = n.dim(zero, 0);
-    zero = n.reshape(zero, dims);
-  }
-  return n.emit<SubOp>({wide, zero});
-}
-
-Values matmul_integer(Node& n) {
-  Value a = n.input(0), b = n.input(1);
-  return n.emit<MatMulOp>({centred(n, a, 2, n.rank(a) - 2), centred(n, b, 3, n.rank(b) - 1)});
-}
-
-Values conv_integer(Node& n) {
-  Value x = n.input(0), w = n.input(1);
-  SpatialAttributes a = spatial_attributes(n, x, kernel_of(n, w));
-  return n.emit<ConvOp>({centred(n, x, 2, n.rank(x)), centred(n, w, 3, 0)},
-                        {n.attr("strides", a.strides), n.attr("pads", a.pads),
-                         n.attr("dilations", a.dilations), n.attr("group", n.integer("group", 1))});
-}
-
 constexpr OpRow kRows[] = {
     {"Conv", 1, conv},
-    {"ConvInteger", 10, conv_integer},
     {"ConvTranspose", 1, conv_transpose},
     {"Det", 11, det},
     {"Gemm", 1, gemm},
     {"MatMul", 1, matmul},
-    {"MatMulInteger", 10, matmul_integer},
 };
 
 }  // namespace

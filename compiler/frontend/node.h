@@ -178,6 +178,8 @@ llvm::ArrayRef<OpRow> einsum_ops();
 llvm::ArrayRef<OpRow> elementwise_ops();
 llvm::ArrayRef<OpRow> movement_ops();
 llvm::ArrayRef<OpRow> normalisation_ops();
+llvm::ArrayRef<OpRow> quantised_contraction_ops();
+llvm::ArrayRef<OpRow> quantised_ops();
 llvm::ArrayRef<OpRow> range_ops();
 llvm::ArrayRef<OpRow> recurrent_ops();
 llvm::ArrayRef<OpRow> reduction_ops();

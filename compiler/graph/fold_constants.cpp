@@ -1,6 +1,7 @@
 // Constant folding: see fold_constants.h.
 #include "compiler/graph/fold_constants.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -99,8 +100,9 @@ Integer integer_of(mlir::Operation* op, int64_t a, int64_t b) {
                                                 : a / b; })
       .Case<MinOp>([&](auto) { return std::min(a, b); })
       .Case<MaxOp>([&](auto) { return std::max(a, b); })
-      .Case<AndOp>([&](auto) { return a & b; })
-      .Case<OrOp>([&](auto) { return a | b; })
+      .Case<AndOp, BitAndOp>([&](auto) { return a & b; })
+      .Case<OrOp, BitOrOp>([&](auto) { return a | b; })
+      .Case<BitXorOp>([&](auto) { return a ^ b; })
       .Case<LogicalNotOp>([&](auto) { return a == 0; })
       .Default([](mlir::Operation*) { return std::nullopt; });
 }
@@ -148,6 +150,15 @@ bool fold_elementwise(mlir::Operation* op, const Arrays& x, ConstantArray& y) {
   return true;
 }
 
+// The nearest number that an integer type has.
+int64_t clamp_to(DType dtype, int64_t value) {
+  int64_t bits = 8 * byte_size(dtype);
+  bool is_unsigned = dtype >= DType::kU8 && dtype <= DType::kU64;
+  if (bits == 64) return is_unsigned ? std::max<int64_t>(value, 0) : value;
+  int64_t low = is_unsigned ? 0 : -(int64_t{1} << (bits - 1));
+  return std::clamp(value, low, low + (int64_t{1} << bits) - 1);
+}
+
 bool fold_cast(const ConstantArray& x, ConstantArray& y) {
   for (int64_t i = 0; i < y.count(); ++i) {
     if (y.is_float()) {
@@ -158,7 +169,7 @@ bool fold_cast(const ConstantArray& x, ConstantArray& y) {
     } else if (x.is_float()) {
       double value = std::trunc(x.real(i));
       if (!(std::fabs(value) < 0x1p62)) return false;
-      y.set_integer(i, static_cast<int64_t>(value));
+      y.set_integer(i, clamp_to(y.dtype(), static_cast<int64_t>(value)));
     } else {
       y.set_integer(i, x.integer(i));
     }
@@ -222,6 +233,23 @@ bool fold_gather(GatherOp op, const Arrays& x, ConstantArray& y) {
   return true;
 }
 
+// Products of bytes, as they sum the columns of quantised weights; others are not worth it.
+bool fold_matmul(MatMulOp op, const Arrays& x, ConstantArray& y) {
+  constexpr int64_t kMaxSteps = int64_t{1} << 26;
+  llvm::ArrayRef<int64_t> a = x[0].dims(), b = x[1].dims();
+  if (byte_size(x[0].dtype()) != 1 || a.size() != 2 || b.size() != 2 || op.getTransposeA() ||
+      op.getTransposeB() || a[1] != b[0] || y.count() * b[0] > kMaxSteps)
+    return false;
+  for (int64_t row = 0; row < a[0]; ++row)
+    for (int64_t column = 0; column < b[1]; ++column) {
+      int64_t sum = 0;
+      for (int64_t k = 0; k < a[1]; ++k)
+        sum += x[0].integer(row * a[1] + k) * x[1].integer(k * b[1] + column);
+      y.set_integer(row * b[1] + column, sum);
+    }
+  return true;
+}
+
 bool fold_concat(ConcatOp op, const Arrays& x, ConstantArray& y) {
   auto axis = static_cast<size_t>(op.getAxis());
   llvm::SmallVector<int64_t> strides = row_major_strides(y.dims());
@@ -244,6 +272,7 @@ bool fold_into(mlir::Operation* op, const Arrays& x, ConstantArray& y) {
       .Case<TransposeOp>([&](TransposeOp t) { return fold_transpose(t, x[0], y); })
       .Case<SliceOp>([&](SliceOp s) { return fold_slice(s, x[0], y); })
       .Case<GatherOp>([&](GatherOp g) { return fold_gather(g, x, y); })
+      .Case<MatMulOp>([&](MatMulOp m) { return fold_matmul(m, x, y); })
       .Case<ConcatOp>([&](ConcatOp c) { return fold_concat(c, x, y); })
       .Default([&](mlir::Operation*) {
         bool broadcasts = llvm::all_of(x, [&](const ConstantArray& operand) {

@@ -163,7 +163,8 @@ def LayerNormOp : Graph_Op<"layer_norm", "(x - mean) / sqrt(var + epsilon) * sca
 }
 
 // --- Contractions. ------------------------------------------------------------------------------
-def MatMulOp : Graph_Op<"matmul", "matrix product; leading dims broadcast, rank 1 as NumPy",
+def MatMulOp : Graph_Op<"matmul",
+                        "matrix product; leading dims broadcast, rank 1 as NumPy; of i8 and u8 in i32",
                         "inferMatMul(rule, op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB())"> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_a,

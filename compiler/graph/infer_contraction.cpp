@@ -7,6 +7,10 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
+bool is_byte(TensorType type) {
+  return type.getDtype() == DType::kI8 || type.getDtype() == DType::kU8;
+}
+
 // The attributes of a window, by spatial axis.
 struct Window {
   llvm::ArrayRef<int64_t> strides, pads, dilations;
@@ -56,7 +60,8 @@ llvm::LogicalResult inferMatMul(TypeRule& rule, mlir::Value a_value, mlir::Value
   auto fail = [&](const llvm::Twine& what) {
     return rule.fail(text_of(a) + " times " + text_of(b) + ": " + what);
   };
-  if (a.getDtype() != b.getDtype()) return fail("element types differ");
+  bool sums_bytes = is_byte(a) && is_byte(b);
+  if (a.getDtype() != b.getDtype() && !sums_bytes) return fail("element types differ");
   if (a.getRank() == 0 || b.getRank() == 0) return fail("a scalar has no matrix product");
   llvm::SmallVector<DimExpr> left(a.getShape()), right(b.getShape());
   if (left.size() == 1) left.insert(left.begin(), DimExpr(1));
@@ -69,7 +74,8 @@ llvm::LogicalResult inferMatMul(TypeRule& rule, mlir::Value a_value, mlir::Value
   if (!shape) return fail("leading dims do not broadcast");
   if (a.getRank() > 1) shape->push_back(left[left.size() - 2]);
   if (b.getRank() > 1) shape->push_back(right.back());
-  rule.types.push_back(TensorType::get(rule.context, a.getDtype(), *shape));
+  DType dtype = sums_bytes ? DType::kI32 : a.getDtype();
+  rule.types.push_back(TensorType::get(rule.context, dtype, *shape));
   return mlir::success();
 }
 

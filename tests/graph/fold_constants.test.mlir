@@ -29,6 +29,20 @@ func.func @half() -> !sv.tensor<f16[]> {
   return %y : !sv.tensor<f16[]>
 }
 
+// Sums of the columns of quantised weights.
+func.func @byte_product() -> !sv.tensor<i32[1, 2]> {
+  %a = sv.constant {value = dense<1> : tensor<1x3xui8>} : !sv.tensor<u8[1, 3]>
+  %b = sv.constant {value = dense<[[1, -128], [2, -128], [3, 127]]> : tensor<3x2xi8>} : !sv.tensor<i8[3, 2]>
+  %y = sv.matmul %a, %b : (!sv.tensor<u8[1, 3]>, !sv.tensor<i8[3, 2]>) -> !sv.tensor<i32[1, 2]>
+  return %y : !sv.tensor<i32[1, 2]>
+}
+
+func.func @saturating_cast() -> !sv.tensor<u8[3]> {
+  %a = sv.constant {value = dense<[-3.5, 255.5, 3.0e9]> : tensor<3xf32>} : !sv.tensor<f32[3]>
+  %y = sv.cast %a {to = "u8"} : (!sv.tensor<f32[3]>) -> !sv.tensor<u8[3]>
+  return %y : !sv.tensor<u8[3]>
+}
+
 // Its operand has more dims than its result, and so is not walked as one that broadcasts.
 func.func @reduction() -> !sv.tensor<f64[1]> {
   %a = sv.constant {value = dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf64>} : !sv.tensor<f64[2, 1, 2]>

@@ -1,5 +1,5 @@
 // The generators behind lower_contraction, by kind of operands.
-//   matmul.cpp         f32 matrix products, batched, on the micro-kernels
+//   matmul.cpp         matrix products of f32, and of u8 by i8, batched, on the micro-kernels
 //   conv.cpp           f32 convolutions of 1 and 2 dims with constant weights, on the micro-kernels
 //   depthwise.cpp      f32 convolutions of 1 and 2 dims with one input channel a group
 //   generic_matmul.cpp, generic_conv.cpp  everything else, transposed convolutions too: scalar
@@ -11,6 +11,8 @@
 
 namespace scopevm::kernels {
 
+// u8 by i8, neither transposed.
+bool is_byte_matmul(const FusedContraction& fused);
 void lower_matmul(const FusedContraction& fused, LoweringContext& context);
 
 // What conv.cpp and depthwise.cpp take.

@@ -137,6 +137,10 @@ Value Emitter::to_i32(Value index) {
   return builder.create<mlir::arith::IndexCastOp>(location, builder.getI32Type(), index);
 }
 
+Value Emitter::bitcast(Value vector, mlir::VectorType type) {
+  return builder.create<mlir::vector::BitCastOp>(location, type, vector);
+}
+
 void Emitter::call(mlir::func::FuncOp callee, mlir::ValueRange arguments) {
   builder.create<mlir::func::CallOp>(location, callee, arguments);
 }

@@ -59,12 +59,15 @@ class Emitter {
   mlir::VectorType f32(int64_t lanes) {
     return mlir::VectorType::get({lanes}, builder.getF32Type());
   }
+  mlir::VectorType i8(int64_t lanes) { return mlir::VectorType::get({lanes}, builder.getI8Type()); }
   mlir::VectorType i32(int64_t lanes) {
     return mlir::VectorType::get({lanes}, builder.getI32Type());
   }
   mlir::Value zero(mlir::Type type);
   mlir::Value splat(mlir::Value scalar, mlir::VectorType type);
   mlir::Value to_i32(mlir::Value index);
+  // The same bits as other lanes.
+  mlir::Value bitcast(mlir::Value vector, mlir::VectorType type);
 
   void call(mlir::func::FuncOp callee, mlir::ValueRange arguments);
 

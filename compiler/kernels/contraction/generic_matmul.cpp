@@ -17,8 +17,10 @@ void lower_generic_matmul(const FusedContraction& fused, LoweringContext& contex
   mlir::OpBuilder builder(op.getContext());
   Emitter e(builder);
   Launch launch(context, builder);
-  Launch::Buffer a = launch.operand(context.value_of(fused.outer(op.getA())), dtype);
-  Launch::Buffer b = launch.operand(context.value_of(fused.outer(op.getB())), dtype);
+  DType a_type = mlir::cast<graph::TensorType>(op.getA().getType()).getDtype();
+  DType b_type = mlir::cast<graph::TensorType>(op.getB().getType()).getDtype();
+  Launch::Buffer a = launch.operand(context.value_of(fused.outer(op.getA())), a_type);
+  Launch::Buffer b = launch.operand(context.value_of(fused.outer(op.getB())), b_type);
   epilogue.declare(launch, context);
   BatchCoordinates batch(launch, shape);
   Launch::Param rows = launch.param(shape.rows), columns = launch.param(shape.columns),
@@ -37,9 +39,9 @@ void lower_generic_matmul(const FusedContraction& fused, LoweringContext& contex
                                            : e.add(e.mul(row, launch[depth]), k);
             Value b_at = shape.transpose_b ? e.add(e.mul(column, launch[depth]), k)
                                            : e.add(e.mul(k, launch[columns]), column);
-            return Emitter::Values{sum.multiply_add(sum.load(launch[a], e.add(a_start, a_at)),
-                                                    sum.load(launch[b], e.add(b_start, b_at)),
-                                                    carried[0])};
+            return Emitter::Values{
+                sum.multiply_add(sum.load(launch[a], e.add(a_start, a_at), a_type),
+                                 sum.load(launch[b], e.add(b_start, b_at), b_type), carried[0])};
           })[0];
       epilogue.emit(e, launch, total, row, column, 1, nullptr);
     });

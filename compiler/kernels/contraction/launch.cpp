@@ -19,12 +19,13 @@ Launch::Buffer Launch::result(ValueId value, DType dtype) {
   return {Buffer::Kind::kResult, step_.results.size() - 1};
 }
 
-Launch::Buffer Launch::scratch(DimExpr floats) {
+Launch::Buffer Launch::scratch(DimExpr elements, DType dtype) {
   // Whole cache lines, so that a worker's part starts where the VM says it does.
-  floats = round_up(floats, 16);
+  elements = round_up(elements, 16);
   step_.temporaries.push_back(
-      {.bytes = floats * DimExpr(4), .per_worker = true, .pool = kPoolWorkspace});
-  scratch_floats_.push_back(param(floats));
+      {.bytes = elements * DimExpr(4), .per_worker = true, .pool = kPoolWorkspace});
+  scratch_sizes_.push_back(param(elements));
+  scratch_types_.push_back(dtype);
   return {Buffer::Kind::kTemporary, step_.temporaries.size() - 1};
 }
 
@@ -46,7 +47,7 @@ void Launch::begin_body() {
   llvm::SmallVector<mlir::Type> types;
   for (DType dtype : operand_types_) types.push_back(buffer_type(storage_type(context, dtype)));
   for (DType dtype : result_types_) types.push_back(buffer_type(storage_type(context, dtype)));
-  types.append(step_.temporaries.size(), buffer_type(builder_.getF32Type()));
+  for (DType dtype : scratch_types_) types.push_back(buffer_type(storage_type(context, dtype)));
   types.append(step_.params.size() + 3, builder_.getIndexType());
   builder_.setInsertionPointToEnd(context_.kernels().module().getBody());
   function_ = builder_.create<mlir::func::FuncOp>(builder_.getUnknownLoc(), "kernel",
@@ -72,7 +73,7 @@ Value Launch::end() const { return (*this)[Param{step_.params.size() + 1}]; }
 
 Value Launch::scratch_start(Emitter& emit, Buffer scratch) const {
   Value worker = (*this)[Param{step_.params.size() + 2}];
-  return emit.mul(worker, (*this)[scratch_floats_[scratch.index]]);
+  return emit.mul(worker, (*this)[scratch_sizes_[scratch.index]]);
 }
 
 void Launch::finish(llvm::StringRef kind, DimExpr grid, DimExpr grain) {

@@ -22,8 +22,8 @@ class Launch {
 
   Buffer operand(ValueId value, DType dtype);
   Buffer result(ValueId value, DType dtype);
-  // f32 scratch, `floats` of it for each worker.
-  Buffer scratch(DimExpr floats);
+  // Scratch for each worker, of elements of 4 bytes: f32 or i32.
+  Buffer scratch(DimExpr elements, DType dtype = DType::kF32);
   Param param(DimExpr value);
   // Result `r` may take the bytes of operand `o`, unless the operand is read as another one too.
   void allow_in_place(Buffer r, Buffer o);
@@ -34,7 +34,7 @@ class Launch {
   mlir::Value operator[](Param param) const;
   mlir::Value begin() const;
   mlir::Value end() const;
-  // Where the calling worker's part of a scratch buffer starts, in floats.
+  // Where the calling worker's part of a scratch buffer starts, in elements.
   mlir::Value scratch_start(Emitter& emit, Buffer scratch) const;
 
   void finish(llvm::StringRef kind, DimExpr grid, DimExpr grain);
@@ -43,8 +43,8 @@ class Launch {
   LoweringContext& context_;
   mlir::OpBuilder& builder_;
   Step step_;
-  llvm::SmallVector<DType> operand_types_, result_types_;
-  llvm::SmallVector<Param> scratch_floats_;
+  llvm::SmallVector<DType> operand_types_, result_types_, scratch_types_;
+  llvm::SmallVector<Param> scratch_sizes_;
   mlir::func::FuncOp function_;
 };
 

@@ -11,6 +11,8 @@ llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& cont
   });
   if (is_f32 && mlir::isa<graph::MatMulOp>(fused->contraction)) {
     lower_matmul(*fused, context);
+  } else if (is_byte_matmul(*fused)) {
+    lower_matmul(*fused, context);
   } else if (is_f32 && is_depthwise_conv(*fused)) {
     lower_depthwise_conv(*fused, context);
   } else if (is_f32 && is_image_conv(*fused, context)) {

@@ -6,6 +6,7 @@
 // depth over several sets.
 #include "compiler/kernels/contraction/microkernel.h"
 
+#include "compiler/kernels/contraction/byte_dot.h"
 #include "compiler/kernels/contraction/emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -29,16 +30,18 @@ struct Operands {
 // Part of a tile whose sums fit the registers.
 class SubTile {
  public:
-  SubTile(Emitter& emit, const Target& target, RowFormat format, const Operands& operands,
-          int64_t first_row, int64_t rows, int64_t first_column)
+  SubTile(Emitter& emit, const Target& target, RowFormat format, TileElement element,
+          const Operands& operands, int64_t first_row, int64_t rows, int64_t first_column)
       : e_(emit),
+        target_(target),
+        element_(element),
         o_(operands),
         format_(format),
         first_row_(first_row),
         rows_(rows),
         first_column_(first_column),
         lanes_(target.lanes(4)),
-        type_(emit.f32(lanes_)),
+        type_(element == TileElement::kF32 ? emit.f32(lanes_) : emit.i32(lanes_)),
         has_fma_(target.vector_bits >= 256) {
     int64_t budget = target.vector_bits == 512 ? 24 : 12;
     if (rows < 4)
@@ -57,9 +60,7 @@ class SubTile {
       return next;
     });
     for (int64_t set = 1; set < sets_; ++set)
-      for (int64_t i = 0; i < set_size(); ++i)
-        sums[i] = e_.builder.create<mlir::arith::AddFOp>(e_.location, sums[i],
-                                                         sums[set * set_size() + i]);
+      for (int64_t i = 0; i < set_size(); ++i) sums[i] = add(sums[i], sums[set * set_size() + i]);
     sums.resize(set_size());
     sums = e_.fold(main_depth, o_.depth, 1, sums, [&](Value k, mlir::ValueRange carried) {
       Emitter::Values next(carried);
@@ -128,13 +129,21 @@ class SubTile {
     }
   }
 
+  Value add(Value a, Value b) {
+    if (element_ == TileElement::kQuads) return e_.add(a, b);
+    return e_.builder.create<mlir::arith::AddFOp>(e_.location, a, b);
+  }
+
   Value multiply_add(Value a, Value b, Value sum) {
+    if (element_ == TileElement::kQuads) return byte_dot(e_, target_, a, b, sum);
     if (has_fma_) return e_.builder.create<mlir::vector::FMAOp>(e_.location, a, b, sum);
     Value product = e_.builder.create<mlir::arith::MulFOp>(e_.location, a, b);
-    return e_.builder.create<mlir::arith::AddFOp>(e_.location, product, sum);
+    return add(product, sum);
   }
 
   Emitter& e_;
+  const Target& target_;
+  TileElement element_;
   const Operands& o_;
   RowFormat format_;
   int64_t first_row_, rows_, first_column_, lanes_;
@@ -143,8 +152,10 @@ class SubTile {
   int64_t sets_ = 1;
 };
 
-llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder) {
-  mlir::Type buffer = buffer_type(builder.getF32Type()), index = builder.getIndexType();
+llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder, TileElement element) {
+  mlir::Type of = element == TileElement::kF32 ? mlir::Type(builder.getF32Type())
+                                               : mlir::Type(builder.getI32Type());
+  mlir::Type buffer = buffer_type(of), index = builder.getIndexType();
   return {buffer, index, buffer, index, buffer, index, index};
 }
 
@@ -158,25 +169,36 @@ mlir::func::FuncOp new_function(mlir::OpBuilder& builder, llvm::StringRef name,
   return function;
 }
 
-mlir::func::FuncOp make_tile(KernelModule& module, RowFormat format, int64_t rows) {
-  std::string name = std::string("contraction_tile_") +
-                     (format == RowFormat::kRows ? "rows" : "interleaved") + std::to_string(rows);
+std::string tile_name(RowFormat format, TileElement element) {
+  return std::string("contraction_tile_") + (format == RowFormat::kRows ? "rows" : "interleaved") +
+         (element == TileElement::kQuads ? "_quads" : "");
+}
+
+// Rows whose sums, beside what a step loads, fit the registers.
+int64_t sub_tile_rows(const Target& target, TileElement element) {
+  if (target.vector_bits == 512) return 12;
+  bool has_more_operands = element == TileElement::kQuads && !target.has_byte_dot;
+  return target.vector_bits == 256 && !has_more_operands ? 6 : 4;
+}
+
+mlir::func::FuncOp make_tile(KernelModule& module, RowFormat format, TileElement element,
+                             int64_t rows) {
+  std::string name = tile_name(format, element) + std::to_string(rows);
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
-    llvm::SmallVector<mlir::Type> types = argument_types(builder);
+    llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
     types.push_back(builder.getI1Type());
     mlir::func::FuncOp function = new_function(builder, name, types);
     Operands operands{function.getArgument(0), function.getArgument(1), function.getArgument(2),
                       function.getArgument(3), function.getArgument(4), function.getArgument(5),
                       function.getArgument(6), function.getArgument(7)};
     Emitter emit(builder);
-    int64_t bits = module.target().vector_bits;
-    int64_t sub_rows = bits == 512 ? 12 : bits == 256 ? 6 : 4;
+    int64_t sub_rows = sub_tile_rows(module.target(), element);
     int64_t sub_columns = module.target().lanes(4) * kVectors;
     for (int64_t column = 0; column < kPanelColumns; column += sub_columns)
       for (int64_t row = 0; row < rows; row += sub_rows)
-        SubTile(emit, module.target(), format, operands, row, std::min(sub_rows, rows - row),
-                column)
+        SubTile(emit, module.target(), format, element, operands, row,
+                std::min(sub_rows, rows - row), column)
             .emit();
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
@@ -185,15 +207,14 @@ mlir::func::FuncOp make_tile(KernelModule& module, RowFormat format, int64_t row
 
 }  // namespace
 
-mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format) {
+mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element) {
   llvm::SmallVector<mlir::func::FuncOp> tiles;
   for (int64_t rows = 1; rows <= kTileRows; ++rows)
-    tiles.push_back(make_tile(module, format, rows));
-  llvm::StringRef name =
-      format == RowFormat::kRows ? "contraction_tile_rows" : "contraction_tile_interleaved";
+    tiles.push_back(make_tile(module, format, element, rows));
+  std::string name = tile_name(format, element);
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
-    llvm::SmallVector<mlir::Type> types = argument_types(builder);
+    llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
     types.push_back(builder.getIndexType());
     types.push_back(builder.getI1Type());
     mlir::func::FuncOp function = new_function(builder, name, types);

@@ -5,6 +5,8 @@
 //   A rows        a[r * 1040 + k]: copied rows, for operands that arrive at run time
 //   A interleaved a[k * 12 + r]: for operands packed at compile time
 //   C tile        c[r * 32 + j]: scratch that an epilogue reads next
+// An element is an f32, or a quad: four bytes that follow each other in the depth, in an i32. Then
+// a step of the depth is four of it, and sums are i32.
 #pragma once
 
 #include "compiler/kernels/generator.h"
@@ -22,9 +24,11 @@ constexpr int64_t kRowStride = kBlockDepth + 16;
 constexpr int64_t kBlockTiles = 20;
 
 enum class RowFormat { kRows, kInterleaved };
+enum class TileElement { kF32, kQuads };  // quads: u8 in A, i8 in B
 
 // tile(a, a_at, b, b_at, c, c_at, depth, rows, accumulate): a private function of the module.
 // c := [c +] a * b for `rows` in [1, 12] rows, 32 columns and `depth` >= 0 steps.
-mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format);
+mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format,
+                                 TileElement element = TileElement::kF32);
 
 }  // namespace scopevm::kernels

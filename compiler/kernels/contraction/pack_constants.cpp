@@ -16,12 +16,14 @@ std::string key_of(const char* layout, mlir::ElementsAttr elements,
   return key;
 }
 
-Constant constant_of_floats(std::vector<float> floats, std::vector<int64_t> dims,
-                            const char* name) {
-  auto owner = std::make_shared<std::vector<float>>(std::move(floats));
-  Constant constant{.dtype = DType::kF32, .dims = std::move(dims), .name = name};
+// `numbers`: f32, or the four bytes of a quad each.
+template <typename T>
+Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_t> dims,
+                         const char* name) {
+  auto owner = std::make_shared<std::vector<T>>(std::move(numbers));
+  Constant constant{.dtype = dtype, .dims = std::move(dims), .name = name};
   constant.data = reinterpret_cast<const uint8_t*>(owner->data());
-  constant.bytes = static_cast<int64_t>(owner->size() * sizeof(float));
+  constant.bytes = static_cast<int64_t>(owner->size() * sizeof(T));
   constant.owner = std::move(owner);
   return constant;
 }
@@ -43,7 +45,25 @@ ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t de
           to[k * kPanelColumns + j - first] =
               transposed ? from[j * depth + k] : from[k * columns + j];
     }
-    return constant_of_floats(std::move(packed), {panels, depth, kPanelColumns}, "packed panels");
+    return packed_constant(DType::kF32, std::move(packed), {panels, depth, kPanelColumns},
+                           "packed panels");
+  });
+}
+
+ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
+                           int64_t columns) {
+  return context.constant(key_of("quads", b, {depth, columns}), [&] {
+    Constant source = graph::constant_of_elements(b, DType::kI8);
+    int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns, steps = (depth + 3) / 4;
+    std::vector<uint8_t> packed(panels * steps * kPanelColumns * 4);
+    for (int64_t k = 0; k < depth; ++k)
+      for (int64_t j = 0; j < columns; ++j) {
+        int64_t panel = j / kPanelColumns, column = j % kPanelColumns;
+        int64_t quad = (panel * steps + k / 4) * kPanelColumns + column;
+        packed[quad * 4 + k % 4] = source.data[k * columns + j];
+      }
+    return packed_constant(DType::kI32, std::move(packed), {panels, steps, kPanelColumns},
+                           "packed quads");
   });
 }
 
@@ -65,7 +85,8 @@ ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t grou
               to[(p * channels + c) * kTileRows + r - first] = row[c * kernel + p];
         }
       }
-    return constant_of_floats(std::move(packed), {groups, tiles, depth, kTileRows}, "packed rows");
+    return packed_constant(DType::kF32, std::move(packed), {groups, tiles, depth, kTileRows},
+                           "packed rows");
   });
 }
 

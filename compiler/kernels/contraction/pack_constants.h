@@ -10,6 +10,10 @@ namespace scopevm::kernels {
 ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
                       int64_t columns, bool transposed);
 
+// b: i8 [depth, columns] -> quads [columns / 32][ceildiv(depth, 4)][32], filled up with zeros.
+ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
+                           int64_t columns);
+
 // w: f32 [groups * rows, channels, kernel] -> per group [tiles][kernel * channels][12] where tile t
 // holds rows [t * rows / tiles, (t + 1) * rows / tiles) and tiles = ceildiv(rows, 12). The depth
 // runs over kernel positions, then channels: the order in which an image is unfolded.

@@ -53,11 +53,12 @@ void emit_tiles(Emitter& e, const BlockOperands& o, Value first_tile, Value last
 void emit_finish(Emitter& e, const Target& target, const Launch& launch, Epilogue& epilogue,
                  const BlockOperands& o, Value first_row, Value last_row) {
   int64_t lanes = target.lanes(4);
+  auto type = mlir::VectorType::get({lanes}, mlir::getElementTypeOrSelf(o.scratch.getType()));
   e.loop(e.index(0), e.sub(last_row, first_row), 1, [&](Value r) {
     Value from = e.add(o.scratch_at, e.mul(r, kPanelColumns));
     Value row = e.add(o.first_row, e.add(first_row, r));
     e.loop(e.index(0), o.columns, lanes, [&](Value j) {
-      Value sum = e.load(o.scratch, e.add(from, j), e.f32(lanes));
+      Value sum = e.load(o.scratch, e.add(from, j), type);
       Value column = e.add(o.first_column, j);
       Value left = e.sub(o.columns, j);
       e.when(

@@ -30,7 +30,7 @@ struct BlockOperands {
   // Interleaved: a[a_at + (tile * depth + k) * 12 + r].
   mlir::Value a, a_at;
   mlir::Value b, b_at;              // the panel
-  mlir::Value scratch, scratch_at;  // block_rows * 32 floats
+  mlir::Value scratch, scratch_at;  // block_rows * 32 sums
   mlir::Value rows, tiles, tiles_per_block, block;
   mlir::Value depth, depth_blocks;
   mlir::Value first_row;     // row coordinate of row 0 in the epilogue

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/kernels/contraction/emitter.h"
+#include "compiler/kernels/convert.h"
 #include "compiler/kernels/generator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -11,9 +12,13 @@ struct ScalarSum {
   Emitter& emit;
   DType dtype;
 
-  mlir::Value load(mlir::Value buffer, mlir::Value at) {
-    return load_convert(emit.builder, emit.location, dtype, emit.load(buffer, at));
+  // An element of a buffer of `from`, which may be narrower than the sum.
+  mlir::Value load(mlir::Value buffer, mlir::Value at, DType from) {
+    Term x(emit.builder, emit.location,
+           load_convert(emit.builder, emit.location, from, emit.load(buffer, at)));
+    return from == dtype ? x.value : cast(x, from, dtype).value;
   }
+  mlir::Value load(mlir::Value buffer, mlir::Value at) { return load(buffer, at, dtype); }
   mlir::Value zero() {
     mlir::Type type = storage_type(emit.builder.getContext(), dtype);
     return load_convert(emit.builder, emit.location, dtype, emit.zero(type));
