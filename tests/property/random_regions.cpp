@@ -164,12 +164,16 @@ bool GraphBuilder::append_loop() {
   if (stops) symbols.push_back(new_symbol("c"));
 
   mlir::OpBuilder::InsertionGuard guard(builder_);
-  auto body = std::make_unique<mlir::Region>();
-  mlir::Block& block = body->emplaceBlock();
+  // The body is filled within an op without results, since those follow from it.
+  auto holder = builder_.create<graph::LoopOp>(
+      location, mlir::TypeRange(), mlir::ValueRange(),
+      mlir::cast<graph::DimsAttr>(dims_attribute({trips})), builder_.getStringAttr(index));
+  mlir::Region* body = &holder.getBody();
+  if (body->empty()) body->emplaceBlock();
+  mlir::Block& block = body->front();
   ++depth_;
   mlir::BlockArgument argument =
       block.addArgument(graph::TensorType::get(context_, initial->dtype(), dims), location);
-  // The body stands detached until its results are known.
   mlir::OpBuilder::InsertPoint outside = builder_.saveInsertionPoint();
   builder_.setInsertionPointToEnd(&block);
   const Node* carried = node_of(argument, initial->arrays);
@@ -223,6 +227,7 @@ bool GraphBuilder::append_loop() {
       mlir::cast<graph::DimsAttr>(dims_attribute({trips})), builder_.getStringAttr(index),
       builder_.getBoolAttr(stops), names(carried_symbols), names(symbols));
   op.getBody().takeBody(*body);
+  holder.erase();
   return adopt(op);
 }
 
