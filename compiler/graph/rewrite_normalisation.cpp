@@ -74,7 +74,9 @@ bool is_parameter(mlir::Value value, TensorType x, int64_t axis) {
 
 // `value` with the normalised dims. Dims that are equal at run time only are checked by the expand;
 // the reshape then names them alike.
-mlir::Value as_parameter(mlir::Value value, TensorType x, int64_t axis, mlir::OpBuilder& builder) {
+mlir::Value as_parameter(mlir::Value value, LayerNormOp op, mlir::OpBuilder& builder) {
+  TensorType x = type_of(op.getX());
+  auto axis = static_cast<int64_t>(op.getAxis());
   if (!value || is_parameter(value, x, axis)) return value;
   llvm::ArrayRef<DimExpr> dims = x.getShape().drop_front(axis);
   auto shape = broadcast_shapes(type_of(value).getShape(), dims);
@@ -82,7 +84,7 @@ mlir::Value as_parameter(mlir::Value value, TensorType x, int64_t axis, mlir::Op
   auto attribute = [&](llvm::ArrayRef<DimExpr> target) {
     return DimsAttr::get(builder.getContext(), target);
   };
-  mlir::Location location = value.getLoc();
+  mlir::Location location = op.getLoc();  // a check of the expand is one of the normalisation
   value =
       builder.create<ExpandOp>(location, type_of(value).withShape(*shape), value, attribute(dims));
   if (is_parameter(value, x, axis)) return value;
@@ -94,8 +96,8 @@ mlir::Value rewrite_parameters(LayerNormOp op, mlir::OpBuilder& builder) {
   TensorType x = type_of(op.getX());
   auto axis = static_cast<int64_t>(op.getAxis());
   if (axis < 0 || axis >= x.getRank()) return {};
-  mlir::Value scale = as_parameter(op.getScale(), x, axis, builder);
-  mlir::Value bias = as_parameter(op.getBias(), x, axis, builder);
+  mlir::Value scale = as_parameter(op.getScale(), op, builder);
+  mlir::Value bias = as_parameter(op.getBias(), op, builder);
   if (scale == op.getScale() && bias == op.getBias()) return {};
   return builder.create<LayerNormOp>(op.getLoc(), x, op.getX(), scale, bias, op.getAxisAttr(),
                                      op.getEpsilonAttr());
