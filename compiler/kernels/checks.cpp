@@ -280,6 +280,16 @@ void check_top_k(graph::TopKOp op, Collector& collect) {
                    "k is {1}, " + dim.what + " is {0}");
 }
 
+void check_det(graph::DetOp op, Collector& collect) {
+  int64_t rank = type_of(op.getX()).getRank();
+  collect.equal(dim_of(op.getX(), rank - 2), dim_of(op.getX(), rank - 1));
+}
+
+void check_roi_align(graph::RoiAlignOp op, Collector& collect) {
+  collect.equal(dim_of(op.getBoxes(), 1), {4, nullptr, "a box's number of coordinates"});
+  collect.equal(dim_of(op.getBoxes(), 0), dim_of(op.getImages(), 0));
+}
+
 void check_resize(graph::ResizeOp op, Collector& collect) {
   for (int64_t axis = 0; axis < type_of(op.getX()).getRank(); ++axis) {
     Side dim = dim_of(op.getX(), axis);
@@ -321,6 +331,8 @@ void check_operands(mlir::Operation* op, Collector& collect) {
         collect.equal(dim_of(op.getImages(), 0), dim_of(op.getBoxes(), 0));
       })
       .Case<graph::TopKOp>([&](auto op) { check_top_k(op, collect); })
+      .Case<graph::DetOp>([&](auto op) { check_det(op, collect); })
+      .Case<graph::RoiAlignOp>([&](auto op) { check_roi_align(op, collect); })
       .Case<graph::ResizeOp>([&](auto op) { check_resize(op, collect); })
       .Default([&](mlir::Operation* op) {
         if (is_elementwise(op)) collect.broadcast(op->getOperands());
