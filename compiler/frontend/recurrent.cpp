@@ -153,61 +153,75 @@ class Recurrence {
   bool has_batch_first() { return n_.opset() >= 14 && n_.flag("layout", false); }
   Value batch_second(Value x) { return has_batch_first() ? n_.transpose(x, {1, 0, 2}) : x; }
 
+  // Fails where a dim is known to be another.
+  void expect(const char* what, Value value, const Dims& dims) {
+    bool fits = n_.rank(value) == static_cast<int64_t>(dims.size());
+    for (size_t axis = 0; fits && axis < dims.size(); ++axis) {
+      DimExpr dim = n_.dim(value, static_cast<int64_t>(axis));
+      fits = dim == dims[axis] || !(dim - dims[axis]).is_constant();
+    }
+    if (!fits) n_.fail("the dims of " + llvm::Twine(what) + " do not fit those of X and R");
+  }
+
+  // The input with these dims, null when it is absent; a request is checked where that is not
+  // known.
+  Value optional(size_t input, const char* what, const Dims& dims, bool has_batch = false) {
+    Value value = n_.input_or(input, {});
+    if (!value) return {};
+    if (has_batch && has_batch_first()) value = n_.transpose(value, {1, 0, 2});
+    expect(what, value, dims);
+    return n_.has_failed() ? Value() : n_.reshape(value, dims);
+  }
+
   bool read_inputs() {
     x_ = n_.input(0);
     Value w = n_.input(1), r = n_.input(2);
+    if (!n_.has_failed() && (n_.rank(x_) != 3 || n_.rank(r) != 3))
+      n_.fail("X and R must have rank 3");
     if (n_.has_failed()) return false;
-    if (n_.rank(x_) != 3 || n_.rank(w) != 3 || n_.rank(r) != 3)
-      return n_.fail("X, W and R must have rank 3"), false;
     x_ = batch_second(x_);
     hidden_ = n_.dim(r, 2);
-    DimExpr rows = DimExpr(cell_.gates) * hidden_;
-    if (n_.dim(w, 1) != rows || n_.dim(r, 1) != rows || n_.dim(w, 2) != n_.dim(x_, 2))
-      return n_.fail("the dims of X, W and R do not fit"), false;
     if (n_.has_attribute("hidden_size") && !hidden_.is_constant(n_.integer("hidden_size")))
       return n_.fail("hidden_size differs from the last dim of R"), false;
-    if (n_.has_input(4)) {
-      lengths_ = n_.cast(n_.input(4), DType::kI64);
-      lengths_ = n_.reshape(lengths_, {n_.dim(x_, 1), DimExpr(1)});
-    }
-    return read_directions(w, r);
-  }
-
-  bool read_directions(Value w, Value r) {
+    if (Value lengths = optional(4, "sequence_lens", {n_.dim(x_, 1)}))
+      lengths_ = n_.reshape(n_.cast(lengths, DType::kI64), {n_.dim(x_, 1), DimExpr(1)});
     std::string direction = n_.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
       return n_.fail("direction \"" + direction + "\" is unknown"), false;
+    read_directions(w, r, direction);
+    return !n_.has_failed();
+  }
+
+  void read_directions(Value w, Value r, llvm::StringRef direction) {
     int64_t count = direction == "bidirectional" ? 2 : 1;
-    Value bias = n_.input_or(3, {}), h = n_.input_or(5, {});
-    Value c = cell_.has_memory ? n_.input_or(6, {}) : Value();
-    Value peepholes = cell_.has_memory ? n_.input_or(7, {}) : Value();
-    auto rows = cell_.gates * hidden_;
-    if (h) h = batch_second(h);
-    if (c) c = batch_second(c);
+    DimExpr batch = n_.dim(x_, 1), rows = DimExpr(cell_.gates) * hidden_;
+    expect("W", w, {count, rows, n_.dim(x_, 2)});
+    expect("R", r, {count, rows, hidden_});
+    Value bias = optional(3, "B", {count, rows * DimExpr(2)});
+    Value h = optional(5, "initial_h", {count, batch, hidden_}, true), c, peepholes;
+    if (cell_.has_memory) {
+      c = optional(6, "initial_c", {count, batch, hidden_}, true);
+      peepholes = optional(7, "P", {count, hidden_ * DimExpr(3)});
+    }
     llvm::SmallVector<Activation> activations =
         read_activations(n_, cell_.activations, static_cast<size_t>(count));
-    if (n_.has_failed()) return false;
-    for (Value value : {w, r, bias, h, c, peepholes})
-      if (value && (n_.rank(value) < 2 || !n_.dim(value, 0).is_constant(count)))
-        return n_.fail("an input does not have " + llvm::Twine(count) + " directions"), false;
+    if (n_.has_failed()) return;
     size_t functions = cell_.activations.size();
     for (int64_t i = 0; i < count; ++i) {
       Direction d{.is_reverse = direction == "reverse" || i == 1};
       d.w = entry_of(n_, w, i);
       d.r = entry_of(n_, r, i);
-      if (bias) {
-        Value both = entry_of(n_, bias, i);
+      if (Value both = entry_of(n_, bias, i)) {
         d.w_bias = n_.slice(both, {DimExpr(0)}, {rows});
         d.r_bias = n_.slice(both, {rows}, {rows});
       }
       d.peepholes = entry_of(n_, peepholes, i);
       d.initial = {h ? entry_of(n_, h, i) : zeros(), {}};
       if (cell_.has_memory) d.initial.c = c ? entry_of(n_, c, i) : zeros();
-      d.activations.assign(activations.begin() + static_cast<std::ptrdiff_t>(i * functions),
-                           activations.begin() + static_cast<std::ptrdiff_t>((i + 1) * functions));
+      auto first = activations.begin() + i * static_cast<std::ptrdiff_t>(functions);
+      d.activations.assign(first, first + static_cast<std::ptrdiff_t>(functions));
       directions_.push_back(std::move(d));
     }
-    return !n_.has_failed();
   }
 
   Value zeros() { return n_.expand(n_.scalar(0, x_), {n_.dim(x_, 1), hidden_}); }

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   scopevm::register_dialects(registry);
   register_pass("sv-simplify", "fold constants, remove what is unused or undone",
                 scopevm::graph::simplify);
+  register_pass("sv-hoist", "move out of loops what iterations share", scopevm::graph::hoist);
   register_pass("sv-fuse", "group the ops that become one kernel", scopevm::graph::fuse);
   register_pass("sv-place", "give every value a place on the default machine", place_on_cpu);
   mlir::registerCanonicalizerPass();
