@@ -57,24 +57,46 @@ Value less(Node& n, Value x, double y) { return n.emit<LessOp>({x, n.scalar(y, x
 
 Values identity(Node& n) { return n.input(0); }
 
-// True when it is known that no element is dropped: not in training, or with ratio 0.
-bool drops_nothing(Node& n) {
+constexpr char kNoTraining[] = "Dropout in training mode is not supported";
+
+std::optional<double> known_ratio(Node& n) {
+  if (!n.has_input(1)) return 0.5;
+  Value given = n.input(1);
+  bool is_known = given && given.getDefiningOp<ConstantOp>() &&
+                  (n.dtype(given) == DType::kF32 || n.dtype(given) == DType::kF64);
+  if (!is_known) return std::nullopt;
+  auto ratio = n.numbers_of(given, "the ratio");
+  return ratio.size() == 1 ? std::optional<double>(ratio[0]) : std::nullopt;
+}
+
+// From opset 12 on, mode and ratio are inputs. What drops elements is refused: now, or by the call.
+void require_no_drops(Node& n) {
   Value mode = n.input(2);
-  if (n.is_known(mode)) {
-    Ints is_training = n.integers_of(mode, "training_mode");
-    if (is_training.size() == 1 && is_training[0] == 0) return true;
+  if (n.has_failed()) return;
+  if (n.dtype(mode) != DType::kBool || !n.type(mode).getElementCount().is_constant(1)) {
+    n.fail("training_mode must be one bool");
+    return;
   }
-  if (!n.has_input(1) || !n.input(1) || !n.input(1).getDefiningOp<ConstantOp>()) return false;
-  auto ratio = n.numbers_of(n.cast(n.input(1), DType::kF32), "the ratio");
-  return ratio.size() == 1 && ratio[0] == 0;
+  std::optional<double> ratio = known_ratio(n);
+  if (ratio && *ratio == 0) return;
+  Dims known = n.is_known(mode) ? n.dims_of(mode, "training_mode") : Dims{};
+  if (known.size() == 1 && known[0].is_constant(0)) return;
+  bool is_training = known.size() == 1 && known[0].is_constant(1);
+  if (is_training && ratio) n.unsupported("training mode is not supported");
+  Value keeps = is_training ? Value() : n.emit<LogicalNotOp>({n.reshape(mode, {})});
+  if (!ratio) {
+    Value given = n.reshape(n.input(1), {});
+    Value is_zero = n.emit<EqualOp>({given, n.scalar(0, given)});
+    keeps = is_training ? is_zero : n.emit<OrOp>({keeps, is_zero});
+  }
+  n.require(keeps, kNoTraining);
 }
 
 Values dropout(Node& n) {
   Value x = n.input(0);
   if (n.opset() < 7 && !n.flag("is_test", false))
     return n.unsupported("training mode is not supported"), Value();
-  if (n.opset() >= 12 && n.has_input(2) && !drops_nothing(n))
-    return n.unsupported("training mode is not supported"), Value();
+  if (n.opset() >= 12 && n.has_input(2)) require_no_drops(n);
   if (!n.wants_output(1)) return x;
   Value ones = n.expand(n.scalar(1, n.opset() >= 10 ? DType::kBool : n.dtype(x)), Dims(n.shape(x)));
   return {x, ones};

@@ -426,6 +426,12 @@ std::string with_values(llvm::StringRef message, DimExpr a, DimExpr b) {
 
 }  // namespace
 
+void Node::require(Value condition, llvm::StringRef message) {
+  if (has_failed()) return;
+  mlir::OpBuilder& builder = importer_.builder();
+  builder.create<graph::AssertOp>(importer_.location(), condition, builder.getStringAttr(message));
+}
+
 void Node::require_equal(DimExpr a, DimExpr b, llvm::StringRef message) {
   if (a == b) return;
   if (a.is_constant() && b.is_constant())

@@ -146,6 +146,8 @@ class Node {
   // Where that is known now, nothing is built, or the model is wrong.
   void require_equal(DimExpr a, DimExpr b, llvm::StringRef message);
   void require_at_least(DimExpr a, DimExpr b, llvm::StringRef message);
+  // The call fails with `message` unless the condition, one bool, holds.
+  void require(Value condition, llvm::StringRef message);
 
   // --- Errors. ---
   std::nullptr_t fail(const llvm::Twine& message);         // the model is wrong

@@ -167,7 +167,7 @@ TEST(Split, SizesOfTheCall) {
   EXPECT_THAT(elements(results[1]), ElementsAre(2, 3));
   EXPECT_THAT(elements(graph.run({x, integers({3, 0})})[1]), IsEmpty());
   expect_refused(graph, {x, integers({1, 1})}, "the parts add up to 2, the dim is 3");
-  expect_refused(graph, {x, integers({2, 2})}, "the slice ends at 4, input \"x\" dim 0 is 3");
+  expect_refused(graph, {x, integers({2, 2})}, "the parts add up to 4, the dim is 3");
   expect_refused(graph, {x, integers({4, -1})}, "below 0");
 }
 
@@ -199,6 +199,16 @@ TEST(Trilu, DiagonalOfTheCall) {
   EXPECT_THAT(elements(graph.run({x, integer(0)})[0]), ElementsAre(1, 2, 3, 0, 5, 6));
   EXPECT_THAT(elements(graph.run({x, integer(2)})[0]), ElementsAre(0, 0, 3, 0, 0, 0));
   EXPECT_THAT(elements(graph.run({x, integer(-7)})[0]), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST(Dropout, ModeOfTheCall) {
+  Graph graph = model("dropout");
+  auto inputs = [](float ratio, bool is_training) {
+    return std::vector<Tensor>{floats({1, 2}), floats({}, {ratio}), boolean(is_training)};
+  };
+  EXPECT_THAT(elements(graph.run(inputs(0.5f, false))[0]), ElementsAre(1, 2));
+  EXPECT_THAT(elements(graph.run(inputs(0, true))[0]), ElementsAre(1, 2));
+  expect_refused(graph, inputs(0.5f, true), "training mode is not supported");
 }
 
 TEST(OneHot, DepthOfTheCall) {
