@@ -135,11 +135,7 @@ void CodeEmitter::give_back(ValueId id) {
 
 // Gives back the registers of what step `at` used last, and the storages of arenas.
 void CodeEmitter::release_dead(int64_t at) {
-  for (ValueId root : dying_[at]) {
-    for (size_t id = 0; id < parts_.size(); ++id)
-      if (memory::root_of(function_, parts_[id]) == root) give_back(parts_[id]);
-    give_back(root);
-  }
+  for (ValueId root : dying_[at]) give_back(root);
   for (int stage : ending_[at])
     if (arenas_[stage] != kNone) {
       encoder_.emit(op::kill{.value = {arenas_[stage]}});
@@ -212,17 +208,17 @@ void CodeEmitter::make_own_storage(ValueId id, uint32_t pool) {
   if (!is_growing) emit_tensor(registers_[id], storages_[id], shapes_.constant(0), value);
 }
 
-// A part is made anew each time: its offset may change.
+// A part is made anew for each step that uses it: its offset may change, and its first use may lie
+// in a branch or an iteration that does not run.
 void CodeEmitter::make_part(ValueId id) {
   const Value& value = function_.values[id];
   ValueId root = memory::root_of(function_, id);
   DimExpr offset = value.offset;
   for (ValueId of = value.view_of; of != root; of = function_.values[of].view_of)
     offset = offset + function_.values[of].offset;
-  if (registers_[id] == kNone) {
-    registers_[id] = take_register();
-    parts_.push_back(id);
-  }
+  if (registers_[id] != kNone) return;
+  registers_[id] = take_register();
+  parts_.push_back(id);
   ValueIndex begin = shapes_.value(offset);
   int buffer = plan_.liveness.buffer_of_value[root];
   uint32_t storage = storages_[root];
@@ -246,6 +242,12 @@ void CodeEmitter::emit_step(const Step& step, int64_t index) {
     emit_kernel_step(step, index);
   else
     emit_control(step, index);
+  for (ValueId part : parts_) {
+    if (holds_reference(memory::root_of(function_, part)))
+      encoder_.emit(op::kill{.value = {registers_[part]}});
+    free_.push_back(std::exchange(registers_[part], kNone));
+  }
+  parts_.clear();
 }
 
 void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {

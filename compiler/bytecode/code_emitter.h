@@ -87,7 +87,7 @@ class CodeEmitter {
   std::vector<uint32_t> registers_;          // by value
   std::vector<uint32_t> storages_;           // by value, of those that have one of their own
   std::vector<uint32_t> arenas_;             // storage registers, by stage
-  std::vector<ValueId> parts_;               // that have registers
+  std::vector<ValueId> parts_;               // of the step at hand
   std::map<int64_t, OpenIf> ifs_;            // by step
   std::map<int64_t, OpenLoop> loops_;
   std::vector<uint32_t> free_;
