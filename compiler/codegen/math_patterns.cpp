@@ -1,6 +1,8 @@
 // Expansion of math functions into polynomials; see the header.
 #include "compiler/codegen/math_patterns.h"
 
+#include "compiler/codegen/half_patterns.h"
+#include "compiler/kernels/target_attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -22,6 +24,7 @@ struct MathPatternsPass : mlir::PassWrapper<MathPatternsPass, mlir::OperationPas
   void runOnOperation() override {
     mlir::RewritePatternSet patterns(&getContext());
     mlir::populateMathPolynomialApproximationPatterns(patterns);
+    if (!getOperation()->hasAttr(kernels::kHasF16c)) add_half_patterns(patterns);
     if (failed(mlir::applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -1,5 +1,6 @@
-// A pass that expands math functions of f32 into polynomials, as vectors where they are vectors. It
-// wraps MLIR's pattern set, which has no pass of its own in the libraries.
+// A pass that expands math functions of f32 into polynomials, as vectors where they are vectors (it
+// wraps MLIR's pattern set, which has no pass of its own in the libraries), and conversions that
+// the target lacks.
 #pragma once
 
 #include <memory>

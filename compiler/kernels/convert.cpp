@@ -1,6 +1,6 @@
 // Conversions between element types: storage to arithmetic and back, and the cast op. f16 and bf16
-// are computed in f32, and converted with integer arithmetic: their LLVM conversions are calls into
-// a compiler's run-time library on targets without the instructions.
+// are computed in f32. bf16 is converted with integer arithmetic, f16 with instructions, or with
+// integer arithmetic on targets without them (compiler/codegen/half_patterns.cpp).
 #include "compiler/kernels/convert.h"
 
 #include <cmath>
@@ -41,37 +41,14 @@ Term f32_to_bf16(Term x) {
   return convert<arith::TruncIOp>(chosen, b.getI16Type());
 }
 
-// Exponent and mantissa, moved to f32's place, are the value times 2^-112; so one multiplication
-// makes normal and subnormal numbers right.
 Term f16_to_f32(Term stored) {
   mlir::Builder& b = *stored.builder;
-  Term bits = convert<arith::ExtUIOp>(stored, b.getI32Type());
-  Term sign = shift_left(bits & bits.integer(0x8000), 16);
-  Term magnitude = bits & bits.integer(0x7FFF);
-  Term moved = shift_left(magnitude, 13);
-  Term finite = bitcast(bitcast(moved, b.getF32Type()) * std::ldexp(1.0, 112), b.getI32Type());
-  Term special = moved | moved.integer(0x7F800000);
-  Term result = choose(less(magnitude, magnitude.integer(0x7C00)), finite, special);
-  return bitcast(result | sign, b.getF32Type());
+  return convert<arith::ExtFOp>(bitcast(stored, b.getF16Type()), b.getF32Type());
 }
 
 Term f32_to_f16(Term x) {
   mlir::Builder& b = *x.builder;
-  mlir::Type i32 = b.getI32Type();
-  Term bits = bitcast(x, i32);
-  Term sign = shift_right(bits & bits.integer(0x80000000), 16);
-  Term magnitude = bits & bits.integer(0x7FFFFFFF);
-  // Normal results: add half a unit (less one, plus the lowest kept bit), drop 13 bits.
-  Term odd = shift_right(magnitude, 13) & magnitude.integer(1);
-  Term normal = shift_right(magnitude + magnitude.integer(0xFFF - (112 << 23)) + odd, 13);
-  // Subnormal results: adding 0.5 puts the rounded 2^-24 multiples in the low bits.
-  Term half = bitcast(magnitude, b.getF32Type()) + 0.5;
-  Term subnormal = bitcast(half, i32) - magnitude.integer(0x3F000000);
-  Term result = choose(less(magnitude, magnitude.integer(0x38800000)), subnormal, normal);
-  // 65520 and above round to infinity.
-  result = choose(less(magnitude, magnitude.integer(0x477FF000)), result, result.integer(0x7C00));
-  result = choose(is_nan(x), result.integer(0x7E00), result);
-  return convert<arith::TruncIOp>(result | sign, b.getI16Type());
+  return bitcast(convert<arith::TruncFOp>(x, b.getF16Type()), b.getI16Type());
 }
 
 // Rounds towards zero; what does not fit becomes the nearest end of the range, NaN becomes 0.

@@ -1,5 +1,6 @@
 // KernelModule: the kernels of one target, each kept once.
 #include "compiler/kernels/generator.h"
+#include "compiler/kernels/target_attributes.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -7,7 +8,9 @@
 namespace scopevm::kernels {
 
 KernelModule::KernelModule(mlir::MLIRContext* context, Target target)
-    : module_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context))), target_(std::move(target)) {}
+    : module_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context))), target_(std::move(target)) {
+  if (target_.vector_bits >= 256) module_.get()->setAttr(kHasF16c, mlir::UnitAttr::get(context));
+}
 
 int KernelModule::intern(mlir::func::FuncOp function, llvm::StringRef kind, int buffer_count,
                          int param_count) {

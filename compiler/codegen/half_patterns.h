@@ -1,0 +1,13 @@
+// Patterns for targets without F16C, where LLVM would convert between f16 and f32 by calls into a
+// compiler's run-time library.
+#pragma once
+
+namespace mlir {
+class RewritePatternSet;
+}
+
+namespace scopevm::codegen {
+
+void add_half_patterns(mlir::RewritePatternSet& patterns);
+
+}  // namespace scopevm::codegen
