@@ -242,6 +242,10 @@ void CodeEmitter::emit_step(const Step& step, int64_t index) {
     emit_kernel_step(step, index);
   else
     emit_control(step, index);
+  release_parts();
+}
+
+void CodeEmitter::release_parts() {
   for (ValueId part : parts_) {
     if (holds_reference(memory::root_of(function_, part)))
       encoder_.emit(op::kill{.value = {registers_[part]}});

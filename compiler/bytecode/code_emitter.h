@@ -47,6 +47,7 @@ class CodeEmitter {
   void make_result(ValueId id);
   void make_own_storage(ValueId id, uint32_t pool);
   void make_part(ValueId id);
+  void release_parts();
   void emit_arena(int stage);
 
   // --- Steps. ---

@@ -115,6 +115,7 @@ Int CodeEmitter::condition_slot(ValueId condition) {
   uint32_t slot = shapes_.new_slot();
   encoder_.emit(
       op::load_element{.dst = {slot}, .of = {register_of(condition)}, .index = Int::immediate(0)});
+  release_parts();  // here, where both ways from the branch come by
   return Int::slot({slot});
 }
 

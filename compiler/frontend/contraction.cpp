@@ -107,10 +107,8 @@ Values conv_transpose(Node& n) {
 }
 
 constexpr OpRow kRows[] = {
-    {"Conv", 1, conv},
-    {"ConvTranspose", 1, conv_transpose},
-    {"Det", 11, det},
-    {"Gemm", 1, gemm},
+    {"Conv", 1, conv},     {"ConvTranspose", 1, conv_transpose},
+    {"Det", 11, det},      {"Gemm", 1, gemm},
     {"MatMul", 1, matmul},
 };
 

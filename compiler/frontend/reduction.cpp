@@ -20,8 +20,7 @@ Reduction reduction_of(Node& n, Value x, int input_since) {
   bool has_axes;
   if (n.opset() >= input_since) {
     has_axes = n.has_input(1) && !n.type(n.input(1)).getElementCount().is_constant(0);
-    if (has_axes && !n.is_known(n.input(1)))
-      return {{}, n.flag("keepdims", true), n.input(1)};
+    if (has_axes && !n.is_known(n.input(1))) return {{}, n.flag("keepdims", true), n.input(1)};
     if (has_axes) axes = n.integers_of(n.input(1), "axes");
   } else {
     axes = n.integers("axes");

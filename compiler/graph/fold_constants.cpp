@@ -262,6 +262,13 @@ bool fold_concat(ConcatOp op, const Arrays& x, ConstantArray& y) {
   return true;
 }
 
+bool broadcasts(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
+  if (from.size() > to.size()) return false;
+  for (auto [a, b] : llvm::zip(from, to.take_back(from.size())))
+    if (a != 1 && a != b) return false;
+  return true;
+}
+
 bool fold_into(mlir::Operation* op, const Arrays& x, ConstantArray& y) {
   return llvm::TypeSwitch<mlir::Operation*, bool>(op)
       .Case<CastOp>([&](auto) { return fold_cast(x[0], y); })
@@ -275,10 +282,9 @@ bool fold_into(mlir::Operation* op, const Arrays& x, ConstantArray& y) {
       .Case<MatMulOp>([&](MatMulOp m) { return fold_matmul(m, x, y); })
       .Case<ConcatOp>([&](ConcatOp c) { return fold_concat(c, x, y); })
       .Default([&](mlir::Operation*) {
-        bool broadcasts = llvm::all_of(x, [&](const ConstantArray& operand) {
-          return operand.dims().size() <= y.dims().size();  // not so for a reduction
-        });
-        return op->getNumOperands() <= 2 && broadcasts && fold_elementwise(op, x, y);
+        bool is_broadcast = llvm::all_of(  // not so for a reduction
+            x, [&](const ConstantArray& operand) { return broadcasts(operand.dims(), y.dims()); });
+        return op->getNumOperands() <= 2 && is_broadcast && fold_elementwise(op, x, y);
       });
 }
 

@@ -29,8 +29,8 @@ void GraphDialect::registerTypes() {
 
 namespace {
 
-// A dim prints as an integer, a bare symbol, or a quoted expression: 3, n, "2*n+1". Symbols that are
-// born during the call start with a '$', which only a quoted one may.
+// A dim prints as an integer, a bare symbol, or a quoted expression: 3, n, "2*n+1". Symbols that
+// are born during the call start with a '$', which only a quoted one may.
 void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
   printer << '[';
   llvm::interleaveComma(dims, printer, [&](DimExpr dim) {

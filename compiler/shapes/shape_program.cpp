@@ -139,8 +139,8 @@ Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
   for (const Check& check : function.checks) {
-    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs),
-                      check.message, check.scope);
+    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs), check.message,
+                      check.scope);
     for (DimExpr more : check.more)
       program.conditions_.back().more_slots.push_back(program.slot_of(program.value(more)));
   }

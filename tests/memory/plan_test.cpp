@@ -97,7 +97,8 @@ TEST(Plan, FormulaIsTheHeight) {
       auto value_of = [&](std::string_view name) {
         return std::optional<int64_t>(name == "n" ? n : name == "m" ? 33 : 4);
       };
-      ASSERT_EQ(formula->evaluate(value_of), p.value(p.plan.workspace().height, {{"n", n}, {"m", 33}}, 4));
+      ASSERT_EQ(formula->evaluate(value_of),
+                p.value(p.plan.workspace().height, {{"n", n}, {"m", 33}}, 4));
     }
   }
   EXPECT_GT(compared, 10);

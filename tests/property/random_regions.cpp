@@ -165,9 +165,9 @@ bool GraphBuilder::append_loop() {
 
   mlir::OpBuilder::InsertionGuard guard(builder_);
   // The body is filled within an op without results, since those follow from it.
-  auto holder = builder_.create<graph::LoopOp>(
-      location, mlir::TypeRange(), mlir::ValueRange(),
-      mlir::cast<graph::DimsAttr>(dims_attribute({trips})), builder_.getStringAttr(index));
+  auto holder = builder_.create<graph::LoopOp>(location, mlir::TypeRange(), mlir::ValueRange(),
+                                               mlir::cast<graph::DimsAttr>(dims_attribute({trips})),
+                                               builder_.getStringAttr(index));
   mlir::Region* body = &holder.getBody();
   if (body->empty()) body->emplaceBlock();
   mlir::Block& block = body->front();

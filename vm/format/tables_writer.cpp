@@ -42,8 +42,8 @@ Offset<fb::Function> function_table(FlatBufferBuilder& b, const FunctionDecl& fu
   auto memory = table_vector<fb::Memory>(b, function.memory, [&](const auto& m) {
     auto what = b.CreateString(m.what);
     auto formula = b.CreateString(m.formula);
-    return fb::CreateMemory(b, m.pool, what, m.is_result, m.bytes_slot, m.lower_bound_slot,
-                            formula, m.depends_on_data);
+    return fb::CreateMemory(b, m.pool, what, m.is_result, m.bytes_slot, m.lower_bound_slot, formula,
+                            m.depends_on_data);
   });
   auto sources = table_vector<fb::Source>(b, function.sources, [&](const auto& s) {
     return fb::CreateSource(b, s.word, b.CreateString(s.name));

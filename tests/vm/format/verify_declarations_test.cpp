@@ -66,7 +66,8 @@ const Declaration kDeclarations[] = {
     {"InputType", [](auto& m) { m.functions[0].inputs[0].dtype = static_cast<DType>(99); },
      "main: input: \"x\": element type is not known"},
     {"InputDim", [](auto& m) { m.functions[0].inputs[0].dims[0] = "k"; },
-     "main: input \"x\": dim \"k\" is neither a number nor a declared dimension, nor an expression"},
+     "main: input \"x\": dim \"k\" is neither a number nor a declared dimension, nor an "
+     "expression"},
     {"InputTwice", [](auto& m) { m.functions[0].inputs.push_back(m.functions[0].inputs[0]); },
      "main: input \"x\": a second one of this name"},
     {"OutputDimText", [](auto& m) { m.functions[0].outputs[0].dims[0].assign(5000, 'n'); },
