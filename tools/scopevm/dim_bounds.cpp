@@ -44,7 +44,7 @@ Result<Claim> split_claim(std::string_view text) {
   if (!rest.starts_with("%")) return wrong(text, kForms);
   const size_t equals = rest.find('=');
   const std::string_view remainder = equals == std::string_view::npos ? "" : rest.substr(equals);
-  if (remainder != "" && remainder != "==0" && remainder != "=0")
+  if (!remainder.empty() && remainder != "==0" && remainder != "=0")
     return wrong(text, "only the remainder 0 can be asked for: n%8==0");
   return Claim{name, Relation::kMultipleOf,
                rest.substr(1, equals == std::string_view::npos ? equals : equals - 1)};
