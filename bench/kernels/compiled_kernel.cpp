@@ -83,6 +83,7 @@ void CompiledKernel::bind(const std::map<std::string, int64_t>& dims, int copies
   };
   const Function& function = state.program.functions[0];
   const Step& step = function.steps[0];
+  state.next = 0;
   state.memory.clear();
   state.buffers.assign(copies, {});
   for (std::vector<void*>& set : state.buffers) {

@@ -78,6 +78,18 @@ std::string matmul_text(const std::string& m, int k, int n) {
          "\n  return %y : " + y + "\n}\n";
 }
 
+// u8 [m, k] by a constant i8 [k, n], in i32.
+std::string byte_matmul_text(int k, int n) {
+  std::string w_dims = std::to_string(k) + ", " + std::to_string(n);
+  std::string x = "!sv.tensor<u8[m, " + std::to_string(k) + "]>",
+              w = "!sv.tensor<i8[" + w_dims + "]>";
+  std::string y = "!sv.tensor<i32[m, " + std::to_string(n) + "]>";
+  return "func.func @main(%x: " + x + ") -> " + y +
+         " {\n  %w = sv.constant {value = dense<-3> : tensor<" + std::to_string(k) + "x" +
+         std::to_string(n) + "xi8>} : " + w + "\n  %y = sv.matmul %x, %w : (" + x + ", " + w +
+         ") -> " + y + "\n  return %y : " + y + "\n}\n";
+}
+
 struct Conv {
   const char* name;
   int channels, rows, kernel, stride, group, size;
@@ -127,6 +139,23 @@ Work dnnl_matmul(dnnl::engine& engine, int m, int k, int n) {
   };
 }
 
+// The same of u8 by i8 in i32.
+Work dnnl_byte_matmul(dnnl::engine& engine, int m, int k, int n) {
+  using Type = dnnl::memory::data_type;
+  dnnl::memory::desc x({m, k}, Type::u8, Tag::ab), w({k, n}, Type::s8, Tag::any);
+  dnnl::memory::desc y({m, n}, Type::s32, Tag::ab);
+  dnnl::matmul::primitive_desc pd(dnnl::matmul::desc(x, w, y), engine);
+  dnnl::memory xm(pd.src_desc(), engine), wm(pd.weights_desc(), engine), ym(pd.dst_desc(), engine);
+  for (dnnl::memory* memory : {&xm, &wm, &ym})
+    std::fill_n(static_cast<char*>(memory->get_data_handle()), memory->get_desc().get_size(), 3);
+  dnnl::stream stream(engine);
+  dnnl::matmul matmul(pd);
+  return [=]() mutable {
+    matmul.execute(stream, {{DNNL_ARG_SRC, xm}, {DNNL_ARG_WEIGHTS, wm}, {DNNL_ARG_DST, ym}});
+    stream.wait();
+  };
+}
+
 // oneDNN in the layouts it prefers, or with images as our graphs have them (channels first).
 Work dnnl_conv(dnnl::engine& engine, const Conv& c, Tag image) {
   int pad = c.kernel / 2, out = (c.size + 2 * pad - c.kernel) / c.stride + 1;
@@ -167,6 +196,18 @@ void matmul_line(const char* label, CompiledKernel& kernel, dnnl::engine& engine
               flops / t[0], 100 * flops / t[0] / peak, flops / t[1], flops / t[2]);
 }
 
+// What do bytes gain over f32 of the same size? Both in the same rounds.
+void byte_line(CompiledKernel& bytes, CompiledKernel& floats, dnnl::engine& engine, int m, int k,
+               int n) {
+  bytes.bind({{"m", m}});
+  floats.bind({{"m", m}});
+  std::vector<double> t =
+      medians({[&] { bytes.run(); }, [&] { floats.run(); }, dnnl_byte_matmul(engine, m, k, n)});
+  double operations = 2e-9 * m * n * k;
+  std::printf("%-24s M=%-4d %7.1f GOP/s   %4.2f times f32   oneDNN %7.1f\n",
+              "matmul 768x768, u8 by i8", m, operations / t[0], t[1] / t[0], operations / t[2]);
+}
+
 // One row against weights that are in no cache: each run takes the next of 64 copies, 150 MB.
 // Beside it, in the same rounds, a plain read of the same bytes: the limit.
 void cold_line(CompiledKernel& kernel) {
@@ -200,6 +241,8 @@ int main(int, char** argv) {
   for (int m : {1, 5, 12, 64, 127, 128, 131, 300})
     matmul_line("matmul 768x768", *dynamic, engine, m, 768, 768);
   cold_line(*dynamic);
+  auto bytes = compile(byte_matmul_text(768, 768));
+  for (int m : {1, 12, 128, 300}) byte_line(*bytes, *dynamic, engine, m, 768, 768);
   auto deep = compile(matmul_text("m", 3072, 768));
   for (int m : {12, 128}) matmul_line("matmul 3072x768", *deep, engine, m, 3072, 768);
   const Conv convs[] = {{"3x3 64->64", 64, 64, 3, 1, 1, 56},
