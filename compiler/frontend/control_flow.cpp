@@ -3,24 +3,21 @@
 
 #include <memory>
 
+#include "compiler/graph/infer.h"
+#include "compiler/graph/loop_body.h"
+
 namespace scopevm::frontend {
 namespace {
 
 using graph::TensorType;
+using graph::text_of;
 using mlir::Value;
 
 TensorType type_of(Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-bool has_symbol(DimExpr dim, llvm::ArrayRef<std::string> symbols) {
-  return llvm::any_of(dim.symbols(), [&](const std::string& symbol) {
-    return llvm::is_contained(symbols, symbol);
-  });
-}
-
-std::string text_of(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
+bool has_symbol(DimExpr dim, const std::set<std::string>& symbols) {
+  return llvm::any_of(dim.symbols(),
+                      [&](const std::string& symbol) { return symbols.contains(symbol); });
 }
 
 Status differ(const char* what, mlir::Type a, mlir::Type b) {
@@ -45,29 +42,8 @@ mlir::Attribute ControlFlowBuilder::symbol_named(llvm::StringRef name) {
   return builder_.getStringAttr(fresh_(name));
 }
 
-// Symbols that ops of the block bring into being, itself and its regions.
-llvm::SmallVector<std::string> ControlFlowBuilder::born_in(mlir::Block& block) const {
-  llvm::SmallVector<std::string> born;
-  auto add = [&](mlir::ArrayAttr symbols) {
-    for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>()) {
-      born.push_back(symbol.str());
-      born.push_back(symbol.str() + ".neg");
-    }
-  };
-  block.walk([&](mlir::Operation* op) {
-    if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) add(read.getSymbols());
-    if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) add(branch.getSymbols());
-    if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) {
-      add(loop.getSymbols());
-      add(loop.getCarriedSymbols());
-      born.push_back(loop.getIndex().str());
-    }
-  });
-  return born;
-}
-
 // `type` for a result: dims over symbols that end with the region are symbols of their own.
-mlir::Type ControlFlowBuilder::close(mlir::Type type, llvm::ArrayRef<std::string> inner,
+mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string>& inner,
                                      llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
   auto tensor = mlir::cast<TensorType>(type);
   llvm::SmallVector<DimExpr> shape(tensor.getShape());
@@ -93,8 +69,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
   }
   if (yields[0].size() != yields[1].size())
     return Status(StatusCode::kInvalidModel, "its branches give different numbers of values");
-  llvm::SmallVector<std::string> inner = born_in(regions[0]->front());
-  inner.append(born_in(regions[1]->front()));
+  std::set<std::string> inner = graph::symbols_born_in(*regions[0]);
+  inner.merge(graph::symbols_born_in(*regions[1]));
   llvm::SmallVector<mlir::Type> types;
   llvm::SmallVector<mlir::Attribute> symbols;
   for (auto [a, b] : llvm::zip(yields[0], yields[1])) {
@@ -165,10 +141,10 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     region.reset();
     forget_();
   }
-  llvm::SmallVector<std::string> inner = born_in(region->front());
-  inner.push_back(index);
+  std::set<std::string> inner = graph::symbols_born_in(*region);
+  inner.insert(index);
   for (mlir::Attribute symbol : carried_symbols)
-    inner.push_back(mlir::cast<mlir::StringAttr>(symbol).str());
+    inner.insert(mlir::cast<mlir::StringAttr>(symbol).str());
   llvm::SmallVector<mlir::Attribute> symbols;
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : types) results.push_back(close(type, inner, symbols));

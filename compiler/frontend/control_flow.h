@@ -1,6 +1,9 @@
 // Builds sv.if and sv.loop: finds the types of what flows through them.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "compiler/graph/graph_ops.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
@@ -38,10 +41,9 @@ class ControlFlowBuilder {
                                               llvm::ArrayRef<mlir::Value> initial, Body body);
 
  private:
-  llvm::SmallVector<std::string> born_in(mlir::Block& block) const;
   bool open_carried(llvm::ArrayRef<mlir::Value> from, llvm::SmallVectorImpl<mlir::Type>& types,
                     llvm::SmallVectorImpl<mlir::Attribute>& symbols);
-  mlir::Type close(mlir::Type type, llvm::ArrayRef<std::string> inner,
+  mlir::Type close(mlir::Type type, const std::set<std::string>& inner,
                    llvm::SmallVectorImpl<mlir::Attribute>& symbols);
   mlir::Attribute symbol_named(llvm::StringRef name);
 

@@ -8,14 +8,27 @@ namespace scopevm::frontend {
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
 Formula Formula::at(int64_t axis, DimExpr index, bool keep_axis) const {
+  node_->dim(value_, axis);  // an error when there is none
+  if (node_->has_failed()) return {*node_, Value()};
   Dims starts(static_cast<size_t>(rank()), DimExpr(0)), sizes(shape());
-  if (axis < 0 || axis >= rank()) return {*node_, Value()};
   starts[static_cast<size_t>(axis)] = index;
   sizes[static_cast<size_t>(axis)] = 1;
   Formula part(*node_, node_->slice(value_, starts, sizes));
   if (keep_axis) return part;
   sizes.erase(sizes.begin() + axis);
   return part.reshape(sizes);
+}
+
+Formula Formula::reversed(int64_t axis) const {
+  DimExpr last = node_->dim(value_, axis) - DimExpr(1);
+  if (node_->has_failed()) return {*node_, Value()};
+  Dims starts(static_cast<size_t>(rank()), DimExpr(0));
+  Ints steps(starts.size(), 1);
+  starts[static_cast<size_t>(axis)] = last;
+  steps[static_cast<size_t>(axis)] = -1;
+  return {*node_, node_->emit<SliceOp>(
+                      {value_}, {node_->attr("starts", starts), node_->attr("sizes", Dims(shape())),
+                                 node_->attr("steps", steps)})};
 }
 
 Formula Formula::gather(Value indices, int64_t axis) const {

@@ -40,6 +40,8 @@ class Formula {
   Formula expand(const Dims& dims) const { return {*node_, node_->expand(value_, dims)}; }
   // Element `index` of axis, which stays with size 1 or goes.
   Formula at(int64_t axis, DimExpr index, bool keep_axis = false) const;
+  // The same elements along axis, last one first.
+  Formula reversed(int64_t axis) const;
   // What indices, of any rank, pick along axis.
   Formula gather(Value indices, int64_t axis) const;
   // This axis behind all others.

@@ -1,6 +1,7 @@
 // ONNX RNN, GRU and LSTM as loops over time: what the inputs give to all steps is one product
 // before the loop, and a step adds what the state gives.
 #include "compiler/frontend/activation.h"
+#include "compiler/frontend/formula.h"
 
 namespace scopevm::frontend {
 namespace {
@@ -276,13 +277,8 @@ class Recurrence {
     });
     if (n_.has_failed()) return;
     last_.push_back({results[0], cell_.has_memory ? results[1] : Value()});
-    if (wants_all) all_.push_back(d.is_reverse ? reversed(results.back()) : results.back());
-  }
-
-  Value reversed(Value y) {
-    Dims starts = {n_.dim(y, 0) - DimExpr(1), DimExpr(0), DimExpr(0)};
-    return n_.emit<SliceOp>({y}, {n_.attr("starts", starts), n_.attr("sizes", Dims(n_.shape(y))),
-                                  n_.attr("steps", Ints{-1, 1, 1})});
+    if (wants_all)
+      all_.push_back(d.is_reverse ? Formula(n_, results.back()).reversed(0) : results.back());
   }
 
   // [length, batch, hidden] of each direction -> [length, directions, batch, hidden].

@@ -1,6 +1,7 @@
 // ONNX ops that have graphs as attributes: If, Loop, Scan. Their graphs see the names around them.
 #include <algorithm>
 
+#include "compiler/frontend/formula.h"
 #include "compiler/frontend/graph_importer.h"
 
 namespace scopevm::frontend {
@@ -249,27 +250,6 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
 
 namespace {
 
-// Slice `index` of x along `axis`, without that dim.
-Value slice_at(Node& n, Value x, int64_t axis, DimExpr index) {
-  n.dim(x, axis);  // an error when there is none
-  if (n.has_failed()) return {};
-  Dims starts(n.rank(x), DimExpr(0)), sizes(n.shape(x));
-  starts[axis] = index;
-  sizes[axis] = 1;
-  Value part = n.slice(x, starts, sizes);
-  sizes.erase(sizes.begin() + axis);
-  return n.reshape(part, sizes);
-}
-
-Value reverse(Node& n, Value x, int64_t axis) {
-  Dims starts(n.rank(x), DimExpr(0));
-  Ints steps(n.rank(x), 1);
-  starts[axis] = n.dim(x, axis) - DimExpr(1);
-  steps[axis] = -1;
-  return n.emit<graph::SliceOp>(
-      {x}, {n.attr("starts", starts), n.attr("sizes", Dims(n.shape(x))), n.attr("steps", steps)});
-}
-
 Value move_first_to(Node& n, Value x, int64_t axis) {
   Ints permutation;
   for (int64_t i = 1; i < n.rank(x); ++i) permutation.push_back(i);
@@ -295,7 +275,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::
         llvm::SmallVector<Value> inputs(carried.begin(), carried.end());
         for (size_t i = 0; i < scanned.size(); ++i) {
           DimExpr at = entry(directions, i) ? length - DimExpr(1) - index : index;
-          inputs.push_back(slice_at(n, scanned[i], entry(axes, i), at));
+          inputs.push_back(Formula(n, scanned[i]).at(entry(axes, i), at));
         }
         if (n.has_failed()) return n.status();
         SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(body, inputs));
@@ -330,7 +310,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   if (!results.is_ok()) return results;
   for (size_t i = states.size(); i < results->size(); ++i) {
     Value& result = (*results)[i];
-    if (entry(out_directions, i - states.size())) result = reverse(n, result, 0);
+    if (entry(out_directions, i - states.size())) result = Formula(n, result).reversed(0);
     int64_t axis = n.axis(entry(out_axes, i - states.size()), n.rank(result));
     if (axis != 0 && !n.has_failed()) result = move_first_to(n, result, axis);
   }
@@ -351,7 +331,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
   return control_flow().loop(batch, {}, [&](DimExpr index, mlir::ValueRange) -> Result<Iteration> {
     auto of_element = [&](llvm::ArrayRef<Value> values) {
       llvm::SmallVector<Value> parts;
-      for (Value value : values) parts.push_back(slice_at(n, value, 0, index));
+      for (Value value : values) parts.push_back(Formula(n, value).at(0, index));
       return parts;
     };
     llvm::SmallVector<Value> own_states = of_element(states), own = of_element(scanned);

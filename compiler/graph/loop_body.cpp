@@ -11,29 +11,36 @@ bool has_any(llvm::ArrayRef<DimExpr> dims, const std::set<std::string>& symbols)
   });
 }
 
+void add(mlir::ArrayAttr symbols, std::set<std::string>& born) {
+  for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>()) {
+    born.insert(symbol.str());
+    born.insert(symbol.str() + ".neg");
+  }
+}
+
+void add_own(LoopOp loop, std::set<std::string>& born) {
+  born.insert(loop.getIndex().str());
+  add(loop.getCarriedSymbols(), born);
+}
+
 }  // namespace
 
-std::set<std::string> symbols_born_in(LoopOp loop) {
+std::set<std::string> symbols_born_in(mlir::Region& region) {
   std::set<std::string> born;
-  auto add = [&](mlir::ArrayAttr symbols) {
-    for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>()) {
-      born.insert(symbol.str());
-      born.insert(symbol.str() + ".neg");
-    }
-  };
-  auto add_loop = [&](LoopOp op) {
-    born.insert(op.getIndex().str());
-    add(op.getCarriedSymbols());
-  };
-  add_loop(loop);
-  loop.getBody().walk([&](mlir::Operation* op) {
-    if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols());
-    if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols());
-    if (auto inner = mlir::dyn_cast<LoopOp>(op)) {
-      add(inner.getSymbols());
-      add_loop(inner);
+  region.walk([&](mlir::Operation* op) {
+    if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols(), born);
+    if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), born);
+    if (auto loop = mlir::dyn_cast<LoopOp>(op)) {
+      add(loop.getSymbols(), born);
+      add_own(loop, born);
     }
   });
+  return born;
+}
+
+std::set<std::string> symbols_born_in(LoopOp loop) {
+  std::set<std::string> born = symbols_born_in(loop.getBody());
+  add_own(loop, born);
   return born;
 }
 

@@ -1,4 +1,4 @@
-// What passes over loops ask about a loop's body.
+// What one asks about regions, and passes over loops about a loop's body.
 #pragma once
 
 #include <set>
@@ -8,6 +8,8 @@
 
 namespace scopevm::graph {
 
+// Symbols that ops of the region bring into being.
+std::set<std::string> symbols_born_in(mlir::Region& region);
 // Symbols that are known only inside of the loop.
 std::set<std::string> symbols_born_in(LoopOp loop);
 

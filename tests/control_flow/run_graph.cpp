@@ -17,11 +17,16 @@ std::string write_temporary(const std::string& text) {
   return path;
 }
 
-Result<CompileOutput> compile_text(const std::string& text) {
+Result<CompileOutput> compile_path(const std::string& path) {
   CompileOptions options;
-  options.model_path = write_temporary(text);
-  Result<CompileOutput> output = compile(options);
-  unlink(options.model_path.c_str());
+  options.model_path = path;
+  return compile(options);
+}
+
+Result<CompileOutput> compile_text(const std::string& text) {
+  const std::string path = write_temporary(text);
+  Result<CompileOutput> output = compile_path(path);
+  unlink(path.c_str());
   return output;
 }
 
@@ -34,22 +39,15 @@ Tensor tensor_of(DType dtype, const std::vector<int64_t>& dims, const std::vecto
 
 }  // namespace
 
-Graph::Graph(const std::string& text) {
-  std::string path = write_temporary(text);
-  compile_file(path);
-  unlink(path.c_str());
-}
+Graph::Graph(const std::string& text) { load(compile_text(text)); }
 
 Graph Graph::of_file(const std::string& path) {
   Graph graph;
-  graph.compile_file(path);
+  graph.load(compile_path(path));
   return graph;
 }
 
-void Graph::compile_file(const std::string& path) {
-  CompileOptions options;
-  options.model_path = path;
-  Result<CompileOutput> output = compile(options);
+void Graph::load(const Result<CompileOutput>& output) {
   if (!output.is_ok()) {
     ADD_FAILURE() << output.status().message();
     return;

@@ -25,7 +25,7 @@ class Graph {
 
  private:
   Graph() = default;
-  void compile_file(const std::string& path);
+  void load(const Result<CompileOutput>& output);
 
   std::optional<Call> call_;
 };
