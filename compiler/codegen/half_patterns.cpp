@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "compiler/kernels/term.h"
+#include "compiler/kernels/elementwise/term.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace scopevm::codegen {

@@ -9,7 +9,7 @@
 
 #include "compiler/codegen/image.h"
 #include "compiler/frontend/import.h"
-#include "compiler/graph/passes.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"

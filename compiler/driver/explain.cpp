@@ -5,8 +5,8 @@
 
 #include "compiler/driver/compilation.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/passes.h"
-#include "compiler/graph/symbolic_values.h"
+#include "compiler/graph/infer/symbolic_values.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/checks.h"
 #include "compiler/kernels/dim_trace.h"
 #include "compiler/kernels/lower.h"

@@ -7,7 +7,7 @@
 #include "compiler/frontend/constants.h"
 #include "compiler/frontend/dim_names.h"
 #include "compiler/frontend/function_body.h"
-#include "compiler/graph/passes.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 

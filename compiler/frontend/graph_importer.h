@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "compiler/frontend/control_flow.h"
+#include "compiler/frontend/control/control_flow.h"
 #include "compiler/frontend/import.h"
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"

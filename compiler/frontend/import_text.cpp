@@ -5,7 +5,7 @@
 #include "compiler/frontend/dim_names.h"
 #include "compiler/frontend/import.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/passes.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"

@@ -11,9 +11,9 @@
 
 #include <onnx/onnx_pb.h>
 
-#include "compiler/frontend/control_flow.h"
+#include "compiler/frontend/control/control_flow.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/symbolic_values.h"
+#include "compiler/graph/infer/symbolic_values.h"
 #include "scopevm/status.h"
 
 namespace scopevm::frontend {

@@ -1,7 +1,7 @@
 // The graph ops: generated definitions, and what those with regions need beside.
 #include "compiler/graph/graph_ops.h"
 
-#include "compiler/graph/infer.h"
+#include "compiler/graph/infer/infer.h"
 #include "mlir/IR/Builders.h"
 
 #define GET_OP_CLASSES

@@ -11,7 +11,7 @@
 
 #include "compiler/codegen/image.h"
 #include "compiler/driver/context.h"
-#include "compiler/graph/passes.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

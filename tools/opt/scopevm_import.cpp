@@ -7,7 +7,7 @@
 
 #include "compiler/driver/context.h"
 #include "compiler/frontend/import.h"
-#include "compiler/graph/passes.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "mlir/IR/MLIRContext.h"
 
 int main(int argc, char** argv) {

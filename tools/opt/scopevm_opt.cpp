@@ -1,6 +1,6 @@
 // scopevm-opt: runs single passes over graph text, for tests and for looking.
 #include "compiler/driver/context.h"
-#include "compiler/graph/passes.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "compiler/placement/place.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

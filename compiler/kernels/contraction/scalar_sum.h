@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/kernels/contraction/emitter.h"
-#include "compiler/kernels/convert.h"
+#include "compiler/kernels/elementwise/convert.h"
 #include "compiler/kernels/generator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

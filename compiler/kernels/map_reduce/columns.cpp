@@ -1,10 +1,10 @@
 // softmax and log_softmax along an axis that is not the last: lanes are neighbours along the dims
 // behind the axis, and each lane walks its own line. Work items are strips of lines.
-#include "compiler/kernels/convert.h"
+#include "compiler/kernels/elementwise/convert.h"
+#include "compiler/kernels/elementwise/vector_math.h"
 #include "compiler/kernels/map_reduce/combine.h"
 #include "compiler/kernels/map_reduce/generators.h"
 #include "compiler/kernels/map_reduce/space.h"
-#include "compiler/kernels/vector_math.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 namespace scopevm::kernels {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "compiler/kernels/elementwise/term.h"
 #include "compiler/kernels/generator.h"
-#include "compiler/kernels/term.h"
 
 namespace scopevm::kernels {
 

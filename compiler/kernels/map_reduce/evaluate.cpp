@@ -2,7 +2,7 @@
 #include "compiler/kernels/map_reduce/evaluate.h"
 
 #include "compiler/graph/elements.h"
-#include "compiler/kernels/convert.h"
+#include "compiler/kernels/elementwise/convert.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/kernels/convert.h"
+#include "compiler/kernels/elementwise/convert.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

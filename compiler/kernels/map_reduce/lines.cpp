@@ -1,5 +1,5 @@
 // arg_max, arg_min and cum_sum: a scalar loop along each line of the axis. Work items are lines.
-#include "compiler/kernels/convert.h"
+#include "compiler/kernels/elementwise/convert.h"
 #include "compiler/kernels/map_reduce/combine.h"
 #include "compiler/kernels/map_reduce/generators.h"
 #include "compiler/kernels/map_reduce/space.h"

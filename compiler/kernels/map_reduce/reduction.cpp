@@ -3,8 +3,8 @@
 // each lane is a result of its own and an item is a strip of results.
 #include <algorithm>
 
-#include "compiler/kernels/convert.h"
-#include "compiler/kernels/integer_math.h"
+#include "compiler/kernels/elementwise/convert.h"
+#include "compiler/kernels/elementwise/integer_math.h"
 #include "compiler/kernels/map_reduce/combine.h"
 #include "compiler/kernels/map_reduce/evaluate.h"
 #include "compiler/kernels/map_reduce/generators.h"

@@ -2,11 +2,11 @@
 // after. A work item is a row. A row is read from memory once: later passes find it in cache.
 #include <algorithm>
 
-#include "compiler/kernels/convert.h"
+#include "compiler/kernels/elementwise/convert.h"
+#include "compiler/kernels/elementwise/vector_math.h"
 #include "compiler/kernels/map_reduce/combine.h"
 #include "compiler/kernels/map_reduce/evaluate.h"
 #include "compiler/kernels/map_reduce/generators.h"
-#include "compiler/kernels/vector_math.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

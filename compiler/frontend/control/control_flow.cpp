@@ -1,0 +1,184 @@
+// Types of what flows through branches and loops: see control_flow.h.
+#include "compiler/frontend/control/control_flow.h"
+
+#include <memory>
+
+#include "compiler/graph/infer/infer.h"
+#include "compiler/graph/rewrite/loop_body.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using graph::TensorType;
+using graph::text_of;
+using mlir::Value;
+
+TensorType type_of(Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+bool has_symbol(DimExpr dim, const std::set<std::string>& symbols) {
+  return llvm::any_of(dim.symbols(),
+                      [&](const std::string& symbol) { return symbols.contains(symbol); });
+}
+
+Status differ(const char* what, mlir::Type a, mlir::Type b) {
+  return Status(StatusCode::kUnsupported, std::string(what) + " " + text_of(a) + " and " +
+                                              text_of(b) + ", whose ranks or element types differ");
+}
+
+bool is_alike(mlir::Type a, mlir::Type b) {
+  auto x = mlir::cast<TensorType>(a), y = mlir::cast<TensorType>(b);
+  return x.getDtype() == y.getDtype() && x.getRank() == y.getRank();
+}
+
+mlir::OpBuilder::InsertionGuard build_in(mlir::OpBuilder& builder, mlir::Region& region) {
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&region.emplaceBlock());
+  return guard;
+}
+
+}  // namespace
+
+mlir::Attribute ControlFlowBuilder::symbol_named(llvm::StringRef name) {
+  return builder_.getStringAttr(fresh_(name));
+}
+
+// `type` for a result: dims over symbols that end with the region are symbols of their own.
+mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string>& inner,
+                                     llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
+  auto tensor = mlir::cast<TensorType>(type);
+  llvm::SmallVector<DimExpr> shape(tensor.getShape());
+  for (DimExpr& dim : shape) {
+    if (!has_symbol(dim, inner)) continue;
+    symbols.push_back(symbol_named("dim"));
+    dim = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());
+  }
+  return tensor.withShape(shape);
+}
+
+// --- If. ----------------------------------------------------------------------------------------
+
+Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Branch then,
+                                                             Branch otherwise) {
+  llvm::SmallVector<std::unique_ptr<mlir::Region>, 2> regions;
+  llvm::SmallVector<llvm::SmallVector<Value>, 2> yields;
+  for (Branch branch : {then, otherwise}) {
+    auto guard = build_in(builder_, *regions.emplace_back(std::make_unique<mlir::Region>()));
+    SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> values, branch());
+    builder_.create<graph::YieldOp>(location_, values);
+    yields.push_back(std::move(values));
+  }
+  if (yields[0].size() != yields[1].size())
+    return Status(StatusCode::kInvalidModel, "its branches give different numbers of values");
+  std::set<std::string> inner = graph::symbols_born_in(*regions[0]);
+  inner.merge(graph::symbols_born_in(*regions[1]));
+  llvm::SmallVector<mlir::Type> types;
+  llvm::SmallVector<mlir::Attribute> symbols;
+  for (auto [a, b] : llvm::zip(yields[0], yields[1])) {
+    if (!is_alike(a.getType(), b.getType()))
+      return differ("its branches give", a.getType(), b.getType());
+    llvm::SmallVector<DimExpr> shape(type_of(a).getShape());
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] == type_of(b).getShape()[axis] && !has_symbol(shape[axis], inner)) continue;
+      symbols.push_back(symbol_named("dim"));
+      shape[axis] = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());
+    }
+    types.push_back(type_of(a).withShape(shape));
+  }
+  auto op =
+      builder_.create<graph::IfOp>(location_, types, condition, builder_.getArrayAttr(symbols));
+  op.getThen().takeBody(*regions[0]);
+  op.getOtherwise().takeBody(*regions[1]);
+  return llvm::SmallVector<Value>(op.getResults());
+}
+
+// --- Loop. --------------------------------------------------------------------------------------
+
+// Makes dims of `types` that `from` does not have symbols that change. True when there were any.
+bool ControlFlowBuilder::open_carried(llvm::ArrayRef<Value> from,
+                                      llvm::SmallVectorImpl<mlir::Type>& types,
+                                      llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
+  bool has_changed = false;
+  for (auto [value, type] : llvm::zip(from, types)) {
+    auto tensor = mlir::cast<TensorType>(type);
+    llvm::SmallVector<DimExpr> shape(tensor.getShape());
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] == type_of(value).getShape()[axis]) continue;
+      bool is_open =
+          shape[axis].kind() == DimExpr::Kind::kSymbol &&
+          llvm::is_contained(symbols,
+                             builder_.getStringAttr(llvm::StringRef(shape[axis].symbol_name())));
+      if (is_open) continue;
+      symbols.push_back(symbol_named("carried"));
+      shape[axis] = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());
+      has_changed = true;
+    }
+    type = tensor.withShape(shape);
+  }
+  return has_changed;
+}
+
+Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr> trip_count,
+                                                          llvm::ArrayRef<Value> initial,
+                                                          Body body) {
+  std::string index = fresh_("i");
+  llvm::SmallVector<mlir::Type> types(mlir::ValueRange(initial).getTypes());
+  llvm::SmallVector<mlir::Attribute> carried_symbols;
+  std::unique_ptr<mlir::Region> region;
+  Iteration iteration;
+  for (bool is_settled = false; !is_settled;) {
+    region = std::make_unique<mlir::Region>();
+    auto guard = build_in(builder_, *region);
+    for (mlir::Type type : types) region->front().addArgument(type, location_);
+    SCOPEVM_ASSIGN_OR_RETURN(iteration,
+                             body(DimExpr::symbol(index), region->front().getArguments()));
+    if (iteration.carried.size() != types.size())
+      return Status(StatusCode::kInvalidModel, "its body gives another number of carried values");
+    for (auto [value, type] : llvm::zip(iteration.carried, types))
+      if (!is_alike(value.getType(), type))
+        return differ("a carried value is", type, value.getType());
+    is_settled = !open_carried(iteration.carried, types, carried_symbols);
+    if (is_settled) continue;
+    region.reset();
+    forget_();
+  }
+  std::set<std::string> inner = graph::symbols_born_in(*region);
+  inner.insert(index);
+  for (mlir::Attribute symbol : carried_symbols)
+    inner.insert(mlir::cast<mlir::StringAttr>(symbol).str());
+  llvm::SmallVector<mlir::Attribute> symbols;
+  llvm::SmallVector<mlir::Type> results;
+  for (mlir::Type type : types) results.push_back(close(type, inner, symbols));
+  std::optional<DimExpr> count = iteration.condition ? std::nullopt : trip_count;
+  for (Value part : iteration.parts) {
+    llvm::SmallVector<DimExpr> shape(type_of(part).getShape());
+    if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, inner); }))
+      return Status(StatusCode::kUnsupported,
+                    "what it gathers, " + text_of(part.getType()) +
+                        ", changes its shape from iteration to iteration");
+    if (!count) {
+      symbols.push_back(symbol_named("count"));
+      count = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());
+    }
+    shape.insert(shape.begin(), *count);
+    results.push_back(type_of(part).withShape(shape));
+  }
+  llvm::SmallVector<Value> yielded;
+  if (iteration.condition) yielded.push_back(iteration.condition);
+  yielded.append(iteration.carried);
+  yielded.append(iteration.parts);
+  {
+    mlir::OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToEnd(&region->front());
+    builder_.create<graph::YieldOp>(location_, yielded);
+  }
+  llvm::SmallVector<DimExpr> limit;
+  if (trip_count) limit.push_back(*trip_count);
+  auto op = builder_.create<graph::LoopOp>(
+      location_, results, initial, graph::DimsAttr::get(builder_.getContext(), limit), index,
+      iteration.condition != nullptr, builder_.getArrayAttr(carried_symbols),
+      builder_.getArrayAttr(symbols));
+  op.getBody().takeBody(*region);
+  return llvm::SmallVector<Value>(op.getResults());
+}
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,345 @@
+// ONNX ops that have graphs as attributes: If, Loop, Scan. Their graphs see the names around them.
+#include <algorithm>
+
+#include "compiler/frontend/graph_importer.h"
+#include "compiler/frontend/movement/formula.h"
+
+namespace scopevm::frontend {
+namespace {
+
+Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
+
+// A trip count from here on is no limit.
+constexpr int64_t kNoLimit = int64_t{1} << 40;
+
+const onnx::GraphProto* graph_attribute(Node& n, const char* name) {
+  const onnx::AttributeProto* found = n.attribute(name, onnx::AttributeProto::GRAPH);
+  if (!found) n.fail("attribute \"" + llvm::Twine(name) + "\" is missing");
+  return found ? &found->g() : nullptr;
+}
+
+}  // namespace
+
+std::string GraphImporter::fresh_symbol(llvm::StringRef what) {
+  std::string name = "$";
+  if (auto named = mlir::dyn_cast<mlir::NameLoc>(location_)) {
+    for (char c : named.getName().getValue())
+      name += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+    name += '.';
+  }
+  name += what.str();
+  int& count = fresh_counts_[name];
+  std::string symbol = ++count == 1 ? name : name + std::to_string(count);
+  return symbol;
+}
+
+// Elements of ops that are erased must not be taken for those of new ones at the same address.
+void GraphImporter::forget_known_values() {
+  symbols_ = std::make_unique<graph::SymbolicValues>(symbols_->intervals());
+}
+
+// A graph's own names hide those around it.
+void GraphImporter::hide_names_of(const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializer()) values_.erase(tensor.name());
+  for (const auto& node : graph.node())
+    for (const std::string& output : node.output()) {
+      values_.erase(output);
+      sequences_.erase(output);
+    }
+}
+
+ControlFlowBuilder GraphImporter::control_flow() {
+  return ControlFlowBuilder(builder_, location_, fresh_, forget_);
+}
+
+// Imports the nodes of `graph` where the builder stands. `bindings` are the graph's inputs.
+Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::GraphProto& graph,
+                                                                llvm::ArrayRef<Value> bindings) {
+  if (static_cast<size_t>(graph.input_size()) != bindings.size())
+    return invalid("graph \"" + graph.name() + "\" takes " + std::to_string(graph.input_size()) +
+                   " inputs, it is given " + std::to_string(bindings.size()));
+  if (++subgraph_depth_ > kMaxSubgraphDepth) return invalid("graphs are nested too deep");
+  mlir::Location location = location_;
+  std::map<std::string, Value> outer = values_;
+  std::map<std::string, Sequence> outer_sequences = sequences_;
+  Result<llvm::SmallVector<Value>> results = [&]() -> Result<llvm::SmallVector<Value>> {
+    hide_names_of(graph);
+    for (int i = 0; i < graph.input_size(); ++i) values_[graph.input(i).name()] = bindings[i];
+    SCOPEVM_RETURN_IF_ERROR(import_initializers(graph));
+    SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));
+    llvm::SmallVector<Value> values;
+    for (const auto& output : graph.output()) {
+      if (sequences_.contains(output.name()))
+        return Status(StatusCode::kUnsupported, "graph \"" + graph.name() + "\": output \"" +
+                                                    output.name() + "\" is a sequence");
+      Value found = value(output.name());
+      if (!found)
+        return invalid("graph \"" + graph.name() + "\": output \"" + output.name() +
+                       "\" is not defined by any node");
+      values.push_back(found);
+    }
+    return values;
+  }();
+  values_ = std::move(outer);
+  sequences_ = std::move(outer_sequences);
+  location_ = location;
+  --subgraph_depth_;
+  return results;
+}
+
+Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
+  Value condition = n.input(0);
+  const onnx::GraphProto* then = graph_attribute(n, "then_branch");
+  const onnx::GraphProto* otherwise = graph_attribute(n, "else_branch");
+  if (n.has_failed()) return n.status();
+  if (n.dtype(condition) != DType::kBool) return invalid("the condition is not a bool");
+  // A condition over dims alone is often decided: then there is one branch.
+  const auto* known = symbols_->find(condition);
+  if (known && known->size() == 1 && (*known)[0].is_constant())
+    return import_subgraph((*known)[0].is_constant(0) ? *otherwise : *then, {});
+  if (n.rank(condition) != 0) condition = n.reshape(condition, {});
+  if (n.has_failed()) return n.status();
+  Branch branches[] = {{then, {}, {}}, {otherwise, {}, {}}};
+  auto import_branch = [&](Branch& branch) {
+    return [&, this]() -> Result<llvm::SmallVector<Value>> {
+      size_t choices = choices_made_;
+      auto values = import_subgraph(*branch.graph, {});
+      branch.status = values.status();
+      if (values.is_ok())
+        branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
+      else
+        needs_other_choice_ |= has_open_choice(choices);
+      return values;
+    };
+  };
+  ControlFlowBuilder builder = control_flow();
+  auto values = builder.if_else(condition, import_branch(branches[0]), import_branch(branches[1]));
+  if (values.is_ok() || needs_other_choice_) return values;
+  forget_known_values();
+  if (branches[0].status.is_ok() && branches[1].status.is_ok()) {
+    // The ranks differ: what comes after the if is right for one of them.
+    return import_chosen_branch(n, condition, *then, *otherwise);
+  }
+  // if_else stops at a failure: see what the other branch gives.
+  return import_right_branch(n, condition, branches);
+}
+
+// A call in which the other branch would run fails.
+Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
+    Node& n, Value condition, const onnx::GraphProto& then, const onnx::GraphProto& otherwise) {
+  bool is_then = choose();
+  if (!is_then) condition = n.emit<graph::LogicalNotOp>({condition});
+  if (n.has_failed()) return n.status();
+  builder_.create<graph::AssertOp>(
+      location_, condition,
+      std::string("the request takes the ") + (is_then ? "else" : "then") +
+          "-branch, whose results have ranks that the rest of the model does not take");
+  return import_subgraph(is_then ? then : otherwise, {});
+}
+
+// A branch that is wrong for the shapes at hand is a failure of the calls that take it.
+Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Value condition,
+                                                                    Branch* branches) {
+  bool is_then_right = branches[0].status.is_ok();
+  Branch& right = branches[is_then_right ? 0 : 1];
+  const Branch& wrong = branches[is_then_right ? 1 : 0];
+  if (!is_then_right) {  // the else-branch was not looked at yet
+    mlir::Region region;
+    mlir::OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToEnd(&region.emplaceBlock());
+    size_t choices = choices_made_;
+    auto values = import_subgraph(*right.graph, {});
+    needs_other_choice_ |= !values.is_ok() && has_open_choice(choices);
+    if (!values.is_ok()) return wrong.status;
+    right.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
+  }
+  forget_known_values();
+  auto fail = [&]() -> Result<llvm::SmallVector<Value>> {
+    builder_.create<graph::AssertOp>(location_, n.constant({}, DType::kBool, {0}),
+                                     "this branch: " + std::string(wrong.status.message()));
+    llvm::SmallVector<Value> values;
+    for (mlir::Type type : right.types) {
+      auto tensor = mlir::cast<graph::TensorType>(type);
+      Dims dims(tensor.getShape());
+      for (DimExpr& dim : dims)
+        if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
+      values.push_back(n.expand(n.scalar(0, tensor.getDtype()), dims));
+    }
+    if (n.has_failed()) return n.status();
+    return values;
+  };
+  auto import = [&] { return import_subgraph(*right.graph, {}); };
+  ControlFlowBuilder builder = control_flow();
+  return is_then_right ? builder.if_else(condition, import, fail)
+                       : builder.if_else(condition, fail, import);
+}
+
+// --- Choices. -----------------------------------------------------------------------------------
+
+bool GraphImporter::choose() {
+  if (choices_made_ == choices_.size()) choices_.push_back(true);
+  return choices_[choices_made_++];
+}
+
+bool GraphImporter::has_open_choice(size_t from) const {
+  return std::find(choices_.begin() + static_cast<std::ptrdiff_t>(from),
+                   choices_.begin() + static_cast<std::ptrdiff_t>(choices_made_),
+                   true) != choices_.begin() + static_cast<std::ptrdiff_t>(choices_made_);
+}
+
+namespace {
+
+// What iterations gather has one shape in all of them. Where its dims change as far as is known
+// here, the body's graph may say what they are, and the call is held to that.
+Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared) {
+  const auto& shape = declared.type().tensor_type().shape();
+  if (!declared.type().tensor_type().has_shape() || shape.dim_size() != n.rank(part)) return part;
+  Dims dims(n.shape(part));
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const auto& dim = shape.dim(static_cast<int>(axis));
+    bool is_born =
+        llvm::any_of(dims[axis].symbols(), [](const std::string& s) { return s[0] == '$'; });
+    if (is_born && dim.has_dim_value()) dims[axis] = dim.dim_value();
+  }
+  return n.reshape(part, dims);
+}
+
+}  // namespace
+
+// Inputs: trip count, condition, carried values; the first two may be absent.
+Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
+  const onnx::GraphProto* body = graph_attribute(n, "body");
+  llvm::SmallVector<Value> initial;
+  for (size_t i = 2; i < n.input_count(); ++i) initial.push_back(n.input(i));
+  std::optional<DimExpr> trip_count;
+  if (n.has_input(0)) {
+    auto count = n.signed_dims_of(n.input(0), "the trip count");
+    if (count.size() == 1) trip_count = n.intervals().greater(count[0].positive, 0);
+    if (trip_count && trip_count->is_constant() && *trip_count->as_constant() >= kNoLimit)
+      trip_count.reset();
+  }
+  if (n.has_input(1)) {
+    Dims start = n.dims_of(n.input(1), "the condition");
+    if (start.size() == 1 && !start[0].is_constant(1))
+      trip_count = trip_count.value_or(kNoLimit) * start[0];
+  }
+  if (n.has_failed()) return n.status();
+  bool has_condition = n.has_input(1);
+  return control_flow().loop(
+      trip_count, initial, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        Value yes = n.constant({}, DType::kBool, {1});
+        llvm::SmallVector<Value> inputs = {n.dims_value({index}, /*is_scalar=*/true), yes};
+        inputs.append(carried.begin(), carried.end());
+        if (n.has_failed()) return n.status();
+        SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(*body, inputs));
+        if (outputs.size() < 1 + carried.size())
+          return invalid("its body has " + std::to_string(outputs.size()) + " outputs, for " +
+                         std::to_string(carried.size()) + " carried values");
+        Iteration iteration;
+        const auto* known = symbols_->find(outputs[0]);
+        bool always = known && known->size() == 1 && (*known)[0].is_constant(1);
+        if (has_condition && !always) iteration.condition = n.reshape(outputs[0], {});
+        iteration.carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
+        for (size_t i = 1 + carried.size(); i < outputs.size(); ++i)
+          iteration.parts.push_back(
+              part_as_declared(n, outputs[i], body->output(static_cast<int>(i))));
+        if (n.has_failed()) return n.status();
+        return iteration;
+      });
+}
+
+namespace {
+
+Value move_first_to(Node& n, Value x, int64_t axis) {
+  Ints permutation;
+  for (int64_t i = 1; i < n.rank(x); ++i) permutation.push_back(i);
+  permutation.insert(permutation.begin() + axis, 0);
+  return n.transpose(x, permutation);
+}
+
+// Entry i of an optional list attribute.
+int64_t entry(const Ints& list, size_t i) { return i < list.size() ? list[i] : 0; }
+
+}  // namespace
+
+// A loop over the places of `scanned` along their axes: the last states, then what is gathered
+// along a new first dim.
+Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::GraphProto& body,
+                                                           llvm::ArrayRef<Value> states,
+                                                           llvm::ArrayRef<Value> scanned,
+                                                           const Ints& axes,
+                                                           const Ints& directions) {
+  DimExpr length = n.dim(scanned.front(), entry(axes, 0));
+  return control_flow().loop(
+      length, states, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        llvm::SmallVector<Value> inputs(carried.begin(), carried.end());
+        for (size_t i = 0; i < scanned.size(); ++i) {
+          DimExpr at = entry(directions, i) ? length - DimExpr(1) - index : index;
+          inputs.push_back(Formula(n, scanned[i]).at(entry(axes, i), at));
+        }
+        if (n.has_failed()) return n.status();
+        SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(body, inputs));
+        if (outputs.size() < states.size()) return invalid("its body has too few outputs");
+        Iteration iteration;
+        iteration.carried.assign(outputs.begin(), outputs.begin() + states.size());
+        iteration.parts.assign(outputs.begin() + states.size(), outputs.end());
+        return iteration;
+      });
+}
+
+Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
+  const onnx::GraphProto* body = graph_attribute(n, "body");
+  auto scanned_count = static_cast<size_t>(n.integer("num_scan_inputs"));
+  if (n.has_failed()) return n.status();
+  // Before opset 9, input 0 is the lengths.
+  size_t first = n.opset() < 9 ? 1 : 0;
+  if (scanned_count == 0 || scanned_count + first > n.input_count())
+    return invalid("num_scan_inputs does not fit its inputs");
+  llvm::SmallVector<Value> all;
+  for (size_t i = first; i < n.input_count(); ++i) all.push_back(n.input(i));
+  llvm::ArrayRef<Value> states = llvm::ArrayRef(all).drop_back(scanned_count),
+                        scanned = llvm::ArrayRef(all).take_back(scanned_count);
+  if (n.opset() < 9) return import_batched_scan(n, *body, states, scanned);
+  Ints axes = n.integers("scan_input_axes"), directions = n.integers("scan_input_directions");
+  Ints out_axes = n.integers("scan_output_axes"),
+       out_directions = n.integers("scan_output_directions");
+  for (size_t i = 0; i < axes.size() && i < scanned_count; ++i)
+    axes[i] = n.axis(axes[i], n.rank(scanned[i]));
+  if (n.has_failed()) return n.status();
+  auto results = scan_along(n, *body, states, scanned, axes, directions);
+  if (!results.is_ok()) return results;
+  for (size_t i = states.size(); i < results->size(); ++i) {
+    Value& result = (*results)[i];
+    if (entry(out_directions, i - states.size())) result = Formula(n, result).reversed(0);
+    int64_t axis = n.axis(entry(out_axes, i - states.size()), n.rank(result));
+    if (axis != 0 && !n.has_failed()) result = move_first_to(n, result, axis);
+  }
+  if (n.has_failed()) return n.status();
+  return results;
+}
+
+// Opset 8: dim 0 of every input and output is a batch, and the body sees one element of it; dim 1
+// of what is scanned is the sequence.
+Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
+                                                                    const onnx::GraphProto& body,
+                                                                    llvm::ArrayRef<Value> states,
+                                                                    llvm::ArrayRef<Value> scanned) {
+  if (n.has_input(0)) n.unsupported("a length for each sequence of the batch is not supported");
+  Ints directions = n.integers("directions");
+  DimExpr batch = n.dim(scanned.front(), 0);
+  if (n.has_failed()) return n.status();
+  return control_flow().loop(batch, {}, [&](DimExpr index, mlir::ValueRange) -> Result<Iteration> {
+    auto of_element = [&](llvm::ArrayRef<Value> values) {
+      llvm::SmallVector<Value> parts;
+      for (Value value : values) parts.push_back(Formula(n, value).at(0, index));
+      return parts;
+    };
+    llvm::SmallVector<Value> own_states = of_element(states), own = of_element(scanned);
+    if (n.has_failed()) return n.status();
+    Iteration iteration;
+    SCOPEVM_ASSIGN_OR_RETURN(iteration.parts, scan_along(n, body, own_states, own, {}, directions));
+    return iteration;
+  });
+}
+
+}  // namespace scopevm::frontend

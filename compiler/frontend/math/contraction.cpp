@@ -1,0 +1,119 @@
+// ONNX matrix products and convolutions.
+#include "compiler/frontend/math/spatial.h"
+
+namespace scopevm::frontend {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+namespace {
+
+Values det(Node& n) { return n.emit<DetOp>({n.input(0)}); }
+
+Values matmul(Node& n) {
+  if (byte_size(n.dtype(n.input(0))) == 1)
+    return n.fail("MatMul of " + std::string(name(n.dtype(n.input(0)))) + " is not defined"),
+           Value();
+  return n.emit<MatMulOp>({n.input(0), n.input(1)});
+}
+
+Value scale(Node& n, Value x, float factor) {
+  return factor == 1 ? x : n.emit<MulOp>({x, n.scalar(factor, x)});
+}
+
+// alpha * A' * B' + beta * C
+Values gemm(Node& n) {
+  Value a = n.input(0), b = n.input(1);
+  if (n.rank(a) != 2 || n.rank(b) != 2) return n.fail("A and B must have rank 2"), Value();
+  Value product = n.emit<MatMulOp>({a, b}, {n.attr("transpose_a", n.flag("transA", false)),
+                                            n.attr("transpose_b", n.flag("transB", false))});
+  product = scale(n, product, n.number("alpha", 1));
+  float beta = n.number("beta", 1);
+  if (!n.has_input(2) || beta == 0) return product;
+  return n.emit<AddOp>({product, scale(n, n.input(2), beta)});
+}
+
+llvm::SmallVector<Value> conv_operands(Node& n) {
+  llvm::SmallVector<Value> operands = {n.input(0), n.input(1)};
+  if (n.has_input(2)) operands.push_back(n.input(2));
+  if (n.rank(operands[1]) != n.rank(operands[0])) n.fail("the ranks of X and W differ");
+  return operands;
+}
+
+Values conv(Node& n) {
+  auto operands = conv_operands(n);
+  SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
+  return n.emit<ConvOp>(operands,
+                        {n.attr("strides", a.strides), n.attr("pads", a.pads),
+                         n.attr("dilations", a.dilations), n.attr("group", n.integer("group", 1))});
+}
+
+// Pads that give the wanted output size; what is odd goes to one end, and what is missing is added
+// at the end of the output.
+void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
+                     Ints& output_pads) {
+  size_t rank = a.kernel.size();
+  if (wanted.size() != rank) {
+    n.fail("output_shape does not fit the rank");
+    return;
+  }
+  bool more_at_end = n.text("auto_pad", "NOTSET") == "SAME_UPPER";
+  for (size_t i = 0; i < rank; ++i) {
+    std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
+    if (!size) {
+      n.unsupported("output_shape over a dynamic dim is not supported");
+      return;
+    }
+    int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
+    int64_t total = a.strides[i] * (*size - 1) + output_pads[i] + span - wanted[i];
+    if (total < 0) {
+      output_pads[i] -= total;
+      total = 0;
+    }
+    a.pads[i] = more_at_end ? total / 2 : total - total / 2;
+    a.pads[rank + i] = total - a.pads[i];
+  }
+}
+
+Values conv_transpose(Node& n) {
+  auto operands = conv_operands(n);
+  Value x = operands[0];
+  SpatialAttributes a;
+  std::string mode = n.text("auto_pad", "NOTSET");
+  Ints kernel = kernel_of(n, operands[1]);
+  size_t rank = kernel.size();
+  a.kernel = kernel;
+  a.strides = n.integers("strides", Ints(rank, 1));
+  a.dilations = n.integers("dilations", Ints(rank, 1));
+  a.pads = n.integers("pads", Ints(2 * rank, 0));
+  Ints output_pads = n.integers("output_padding", Ints(rank, 0));
+  if (a.strides.size() != rank || a.dilations.size() != rank || a.pads.size() != 2 * rank ||
+      output_pads.size() != rank)
+    return n.fail("strides, pads, dilations or output_padding do not fit the weight"), Value();
+  if (n.has_attribute("output_shape")) {
+    pads_for_output(n, x, n.integers("output_shape"), a, output_pads);
+  } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    Ints wanted;
+    for (size_t i = 0; i < rank; ++i)
+      wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) *
+                       a.strides[i]);
+    pads_for_output(n, x, wanted, a, output_pads);
+  } else if (mode == "VALID") {
+    a.pads.assign(2 * rank, 0);
+  }
+  return n.emit<ConvTransposeOp>(
+      operands,
+      {n.attr("strides", a.strides), n.attr("pads", a.pads), n.attr("dilations", a.dilations),
+       n.attr("output_pads", output_pads), n.attr("group", n.integer("group", 1))});
+}
+
+constexpr OpRow kRows[] = {
+    {"Conv", 1, conv},     {"ConvTranspose", 1, conv_transpose},
+    {"Det", 11, det},      {"Gemm", 1, gemm},
+    {"MatMul", 1, matmul},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> contraction_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,187 @@
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: y = saturate(round(x / scale) + zero)
+// and x = (y - zero) * scale, with one scale for the tensor, for each index along an axis, or for
+// each block of an axis. The contractions of quantised tensors are in quantised_contraction.cpp.
+#include "compiler/frontend/math/quantised.h"
+
+#include "compiler/frontend/onnx_file.h"
+
+namespace scopevm::frontend {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+Value quantise(Node& n, Value x, Value scale, Value zero, DType to) {
+  DType computed = n.dtype(scale);
+  Value quotient = n.emit<DivOp>({n.cast(x, DType::kF32), n.cast(scale, DType::kF32)});
+  // A quotient in the type of the scale has only its digits.
+  if (computed == DType::kF16 || computed == DType::kBF16)
+    quotient = n.cast(n.cast(quotient, computed), DType::kF32);
+  return requantise(n, quotient, zero, to);
+}
+
+// The cast saturates. Beyond 2^24, where the sum in f32 is not exact, it has long done so.
+Value requantise(Node& n, Value x, Value zero, DType to) {
+  Value rounded = n.emit<RoundOp>({x});
+  if (zero) rounded = n.emit<AddOp>({rounded, n.cast(zero, DType::kF32)});
+  return n.cast(rounded, to);
+}
+
+Value as_scalar(Node& n, Value parameter) {
+  bool is_scalar = n.rank(parameter) == 1 && n.dim(parameter, 0).is_constant(1);
+  return is_scalar ? n.reshape(parameter, {}) : parameter;
+}
+
+namespace {
+
+// x and what it is scaled with, as values that broadcast; the result takes `shape` again.
+struct Operands {
+  Value x, scale, zero;  // zero: null when absent
+  Dims shape;
+};
+
+// [s] -> [s, 1, 1, ...], so that it runs along `axis` of x.
+Value along_axis(Node& n, Value parameter, Value x, int64_t axis) {
+  parameter = as_scalar(n, parameter);
+  if (n.rank(parameter) == 0) return parameter;
+  if (n.rank(parameter) != 1) {
+    n.fail("scale and zero point must be scalars or of rank 1");
+    return {};
+  }
+  axis = n.axis(axis, n.rank(x));
+  if (n.has_failed()) return {};
+  DimExpr size = n.dim(x, axis), own = n.dim(parameter, 0);
+  if (size.is_constant() && own.is_constant() && size != own) {
+    n.fail("the scale or zero point has " + own.str() + " elements for axis " + llvm::Twine(axis) +
+           " of size " + size.str());
+    return {};
+  }
+  Dims dims(static_cast<size_t>(n.rank(x) - axis), DimExpr(1));
+  dims[0] = own;
+  return n.reshape(parameter, dims);
+}
+
+// One of `parameter` for each `block` elements of x along `axis`.
+Value repeat_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
+  Dims split(n.shape(parameter)), whole(n.shape(parameter));
+  split.insert(split.begin() + axis + 1, DimExpr(1));
+  Value repeated = n.reshape(parameter, split);
+  split[axis + 1] = block;
+  whole[axis] = whole[axis] * DimExpr(block);
+  repeated = n.reshape(n.expand(repeated, split), whole);
+  if (whole[axis] == n.dim(x, axis)) return repeated;
+  whole[axis] = n.dim(x, axis);
+  return n.slice(repeated, Dims(whole.size(), DimExpr(0)), whole);
+}
+
+bool check_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
+  if (n.rank(parameter) != n.rank(x))
+    return n.fail("with block_size, scale and zero point must have the rank of x"), false;
+  for (int64_t i = 0; i < n.rank(x); ++i) {
+    DimExpr wanted = i == axis ? ceildiv(n.dim(x, i), block) : n.dim(x, i);
+    DimExpr own = n.dim(parameter, i);
+    if (wanted.is_constant() && own.is_constant() && wanted != own)
+      return n.fail("with block_size " + llvm::Twine(block) + ", dim " + llvm::Twine(i) +
+                    " of scale and zero point must be " + wanted.str() + ", not " + own.str()),
+             false;
+  }
+  return true;
+}
+
+// Whole blocks become a dim of their own, which needs no repeated scales.
+void align_blocks(Node& n, Operands& o, int64_t axis, int64_t block) {
+  axis = n.axis(axis, n.rank(o.x));
+  for (Value parameter : {o.scale, o.zero})
+    if (n.has_failed() || (parameter && !check_blocks(n, parameter, o.x, axis, block))) return;
+  DimExpr blocks = n.dim(o.scale, axis);
+  if (blocks * DimExpr(block) != n.dim(o.x, axis)) {
+    o.scale = repeat_blocks(n, o.scale, o.x, axis, block);
+    if (o.zero) o.zero = repeat_blocks(n, o.zero, o.x, axis, block);
+    return;
+  }
+  Dims split(o.shape);
+  split[axis] = blocks;
+  split.insert(split.begin() + axis + 1, DimExpr(block));
+  o.x = n.reshape(o.x, split);
+  o.scale = n.unsqueeze(o.scale, {axis + 1});
+  if (o.zero) o.zero = n.unsqueeze(o.zero, {axis + 1});
+}
+
+Operands operands_of(Node& n) {
+  Operands o{n.input(0), n.input(1), n.input_or(2, Value()), Dims(n.shape(n.input(0)))};
+  int64_t block = n.opset() >= 21 ? n.integer("block_size", 0) : 0;
+  int64_t axis = n.integer("axis", 1);
+  if (block < 0) n.fail("block_size " + llvm::Twine(block) + " is negative");
+  if (n.opset() < 13 && n.rank(as_scalar(n, o.scale)) != 0)
+    n.fail("before opset 13 the scale must be one number");
+  if (block > 0) {
+    align_blocks(n, o, axis, block);
+  } else {
+    o.scale = along_axis(n, o.scale, o.x, axis);
+    if (o.zero) o.zero = along_axis(n, o.zero, o.x, axis);
+  }
+  return o;
+}
+
+bool is_one_of(DType dtype, std::initializer_list<DType> dtypes) {
+  return llvm::is_contained(dtypes, dtype);
+}
+
+// What output_dtype, then the type of the zero point, says.
+DType quantised_type(Node& n, Value zero) {
+  DType to = zero ? n.dtype(zero) : DType::kU8;
+  if (n.opset() >= 21 && n.integer("output_dtype", 0) != 0) {
+    std::optional<DType> asked = dtype_of_onnx(static_cast<int>(n.integer("output_dtype", 0)));
+    if (!asked) return n.unsupported("output_dtype is not a supported element type"), to;
+    if (zero && *asked != to) return n.fail("output_dtype differs from the zero point's type"), to;
+    to = *asked;
+  }
+  if (!is_one_of(to, {DType::kU8, DType::kI8, DType::kU16, DType::kI16}) ||
+      (n.opset() < 21 && byte_size(to) == 2))
+    n.fail("a tensor cannot be quantised to " + std::string(name(to)) + " at this opset");
+  return to;
+}
+
+Values quantize_linear(Node& n) {
+  Operands o = operands_of(n);
+  DType to = quantised_type(n, n.input_or(2, Value()));
+  return n.reshape(quantise(n, o.x, o.scale, o.zero, to), o.shape);
+}
+
+Values dequantize_linear(Node& n) {
+  Operands o = operands_of(n);
+  DType from = n.dtype(o.x), to = n.dtype(n.input(1));
+  if (!is_one_of(from, {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32}) ||
+      (n.opset() < 21 && byte_size(from) == 2))
+    return n.fail("x has element type " + std::string(name(from))), Value();
+  if (o.zero && n.dtype(o.zero) != from)
+    return n.fail("the zero point's element type differs from x's"), Value();
+  Value x = o.x;
+  if (o.zero) x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
+  Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});
+  return n.reshape(n.cast(y, to), o.shape);
+}
+
+// The range is stretched to hold 0. All zeros have scale 0, and as 0 / 0 is cast to 0, zeros again.
+Values dynamic_quantize_linear(Node& n) {
+  Value x = n.input(0);
+  Ints axes;
+  for (int64_t axis = 0; axis < n.rank(x); ++axis) axes.push_back(axis);
+  auto all = {n.attr("axes", axes), n.attr("keep_dims", false)};
+  Value nothing = n.scalar(0, x);
+  Value high = n.emit<MaxOp>({n.emit<ReduceMaxOp>({x}, all), nothing});
+  Value low = n.emit<MinOp>({n.emit<ReduceMinOp>({x}, all), nothing});
+  Value scale = n.emit<DivOp>({n.emit<SubOp>({high, low}), n.scalar(255, x)});
+  Value zero = quantise(n, n.emit<SubOp>({nothing, low}), scale, Value(), DType::kU8);
+  return {quantise(n, x, scale, zero, DType::kU8), scale, zero};
+}
+
+constexpr OpRow kRows[] = {
+    {"DequantizeLinear", 10, dequantize_linear},
+    {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
+    {"QuantizeLinear", 10, quantize_linear},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> quantised_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,326 @@
+// Products and convolutions of quantised tensors, as sv.matmul of u8 by i8 in i32, which has fast
+// kernels. Zero points leave the product:
+//
+//   sum (a - a0) * (b - b0) = sum a * b - a0 * (sum b - depth * b0) - b0 * sum a
+//
+// where sums of constant weights are folded, and terms of zero points known to be 0 are not made.
+// An i8 a becomes u8, and a u8 b i8, by flipping the highest bit; their zero points move along.
+//
+// Convolutions run channels last, where a window's elements are few long runs: the windows are laid
+// out as rows, and the weights as a matrix.
+#include <cstring>
+
+#include "compiler/frontend/math/quantised.h"
+#include "compiler/frontend/math/spatial.h"
+#include "compiler/graph/constant_array.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+// Bytes and their zero point: i32, null for 0.
+struct Quantised {
+  Value values;
+  Value zero;
+};
+
+// The constant that `value` is, maybe under other dims.
+ConstantOp constant_behind(Value value) {
+  if (auto reshape = value.getDefiningOp<ReshapeOp>()) value = reshape.getX();
+  return value.getDefiningOp<ConstantOp>();
+}
+
+// A zero point plus `shift`, as i32. Null when that is known to be 0.
+Value moved_zero(Node& n, Value zero, int64_t shift) {
+  Value distance = n.scalar(static_cast<double>(shift), DType::kI32);
+  if (!zero) return shift == 0 ? Value() : distance;
+  ConstantOp constant = constant_behind(zero);
+  if (!constant) return n.emit<AddOp>({n.cast(zero, DType::kI32), distance});
+  ConstantArray given(constant);
+  std::vector<char> bytes(static_cast<size_t>(given.count()) * 4);
+  bool is_zero = true;
+  for (int64_t i = 0; i < given.count(); ++i) {
+    auto moved = static_cast<int32_t>(given.integer(i) + shift);
+    is_zero &= moved == 0;
+    std::memcpy(bytes.data() + 4 * i, &moved, 4);
+  }
+  if (is_zero) return {};
+  return n.reshape(n.constant(given.dims(), DType::kI32, bytes), Dims(n.shape(zero)));
+}
+
+// The same numbers in the other signedness.
+Quantised with_type(Node& n, Value x, Value zero, DType to) {
+  DType from = n.dtype(x);
+  if (from == to) return {x, moved_zero(n, zero, 0)};
+  int64_t shift = to == DType::kU8 ? 128 : -128;
+  Value flipped = n.emit<BitXorOp>({n.cast(x, to), n.scalar(static_cast<double>(shift), to)});
+  return {flipped, moved_zero(n, zero, shift)};
+}
+
+// Input `i`, of which only u8 and i8 are quantised tensors.
+Value byte_input(Node& n, size_t i) {
+  Value x = n.input(i);
+  if (n.dtype(x) != DType::kU8 && n.dtype(x) != DType::kI8)
+    n.fail("input " + llvm::Twine(i) + " has element type " + std::string(name(n.dtype(x))));
+  return x;
+}
+
+// The zero point at input `i`; null when absent.
+Value zero_input(Node& n, size_t i, Value of) {
+  Value zero = n.input_or(i, Value());
+  if (!zero) return {};
+  if (n.dtype(zero) != n.dtype(of))
+    n.fail("zero point " + llvm::Twine(i) + " has another element type than its tensor");
+  return as_scalar(n, zero);
+}
+
+// One for each row of a matrix: [m] -> [m, 1].
+Value per_row(Node& n, Value parameter) {
+  return parameter && n.rank(parameter) == 1 ? n.unsqueeze(parameter, {1}) : parameter;
+}
+
+Value ones(Node& n, DimExpr count) {
+  std::optional<int64_t> known = count.as_constant();
+  if (!known) return n.expand(n.scalar(1, DType::kU8), {DimExpr(1), count});
+  return n.constant({1, *known}, DType::kU8, std::vector<char>(static_cast<size_t>(*known), 1));
+}
+
+Value count_as_i32(Node& n, DimExpr count) {
+  if (auto known = count.as_constant()) return n.scalar(static_cast<double>(*known), DType::kI32);
+  return n.cast(n.dims_value({count}, /*is_scalar=*/true), DType::kI32);
+}
+
+// a: u8 of rank 2 or more, zero a scalar or [..., m, 1]; b: i8, zero a scalar, [n] or [..., 1, n].
+Value centred_product(Node& n, Quantised a, Quantised b) {
+  DimExpr depth = n.dim(b.values, n.rank(b.values) - 2);
+  if (!depth.is_constant()) depth = n.dim(a.values, n.rank(a.values) - 1);
+  Value row_term, column_term;
+  if (b.zero) {
+    Value sums = n.reduce_sum(n.cast(a.values, DType::kI32), {n.rank(a.values) - 1});
+    row_term = n.emit<MulOp>({sums, b.zero});
+  }
+  if (a.zero) {
+    Value sums = n.emit<MatMulOp>({ones(n, depth), b.values});
+    if (b.zero) sums = n.emit<SubOp>({sums, n.emit<MulOp>({b.zero, count_as_i32(n, depth)})});
+    column_term = n.emit<MulOp>({a.zero, sums});
+  }
+  Value product = n.emit<MatMulOp>({a.values, b.values});
+  if (row_term) product = n.emit<SubOp>({product, row_term});
+  return column_term ? n.emit<SubOp>({product, column_term}) : product;
+}
+
+// The product of two tensors as NumPy takes it, vectors too. `finish` makes the elements of the
+// result from the sums, with operands that broadcast to [..., m, n].
+Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
+                     llvm::function_ref<Value(Value sums)> finish) {
+  bool a_is_vector = n.rank(a) == 1, b_is_vector = n.rank(b) == 1;
+  if (a_is_vector) a = n.unsqueeze(a, {0});
+  if (b_is_vector) b = n.unsqueeze(b, {1});
+  if (n.rank(a) < 2 || n.rank(b) < 2) return n.fail("a scalar has no matrix product"), Value();
+  Value result = finish(centred_product(n, with_type(n, a, per_row(n, a_zero), DType::kU8),
+                                        with_type(n, b, b_zero, DType::kI8)));
+  Dims dims(n.shape(result));
+  if (n.has_failed()) return {};
+  if (b_is_vector) dims.pop_back();
+  if (a_is_vector) dims.erase(dims.end() - (b_is_vector ? 1 : 2));
+  return n.reshape(result, dims);
+}
+
+Values matmul_integer(Node& n) {
+  Value a = byte_input(n, 0), b = byte_input(n, 1);
+  return matrix_product(n, a, zero_input(n, 2, a), b, zero_input(n, 3, b),
+                        [](Value sums) { return sums; });
+}
+
+// saturate(round(sums * (x_scale * w_scale / y_scale)) + y_zero)
+Value rescale(Node& n, Value sums, Value x_scale, Value w_scale, Value y_scale, Value y_zero) {
+  auto f32 = [&](Value scale) { return n.cast(as_scalar(n, scale), DType::kF32); };
+  Value scale = n.emit<MulOp>({f32(x_scale), f32(w_scale)});
+  scale = n.emit<DivOp>({scale, f32(y_scale)});
+  Value y = n.emit<MulOp>({n.cast(sums, DType::kF32), scale});
+  DType to = n.dtype(y_zero);
+  if (to != DType::kU8 && to != DType::kI8) n.fail("the result's zero point is no byte");
+  return requantise(n, y, as_scalar(n, y_zero), to);
+}
+
+Values qlinear_matmul(Node& n) {
+  Value a = byte_input(n, 0), b = byte_input(n, 3);
+  Value a_scale = per_row(n, as_scalar(n, n.input(1)));
+  return matrix_product(n, a, zero_input(n, 2, a), b, zero_input(n, 5, b), [&](Value sums) {
+    return rescale(n, sums, a_scale, n.input(4), n.input(6), n.input(7));
+  });
+}
+
+// --- Convolutions. ------------------------------------------------------------------------------
+
+struct Convolution {
+  SpatialAttributes window;
+  int64_t group = 1;
+  Value x, x_zero, w, w_zero;  // as the node has them
+};
+
+// [n, c, spatial...] -> [n, spatial..., c], and back.
+Value channels_last(Node& n, Value x) {
+  Ints permutation = {0};
+  for (int64_t axis = 2; axis < n.rank(x); ++axis) permutation.push_back(axis);
+  permutation.push_back(1);
+  return n.transpose(x, permutation);
+}
+Value channels_first(Node& n, Value x) {
+  Ints permutation = {0, n.rank(x) - 1};
+  for (int64_t axis = 1; axis < n.rank(x) - 1; ++axis) permutation.push_back(axis);
+  return n.transpose(x, permutation);
+}
+
+// A border that stands for zero: its elements are the zero point.
+Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
+  size_t rank = window.kernel.size();
+  Dims pads(2 * (rank + 2), DimExpr(0));
+  bool is_empty = true;
+  for (size_t i = 0; i < rank; ++i) {
+    pads[1 + i] = window.pads[i];
+    pads[rank + 3 + i] = window.pads[rank + i];
+    is_empty &= window.pads[i] == 0 && window.pads[rank + i] == 0;
+  }
+  if (is_empty) return x.values;
+  auto attributes = {n.attr("pads", pads), n.attr("mode", "constant")};
+  if (!x.zero) return n.emit<PadOp>({x.values}, attributes);
+  return n.emit<PadOp>({x.values, n.cast(x.zero, n.dtype(x.values))}, attributes);
+}
+
+// Element `tap` of every window along spatial axis `i`, of x: [n, spatial..., c].
+Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_t tap) {
+  auto axis = static_cast<int64_t>(i) + 1;
+  Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
+  Ints steps(starts.size(), 1);
+  if (n.has_failed()) return {};
+  DimExpr last = n.dim(x, axis) - DimExpr((window.kernel[i] - 1) * window.dilations[i]) - 1;
+  starts[axis] = tap * window.dilations[i];
+  sizes[axis] = floordiv(last, window.strides[i]) + 1;
+  steps[axis] = window.strides[i];
+  return n.emit<SliceOp>(
+      {x}, {n.attr("starts", starts), n.attr("sizes", sizes), n.attr("steps", steps)});
+}
+
+// Windows of x: [n, spatial..., c] as rows: [n, out..., kernel... * c].
+Value unfold(Node& n, Value x, const SpatialAttributes& window) {
+  for (size_t i = window.kernel.size(); i-- > 0;) {
+    if (window.kernel[i] == 1 && window.strides[i] == 1) continue;
+    llvm::SmallVector<Value> taps;
+    for (int64_t tap = 0; tap < window.kernel[i]; ++tap)
+      taps.push_back(tap_of(n, x, window, i, tap));
+    x = taps.size() == 1 ? taps[0] : n.emit<ConcatOp>(taps, {n.attr("axis", n.rank(x) - 1)});
+  }
+  return x;
+}
+
+// Elements [index * count, (index + 1) * count) of an axis.
+Value part_of(Node& n, Value x, int64_t axis, int64_t index, DimExpr count) {
+  Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
+  if (n.has_failed() || sizes[axis] == count) return x;
+  starts[axis] = DimExpr(index) * count;
+  sizes[axis] = count;
+  return n.slice(x, starts, sizes);
+}
+
+// Channels of one group; what is one number for all channels stays.
+Value channels_of(Node& n, Value parameter, int64_t index, DimExpr count) {
+  return parameter && n.rank(parameter) == 1 ? part_of(n, parameter, 0, index, count) : parameter;
+}
+
+// w: [m, c, kernel...] -> [kernel... * c, m], in the order of unfold.
+Value weight_matrix(Node& n, Value w) {
+  Ints permutation;
+  for (int64_t axis = 2; axis < n.rank(w); ++axis) permutation.push_back(axis);
+  permutation.append({1, 0});
+  DimExpr depth = 1;
+  for (DimExpr dim : n.shape(w).drop_front(1)) depth = depth * dim;
+  return n.reshape(n.transpose(w, permutation), {depth, n.dim(w, 0)});
+}
+
+// Each channel on its own: sums over the taps of x - x0 times w - w0, in i32.
+Value depthwise_sums(Node& n, const Convolution& c) {
+  Quantised x{channels_last(n, c.x), moved_zero(n, c.x_zero, 0)};
+  x.values = with_border(n, x, c.window);
+  Value weights = n.cast(weight_matrix(n, c.w), DType::kI32), sums;  // [taps, m]
+  if (Value zero = moved_zero(n, c.w_zero, 0)) weights = n.emit<SubOp>({weights, zero});
+  int64_t taps = 1;
+  for (int64_t size : c.window.kernel) taps *= size;
+  for (int64_t tap = 0; tap < taps && !n.has_failed(); ++tap) {
+    Value seen = x.values;
+    int64_t rest = tap;
+    for (size_t i = c.window.kernel.size(); i-- > 0; rest /= c.window.kernel[i])
+      seen = tap_of(n, seen, c.window, i, rest % c.window.kernel[i]);
+    Value weight = n.reshape(part_of(n, weights, 0, tap, 1), {n.dim(c.w, 0)});
+    Value term = n.cast(seen, DType::kI32);
+    if (x.zero) term = n.emit<SubOp>({term, x.zero});
+    term = n.emit<MulOp>({term, weight});
+    sums = sums ? n.emit<AddOp>({sums, term}) : term;
+  }
+  return sums;
+}
+
+// The sums as i32 [n, out..., m].
+Value conv_sums(Node& n, const Convolution& c) {
+  if (n.has_failed()) return {};
+  if (n.rank(c.x) < 3 || n.rank(c.w) != n.rank(c.x))
+    return n.fail("the ranks of x and w do not fit"), Value();
+  DimExpr channels = n.dim(c.x, 1), group_channels = n.dim(c.w, 1), rows = n.dim(c.w, 0);
+  if (c.group < 1 || (channels.is_constant() && group_channels.is_constant() &&
+                      channels != group_channels * DimExpr(c.group)))
+    return n.fail("the channels do not fit group " + llvm::Twine(c.group)), Value();
+  if (!rows.is_constant() || *rows.as_constant() % c.group != 0)
+    return n.fail("the output channels do not fit group " + llvm::Twine(c.group)), Value();
+  if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
+    return depthwise_sums(n, c);
+  Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);
+  x.values = channels_last(n, x.values);
+  x.values = with_border(n, x, c.window);
+  Quantised w = with_type(n, c.w, c.w_zero, DType::kI8);
+  DimExpr group_rows = *rows.as_constant() / c.group;
+  llvm::SmallVector<Value> parts;
+  for (int64_t g = 0; g < c.group && !n.has_failed(); ++g) {
+    Value own = part_of(n, x.values, n.rank(x.values) - 1, g, group_channels);
+    Value weights = weight_matrix(n, part_of(n, w.values, 0, g, group_rows));
+    parts.push_back(centred_product(n, {unfold(n, own, c.window), x.zero},
+                                    {weights, channels_of(n, w.zero, g, group_rows)}));
+  }
+  if (n.has_failed()) return {};
+  if (parts.size() == 1) return parts[0];
+  return n.emit<ConcatOp>(parts, {n.attr("axis", n.rank(c.x) - 1)});
+}
+
+Convolution convolution(Node& n, size_t x, size_t x_zero, size_t w, size_t w_zero) {
+  Convolution c;
+  c.x = byte_input(n, x);
+  c.w = byte_input(n, w);
+  c.x_zero = zero_input(n, x_zero, c.x);
+  c.w_zero = zero_input(n, w_zero, c.w);
+  if (c.x_zero && n.rank(c.x_zero) != 0) n.fail("the zero point of x must be one number");
+  c.window = spatial_attributes(n, c.x, kernel_of(n, c.w));
+  c.group = n.integer("group", 1);
+  return c;
+}
+
+Values conv_integer(Node& n) { return channels_first(n, conv_sums(n, convolution(n, 0, 2, 1, 3))); }
+
+Values qlinear_conv(Node& n) {
+  Convolution c = convolution(n, 0, 2, 3, 5);
+  Value sums = conv_sums(n, c);
+  if (n.has_input(8)) sums = n.emit<AddOp>({sums, n.input(8)});
+  return channels_first(n, rescale(n, sums, n.input(1), n.input(4), n.input(6), n.input(7)));
+}
+
+constexpr OpRow kRows[] = {
+    {"ConvInteger", 10, conv_integer},
+    {"MatMulInteger", 10, matmul_integer},
+    {"QLinearConv", 10, qlinear_conv},
+    {"QLinearMatMul", 10, qlinear_matmul},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> quantised_contraction_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

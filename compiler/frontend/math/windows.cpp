@@ -1,0 +1,229 @@
+// ONNX pools, and what undoes a window: MaxUnpool and Col2Im.
+#include "compiler/frontend/math/spatial.h"
+#include "compiler/frontend/movement/formula.h"
+
+namespace scopevm::frontend {
+
+namespace {
+
+// SAME pads so that the result has ceil(size / stride) positions; what is odd goes to one end.
+bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
+  size_t rank = a.kernel.size();
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
+    int64_t total = span - 1;
+    if (a.strides[i] != 1) {
+      std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
+      if (!size) {
+        n.unsupported("auto_pad with a stride over a dynamic dim is not supported");
+        return false;
+      }
+      int64_t positions = (*size + a.strides[i] - 1) / a.strides[i];
+      total = std::max<int64_t>(0, (positions - 1) * a.strides[i] + span - *size);
+    }
+    a.pads[i] = more_at_end ? total / 2 : total - total / 2;
+    a.pads[rank + i] = total - a.pads[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
+  size_t rank = kernel.size();
+  SpatialAttributes a{std::move(kernel), n.integers("strides", Ints(rank, 1)),
+                      n.integers("pads", Ints(2 * rank, 0)),
+                      n.integers("dilations", Ints(rank, 1))};
+  auto in_range = [](int64_t v) { return v >= 1 && v <= (1 << 20); };
+  if (a.strides.size() != rank || a.pads.size() != 2 * rank || a.dilations.size() != rank ||
+      !llvm::all_of(a.strides, in_range) || !llvm::all_of(a.dilations, in_range) ||
+      !llvm::all_of(a.kernel, in_range)) {
+    n.fail("kernel_shape, strides, pads and dilations do not fit each other");
+    return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1)};
+  }
+  if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
+    n.unsupported("negative pads are not supported");
+  std::string mode = n.text("auto_pad", "NOTSET");
+  if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
+    pad_same(n, x, a, mode == "SAME_UPPER");
+  else if (mode == "VALID")
+    a.pads.assign(2 * rank, 0);
+  else if (mode != "NOTSET" && !mode.empty())
+    n.fail("auto_pad \"" + mode + "\" is not known");
+  return a;
+}
+
+Ints kernel_of(Node& n, Value weight) {
+  Ints kernel;
+  for (int64_t axis = 2; axis < n.rank(weight); ++axis) {
+    std::optional<int64_t> size = n.dim(weight, axis).as_constant();
+    if (!size) return n.unsupported("a dynamic kernel size is not supported"), Ints();
+    kernel.push_back(*size);
+  }
+  if (n.has_attribute("kernel_shape") && n.integers("kernel_shape") != kernel)
+    n.fail("kernel_shape differs from the weight's dims");
+  return kernel;
+}
+
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+llvm::SmallVector<mlir::NamedAttribute> window(Node& n, const SpatialAttributes& a) {
+  return {n.attr("kernel", a.kernel), n.attr("strides", a.strides), n.attr("pads", a.pads),
+          n.attr("dilations", a.dilations), n.attr("ceil_mode", n.flag("ceil_mode", false))};
+}
+
+SpatialAttributes pool_attributes(Node& n, Value x) {
+  if (!n.has_attribute("kernel_shape")) n.fail("attribute \"kernel_shape\" is missing");
+  Ints kernel = n.integers("kernel_shape");
+  if (n.rank(x) != static_cast<int64_t>(kernel.size()) + 2)
+    n.fail("kernel_shape does not fit rank " + llvm::Twine(n.rank(x)));
+  return spatial_attributes(n, x, kernel);
+}
+
+Values max_pool(Node& n) {
+  Value x = n.input(0);
+  auto attributes = window(n, pool_attributes(n, x));
+  if (!n.wants_output(1)) return n.emit<MaxPoolOp>({x}, attributes);
+  attributes.push_back(n.attr("by_column", n.flag("storage_order", false)));
+  mlir::Operation* op = n.emit(MaxPoolIndicesOp::getOperationName(), {x}, attributes);
+  if (!op) return Value();
+  return {op->getResult(0), op->getResult(1)};
+}
+
+// Zeros, but for x at the places that its indices name. These count in a result of the size that
+// the window gives back; output_shape may ask for more, behind it.
+Values max_unpool(Node& n) {
+  Value x = n.input(0);
+  SpatialAttributes a = pool_attributes(n, x);
+  if (n.has_failed()) return Value();
+  Dims dims(n.shape(x));
+  size_t spatial = a.kernel.size();
+  for (size_t d = 0; d < spatial; ++d)
+    dims[d + 2] =
+        (dims[d + 2] - 1) * DimExpr(a.strides[d]) + a.kernel[d] - a.pads[d] - a.pads[spatial + d];
+  Value zeros = n.expand(n.scalar(0, x), {element_count(dims)});
+  DimExpr count = element_count(n.shape(x));
+  Value placed = n.emit<ScatterElementsOp>(
+      {zeros, n.reshape(n.input(1), {count}), n.reshape(x, {count})}, {n.attr("axis", int64_t{0})});
+  Value y = n.reshape(placed, dims);
+  if (!n.has_input(2)) return y;
+  Dims wanted = n.dims_of(n.input(2), "the shape"), pads(2 * dims.size(), DimExpr(0));
+  if (wanted.size() != dims.size() && !n.has_failed())
+    return n.fail("output_shape does not fit the rank"), Value();
+  if (n.has_failed() || wanted == dims) return y;
+  for (size_t d = 0; d < dims.size(); ++d) pads[dims.size() + d] = wanted[d] - dims[d];
+  return n.emit<PadOp>({y, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
+}
+
+// x: [n, c * window elements, positions]; overlapping windows add up. A transposed convolution
+// whose weight puts each of its input channels on one element of the window.
+Values col2im(Node& n) {
+  Value x = n.input(0);
+  Dims image = n.dims_of(n.input(1), "the image's shape");
+  Ints block = n.integers_of(n.input(2), "the block's shape");
+  if (n.has_failed()) return Value();
+  size_t rank = block.size();
+  SpatialAttributes a = spatial_attributes(n, x, block);
+  if (n.has_failed()) return Value();
+  if (n.rank(x) != 3 || image.size() != rank || rank == 0)
+    return n.fail("the image's shape or the block's does not fit the input"), Value();
+  int64_t size = 1;
+  for (int64_t k : block)
+    if ((size *= k) > (1 << 12)) return n.unsupported("a block of this size"), Value();
+  DimExpr channels = floordiv(n.dim(x, 1), size), planes = n.dim(x, 0) * channels;
+  Dims columns = {planes, DimExpr(size)}, pads(2 * (rank + 2), DimExpr(0)), result(image);
+  for (size_t d = 0; d < rank; ++d) {
+    DimExpr span = (a.kernel[d] - 1) * a.dilations[d] + 1;
+    DimExpr positions = floordiv(image[d] + a.pads[d] + a.pads[rank + d] - span, a.strides[d]) + 1;
+    columns.push_back(positions);
+    pads[2 + d] = -a.pads[d];
+    pads[rank + 4 + d] = image[d] + a.pads[d] - ((positions - 1) * DimExpr(a.strides[d]) + span);
+  }
+  Dims weight = {DimExpr(size), DimExpr(1)};
+  weight.append(block.begin(), block.end());
+  Formula row = iota(n, size, DType::kI64), element = iota(n, size, DType::kI64).unsqueeze({1});
+  Value one_each = n.reshape((row == element).as(n.dtype(x)), weight);
+  Value y =
+      n.emit<ConvTransposeOp>({n.reshape(x, columns), one_each},
+                              {n.attr("strides", a.strides), n.attr("pads", Ints(2 * rank, 0)),
+                               n.attr("dilations", a.dilations),
+                               n.attr("output_pads", Ints(rank, 0)), n.attr("group", int64_t{1})});
+  y = n.emit<PadOp>({y, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
+  result.insert(result.begin(), {n.dim(x, 0), channels});
+  return n.reshape(y, result);
+}
+
+Values average_pool(Node& n) {
+  Value x = n.input(0);
+  auto attributes = window(n, pool_attributes(n, x));
+  attributes.push_back(n.attr("count_pads", n.flag("count_include_pad", false)));
+  return n.emit<AveragePoolOp>({x}, attributes);
+}
+
+// (sum over the window of |x|^p) ^ (1/p): the mean times the window's size, pads counted as zeros.
+Values lp_pool(Node& n) {
+  Value x = n.input(0);
+  SpatialAttributes a = pool_attributes(n, x);
+  if (n.has_failed()) return Value();
+  double p = static_cast<double>(n.integer("p", 2)), size = 1;
+  Dims wanted(n.shape(x));
+  for (size_t d = 0; d < a.kernel.size(); ++d) {
+    size *= static_cast<double>(a.kernel[d]);
+    if (!n.flag("ceil_mode", false)) continue;
+    // More padding makes the windows that ceil_mode adds whole ones, but none starts in it.
+    wanted[d + 2] = floordiv(wanted[d + 2] + (a.pads[d] - 1), a.strides[d]) + 1;
+    a.pads[a.kernel.size() + d] += a.strides[d] - 1;
+  }
+  Value powers = n.emit<PowOp>({n.emit<AbsOp>({x}), n.scalar(p, x)});
+  Value mean =
+      n.emit<AveragePoolOp>({powers}, {n.attr("kernel", a.kernel), n.attr("strides", a.strides),
+                                       n.attr("pads", a.pads), n.attr("dilations", a.dilations),
+                                       n.attr("ceil_mode", false), n.attr("count_pads", true)});
+  if (n.has_failed()) return Value();
+  Dims dims(n.shape(mean));
+  if (n.flag("ceil_mode", false))
+    for (size_t d = 2; d < dims.size(); ++d) dims[d] = n.intervals().smaller(dims[d], wanted[d]);
+  if (n.shape(mean) != llvm::ArrayRef<DimExpr>(dims))
+    mean = n.slice(mean, Dims(dims.size(), DimExpr(0)), dims);
+  return n.emit<PowOp>({n.emit<MulOp>({mean, n.scalar(size, x)}), n.scalar(1 / p, x)});
+}
+
+Ints spatial_axes(Node& n, Value x) {
+  Ints axes;
+  for (int64_t axis = 2; axis < n.rank(x); ++axis) axes.push_back(axis);
+  if (axes.empty()) n.fail("rank " + llvm::Twine(n.rank(x)) + " is too low");
+  return axes;
+}
+
+template <typename Op>
+Values global_pool(Node& n) {
+  Value x = n.input(0);
+  return n.emit<Op>({x}, {n.attr("axes", spatial_axes(n, x)), n.attr("keep_dims", true)});
+}
+
+Values global_lp_pool(Node& n) {
+  Value x = n.input(0);
+  double p = static_cast<double>(n.integer("p", 2));
+  Value powers = n.emit<PowOp>({n.emit<AbsOp>({x}), n.scalar(p, x)});
+  Value sum = n.reduce_sum(powers, spatial_axes(n, x));
+  return n.emit<PowOp>({sum, n.scalar(1 / p, x)});
+}
+
+constexpr OpRow kRows[] = {
+    {"AveragePool", 1, average_pool},
+    {"Col2Im", 18, col2im},
+    {"GlobalAveragePool", 1, global_pool<ReduceMeanOp>},
+    {"GlobalLpPool", 2, global_lp_pool},
+    {"GlobalMaxPool", 1, global_pool<ReduceMaxOp>},
+    {"LpPool", 2, lp_pool},
+    {"MaxPool", 1, max_pool},
+    {"MaxUnpool", 9, max_unpool},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> window_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,149 @@
+// Which dims lie before and after axes that are data: see run_time_axes.h.
+#include "compiler/frontend/movement/run_time_axes.h"
+
+#include <numeric>
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+// Axes against the axes of some rank, as small i64 matrices: a row for each entry.
+class AxisTable {
+ public:
+  AxisTable(Node& n, Value axes, int64_t rank, int64_t count) : n_(n), rank_(rank), count_(count) {
+    Value given = n.reshape(n.cast(axes, DType::kI64), {DimExpr(count), DimExpr(1)});
+    Value from_end = n.emit<AddOp>({given, number(rank)});
+    axes_ = n.emit<SelectOp>({n.emit<LessOp>({given, number(0)}), from_end, given});
+    Ints all(static_cast<size_t>(rank));
+    std::iota(all.begin(), all.end(), 0);
+    all_ = n.constant(all);
+    is_ = n.emit<EqualOp>({axes_, all_});
+    hits_ = n.cast(is_, DType::kI64);
+    Value given_to =
+        n.emit<ReduceSumOp>({hits_}, {n.attr("axes", Ints{0}), n.attr("keep_dims", false)});
+    is_given_ = n.emit<LessOp>({number(0), given_to});
+  }
+
+  Value number(int64_t value) { return n_.scalar(static_cast<double>(value), DType::kI64); }
+  Value axes() { return n_.reshape(axes_, {DimExpr(count_)}); }  // none below 0
+  Value is_given() { return is_given_; }                         // bool[rank]
+  // How many axes are given, one element.
+  Value distinct() { return sum(n_.cast(is_given_, DType::kI64)); }
+
+  // i64[count, 3] flattened: products of `dims` before, at and after each axis, where those of
+  // axes in earlier rows count as 1.
+  Value products(Value dims) {
+    Value earlier = n_.emit<CumSumOp>(
+        {hits_},
+        {n_.attr("axis", int64_t{0}), n_.attr("exclusive", true), n_.attr("reverse", false)});
+    Value now = n_.emit<SelectOp>({n_.emit<LessOp>({number(0), earlier}), number(1), dims});
+    llvm::SmallVector<Value> columns;
+    for (Value mask : {n_.emit<LessOp>({all_, axes_}), is_, n_.emit<LessOp>({axes_, all_})})
+      columns.push_back(
+          n_.emit<ReduceProdOp>({n_.emit<SelectOp>({mask, now, number(1)})},
+                                {n_.attr("axes", Ints{1}), n_.attr("keep_dims", true)}));
+    Value all = n_.emit<ConcatOp>(columns, {n_.attr("axis", int64_t{1})});
+    return n_.reshape(all, {DimExpr(3 * count_)});
+  }
+
+  Value with_ones(Value dims) { return n_.emit<SelectOp>({is_given_, number(1), dims}); }
+
+  // The dims that are not given, in order.
+  Value without(Value dims) {
+    Value last = n_.emit<SelectOp>({is_given_, number(rank_), number(0)});
+    mlir::Operation* order = n_.emit(TopKOp::getOperationName(), {n_.emit<AddOp>({last, all_})},
+                                     {n_.attr("k", Dims{DimExpr(rank_ - count_)}),
+                                      n_.attr("axis", int64_t{0}), n_.attr("largest", false)});
+    if (!order) return {};
+    return n_.emit<GatherOp>({dims, order->getResult(1)}, {n_.attr("axis", int64_t{0})});
+  }
+
+  // `dims` at the axes that are not given, in order, 1 at the others.
+  Value with_new_axes(Value dims) {
+    Value is_old = n_.emit<SelectOp>({is_given_, number(0), number(1)});
+    Value place = n_.emit<CumSumOp>(
+        {is_old},
+        {n_.attr("axis", int64_t{0}), n_.attr("exclusive", true), n_.attr("reverse", false)});
+    Value old = n_.emit<GatherOp>({dims, place}, {n_.attr("axis", int64_t{0})});
+    return n_.emit<SelectOp>({is_given_, number(1), old});
+  }
+
+ private:
+  Value sum(Value x) {
+    return n_.emit<ReduceSumOp>({x}, {n_.attr("axes", Ints{0}), n_.attr("keep_dims", true)});
+  }
+
+  Node& n_;
+  int64_t rank_, count_;
+  Value axes_, all_, is_, hits_, is_given_;
+};
+
+void require_distinct(Node& n, DimExpr distinct, int64_t count, int64_t rank) {
+  n.require_equal(
+      distinct, count,
+      "its axes must be distinct and fit rank " + std::to_string(rank) + ": {0} of {1} do");
+}
+
+Dims read(Node& n, llvm::ArrayRef<Value> parts) {
+  return n.dims_of(n.emit<ConcatOp>(parts, {n.attr("axis", int64_t{0})}), "the axes");
+}
+
+}  // namespace
+
+std::optional<int64_t> count_of_axes(Node& n, Value axes) {
+  std::optional<int64_t> count = n.type(axes).getElementCount().as_constant();
+  if (!count || n.rank(axes) > 1)
+    n.unsupported("how many axes there are depends on the call");
+  else if (n.dtype(axes) != DType::kI64 && n.dtype(axes) != DType::kI32)
+    n.fail("axes must be i64 or i32");
+  else
+    return count;
+  return std::nullopt;
+}
+
+RunTimeAxes::RunTimeAxes(Node& n, Value axes, Value x) {
+  std::optional<int64_t> count = count_of_axes(n, axes);
+  int64_t rank = n.rank(x);
+  if (!count) return;
+  if (*count > rank) {
+    n.fail("more axes than rank " + llvm::Twine(rank));
+    return;
+  }
+  AxisTable table(n, axes, rank, *count);
+  Value dims = n.dims_value(Dims(n.shape(x)));
+  Dims facts =
+      read(n, {table.distinct(), table.products(dims), table.with_ones(dims), table.without(dims)});
+  if (n.has_failed()) return;
+  require_distinct(n, facts[0], *count, rank);
+  for (int64_t i = 0; i < *count; ++i)
+    views_.push_back({facts[1 + 3 * i], facts[2 + 3 * i], facts[3 + 3 * i]});
+  auto rest = llvm::ArrayRef<DimExpr>(facts).drop_front(1 + 3 * *count);
+  with_ones_ = Dims(rest.take_front(rank));
+  without_ = Dims(rest.drop_front(rank));
+}
+
+Dims dims_with_new_axes(Node& n, Value axes, Value x) {
+  std::optional<int64_t> count = count_of_axes(n, axes);
+  if (!count) return {};
+  int64_t rank = n.rank(x) + *count;
+  AxisTable table(n, axes, rank, *count);
+  Dims facts = read(n, {table.distinct(), table.with_new_axes(n.dims_value(Dims(n.shape(x))))});
+  if (n.has_failed()) return {};
+  require_distinct(n, facts[0], *count, rank);
+  return Dims(llvm::ArrayRef<DimExpr>(facts).drop_front());
+}
+
+Value over_all_axes(Node& n, Value axes, Value values, int64_t rank, int64_t otherwise) {
+  std::optional<int64_t> count = count_of_axes(n, axes);
+  if (!count) return {};
+  AxisTable table(n, axes, rank, *count);
+  Dims distinct = n.dims_of(table.distinct(), "the axes");
+  if (n.has_failed()) return {};
+  require_distinct(n, distinct[0], *count, rank);
+  Value all = n.constant(Ints(static_cast<size_t>(rank), otherwise));
+  return n.emit<ScatterElementsOp>({all, table.axes(), n.cast(values, DType::kI64)},
+                                   {n.attr("axis", int64_t{0}), n.attr("reduction", "none")});
+}
+
+}  // namespace scopevm::frontend

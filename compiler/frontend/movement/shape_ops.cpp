@@ -1,0 +1,221 @@
+// ONNX ops about shapes: those that read them, change them, or make tensors of a shape.
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/frontend/movement/run_time_axes.h"
+#include "compiler/frontend/node.h"
+#include "compiler/frontend/onnx_file.h"
+#include "compiler/shapes/dim_text.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+// The dims of [start, end) as Python slices them.
+Values shape(Node& n) {
+  Value x = n.input(0);
+  int64_t rank = n.rank(x);
+  auto bound = [&](llvm::StringRef name, int64_t otherwise) {
+    int64_t at = n.integer(name, otherwise);
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  int64_t start = bound("start", 0), end = bound("end", rank);
+  return n.dims_value(Dims(n.shape(x).slice(start, std::max<int64_t>(0, end - start))));
+}
+
+Values size(Node& n) {
+  return n.dims_value({element_count(n.shape(n.input(0)))}, /*is_scalar=*/true);
+}
+
+Values constant(Node& n) {
+  if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR))
+    return n.constant(value->t());
+  if (auto* value = n.attribute("value_float", onnx::AttributeProto::FLOAT))
+    return n.scalar(value->f(), DType::kF32);
+  if (n.has_attribute("value_floats")) return n.constant(n.numbers("value_floats"));
+  if (n.has_attribute("value_int")) {
+    int64_t value = n.integer("value_int");
+    std::vector<char> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return n.constant({}, DType::kI64, bytes);
+  }
+  if (n.has_attribute("value_ints")) return n.constant(n.integers("value_ints"));
+  if (n.proto().attribute_size() == 0) return n.fail("it has no value"), Value();
+  return n.unsupported("a constant given as \"" + n.proto().attribute(0).name() +
+                       "\" is not supported"),
+         Value();
+}
+
+Values constant_of_shape(Node& n) {
+  Dims dims = n.dims_of(n.input(0), "the shape");
+  Value element = n.scalar(0, DType::kF32);
+  if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR)) {
+    element = n.constant(value->t());
+    if (n.rank(element) > 1) return n.fail("attribute \"value\" must hold one element"), Value();
+    element = n.reshape(element, {});
+  }
+  return n.expand(element, dims);
+}
+
+// --- Same elements, other dims. -----------------------------------------------------------------
+
+// 0 keeps the dim, -1 is what is left of the element count.
+Values reshape_to(Node& n, Dims dims) {
+  Value x = n.input(0);
+  if (n.has_failed()) return Value();
+  bool allow_zero = n.flag("allowzero", false);
+  std::optional<size_t> open;
+  DimExpr rest = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].is_constant(-1)) {
+      if (open) return n.fail("more than one dim is -1"), Value();
+      open = i;
+      continue;
+    }
+    if (dims[i].is_constant(0) && !allow_zero) dims[i] = n.dim(x, static_cast<int64_t>(i));
+    if (dims[i].is_constant() && *dims[i].as_constant() < 0)
+      return n.fail("dim " + short_text(dims[i]) + " is negative"), Value();
+    rest = rest * dims[i];
+  }
+  if (open) {
+    if (rest.is_constant(0)) return n.fail("-1 beside a dim of 0 could be any size"), Value();
+    dims[*open] = floordiv(element_count(n.shape(x)), rest);
+  }
+  return n.reshape(x, dims);
+}
+
+// The same for a shape that only the call knows: a few ops on it say what 0 and -1 stand for.
+Values reshape_to_read(Node& n) {
+  Value x = n.input(0), shape = n.cast(n.input(1), DType::kI64);
+  if (n.rank(shape) != 1 || !n.dim(shape, 0).is_constant())
+    return n.unsupported("the rank of the result depends on data"), Value();
+  auto is = [&](double value) { return n.emit<EqualOp>({shape, n.scalar(value, shape)}); };
+  auto rank = static_cast<size_t>(*n.dim(shape, 0).as_constant());
+  if (!n.flag("allowzero", false)) {
+    Dims kept(n.shape(x));
+    kept.resize(rank, DimExpr(0));
+    shape = n.emit<SelectOp>({is(0), n.dims_value(kept), shape});
+  }
+  Value is_open = is(-1), one = n.scalar(1, shape);
+  Value rest = n.emit<ReduceProdOp>({n.emit<SelectOp>({is_open, one, shape})},
+                                    {n.attr("axes", Ints{0}), n.attr("keep_dims", true)});
+  Value count = n.dims_value({element_count(n.shape(x))});
+  Value open = n.emit<DivOp>({count, rest});
+  return n.reshape(x, n.dims_of(n.emit<SelectOp>({is_open, open, shape}), "the shape"));
+}
+
+Values reshape(Node& n) {
+  if (!n.is_known(n.input(1))) return reshape_to_read(n);
+  return reshape_to(n, n.dims_of(n.input(1), "the shape", Node::Sign::kAny));
+}
+
+Values reshape_with_attribute(Node& n) {
+  Ints shape = n.integers("shape");
+  return reshape_to(n, Dims(shape.begin(), shape.end()));
+}
+
+Values expand(Node& n) { return n.expand(n.input(0), n.dims_of(n.input(1), "the shape")); }
+
+// Axes come as an attribute, or from opset 13 as an input.
+Ints axes_of(Node& n) {
+  if (n.opset() < 13) return n.integers("axes");
+  return n.has_input(1) ? n.integers_of(n.input(1), "axes") : Ints();
+}
+
+// The axes when only the call knows them, else null.
+Value run_time_axes(Node& n) {
+  bool is_open = n.opset() >= 13 && n.has_input(1) && !n.is_known(n.input(1));
+  return is_open ? n.input(1) : Value();
+}
+
+Value squeeze_run_time(Node& n, Value x, Value given) {
+  RunTimeAxes axes(n, given, x);
+  for (const AxisView& view : axes.views())
+    n.require_equal(view.size, 1, "a dim that it removes is {0}, not {1}");
+  return n.reshape(x, axes.dims_without());
+}
+
+// Every dim that is 1 goes. The result has one rank only, so a dim that the call decides stays, and
+// must not be 1.
+Value squeeze_ones(Node& n, Value x) {
+  Dims dims;
+  for (DimExpr dim : n.shape(x)) {
+    if (dim.is_constant(1)) continue;
+    dims.push_back(dim);
+    if (n.intervals().of(dim).min <= 1 && !dim.is_constant())
+      n.require_at_least(
+          (dim - 1) * (dim - 1), 1,
+          "without axes, dim " + short_text(dim) + " must not be 1: the rank would change");
+  }
+  return n.reshape(x, dims);
+}
+
+Values squeeze(Node& n) {
+  Value x = n.input(0);
+  bool has_axes = n.opset() < 13 ? n.has_attribute("axes") : n.has_input(1);
+  if (n.has_failed()) return Value();
+  if (!has_axes) return squeeze_ones(n, x);
+  if (Value given = run_time_axes(n)) return squeeze_run_time(n, x, given);
+  Ints axes = n.axes(axes_of(n), n.rank(x));
+  Dims dims;
+  for (int64_t axis = 0; axis < n.rank(x); ++axis) {
+    DimExpr dim = n.dim(x, axis);
+    if (!llvm::is_contained(axes, axis))
+      dims.push_back(dim);
+    else if (dim.is_constant() && !dim.is_constant(1))
+      return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", not 1"), Value();
+  }
+  return n.reshape(x, dims);
+}
+
+Values unsqueeze(Node& n) {
+  Value x = n.input(0), given = run_time_axes(n);
+  if (n.has_failed()) return Value();
+  return given ? n.reshape(x, dims_with_new_axes(n, given, x)) : n.unsqueeze(x, axes_of(n));
+}
+
+Values flatten(Node& n) {
+  Value x = n.input(0);
+  int64_t axis = n.axis(n.integer("axis", 1), n.rank(x) + 1);
+  // -rank counts from the rank here, not from rank + 1.
+  if (n.integer("axis", 1) < 0) axis = n.integer("axis", 1) + n.rank(x);
+  if (n.has_failed() || axis < 0) return n.fail("the axis is outside the rank"), Value();
+  llvm::ArrayRef<DimExpr> dims = n.shape(x);
+  return n.reshape(x, {element_count(dims.take_front(axis)), element_count(dims.drop_front(axis))});
+}
+
+Values eye_like(Node& n) {
+  Value x = n.input(0);
+  if (n.rank(x) != 2) return n.fail("the input must have rank 2"), Value();
+  DType dtype = n.dtype(x);
+  if (n.has_attribute("dtype")) {
+    std::optional<DType> wanted = dtype_of_onnx(static_cast<int>(n.integer("dtype")));
+    if (!wanted) return n.unsupported("this element type is not supported"), Value();
+    dtype = *wanted;
+  }
+  int64_t k = n.integer("k", 0);
+  auto index = [&](int64_t axis) {
+    Value i = n.emit<IotaOp>(
+        {}, {n.attr("size", Dims{n.dim(x, axis)}), n.attr("start", n.index_attribute(0)),
+             n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+    return axis == 0 ? n.unsqueeze(i, {1}) : i;
+  };
+  Value row = n.emit<AddOp>({index(0), n.scalar(static_cast<double>(k), DType::kI64)});
+  return n.cast(n.emit<EqualOp>({row, index(1)}), dtype);
+}
+
+constexpr OpRow kRows[] = {
+    {"Constant", 1, constant},   {"ConstantOfShape", 9, constant_of_shape},
+    {"Expand", 8, expand},       {"EyeLike", 9, eye_like},
+    {"Flatten", 1, flatten},     {"Reshape", 1, reshape_with_attribute},
+    {"Reshape", 5, reshape},     {"Shape", 1, shape},
+    {"Size", 1, size},           {"Squeeze", 1, squeeze},
+    {"Unsqueeze", 1, unsqueeze},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> shape_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

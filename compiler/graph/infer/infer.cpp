@@ -1,0 +1,177 @@
+// Type rules: what they share, and those of elementwise ops, reductions and rows.
+//   contraction.cpp      matmul, convolutions, pools
+//   movement.cpp         ops that move elements, and values
+#include "compiler/graph/infer/infer.h"
+
+#include "compiler/shapes/dim_text.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace scopevm::graph {
+
+namespace {
+TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+}  // namespace
+
+llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
+  if (location) mlir::emitError(*location) << op << ": " << message;
+  return mlir::failure();
+}
+
+std::string text_of(mlir::Type type) {
+  // Long expressions are cut: the dims of a deep model would fill pages.
+  if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
+    llvm::SmallVector<DimExpr> dims(tensor.getShape());
+    for (DimExpr& dim : dims)
+      if (std::string text = short_text(dim); text.ends_with("...")) dim = DimExpr::symbol(text);
+    type = tensor.withShape(dims);
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           auto x = mlir::dyn_cast<TensorType>(std::get<0>(pair));
+           auto y = mlir::dyn_cast<TensorType>(std::get<1>(pair));
+           return x && y && x.getDtype() == y.getDtype() && x.getShape() == y.getShape();
+         });
+}
+
+bool may_be_equal(DimExpr a, DimExpr b) {
+  if (a == b) return true;
+  if (a.is_constant() && b.is_constant()) return false;
+  DimInterval difference = interval_of(a - b);
+  return difference.min <= 0 && difference.max >= 0;
+}
+
+std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
+  if (a == b || b.is_constant(1)) return a;
+  if (a.is_constant(1)) return b;
+  if (!may_be_equal(a, b) && !may_be_equal(a, 1) && !may_be_equal(b, 1)) return std::nullopt;
+  // A constant other than 1 leaves the symbolic one no choice but itself or 1.
+  if (a.is_constant()) return a;
+  if (b.is_constant()) return b;
+  return max(a, b);
+}
+
+std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,
+                                                           llvm::ArrayRef<DimExpr> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  llvm::SmallVector<DimExpr> shape(a.begin(), a.end());
+  size_t shift = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    std::optional<DimExpr> dim = broadcast_dim(a[shift + i], b[i]);
+    if (!dim) return std::nullopt;
+    shape[shift + i] = *dim;
+  }
+  return shape;
+}
+
+namespace {
+
+// The broadcast shape of all operands.
+std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::ValueRange operands) {
+  llvm::SmallVector<DimExpr> shape;
+  for (mlir::Value operand : operands) {
+    auto next = broadcast_shapes(shape, type_of(operand).getShape());
+    if (!next) {
+      (void)rule.fail("operands " + text_of(operands.front().getType()) + " and " +
+                      text_of(operand.getType()) + " do not broadcast");
+      return std::nullopt;
+    }
+    shape = std::move(*next);
+  }
+  return shape;
+}
+
+llvm::LogicalResult check_same_dtype(TypeRule& rule, mlir::ValueRange operands) {
+  for (mlir::Value operand : operands)
+    if (type_of(operand).getDtype() != type_of(operands.front()).getDtype())
+      return rule.fail("operands " + text_of(operands.front().getType()) + " and " +
+                       text_of(operand.getType()) + " have different element types");
+  return mlir::success();
+}
+
+llvm::LogicalResult finish(TypeRule& rule, DType dtype, llvm::ArrayRef<DimExpr> shape) {
+  rule.types.push_back(TensorType::get(rule.context, dtype, shape));
+  return mlir::success();
+}
+
+llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
+  if (axis >= 0 && axis < x.getRank()) return mlir::success();
+  return rule.fail("axis " + llvm::Twine(axis) + " is outside " + text_of(x));
+}
+
+}  // namespace
+
+llvm::LogicalResult inferElementwise(TypeRule& rule, mlir::ValueRange operands) {
+  if (failed(check_same_dtype(rule, operands))) return mlir::failure();
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return finish(rule, type_of(operands.front()).getDtype(), *shape);
+}
+
+llvm::LogicalResult inferComparison(TypeRule& rule, mlir::ValueRange operands) {
+  if (failed(check_same_dtype(rule, operands))) return mlir::failure();
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return finish(rule, DType::kBool, *shape);
+}
+
+llvm::LogicalResult inferPow(TypeRule& rule, mlir::ValueRange operands) {
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return finish(rule, type_of(operands.front()).getDtype(), *shape);
+}
+
+llvm::LogicalResult inferSelect(TypeRule& rule, mlir::ValueRange operands) {
+  if (type_of(operands[0]).getDtype() != DType::kBool)
+    return rule.fail("the condition is " + text_of(operands[0].getType()) + ", not bool");
+  if (failed(check_same_dtype(rule, operands.drop_front()))) return mlir::failure();
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return finish(rule, type_of(operands[1]).getDtype(), *shape);
+}
+
+llvm::LogicalResult inferSame(TypeRule& rule, mlir::Value x) {
+  return finish(rule, type_of(x).getDtype(), type_of(x).getShape());
+}
+
+llvm::LogicalResult inferCast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
+  std::optional<DType> dtype = parse_dtype(to);
+  if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
+  return finish(rule, *dtype, type_of(x).getShape());
+}
+
+llvm::LogicalResult inferReduce(TypeRule& rule, mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                                bool keep_dims) {
+  TensorType type = type_of(x);
+  llvm::SmallVector<DimExpr> shape;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (failed(check_axis(rule, type, axes[i]))) return mlir::failure();
+    if (i > 0 && axes[i] <= axes[i - 1]) return rule.fail("axes are not ascending");
+  }
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (!llvm::is_contained(axes, axis))
+      shape.push_back(type.getDim(axis));
+    else if (keep_dims)
+      shape.push_back(1);
+  }
+  return finish(rule, type.getDtype(), shape);
+}
+
+llvm::LogicalResult inferArgReduce(TypeRule& rule, mlir::Value x, int64_t axis, bool keep_dims) {
+  TensorType type = type_of(x);
+  if (failed(check_axis(rule, type, axis))) return mlir::failure();
+  llvm::SmallVector<DimExpr> shape(type.getShape());
+  if (keep_dims)
+    shape[axis] = 1;
+  else
+    shape.erase(shape.begin() + axis);
+  return finish(rule, DType::kI64, shape);
+}
+
+}  // namespace scopevm::graph

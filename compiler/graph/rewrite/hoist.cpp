@@ -1,0 +1,252 @@
+// Moves work out of loops: what does not depend on the iteration, and products whose left operand
+// is row i of a tensor from outside. Those are computed for all iterations at once.
+//   split_loop.cpp   a loop in two, so that the second has such products
+#include "compiler/graph/rewrite/loop_body.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/rewrite/split_loop.h"
+#include "compiler/kernels/generator.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace scopevm::graph {
+namespace {
+
+TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+// --- Invariants. --------------------------------------------------------------------------------
+
+bool hoist_invariants(LoopOp loop) {
+  std::set<std::string> inner = symbols_born_in(loop);
+  bool changed = false;
+  for (mlir::Operation& op :
+       llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
+    bool is_invariant = mlir::isPure(&op) && op.getNumRegions() == 0 && !mentions(&op, inner) &&
+                        llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
+                          return is_outside(operand, loop);
+                        });
+    if (!is_invariant) continue;
+    op.moveBefore(loop);
+    changed = true;
+  }
+  return changed;
+}
+
+// --- Rows. --------------------------------------------------------------------------------------
+
+// Iteration i takes row i of a tensor that has one row for each iteration, or row n - 1 - i.
+bool is_row_index(LoopOp loop, DimExpr at) {
+  DimExpr i = DimExpr::symbol(loop.getIndex().str());
+  return at == i || at == loop.getTripCount().getValue().front() - DimExpr(1) - i;
+}
+
+bool has_row_per_iteration(LoopOp loop, mlir::Value x) {
+  llvm::ArrayRef<DimExpr> count = loop.getTripCount().getValue();
+  return is_outside(x, loop) && type_of(x).getRank() > 0 && count.size() == 1 &&
+         type_of(x).getDim(0) == count.front();
+}
+
+mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Value x, DimExpr at,
+                   TensorType type) {
+  mlir::MLIRContext* context = builder.getContext();
+  llvm::SmallVector<DimExpr> starts(type_of(x).getRank(), DimExpr(0));
+  llvm::SmallVector<DimExpr> sizes(type_of(x).getShape());
+  llvm::SmallVector<int64_t> steps(starts.size(), 1);
+  starts[0] = at;
+  sizes[0] = 1;
+  mlir::Value row =
+      builder.create<SliceOp>(location, type_of(x).withShape(sizes), x,
+                              DimsAttr::get(context, starts), DimsAttr::get(context, sizes), steps);
+  return builder.create<ReshapeOp>(location, type, row, DimsAttr::get(context, type.getShape()));
+}
+
+// gather(x, [i]) is a slice where i is a row of x for certain.
+bool slice_gathers(LoopOp loop) {
+  bool changed = false;
+  for (mlir::Operation& op : llvm::make_early_inc_range(loop.getBody().front())) {
+    auto gather = mlir::dyn_cast<GatherOp>(op);
+    if (!gather || gather.getAxis() != 0 || !has_row_per_iteration(loop, gather.getX())) continue;
+    auto index = gather.getIndices().getDefiningOp<DimsTensorOp>();
+    if (!index || index.getDims().getValue().size() != 1 ||
+        !is_row_index(loop, index.getDims().getValue().front()))
+      continue;
+    mlir::OpBuilder builder(gather);
+    gather.getResult().replaceAllUsesWith(row_of(builder, gather.getLoc(), gather.getX(),
+                                                 index.getDims().getValue().front(),
+                                                 type_of(gather.getResult())));
+    gather.erase();
+    changed = true;
+  }
+  return changed;
+}
+
+// Finds values of the body that are rows of what can be computed outside, and computes it.
+class RowHoister {
+ public:
+  explicit RowHoister(LoopOp loop) : loop_(loop), builder_(loop), inner_(symbols_born_in(loop)) {}
+
+  bool run() {
+    if (loop_.getHasCondition()) return false;  // it may end early: then rows would be wasted
+    mlir::Block& body = loop_.getBody().front();
+    llvm::SmallVector<mlir::Operation*> ops;
+    for (mlir::Operation& op : body.without_terminator()) {
+      find_row(&op);
+      if (rows_.contains(&op)) ops.push_back(&op);
+    }
+    bool changed = false;
+    for (mlir::Operation* op : ops) {
+      bool is_needed =
+          llvm::any_of(op->getUsers(), [&](auto* user) { return !rows_.contains(user); });
+      if (!rows_[op].has_product || !is_needed) continue;
+      mlir::Value all = all_of(op->getResult(0));
+      mlir::OpBuilder inside(op);
+      mlir::Value row = row_of(inside, op->getLoc(), all, rows_[op].at, type_of(op->getResult(0)));
+      op->getResult(0).replaceAllUsesWith(row);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  struct Row {
+    DimExpr at;
+    bool has_product = false;  // a matrix product leads to it
+  };
+
+  static bool takes_row(SliceOp slice) {
+    TensorType x = type_of(slice.getX());
+    for (int64_t axis = 0; axis < x.getRank(); ++axis) {
+      DimExpr size = slice.getSizes().getValue()[axis];
+      if (slice.getSteps()[axis] != 1) return false;
+      if (axis == 0 ? !size.is_constant(1)
+                    : size != x.getDim(axis) || !slice.getStarts().getValue()[axis].is_constant(0))
+        return false;
+    }
+    return true;
+  }
+
+  // An op whose rows do not depend on each other.
+  bool is_by_row(mlir::Operation* op) const {
+    if (kernels::is_elementwise(op) || mlir::isa<ReshapeOp>(op)) return true;
+    auto matmul = mlir::dyn_cast<MatMulOp>(op);
+    return matmul && !matmul.getTransposeA() && type_of(matmul.getA()).getRank() >= 2 &&
+           type_of(matmul.getB()).getRank() == 2 && is_outside(matmul.getB(), loop_);
+  }
+
+  void find_row(mlir::Operation* op) {
+    if (auto slice = mlir::dyn_cast<SliceOp>(op)) {
+      if (has_row_per_iteration(loop_, slice.getX()) && takes_row(slice) &&
+          is_row_index(loop_, slice.getStarts().getValue().front()))
+        rows_[op] = {slice.getStarts().getValue().front()};
+      return;
+    }
+    if (!is_by_row(op) || mentions(op, inner_)) return;
+    std::optional<Row> found;
+    for (mlir::Value operand : op->getOperands()) {
+      if (is_outside(operand, loop_)) continue;
+      auto row = rows_.find(operand.getDefiningOp());
+      if (row == rows_.end() || (found && found->at != row->second.at)) return;
+      bool has_product = row->second.has_product || (found && found->has_product);
+      found = Row{row->second.at, has_product};
+    }
+    if (!found) return;
+    found->has_product = found->has_product || mlir::isa<MatMulOp>(op);
+    rows_[op] = *found;
+  }
+
+  mlir::Value reshaped(mlir::Value x, llvm::ArrayRef<DimExpr> dims) {
+    if (type_of(x).getShape() == dims) return x;
+    return builder_.create<ReshapeOp>(x.getLoc(), type_of(x).withShape(dims), x,
+                                      DimsAttr::get(builder_.getContext(), dims));
+  }
+
+  // [n] and the dims of a row, ones between them up to `rank`.
+  llvm::SmallVector<DimExpr> dims_of_all(TensorType row, int64_t rank) {
+    llvm::SmallVector<DimExpr> dims = {loop_.getTripCount().getValue().front()};
+    dims.append(static_cast<size_t>(rank - row.getRank()), DimExpr(1));
+    dims.append(row.getShape().begin(), row.getShape().end());
+    return dims;
+  }
+
+  // The tensor whose row the value is.
+  mlir::Value all_of(mlir::Value value) {
+    mlir::Value& all = all_[value];
+    if (all) return all;
+    mlir::Operation* op = value.getDefiningOp();
+    TensorType type = type_of(value);
+    llvm::SmallVector<DimExpr> dims = dims_of_all(type, type.getRank());
+    mlir::Value made;
+    if (auto slice = mlir::dyn_cast<SliceOp>(op))
+      made = reshaped(slice.getX(), dims);
+    else if (auto reshape = mlir::dyn_cast<ReshapeOp>(op))
+      made = reshaped(all_of(reshape.getX()), dims);
+    else if (mlir::isa<MatMulOp>(op))
+      made = reshaped(product_of_all(op), dims);
+    else
+      made = elementwise_of_all(op, dims);
+    return all_[value] = made;
+  }
+
+  mlir::Value product_of_all(mlir::Operation* op) {
+    mlir::Value a = op->getOperand(0);
+    TensorType type = type_of(op->getResult(0));
+    DimExpr depth = type_of(a).getDim(type_of(a).getRank() - 1);
+    DimExpr rows = loop_.getTripCount().getValue().front();
+    for (DimExpr dim : type_of(a).getShape().drop_back()) rows = rows * dim;
+    return clone(op, {reshaped(all_of(a), {rows, depth}), op->getOperand(1)},
+                 {rows, type.getDim(type.getRank() - 1)});
+  }
+
+  mlir::Value elementwise_of_all(mlir::Operation* op, llvm::ArrayRef<DimExpr> dims) {
+    llvm::SmallVector<mlir::Value> operands;
+    for (mlir::Value operand : op->getOperands()) {
+      if (is_outside(operand, loop_)) {
+        operands.push_back(operand);
+        continue;
+      }
+      auto rank = static_cast<int64_t>(dims.size()) - 1;
+      operands.push_back(reshaped(all_of(operand), dims_of_all(type_of(operand), rank)));
+    }
+    return clone(op, operands, dims);
+  }
+
+  mlir::Value clone(mlir::Operation* op, llvm::ArrayRef<mlir::Value> operands,
+                    llvm::ArrayRef<DimExpr> dims) {
+    mlir::Operation* copy = builder_.clone(*op);
+    copy->setOperands(operands);
+    copy->getResult(0).setType(type_of(op->getResult(0)).withShape(dims));
+    return copy->getResult(0);
+  }
+
+  LoopOp loop_;
+  mlir::OpBuilder builder_;
+  std::set<std::string> inner_;
+  llvm::DenseMap<mlir::Operation*, Row> rows_;
+  llvm::DenseMap<mlir::Value, mlir::Value> all_;
+};
+
+bool hoist_from(LoopOp loop) {
+  bool changed = hoist_invariants(loop);
+  changed |= slice_gathers(loop);
+  while (std::optional<SplitLoop> split = split_loop(loop)) {
+    RowHoister(split->first).run();
+    loop = split->second;
+    changed = true;
+  }
+  return RowHoister(loop).run() || changed;
+}
+
+}  // namespace
+
+llvm::LogicalResult hoist(mlir::ModuleOp module) {
+  bool changed = false;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (function.isExternal()) continue;
+    llvm::SmallVector<LoopOp> loops;  // inner ones first
+    function.walk([&](LoopOp loop) { loops.push_back(loop); });
+    for (LoopOp loop : loops) changed |= hoist_from(loop);
+    if (changed) remove_unused(function);
+  }
+  return changed ? simplify(module) : mlir::success();
+}
+
+}  // namespace scopevm::graph

@@ -1,0 +1,60 @@
+// See the header.
+#include "compiler/graph/rewrite/loop_body.h"
+
+namespace scopevm::graph {
+namespace {
+
+bool has_any(llvm::ArrayRef<DimExpr> dims, const std::set<std::string>& symbols) {
+  return llvm::any_of(dims, [&](DimExpr dim) {
+    return llvm::any_of(dim.symbols(),
+                        [&](const std::string& symbol) { return symbols.contains(symbol); });
+  });
+}
+
+void add(mlir::ArrayAttr symbols, std::set<std::string>& born) {
+  for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>()) {
+    born.insert(symbol.str());
+    born.insert(symbol.str() + ".neg");
+  }
+}
+
+void add_own(LoopOp loop, std::set<std::string>& born) {
+  born.insert(loop.getIndex().str());
+  add(loop.getCarriedSymbols(), born);
+}
+
+}  // namespace
+
+std::set<std::string> symbols_born_in(mlir::Region& region) {
+  std::set<std::string> born;
+  region.walk([&](mlir::Operation* op) {
+    if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols(), born);
+    if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), born);
+    if (auto loop = mlir::dyn_cast<LoopOp>(op)) {
+      add(loop.getSymbols(), born);
+      add_own(loop, born);
+    }
+  });
+  return born;
+}
+
+std::set<std::string> symbols_born_in(LoopOp loop) {
+  std::set<std::string> born = symbols_born_in(loop.getBody());
+  add_own(loop, born);
+  return born;
+}
+
+bool mentions(mlir::Operation* op, const std::set<std::string>& symbols) {
+  for (mlir::Type type : op->getResultTypes())
+    if (has_any(mlir::cast<TensorType>(type).getShape(), symbols)) return true;
+  return llvm::any_of(op->getAttrs(), [&](mlir::NamedAttribute attribute) {
+    auto dims = mlir::dyn_cast<DimsAttr>(attribute.getValue());
+    return dims && has_any(dims.getValue(), symbols);
+  });
+}
+
+bool is_outside(mlir::Value value, LoopOp loop) {
+  return !loop.getBody().isAncestor(value.getParentRegion());
+}
+
+}  // namespace scopevm::graph

@@ -1,0 +1,134 @@
+// Layer normalisation, written out as exporters do, -> one sv.layer_norm:
+//
+//   centred = x - mean(x);  centred / sqrt(mean(centred * centred) + epsilon) * scale + bias
+//
+// and an sv.layer_norm whose scale or bias broadcasts -> one whose parameters have all the dims.
+#include <cstring>
+
+#include "compiler/graph/elements.h"
+#include "compiler/graph/infer/infer.h"
+#include "compiler/graph/rewrite/rewrites.h"
+
+namespace scopevm::graph {
+namespace {
+
+TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+std::optional<float> scalar_of(mlir::Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant || type_of(value).getDtype() != DType::kF32) return std::nullopt;
+  uint64_t bits = 0;
+  if (!is_splat(constant.getValue(), DType::kF32, bits)) return std::nullopt;
+  auto narrow = static_cast<uint32_t>(bits);
+  float number;
+  std::memcpy(&number, &narrow, sizeof number);
+  return number;
+}
+
+// The mean over the last dims, kept: their first axis.
+std::optional<int64_t> axis_of_mean(ReduceMeanOp op) {
+  if (!op || !op.getKeepDims() || op.getAxes().empty()) return std::nullopt;
+  int64_t rank = type_of(op.getX()).getRank(), count = static_cast<int64_t>(op.getAxes().size());
+  // Ascending and ending at the last: so contiguous when the first fits.
+  if (op.getAxes().back() != rank - 1 || op.getAxes().front() != rank - count) return std::nullopt;
+  return op.getAxes().front();
+}
+
+struct Standardised {
+  mlir::Value x;
+  int64_t axis;
+  float epsilon;
+};
+
+// centred / sqrt(mean(centred^2) + epsilon), also with a reciprocal for the division.
+std::optional<Standardised> match_standardised(mlir::Value value) {
+  SqrtOp sqrt;
+  SubOp centred;
+  if (auto div = value.getDefiningOp<DivOp>()) {
+    centred = div.getA().getDefiningOp<SubOp>();
+    sqrt = div.getB().getDefiningOp<SqrtOp>();
+  } else if (auto mul = value.getDefiningOp<MulOp>()) {
+    centred = mul.getA().getDefiningOp<SubOp>();
+    if (auto reciprocal = mul.getB().getDefiningOp<ReciprocalOp>())
+      sqrt = reciprocal.getX().getDefiningOp<SqrtOp>();
+  }
+  if (!centred || !sqrt) return std::nullopt;
+  auto mean = centred.getB().getDefiningOp<ReduceMeanOp>();
+  std::optional<int64_t> axis = axis_of_mean(mean);
+  if (!axis || mean.getX() != centred.getA()) return std::nullopt;
+  auto sum = sqrt.getX().getDefiningOp<AddOp>();
+  if (!sum) return std::nullopt;
+  std::optional<float> epsilon = scalar_of(sum.getB());
+  auto variance = sum.getA().getDefiningOp<ReduceMeanOp>();
+  if (!epsilon || !variance || axis_of_mean(variance) != axis) return std::nullopt;
+  auto square = variance.getX().getDefiningOp<MulOp>();
+  if (!square || square.getA() != centred.getResult() || square.getB() != centred.getResult())
+    return std::nullopt;
+  return Standardised{centred.getA(), *axis, *epsilon};
+}
+
+// A parameter of the normalised dims: [dims from axis].
+bool is_parameter(mlir::Value value, TensorType x, int64_t axis) {
+  return type_of(value).getShape() == x.getShape().drop_front(axis);
+}
+
+// `value` with the normalised dims. Dims that are equal at run time only are checked by the expand;
+// the reshape then names them alike.
+mlir::Value as_parameter(mlir::Value value, LayerNormOp op, mlir::OpBuilder& builder) {
+  TensorType x = type_of(op.getX());
+  auto axis = static_cast<int64_t>(op.getAxis());
+  if (!value || is_parameter(value, x, axis)) return value;
+  llvm::ArrayRef<DimExpr> dims = x.getShape().drop_front(axis);
+  auto shape = broadcast_shapes(type_of(value).getShape(), dims);
+  if (!shape || shape->size() != dims.size()) return value;
+  auto attribute = [&](llvm::ArrayRef<DimExpr> target) {
+    return DimsAttr::get(builder.getContext(), target);
+  };
+  mlir::Location location = op.getLoc();  // a check of the expand is one of the normalisation
+  value =
+      builder.create<ExpandOp>(location, type_of(value).withShape(*shape), value, attribute(dims));
+  if (is_parameter(value, x, axis)) return value;
+  return builder.create<ReshapeOp>(location, type_of(value).withShape(dims), value,
+                                   attribute(dims));
+}
+
+mlir::Value rewrite_parameters(LayerNormOp op, mlir::OpBuilder& builder) {
+  TensorType x = type_of(op.getX());
+  auto axis = static_cast<int64_t>(op.getAxis());
+  if (axis < 0 || axis >= x.getRank()) return {};
+  mlir::Value scale = as_parameter(op.getScale(), op, builder);
+  mlir::Value bias = as_parameter(op.getBias(), op, builder);
+  if (scale == op.getScale() && bias == op.getBias()) return {};
+  return builder.create<LayerNormOp>(op.getLoc(), x, op.getX(), scale, bias, op.getAxisAttr(),
+                                     op.getEpsilonAttr());
+}
+
+}  // namespace
+
+// At the addition of the bias; the scale alone is left as it is.
+mlir::Value rewrite_normalisation(mlir::Operation* op, mlir::OpBuilder& builder) {
+  if (auto norm = mlir::dyn_cast<LayerNormOp>(op)) return rewrite_parameters(norm, builder);
+  auto add = mlir::dyn_cast<AddOp>(op);
+  if (!add || type_of(add.getResult()).getDtype() != DType::kF32) return {};
+  for (bool swap_bias : {false, true}) {
+    auto scaled = (swap_bias ? add.getB() : add.getA()).getDefiningOp<MulOp>();
+    mlir::Value bias = swap_bias ? add.getA() : add.getB();
+    if (!scaled) continue;
+    for (bool swap_scale : {false, true}) {
+      mlir::Value normal = swap_scale ? scaled.getB() : scaled.getA();
+      mlir::Value scale = swap_scale ? scaled.getA() : scaled.getB();
+      std::optional<Standardised> found = match_standardised(normal);
+      if (!found) continue;
+      TensorType x = type_of(found->x);
+      if (x != add.getResult().getType() || !is_parameter(scale, x, found->axis) ||
+          !is_parameter(bias, x, found->axis))
+        continue;
+      return builder.create<LayerNormOp>(op->getLoc(), x, found->x, scale, bias,
+                                         static_cast<uint64_t>(found->axis),
+                                         llvm::APFloat(found->epsilon));
+    }
+  }
+  return {};
+}
+
+}  // namespace scopevm::graph

@@ -1,0 +1,233 @@
+// Rewrites: see rewrites.h.
+#include "compiler/graph/rewrite/rewrites.h"
+
+#include <cstring>
+
+#include "compiler/graph/elements.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace scopevm::graph {
+namespace {
+
+TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+// The number that all elements of a constant equal.
+std::optional<double> splat_of(mlir::Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant) return std::nullopt;
+  DType dtype = type_of(value).getDtype();
+  uint64_t bits = 0;
+  if (!is_splat(constant.getValue(), dtype, bits)) return std::nullopt;
+  if (dtype == DType::kF32) {
+    auto narrow = static_cast<uint32_t>(bits);
+    float number;
+    std::memcpy(&number, &narrow, sizeof number);
+    return number;
+  }
+  if (dtype == DType::kF64) {
+    double number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+  }
+  return std::nullopt;
+}
+
+bool is_splat_of(mlir::Value value, double number) { return splat_of(value) == number; }
+
+// --- Ops that do nothing. -----------------------------------------------------------------------
+
+// x + 0, x * 1, ...: x, when the shape stays.
+mlir::Value neutral(mlir::Operation* op, double number, bool on_the_left_too) {
+  mlir::Value a = op->getOperand(0), b = op->getOperand(1);
+  mlir::Type type = op->getResult(0).getType();
+  if (is_splat_of(b, number) && a.getType() == type) return a;
+  if (on_the_left_too && is_splat_of(a, number) && b.getType() == type) return b;
+  return {};
+}
+
+mlir::Value rewrite_pow(PowOp op, mlir::OpBuilder& builder) {
+  mlir::Value x = op.getA();
+  if (x.getType() != op.getResult().getType()) return {};
+  std::optional<double> exponent = splat_of(op.getB());
+  if (exponent == 1) return x;
+  if (exponent == 2) return builder.create<MulOp>(op.getLoc(), op.getResult().getType(), x, x);
+  if (exponent == 0.5 && type_of(x).getDtype() >= DType::kF16)
+    return builder.create<SqrtOp>(op.getLoc(), op.getResult().getType(), x);
+  return {};
+}
+
+mlir::Value rewrite_reshape(ReshapeOp op, mlir::OpBuilder& builder) {
+  if (op.getX().getType() == op.getResult().getType()) return op.getX();
+  auto inner = op.getX().getDefiningOp<ReshapeOp>();
+  if (!inner) return {};
+  // Each reshape may carry a check of its own; only drop the inner one when it has none.
+  if (type_of(inner.getX()).getElementCount() != type_of(inner.getResult()).getElementCount())
+    return {};
+  return builder.create<ReshapeOp>(op.getLoc(), op.getResult().getType(), inner.getX(),
+                                   op.getDimsAttr());
+}
+
+bool is_identity(llvm::ArrayRef<int64_t> permutation) {
+  for (size_t i = 0; i < permutation.size(); ++i)
+    if (permutation[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+// A transpose that moves only dims of 1 keeps the order of elements: a view.
+bool keeps_order(TransposeOp op) {
+  int64_t last = -1;
+  for (int64_t axis : op.getPermutation()) {
+    if (type_of(op.getX()).getDim(axis).is_constant(1)) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
+  if (is_identity(op.getPermutation())) return op.getX();
+  if (keeps_order(op))
+    return builder.create<ReshapeOp>(
+        op.getLoc(), op.getResult().getType(), op.getX(),
+        DimsAttr::get(op.getContext(), type_of(op.getResult()).getShape()));
+  auto inner = op.getX().getDefiningOp<TransposeOp>();
+  if (!inner) return {};
+  llvm::SmallVector<int64_t> permutation;
+  for (int64_t axis : op.getPermutation()) permutation.push_back(inner.getPermutation()[axis]);
+  return builder.create<TransposeOp>(op.getLoc(), op.getResult().getType(), inner.getX(),
+                                     permutation);
+}
+
+// --- Constants into contractions. ---------------------------------------------------------------
+
+// A constant that has one number for each of `channels` along dim 1 of a rank-`rank` value, or one
+// for all: its elements as [channels].
+mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
+                             mlir::OpBuilder& builder) {
+  if (!value.getDefiningOp<ConstantOp>()) return {};
+  llvm::ArrayRef<DimExpr> shape = type_of(value).getShape();
+  if (static_cast<int64_t>(shape.size()) > rank) return {};
+  auto channel_axis = static_cast<int64_t>(shape.size()) - (rank - 1);
+  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
+    if (!shape[axis].is_constant(1) && (axis != channel_axis || shape[axis] != channels)) return {};
+  DimExpr count = type_of(value).getElementCount();
+  mlir::Location location = value.getLoc();
+  mlir::MLIRContext* context = value.getContext();
+  llvm::SmallVector<DimExpr> flat = {count};
+  auto type = TensorType::get(context, type_of(value).getDtype(), flat);
+  return builder.create<ReshapeOp>(location, type, value, DimsAttr::get(context, flat));
+}
+
+// A fused op's location names both.
+mlir::Location join(mlir::Operation* a, mlir::Operation* b) {
+  return mlir::FusedLoc::get(a->getContext(), {a->getLoc(), b->getLoc()});
+}
+
+struct ConvAndConstant {
+  ConvOp conv;
+  mlir::Value constant;  // [channels], or [1]
+};
+
+// op(conv(x, w, bias), constant), where nobody else reads the convolution.
+std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
+  for (int i : {0, 1}) {
+    auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
+    if (!conv || !conv->hasOneUse() || !conv.getW().getDefiningOp<ConstantOp>()) continue;
+    if (conv.getBias() && !conv.getBias().getDefiningOp<ConstantOp>()) continue;
+    TensorType type = type_of(conv.getResult());
+    if (type != op->getResult(0).getType()) continue;
+    mlir::Value constant =
+        channel_constant(op->getOperand(1 - i), type.getRank(), type.getDim(1), builder);
+    if (constant) return ConvAndConstant{conv, constant};
+  }
+  return std::nullopt;
+}
+
+mlir::Value with_weights(mlir::Operation* op, ConvOp conv, mlir::Value w, mlir::Value bias,
+                         mlir::OpBuilder& builder) {
+  return builder.create<ConvOp>(join(conv, op), op->getResult(0).getType(), conv.getX(), w, bias,
+                                conv.getStridesAttr(), conv.getPadsAttr(), conv.getDilationsAttr(),
+                                conv.getGroupAttr());
+}
+
+// conv(x, w, bias) * c = conv(x, w * c, bias * c)
+mlir::Value scale_into_conv(MulOp op, mlir::OpBuilder& builder) {
+  auto match = conv_and_constant(op, builder);
+  if (!match) return {};
+  ConvOp conv = match->conv;
+  TensorType weight_type = type_of(conv.getW());
+  llvm::SmallVector<DimExpr> column(weight_type.getRank(), DimExpr(1));
+  column[0] = type_of(match->constant).getDim(0);
+  mlir::MLIRContext* context = op.getContext();
+  mlir::Value factor = builder.create<ReshapeOp>(
+      op.getLoc(), TensorType::get(context, weight_type.getDtype(), column), match->constant,
+      DimsAttr::get(context, column));
+  mlir::Value w = builder.create<MulOp>(conv.getLoc(), weight_type, conv.getW(), factor);
+  mlir::Value bias = conv.getBias();
+  if (bias) bias = builder.create<MulOp>(conv.getLoc(), bias.getType(), bias, match->constant);
+  return with_weights(op, conv, w, bias, builder);
+}
+
+// conv(x, w, bias) + c = conv(x, w, bias + c)
+mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
+  auto match = conv_and_constant(op, builder);
+  if (!match) return {};
+  ConvOp conv = match->conv;
+  llvm::SmallVector<DimExpr> shape = {type_of(conv.getResult()).getDim(1)};
+  mlir::MLIRContext* context = op.getContext();
+  auto type = TensorType::get(context, type_of(conv.getResult()).getDtype(), shape);
+  mlir::Value bias = match->constant;
+  if (conv.getBias())
+    bias = builder.create<AddOp>(conv.getLoc(), type, conv.getBias(), bias);
+  else if (bias.getType() != type)
+    bias = builder.create<ExpandOp>(conv.getLoc(), type, bias, DimsAttr::get(context, shape));
+  return with_weights(op, conv, conv.getW(), bias, builder);
+}
+
+// x transposed in its last two dims and nothing else: x. Then the product reads it transposed.
+mlir::Value undo_transpose(mlir::Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  if (!transpose || transpose.getPermutation().size() < 2) return {};
+  llvm::SmallVector<int64_t> permutation(transpose.getPermutation());
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  return is_identity(permutation) ? transpose.getX() : mlir::Value();
+}
+
+mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
+  // Kernels of bytes take quads along the depth: cheap to read from a copy, not across it.
+  if (byte_size(type_of(op.getA()).getDtype()) == 1) return {};
+  mlir::Value a = undo_transpose(op.getA()), b = undo_transpose(op.getB());
+  if (!a && !b) return {};
+  return builder.create<MatMulOp>(op.getLoc(), op.getResult().getType(), a ? a : op.getA(),
+                                  b ? b : op.getB(), op.getTransposeA() != static_cast<bool>(a),
+                                  op.getTransposeB() != static_cast<bool>(b));
+}
+
+}  // namespace
+
+mlir::Value rewrite(mlir::Operation* op, mlir::OpBuilder& builder) {
+  using Out = mlir::Value;
+  Out direct =
+      llvm::TypeSwitch<mlir::Operation*, Out>(op)
+          .Case<AddOp>([&](AddOp add) {
+            Out x = neutral(op, -0.0, true);
+            return x ? x : shift_into_conv(add, builder);
+          })
+          .Case<SubOp>([&](auto) { return neutral(op, 0, false); })
+          .Case<MulOp>([&](MulOp mul) {
+            Out x = neutral(op, 1, true);
+            return x ? x : scale_into_conv(mul, builder);
+          })
+          .Case<DivOp>([&](auto) { return neutral(op, 1, false); })
+          .Case<PowOp>([&](PowOp pow) { return rewrite_pow(pow, builder); })
+          .Case<CastOp, ExpandOp, TileOp>([&](auto same) -> Out {
+            return same.getX().getType() == same.getResult().getType() ? same.getX() : Out();
+          })
+          .Case<ReshapeOp>([&](ReshapeOp reshape) { return rewrite_reshape(reshape, builder); })
+          .Case<TransposeOp>([&](TransposeOp t) { return rewrite_transpose(t, builder); })
+          .Case<MatMulOp>([&](MatMulOp matmul) { return rewrite_matmul(matmul, builder); })
+          .Default([](mlir::Operation*) { return Out(); });
+  return direct ? direct : rewrite_normalisation(op, builder);
+}
+
+}  // namespace scopevm::graph

@@ -1,0 +1,88 @@
+// Matmul dims; see the header.
+#include "compiler/kernels/contraction/matmul/matmul_shape.h"
+
+namespace scopevm::kernels {
+namespace {
+
+using graph::TensorType;
+using mlir::Value;
+
+TensorType tensor(Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+// Strides of an operand over the batch dims of the result.
+Access batch_access(TensorType operand, TensorType result, int64_t batch) {
+  DimExpr stride = 1;
+  int64_t leading = std::max<int64_t>(operand.getRank() - 2, 0);
+  for (int64_t axis = leading; axis < operand.getRank(); ++axis)
+    stride = stride * operand.getDim(axis);
+  Access access;
+  access.batch_strides.resize(batch);
+  bool full = true, none = true;
+  for (int64_t axis = batch; axis-- > 0;) {
+    int64_t own = axis - (batch - leading);
+    DimExpr dim = own < 0 ? DimExpr(1) : operand.getDim(own);
+    full &= dim == result.getDim(axis);
+    none &= dim.is_constant(1);
+    access.batch_strides[axis] = stride * stride_factor(dim, result.getDim(axis));
+    stride = stride * dim;
+  }
+  // A 1 beside a 1 of the result would give a stride, which must not become the whole batch's.
+  if (none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
+  access.batch_is_one = full || none;
+  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  if (none && !full) access.batch_strides.assign(batch, DimExpr(0));
+  return access;
+}
+
+}  // namespace
+
+MatMulShape::MatMulShape(const FusedContraction& fused) : axes(output_axes(fused.contraction)) {
+  auto op = mlir::cast<graph::MatMulOp>(fused.contraction);
+  TensorType a_type = tensor(op.getA()), b_type = tensor(op.getB()), result = fused.type();
+  int64_t a_rank = a_type.getRank(), b_rank = b_type.getRank();
+  transpose_a = op.getTransposeA() && a_rank > 1;
+  transpose_b = op.getTransposeB() && b_rank > 1;
+  depth = a_type.getDim(transpose_a ? a_rank - 2 : a_rank - 1);
+  DimExpr b_depth = b_type.getDim(b_rank == 1 || transpose_b ? b_rank - 1 : b_rank - 2);
+  if (b_depth.is_constant()) depth = b_depth;
+  for (int64_t axis = 0; axis < axes.rows; ++axis) batch.push_back(result.getDim(axis));
+  for (int64_t axis = axes.rows; axis < axes.columns; ++axis) rows = rows * result.getDim(axis);
+  for (int64_t axis = axes.columns; axis < result.getRank(); ++axis)
+    columns = columns * result.getDim(axis);
+  a = batch_access(a_type, result, axes.rows);
+  b = batch_access(b_type, result, axes.rows);
+}
+
+void MatMulShape::collapse_batch(Epilogue& epilogue) {
+  if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one()) return;
+  kernels::collapse_batch(a);
+  kernels::collapse_batch(b);
+  epilogue.collapse_batch();
+  batch = {element_count(batch)};
+}
+
+BatchCoordinates::BatchCoordinates(Launch& launch, const MatMulShape& shape) {
+  for (DimExpr dim : shape.batch) dims_.push_back(launch.param(dim));
+  for (DimExpr stride : shape.a.batch_strides) a_strides_.push_back(launch.param(stride));
+  for (DimExpr stride : shape.b.batch_strides) b_strides_.push_back(launch.param(stride));
+}
+
+llvm::SmallVector<Value> BatchCoordinates::coordinates(Emitter& e, const Launch& launch,
+                                                       Value batch) const {
+  llvm::SmallVector<Value> values(dims_.size());
+  for (size_t axis = values.size(); axis-- > 0;) {
+    values[axis] = axis == 0 ? batch : e.rem(batch, launch[dims_[axis]]);
+    if (axis > 0) batch = e.div(batch, launch[dims_[axis]]);
+  }
+  return values;
+}
+
+Value BatchCoordinates::start(Emitter& e, const Launch& launch, mlir::ValueRange at,
+                              llvm::ArrayRef<Launch::Param> strides) {
+  Value start = e.index(0);
+  for (auto [coordinate, stride] : llvm::zip(at, strides))
+    start = e.add(start, e.mul(coordinate, launch[stride]));
+  return start;
+}
+
+}  // namespace scopevm::kernels

@@ -1,0 +1,47 @@
+// Rows of a contraction, cut into tiles and blocks of tiles: tile t of T holds rows
+// [t * rows / T, (t + 1) * rows / T), so that tiles differ by at most one row; a block is a run of
+// tiles whose packed rows fit a cache.
+#pragma once
+
+#include "compiler/kernels/contraction/epilogue.h"
+#include "compiler/kernels/contraction/matmul/microkernel.h"
+
+namespace scopevm::kernels {
+
+struct RowBlocks {
+  explicit RowBlocks(DimExpr rows);
+  DimExpr rows, tiles, tiles_per_block, blocks;
+  // Rows that a block has at most.
+  DimExpr block_rows() const { return tiles_per_block * DimExpr(kTileRows); }
+};
+
+// Blocks of a depth; one, of no steps, for depth 0.
+DimExpr depth_blocks(DimExpr depth);
+
+// Fewest items worth a task: about a million multiply-adds. Passing over a panel of B costs as much
+// as a few rows do.
+DimExpr item_grain(DimExpr rows, DimExpr depth);
+
+// The body of one work item: a block of rows times one panel, then the epilogue.
+struct BlockOperands {
+  mlir::func::FuncOp tile;  // of tile_function
+  RowFormat format;
+  // Rows format: packed by row block, a[a_at + (depth block * block_rows + row) * 1040 + k].
+  // Interleaved: a[a_at + (tile * depth + k) * 12 + r].
+  mlir::Value a, a_at;
+  mlir::Value b, b_at;              // the panel
+  mlir::Value scratch, scratch_at;  // block_rows * 32 sums
+  mlir::Value rows, tiles, tiles_per_block, block;
+  mlir::Value depth, depth_blocks;
+  mlir::Value first_row;     // row coordinate of row 0 in the epilogue
+  mlir::Value first_column;  // column coordinate of the panel's first column
+  mlir::Value columns;       // of the panel that exist, 1 .. 32
+};
+
+// First row of tile `tile`.
+mlir::Value tile_start(Emitter& emit, mlir::Value tile, mlir::Value rows, mlir::Value tiles);
+
+void emit_block(Emitter& emit, const Target& target, const Launch& launch, Epilogue& epilogue,
+                const BlockOperands& operands);
+
+}  // namespace scopevm::kernels

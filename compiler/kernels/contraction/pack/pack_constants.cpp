@@ -1,0 +1,93 @@
+// Weights -> packed constants; see the header.
+#include "compiler/kernels/contraction/pack/pack_constants.h"
+
+#include "compiler/graph/elements.h"
+#include "compiler/kernels/contraction/matmul/microkernel.h"
+
+namespace scopevm::kernels {
+namespace {
+
+// A key for what is derived from `elements`: attributes are unique in their context.
+std::string key_of(const char* layout, mlir::ElementsAttr elements,
+                   std::initializer_list<int64_t> parameters) {
+  std::string key = layout;
+  key += ':' + std::to_string(reinterpret_cast<uintptr_t>(elements.getAsOpaquePointer()));
+  for (int64_t parameter : parameters) key += ':' + std::to_string(parameter);
+  return key;
+}
+
+// `numbers`: f32, or the four bytes of a quad each.
+template <typename T>
+Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_t> dims,
+                         const char* name) {
+  auto owner = std::make_shared<std::vector<T>>(std::move(numbers));
+  Constant constant{.dtype = dtype, .dims = std::move(dims), .name = name};
+  constant.data = reinterpret_cast<const uint8_t*>(owner->data());
+  constant.bytes = static_cast<int64_t>(owner->size() * sizeof(T));
+  constant.owner = std::move(owner);
+  return constant;
+}
+
+}  // namespace
+
+ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
+                      int64_t columns, bool transposed) {
+  return context.constant(key_of("panels", b, {depth, columns, transposed}), [&] {
+    Constant source = graph::constant_of_elements(b, DType::kF32);
+    const float* from = reinterpret_cast<const float*>(source.data);
+    int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
+    std::vector<float> packed(panels * depth * kPanelColumns);
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      float* to = packed.data() + panel * depth * kPanelColumns;
+      int64_t first = panel * kPanelColumns, last = std::min(columns, first + kPanelColumns);
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t j = first; j < last; ++j)
+          to[k * kPanelColumns + j - first] =
+              transposed ? from[j * depth + k] : from[k * columns + j];
+    }
+    return packed_constant(DType::kF32, std::move(packed), {panels, depth, kPanelColumns},
+                           "packed panels");
+  });
+}
+
+ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
+                           int64_t columns) {
+  return context.constant(key_of("quads", b, {depth, columns}), [&] {
+    Constant source = graph::constant_of_elements(b, DType::kI8);
+    int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns, steps = (depth + 3) / 4;
+    std::vector<uint8_t> packed(panels * steps * kPanelColumns * 4);
+    for (int64_t k = 0; k < depth; ++k)
+      for (int64_t j = 0; j < columns; ++j) {
+        int64_t panel = j / kPanelColumns, column = j % kPanelColumns;
+        int64_t quad = (panel * steps + k / 4) * kPanelColumns + column;
+        packed[quad * 4 + k % 4] = source.data[k * columns + j];
+      }
+    return packed_constant(DType::kI32, std::move(packed), {panels, steps, kPanelColumns},
+                           "packed quads");
+  });
+}
+
+ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,
+                    int64_t channels, int64_t kernel) {
+  return context.constant(key_of("rows", w, {groups, rows, channels, kernel}), [&] {
+    Constant source = graph::constant_of_elements(w, DType::kF32);
+    const float* from = reinterpret_cast<const float*>(source.data);
+    int64_t tiles = (rows + kTileRows - 1) / kTileRows, depth = kernel * channels;
+    std::vector<float> packed(groups * tiles * depth * kTileRows);
+    for (int64_t group = 0; group < groups; ++group)
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        float* to = packed.data() + (group * tiles + tile) * depth * kTileRows;
+        int64_t first = tile * rows / tiles, last = (tile + 1) * rows / tiles;
+        for (int64_t r = first; r < last; ++r) {
+          const float* row = from + (group * rows + r) * depth;
+          for (int64_t c = 0; c < channels; ++c)
+            for (int64_t p = 0; p < kernel; ++p)
+              to[(p * channels + c) * kTileRows + r - first] = row[c * kernel + p];
+        }
+      }
+    return packed_constant(DType::kF32, std::move(packed), {groups, tiles, depth, kTileRows},
+                           "packed rows");
+  });
+}
+
+}  // namespace scopevm::kernels

@@ -1,0 +1,124 @@
+// scopevm run: inputs from files or a seed, one or many calls, results to files.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "scopevm/session.h"
+#include "tools/scopevm/arguments.h"
+#include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/run_report.h"
+#include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/tensors/npy.h"
+#include "tools/scopevm/tensors/random_tensor.h"
+#include "tools/scopevm/trace_file.h"
+
+namespace scopevm::tool {
+namespace {
+
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+
+// The command line, taken apart; everything that can be wrong with it alone is found here.
+struct Plan {
+  std::vector<NamedText> inputs;
+  std::vector<NamedText> outputs;
+  SessionOptions session;
+};
+
+Result<std::vector<NamedText>> assignments(const std::vector<std::string>& texts) {
+  std::vector<NamedText> named;
+  for (const std::string& text : texts) {
+    SCOPEVM_ASSIGN_OR_RETURN(auto parts, split_assignment(text));
+    named.push_back({std::move(parts.first), std::move(parts.second)});
+  }
+  return named;
+}
+
+Status check_given_once(const std::string& what, const std::vector<NamedText>& named) {
+  for (size_t i = 0; i < named.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (named[i].name == named[j].name)
+        return {StatusCode::kInvalidArgument, what + " \"" + named[i].name + "\" is given twice"};
+  return {};
+}
+
+constexpr std::string_view kRandom = "random:";
+
+Result<Plan> make_plan(const RunOptions& options) {
+  Plan plan;
+  SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, assignments(options.inputs));
+  SCOPEVM_RETURN_IF_ERROR(check_given_once("input", plan.inputs));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, assignments(options.outputs));
+  for (const NamedText& input : plan.inputs)
+    if (input.text.starts_with(kRandom))
+      if (auto request = parse_random(input.text.substr(kRandom.size())); !request.is_ok())
+        return std::move(request).status();
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits, assignments(options.limits));
+  for (const NamedText& limit : limits) {
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, parse_bytes(limit.text));
+    plan.session.memory_limits.push_back({limit.name, bytes});
+  }
+  plan.session.threads = options.threads;
+  return plan;
+}
+
+Result<Tensor> make_input(const NamedText& input, const Signature& signature, uint64_t seed) {
+  if (!input.text.starts_with(kRandom)) return read_npy(input.text);
+  // A name that the module does not have is reported when the input is set.
+  const auto declared = std::ranges::find(signature.inputs, input.name, &TensorSignature::name);
+  const DType dtype = declared == signature.inputs.end() ? DType::kF32 : declared->dtype;
+  SCOPEVM_ASSIGN_OR_RETURN(const RandomTensor request,
+                           parse_random(input.text.substr(kRandom.size())));
+  return random_tensor(dtype, request, seed);
+}
+
+Status set_inputs(Call& call, const Plan& plan, const Signature& signature, uint64_t seed) {
+  for (const NamedText& input : plan.inputs) {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
+    SCOPEVM_RETURN_IF_ERROR(call.set_input(input.name, std::move(tensor)));
+  }
+  return {};
+}
+
+Status run_plan(const Plan& plan, const RunOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
+  SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load(options.module));
+  SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, plan.session));
+  const auto load_time = std::chrono::steady_clock::now() - began;
+  Call call = session.make_call();
+  SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan, module.signature(), options.seed));
+  TraceFile trace;
+  CallOptions call_options;
+  if (!options.trace.empty()) call_options.trace = &trace;
+  RunReport report;
+  report.load_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(load_time).count();
+  for (int i = 0; i < options.repeat; ++i) {
+    SCOPEVM_RETURN_IF_ERROR(call.run(call_options));
+    report.latency_ns.push_back(call.stats().latency_ns);
+  }
+  for (const NamedText& output : plan.outputs) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, call.output(output.name));
+    SCOPEVM_RETURN_IF_ERROR(write_npy(output.text, tensor));
+  }
+  if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(trace.write(options.trace));
+  const std::vector<ScopeUse> memory = concerned_scopes(call.stats());
+  report.signature = &module.signature();
+  report.outputs = call.outputs();
+  report.memory = memory;
+  report.has_stats = options.stats;
+  options.json ? print_json(report) : print_text(report);
+  return {};
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  const Result<Plan> plan = make_plan(options);
+  if (!plan.is_ok()) return report_usage(std::string(plan.status().message()));
+  return report(run_plan(*plan, options));
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,91 @@
+#include "tools/scopevm/commands/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tools/scopevm/tensors/element_text.h"
+
+namespace scopevm::tool {
+namespace {
+
+constexpr int64_t kShownElements = 8;
+
+std::string shape_text(const Tensor& tensor) {
+  return fmt::format("{}[{}]", name(tensor.dtype()),
+                     fmt::join(tensor.dims().begin(), tensor.dims().end(), ", "));
+}
+
+struct Latency {
+  double median_us;
+  double min_us;
+  double p99_us;
+};
+
+Latency summarise(std::vector<int64_t> latency_ns) {
+  std::ranges::sort(latency_ns);
+  const size_t count = latency_ns.size();
+  const auto at = [&](size_t index) { return static_cast<double>(latency_ns[index]) / 1e3; };
+  const double median = count % 2 == 1 ? at(count / 2) : (at(count / 2 - 1) + at(count / 2)) / 2;
+  const auto p99 = static_cast<size_t>(std::ceil(static_cast<double>(count) * 0.99)) - 1;
+  return {median, at(0), at(p99)};
+}
+
+}  // namespace
+
+void print_text(const RunReport& report) {
+  for (size_t i = 0; i < report.outputs.size(); ++i) {
+    const Tensor& output = report.outputs[i];
+    fmt::print("{}: {}", report.signature->outputs[i].name, shape_text(output));
+    const int64_t shown = std::min(output.element_count(), kShownElements);
+    for (int64_t e = 0; e < shown; ++e) fmt::print(" {}", element_text(output, e));
+    fmt::print("{}\n", shown < output.element_count() ? " ..." : "");
+  }
+  if (!report.has_stats) return;
+  const Latency latency = summarise(report.latency_ns);
+  fmt::print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
+  fmt::print("latency of {} run(s), us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
+             report.latency_ns.size(), latency.median_us, latency.min_us, latency.p99_us);
+  fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", "device", "scope", "bound", "peak",
+             "lower bound", "allocations");
+  for (const ScopeUse& use : report.memory)
+    fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", use.device, use.scope, use.bound_bytes,
+               use.peak_bytes, use.lower_bound_bytes, use.allocations);
+}
+
+void print_json(const RunReport& report) {
+  nlohmann::ordered_json out;
+  const Latency latency = summarise(report.latency_ns);
+  out["load_us"] = static_cast<double>(report.load_ns) / 1e3;
+  out["latency_us"] = {
+      {"median", latency.median_us}, {"min", latency.min_us}, {"p99", latency.p99_us}};
+  out["outputs"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < report.outputs.size(); ++i) {
+    const Tensor& output = report.outputs[i];
+    out["outputs"].push_back(
+        {{"name", report.signature->outputs[i].name},
+         {"dtype", std::string(name(output.dtype()))},
+         {"shape", std::vector<int64_t>(output.dims().begin(), output.dims().end())}});
+  }
+  out["memory"] = nlohmann::ordered_json::array();
+  for (const ScopeUse& use : report.memory)
+    out["memory"].push_back({{"device", std::string(use.device)},
+                             {"scope", std::string(use.scope)},
+                             {"bound_bytes", use.bound_bytes},
+                             {"peak_bytes", use.peak_bytes},
+                             {"lower_bound_bytes", use.lower_bound_bytes},
+                             {"allocations", use.allocations}});
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+std::vector<ScopeUse> concerned_scopes(const CallStats& stats) {
+  std::vector<ScopeUse> concerned;
+  for (const ScopeUse& use : stats.memory)
+    if (use.bound_bytes > 0 || use.peak_bytes > 0 || use.allocations > 0) concerned.push_back(use);
+  return concerned;
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,156 @@
+#include "tools/scopevm/tensors/npy.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace scopevm::tool {
+namespace {
+
+struct TypeName {
+  DType dtype;
+  const char* descr;
+};
+constexpr TypeName kTypes[] = {
+    {DType::kBool, "|b1"}, {DType::kI8, "|i1"},  {DType::kI16, "<i2"},  {DType::kI32, "<i4"},
+    {DType::kI64, "<i8"},  {DType::kU8, "|u1"},  {DType::kU16, "<u2"},  {DType::kU32, "<u4"},
+    {DType::kU64, "<u8"},  {DType::kF16, "<f2"}, {DType::kBF16, "|V2"}, {DType::kF32, "<f4"},
+    {DType::kF64, "<f8"},
+};
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr size_t kMagicSize = 6;
+constexpr size_t kMaxHeader = size_t{1} << 20;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+struct Header {
+  DType dtype = DType::kF32;
+  std::vector<int64_t> dims;
+};
+
+Status wrong(const std::string& what) { return {StatusCode::kInvalidArgument, what}; }
+
+// What follows `'key':` in the header's Python dictionary.
+std::optional<std::string_view> value_of(std::string_view header, std::string_view key) {
+  const size_t at = header.find("'" + std::string(key) + "':");
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = header.substr(at + key.size() + 3);
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return rest;
+}
+
+// "(1, 3, 48)" or "(7,)" or "()"
+Result<std::vector<int64_t>> parse_dims(std::string_view text) {
+  const size_t close = text.find(')');
+  if (text.empty() || text.front() != '(' || close == std::string_view::npos)
+    return wrong("no shape in the header");
+  std::vector<int64_t> dims;
+  const std::string inside(text.substr(1, close - 1));
+  const char* at = inside.c_str();
+  for (;;) {
+    at += std::strspn(at, " ,");
+    if (*at == '\0') return dims;
+    char* end = nullptr;
+    errno = 0;
+    dims.push_back(std::strtoll(at, &end, 10));
+    if (end == at || errno != 0) return wrong("a shape that is not numbers: (" + inside + ")");
+    at = end;
+  }
+}
+
+Result<Header> parse_header(std::string_view text) {
+  const std::optional<std::string_view> descr = value_of(text, "descr");
+  const std::optional<std::string_view> order = value_of(text, "fortran_order");
+  const std::optional<std::string_view> shape = value_of(text, "shape");
+  if (!descr || !order || !shape) return wrong("header lacks descr, fortran_order or shape");
+  const std::string_view type = descr->substr(0, descr->find_first_of(",}"));
+  Header header;
+  const TypeName* found = nullptr;
+  for (const TypeName& candidate : kTypes)
+    if (type == "'" + std::string(candidate.descr) + "'") found = &candidate;
+  if (found == nullptr)
+    return Status(StatusCode::kUnsupported, "element type " + std::string(type));
+  header.dtype = found->dtype;
+  if (order->substr(0, 4) == "True")
+    return Status(StatusCode::kUnsupported, "elements in Fortran order");
+  SCOPEVM_ASSIGN_OR_RETURN(header.dims, parse_dims(*shape));
+  return header;
+}
+
+Result<Tensor> read_from(std::FILE* file) {
+  std::array<uint8_t, 12> start{};
+  if (std::fread(start.data(), 1, 10, file) != 10 ||
+      std::memcmp(start.data(), kMagic, kMagicSize) != 0)
+    return wrong("not a .npy file");
+  size_t size = start[8] | static_cast<size_t>(start[9]) << 8;
+  if (start[6] > 1) {
+    if (std::fread(start.data() + 10, 1, 2, file) != 2) return wrong("cut short");
+    size |= static_cast<size_t>(start[10]) << 16 | static_cast<size_t>(start[11]) << 24;
+  }
+  if (size > kMaxHeader) return wrong("a header of " + std::to_string(size) + " bytes");
+  std::string text(size, '\0');
+  if (std::fread(text.data(), 1, size, file) != size) return wrong("cut short");
+  SCOPEVM_ASSIGN_OR_RETURN(const Header header, parse_header(text));
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(header.dtype, header.dims));
+  const auto bytes = static_cast<size_t>(tensor.bytes());
+  if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("cut short");
+  return tensor;
+}
+
+std::string header_of(const Tensor& tensor) {
+  const char* descr = "";
+  for (const TypeName& type : kTypes)
+    if (type.dtype == tensor.dtype()) descr = type.descr;
+  std::string text = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
+  for (const int64_t dim : tensor.dims()) text += std::to_string(dim) + ", ";
+  text += "), }";
+  // Padded so that elements start at a multiple of 64.
+  const size_t unpadded = kMagicSize + 4 + text.size() + 1;
+  text.append((64 - unpadded % 64) % 64, ' ');
+  return text + "\n";
+}
+
+}  // namespace
+
+Result<Tensor> read_npy(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) return Status(StatusCode::kNotFound, path + ": " + std::strerror(errno));
+  Result<Tensor> tensor = read_from(file.get());
+  if (!tensor.is_ok()) return std::move(tensor).status().with_context(path);
+  return tensor;
+}
+
+Status write_npy(const std::string& path, const Tensor& tensor) {
+  File file(std::fopen(path.c_str(), "wb"));
+  const auto failure = [&] {
+    return Status(StatusCode::kInvalidArgument, path + ": " + std::strerror(errno));
+  };
+  if (file == nullptr) return failure();
+  const std::string header = header_of(tensor);
+  const uint8_t start[] = {0x93,
+                           'N',
+                           'U',
+                           'M',
+                           'P',
+                           'Y',
+                           1,
+                           0,
+                           static_cast<uint8_t>(header.size() & 0xff),
+                           static_cast<uint8_t>(header.size() >> 8)};
+  const auto bytes = static_cast<size_t>(tensor.bytes());
+  if (std::fwrite(start, 1, sizeof start, file.get()) != sizeof start ||
+      std::fwrite(header.data(), 1, header.size(), file.get()) != header.size() ||
+      std::fwrite(tensor.data(), 1, bytes, file.get()) != bytes || std::fclose(file.release()) != 0)
+    return failure();
+  return {};
+}
+
+}  // namespace scopevm::tool
