@@ -54,7 +54,8 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // A constant other than 1 leaves the symbolic one no choice but itself or 1.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  return max(a, b);
+  // 0 beside 1 gives 0. The factors are 1 where a dim cannot be 0.
+  return max(a, b) * min(a, 1) * min(b, 1);
 }
 
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,
