@@ -64,8 +64,7 @@ class Specialiser {
   llvm::LogicalResult run(IfOp branch) {
     for (mlir::Region& region : branch->getRegions())
       if (failed(run(region.front()))) return mlir::failure();
-    for (auto [result, yielded] :
-         llvm::zip(branch->getResults(), yields(branch.getThen().front())))
+    for (auto [result, yielded] : llvm::zip(branch->getResults(), yields(branch.getThen().front())))
       flow(yielded.getType(), branch.getSymbols(), result);
     return mlir::success();
   }
