@@ -30,8 +30,8 @@ void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); 
 namespace scopevm {
 namespace {
 
-TEST(SteadyState, OneBlockPerScopeAndNoOtherAllocation) {
-  const Session session = *Session::create(test::load(test::sum_contents()));
+void expect_one_block_per_scope(format::ModuleContents contents, std::string_view function) {
+  const Session session = *Session::create(test::load(std::move(contents)));
   Call call = session.make_call();
   const int64_t dims[] = {100, 4};
   ASSERT_TRUE(call.set_input(0, *Tensor::allocate(DType::kF32, dims)).is_ok());
@@ -44,6 +44,7 @@ TEST(SteadyState, OneBlockPerScopeAndNoOtherAllocation) {
   for (int i = 0; i < kCalls; ++i)
     if (!call.run().is_ok()) FAIL();
   EXPECT_EQ(heap_calls - heap_before, 0);
+  EXPECT_EQ(call.stats().function, function);
   const std::vector<ScopeStats> after = session.memory_stats();
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(after[i].memory.allocations - before[i].memory.allocations, kCalls);
@@ -51,6 +52,14 @@ TEST(SteadyState, OneBlockPerScopeAndNoOtherAllocation) {
   }
   for (const ScopeUse& use : call.stats().memory)
     EXPECT_EQ(use.allocations, use.scope == "global.constant" ? 0 : 1);
+}
+
+TEST(SteadyState, OneBlockPerScopeAndNoOtherAllocation) {
+  expect_one_block_per_scope(test::sum_contents(), "main");
+}
+
+TEST(SteadyState, ChoosingAVariantAllocatesNothing) {
+  expect_one_block_per_scope(test::variant_contents(), "main[even]");
 }
 
 }  // namespace
