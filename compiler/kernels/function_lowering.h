@@ -10,6 +10,7 @@
 #include <string>
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/constant_table.h"
 #include "compiler/kernels/generator.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,8 +26,8 @@ void separate_results(mlir::func::FuncOp function);
 
 class FunctionLowering : public LoweringContext {
  public:
-  FunctionLowering(Program& program, KernelModule& kernels)
-      : program_(program), kernels_(kernels) {}
+  FunctionLowering(Program& program, ConstantTable& constants, KernelModule& kernels)
+      : program_(program), constants_(constants), kernels_(kernels) {}
 
   Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims);
 
@@ -81,6 +82,7 @@ class FunctionLowering : public LoweringContext {
   ValueId root_of(ValueId id) const;
 
   Program& program_;
+  ConstantTable& constants_;
   KernelModule& kernels_;
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;

@@ -87,6 +87,8 @@ class Interpreter {
   Status run();
 
  private:
+  void start(const LoadedFunction& function);
+  bool give_way();
   void loop();
 #define OPCODE(name, code, effect, ...) bool execute(const op::name& in);
 #include "vm/isa/opcodes.def"
@@ -135,7 +137,14 @@ class Interpreter {
 };
 
 Status Interpreter::run() {
-  enter(session_.module().main());
+  start(session_.module().entry(context_.dimensions));
+  loop();
+  return std::move(status_);
+}
+
+void Interpreter::start(const LoadedFunction& function) {
+  context_.entry = &function;
+  enter(function);
   // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
@@ -144,8 +153,18 @@ Status Interpreter::run() {
                 static_cast<uint8_t>(input.rank())};
     std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
-  loop();
-  return std::move(status_);
+}
+
+// A variant that refuses a request before it has done anything lets main tell what is wrong, so
+// that a message does not depend on what a module was specialised for.
+bool Interpreter::give_way() {
+  const LoadedFunction& main = session_.module().main();
+  const bool is_at_start = context_.frames.depth() == 1 &&
+                           at_ == frame_.function->decl->code.data() && frame_.function != &main;
+  if (!is_at_start) return false;
+  leave_frame();
+  start(main);
+  return true;
 }
 
 void Interpreter::loop() {
@@ -262,7 +281,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
                                       Storage** storage) {
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
-  for (const ResultSite& site : session_.module().result_sites()) {
+  for (const ResultSite& site : frame_.function->result_sites) {
     const Tensor& given = context_.outputs[site.output];
     if (code + site.alloc_word != at_ || given.is_empty()) continue;
     const isa::IntList shape = result_dims(code + site.tensor_word);
@@ -402,8 +421,9 @@ bool Interpreter::execute(const op::shape_function& in) {
   frame_.shape_dims[count] = session_.threads();
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
-  if (failed >= 0) status_ = check_failure(decl, failed, frame_.slots);
-  return failed < 0;
+  if (failed < 0 || give_way()) return true;
+  status_ = check_failure(decl, failed, frame_.slots);
+  return false;
 }
 
 bool Interpreter::execute(const op::load_dim& in) {
