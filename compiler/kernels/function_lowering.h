@@ -1,7 +1,8 @@
 // One graph function -> a Program function. Private to compiler/kernels.
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
-//   slice_view.cpp        slices that are parts of what they slice
+//   calls.cpp              sv.call
+//   slice_view.cpp         slices that are parts of what they slice
 //   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
 #pragma once
 
@@ -25,10 +26,15 @@ void separate_results(mlir::func::FuncOp function);
 
 class FunctionLowering : public LoweringContext {
  public:
-  FunctionLowering(Program& program, KernelModule& kernels)
-      : program_(program), kernels_(kernels) {}
+  // Indexes of the program's functions, by name.
+  using Functions = std::map<std::string, int, std::less<>>;
 
-  Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims);
+  FunctionLowering(Program& program, KernelModule& kernels, const Functions& functions)
+      : program_(program), kernels_(kernels), functions_(functions) {}
+
+  // `dims` bounds the names of the parameters' dims; those without a bound get `any`.
+  Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
+             const DimBound& any);
 
   // --- LoweringContext. ---
   KernelModule& kernels() override { return kernels_; }
@@ -50,7 +56,7 @@ class FunctionLowering : public LoweringContext {
   ValueId add_value(const std::string& name, mlir::Type type);
   ValueId add_constant(Constant constant);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
-  void collect_dimensions(const std::map<std::string, DimBound>& bounds);
+  void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
 
   llvm::LogicalResult lower_block(mlir::Block& block);
@@ -60,6 +66,9 @@ class FunctionLowering : public LoweringContext {
   // --- slice_view.cpp ---
   static bool is_part(graph::SliceOp slice);
   void lower_part(graph::SliceOp slice);
+
+  // --- calls.cpp ---
+  void lower_call(graph::CallOp op);
 
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);
@@ -82,6 +91,7 @@ class FunctionLowering : public LoweringContext {
 
   Program& program_;
   KernelModule& kernels_;
+  const Functions& functions_;
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;

@@ -145,7 +145,8 @@ Status Interpreter::run() {
     std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
   loop();
-  return std::move(status_);
+  if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
+  return std::move(status_).with_context(context_.frames.chain());
 }
 
 void Interpreter::loop() {
@@ -195,9 +196,11 @@ bool Interpreter::execute(const op::fail& in) {
 }
 
 bool Interpreter::execute(const op::call& in) {
-  if (context_.frames.depth() >= kMaxCallDepth)
-    return fail(StatusCode::kResourceLimit,
-                "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+  if (context_.frames.depth() >= kMaxCallDepth) {
+    status_ = Status(StatusCode::kResourceLimit,
+                     "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+    return false;
+  }
   if (is_interruptible_ && !check_interrupts()) return false;
   const Frame caller = frame_;
   const uint32_t* resume = next_;
