@@ -89,6 +89,9 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // A constant other than 1 leaves the symbolic one no choice but itself or 1.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
+  // One that is never the lesser: that no 0 stands beside a 1 is checked
+  // (compiler/kernels/checks.cpp).
+  if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
   return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));
 }
 
