@@ -47,6 +47,8 @@ llvm::SmallVector<Value> conv_operands(Node& n) {
 
 Values conv(Node& n) {
   auto operands = conv_operands(n);
+  Value bias = operands.size() > 2 ? operands[2] : Value();
+  if (Value y = dequantised_conv(n, operands[0], operands[1], bias)) return y;
   SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
   return n.emit<ConvOp>(operands,
                         {n.attr("strides", a.strides), n.attr("pads", a.pads),

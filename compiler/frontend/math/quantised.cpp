@@ -37,8 +37,6 @@ bool is_byte(Value value) {
   return dtype == DType::kU8 || dtype == DType::kI8;
 }
 
-int64_t rank_of(Value value) { return mlir::cast<TensorType>(value.getType()).getRank(); }
-
 // What was cast, if it was.
 Value before_cast(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
@@ -51,15 +49,14 @@ Value before_cast(Value value) {
 std::optional<Dequantised> dequantised(Value value) {
   auto product = value.getDefiningOp<MulOp>();
   auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
-  if (!cast || cast.getTo() != "f32" || rank_of(product.getB()) > 1) return std::nullopt;
+  if (!cast || cast.getTo() != "f32") return std::nullopt;
   Dequantised found{cast.getX(), product.getB(), {}};
   if (auto distance = found.values.getDefiningOp<SubOp>()) {
     found.values = before_cast(distance.getA());
     found.zero = before_cast(distance.getB());
-    if (!is_byte(found.zero) || rank_of(found.zero) > 1) return std::nullopt;
+    if (!is_byte(found.zero)) return std::nullopt;
   }
-  if (!is_byte(found.values) || rank_of(found.values) == 0) return std::nullopt;
-  return found;
+  return is_byte(found.values) ? std::optional(found) : std::nullopt;
 }
 
 namespace {
