@@ -79,6 +79,7 @@ enum class StepKind : uint8_t {
   kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
   kMove,     // results[0] becomes another name of operands[0]
   kSwap,     // operands[0] and operands[1] change names
+  kCall,     // results are storages that the callee makes
 };
 
 // How a symbol that the inputs' dims do not give becomes known during a call.
@@ -116,6 +117,7 @@ struct Step {
   std::string message;         // kAssert
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
+  int callee = -1;   // Program::functions; kCall only
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
   std::vector<Temporary> temporaries;
@@ -201,7 +203,7 @@ struct Program {
   std::vector<Pool> pools;
   std::vector<Kernel> kernels;
   std::vector<Constant> constants;
-  std::vector<Function> functions;
+  std::vector<Function> functions;  // main first
 };
 
 // Pools of the default machine, in this order.

@@ -15,7 +15,7 @@ constexpr int64_t kRepresentativeDim = 64;
 }  // namespace
 
 Status FunctionLowering::run(mlir::func::FuncOp function,
-                             const std::map<std::string, DimBound>& dims) {
+                             const std::map<std::string, DimBound>& dims, const DimBound& any) {
   separate_results(function);
   function_.name = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -26,7 +26,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     ids_[function.getArgument(i)] = id;
     function_.inputs.push_back(id);
   }
-  collect_dimensions(dims);
+  collect_dimensions(dims, any);
   if (failed(lower_block(function.getBody().front())))
     return Status(StatusCode::kUnsupported, "no kernel for " +
                                                 current_->getName().getStringRef().str() + " \"" +
@@ -105,18 +105,19 @@ Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Valu
   return constant;
 }
 
-void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds) {
-  std::map<std::string, bool> seen;
+// A name with a `$` is at least 0, in a signature as well.
+void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds,
+                                          const DimBound& any) {
   for (ValueId input : function_.inputs)
     for (DimExpr dim : function_.values[input].shape)
       for (const std::string& name : dim.symbols()) {
-        if (!seen.try_emplace(name, true).second) continue;
-        Dimension dimension{.name = name, .min = DimBound().min};
-        if (auto bound = bounds.find(name); bound != bounds.end()) {
-          dimension.min = bound->second.min;
-          dimension.max = bound->second.max;
-          dimension.multiple_of = bound->second.multiple_of;
-        }
+        if (!born_.insert(name).second) continue;
+        auto known = bounds.find(name);
+        const DimBound& bound = known == bounds.end() ? any : known->second;
+        Dimension dimension{.name = name,
+                            .min = name.front() == '$' ? 0 : bound.min,
+                            .max = bound.max,
+                            .multiple_of = bound.multiple_of};
         int64_t near = std::clamp(kRepresentativeDim, dimension.min, dimension.max);
         near -= near % dimension.multiple_of;
         dimension.representative = std::max(near, std::max<int64_t>(dimension.min, 1));
@@ -156,6 +157,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
     return mlir::success();
   }
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
+  if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return lower_call(call), mlir::success();
   mlir::Operation* first = op;
   if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
     for (mlir::Operation& inner : group.getBody().front())

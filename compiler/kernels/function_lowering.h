@@ -1,7 +1,8 @@
 // One graph function -> a Program function. Private to compiler/kernels.
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
-//   slice_view.cpp        slices that are parts of what they slice
+//   calls.cpp              sv.call
+//   slice_view.cpp         slices that are parts of what they slice
 //   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
 #pragma once
 
@@ -26,10 +27,16 @@ void separate_results(mlir::func::FuncOp function);
 
 class FunctionLowering : public LoweringContext {
  public:
-  FunctionLowering(Program& program, ConstantTable& constants, KernelModule& kernels)
-      : program_(program), constants_(constants), kernels_(kernels) {}
+  // Indexes of the program's functions, by name.
+  using Functions = std::map<std::string, int, std::less<>>;
 
-  Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims);
+  FunctionLowering(Program& program, ConstantTable& constants, KernelModule& kernels,
+                   const Functions& functions)
+      : program_(program), constants_(constants), kernels_(kernels), functions_(functions) {}
+
+  // `dims` bounds the names of the parameters' dims; those without a bound get `any`.
+  Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
+             const DimBound& any);
 
   // --- LoweringContext. ---
   KernelModule& kernels() override { return kernels_; }
@@ -51,7 +58,7 @@ class FunctionLowering : public LoweringContext {
   ValueId add_value(const std::string& name, mlir::Type type);
   ValueId add_constant(Constant constant);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
-  void collect_dimensions(const std::map<std::string, DimBound>& bounds);
+  void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
 
   llvm::LogicalResult lower_block(mlir::Block& block);
@@ -61,6 +68,9 @@ class FunctionLowering : public LoweringContext {
   // --- slice_view.cpp ---
   static bool is_part(graph::SliceOp slice);
   void lower_part(graph::SliceOp slice);
+
+  // --- calls.cpp ---
+  void lower_call(graph::CallOp op);
 
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);
@@ -84,6 +94,7 @@ class FunctionLowering : public LoweringContext {
   Program& program_;
   ConstantTable& constants_;
   KernelModule& kernels_;
+  const Functions& functions_;
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;

@@ -16,9 +16,10 @@ struct GraphFunction {
   std::map<std::string, DimBound> dims;  // of the named dimensions
 };
 
-// Lowers functions for one target. `kernels` gets the bodies; the Program is the same for every
-// target. Constants of equal bytes, type and dims are one, whichever functions use them.
-// Errors: kUnsupported or kInternal with the op's location; see status_of_diagnostics.
+// Lowers functions, and behind them what they call, for one target. `kernels` gets the bodies; the
+// Program is the same for every target. Constants of equal bytes, type and dims are one, whichever
+// functions use them. Errors: kUnsupported or kInternal with the op's location; see
+// status_of_diagnostics.
 Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, KernelModule& kernels);
 
 }  // namespace scopevm::kernels

@@ -139,7 +139,8 @@ class Interpreter {
 Status Interpreter::run() {
   start(session_.module().entry(context_.dimensions));
   loop();
-  return std::move(status_);
+  if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
+  return std::move(status_).with_context(context_.frames.chain());
 }
 
 void Interpreter::start(const LoadedFunction& function) {
@@ -215,9 +216,11 @@ bool Interpreter::execute(const op::fail& in) {
 }
 
 bool Interpreter::execute(const op::call& in) {
-  if (context_.frames.depth() >= kMaxCallDepth)
-    return fail(StatusCode::kResourceLimit,
-                "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+  if (context_.frames.depth() >= kMaxCallDepth) {
+    status_ = Status(StatusCode::kResourceLimit,
+                     "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+    return false;
+  }
   if (is_interruptible_ && !check_interrupts()) return false;
   const Frame caller = frame_;
   const uint32_t* resume = next_;

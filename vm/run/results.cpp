@@ -110,6 +110,10 @@ void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
     pools[line.pool].bound_bytes += slots[line.bytes_slot];
     pools[line.pool].lower_bound_bytes += slots[line.lower_bound_slot];
   }
+  // Where data decides, also how deep calls go or how large a size once was, the use itself tells.
+  for (const format::MemoryDecl& line : function.memory)
+    if (PoolAccount& pool = pools[line.pool]; line.depends_on_data)
+      pool.bound_bytes = std::max(pool.bound_bytes, pool.peak_bytes);
 }
 
 Status check_failure(const format::ShapeFunctionDecl& function, int64_t check,
