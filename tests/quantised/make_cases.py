@@ -239,7 +239,18 @@ def conv_between_linears_case(per_channel, has_bias):
                [y.astype(np.float32)], [key for key, _ in inputs[1:]], ("x",))
 
 
+def weights_case():
+    """A product of floats with weights that were stored as bytes."""
+    a, b, b_scale = f32(5, 37), any_bytes(np.int8, 37, 40), scales(40)
+    y = np.matmul(a.astype(np.float64), b * b_scale.astype(np.float64)).astype(np.float32)
+    nodes = [helper.make_node("DequantizeLinear", ["b", "b_scale"], ["weights"], axis=1),
+             helper.make_node("MatMul", ["a", "weights"], ["y0"])]
+    graph_case("matmul_of_dequantised_weights", nodes, 13,
+               [("a", a), ("b", b), ("b_scale", b_scale)], [y], ("b", "b_scale"), ("a",))
+
+
 def between_linears_cases():
+    weights_case()
     types = (np.uint8, np.int8)
     for a_type, b_type, per_column in itertools.product(types, types, (False, True)):
         name = f"{np.dtype(a_type).name}_{np.dtype(b_type).name}{'_per_column' * per_column}"

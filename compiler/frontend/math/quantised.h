@@ -25,6 +25,9 @@ std::optional<Dequantised> dequantised(Value value);
 Value dequantised_product(Node& n, Value a, Value b);
 Value dequantised_conv(Node& n, Value x, Value w, Value bias);
 
+// The constant that `value` is, maybe under other dims.
+graph::ConstantOp constant_behind(Value value);
+
 // A tensor of one element as a scalar; others stay.
 Value as_scalar(Node& n, Value parameter);
 

@@ -25,12 +25,6 @@ struct Quantised {
   Value zero;
 };
 
-// The constant that `value` is, maybe under other dims.
-ConstantOp constant_behind(Value value) {
-  if (auto reshape = value.getDefiningOp<ReshapeOp>()) value = reshape.getX();
-  return value.getDefiningOp<ConstantOp>();
-}
-
 // A zero point plus `shift`, as i32. Null when that is known to be 0.
 Value moved_zero(Node& n, Value zero, int64_t shift) {
   Value distance = n.scalar(static_cast<double>(shift), DType::kI32);
