@@ -5,7 +5,7 @@
 
 Arguments come in pairs: a model, and a value for each of its dims. Each model is compiled three times: with
 dynamic dims, for exactly these dims (`--dim`), and with dynamic dims and a variant for these
-(`--specialise`). Then callgrind counts 2 and 6 calls on one thread; a quarter of the difference is what a call
+(`--specialise`). Then callgrind counts 2 and 3 calls on one thread; the difference is what a call
 in the steady state executes, by library. Prints rows of bench/README.md.
 
 Valgrind has no AVX-512, so everything is compiled for x86-64-v3. The counts do not depend on the machine's load.
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-FEW, MANY = 2, 6
+FEW, MANY = 2, 3
 
 
 def self_costs(path):
