@@ -212,9 +212,7 @@ Values dequantize_linear(Node& n) {
 // The range is stretched to hold 0. All zeros have scale 0, and as 0 / 0 is cast to 0, zeros again.
 Values dynamic_quantize_linear(Node& n) {
   Value x = n.input(0);
-  Ints axes;
-  for (int64_t axis = 0; axis < n.rank(x); ++axis) axes.push_back(axis);
-  auto all = {n.attr("axes", axes), n.attr("keep_dims", false)};
+  auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};
   Value nothing = n.scalar(0, x);
   Value high = n.emit<MaxOp>({n.emit<ReduceMaxOp>({x}, all), nothing});
   Value low = n.emit<MinOp>({n.emit<ReduceMinOp>({x}, all), nothing});
