@@ -23,7 +23,7 @@ struct TensorSignature {
   // names ("floordiv(w-1, 2)+1").
   std::vector<std::string> dims;
   // When not a tensor: dtype and dims are those of its elements, with "?" for a dim in which they
-  // may differ.
+  // may differ, or "..." alone for any number of dims.
   ValueKind kind = ValueKind::kTensor;
 };
 

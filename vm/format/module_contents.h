@@ -20,14 +20,15 @@ struct DimensionDecl {
   int64_t multiple_of = 1;
 };
 
-// A dim in which the elements of a list differ.
+// A dim in which the elements of a list may differ; as the only one, any number of dims.
 inline constexpr char kAnyDim[] = "?";
+inline constexpr char kAnyDims[] = "...";
 
 struct TensorDecl {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::string> dims;  // canonical DimExpr text: "n", "48", "floordiv(w-1, 2)+1"
-  // Not a tensor: dtype and dims are those of its elements, "?" where they differ.
+  // Not a tensor: dtype and dims are those of its elements, kAnyDim where they may differ.
   ValueKind kind = ValueKind::kTensor;
 };
 

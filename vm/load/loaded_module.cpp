@@ -27,9 +27,9 @@ void count_instruction(const format::ModuleContents& contents, const uint32_t* w
       const auto in = isa::decode<op::load_const>(w);
       return raise(layout.max_rank, contents.constants[in.constant.value].dims.size());
     }
-    case Opcode::make_list:
+    case Opcode::list_get:
       return raise(layout.max_rank,
-                   static_cast<size_t>(isa::decode<op::make_list>(w).rank.immediate_value()));
+                   static_cast<size_t>(isa::decode<op::list_get>(w).rank.immediate_value()));
     case Opcode::launch:
       return raise(layout.max_buffers, isa::decode<op::launch>(w).buffers.size());
     case Opcode::shape_function: {

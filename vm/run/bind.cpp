@@ -18,6 +18,9 @@ std::string declared_text(const TensorSignature& signature) {
   return text + "]";
 }
 
+// The dims of a list whose elements may have any.
+const std::vector<std::string> kAnyRank = {format::kAnyDims};
+
 Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what) {
   return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": " + what +
                                             ": expected " + declared_text(signature) + ", given " +
@@ -104,6 +107,7 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
   if (given.is_empty())
     return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": an empty tensor"};
   if (given.dtype() != signature.dtype) return mismatch(signature, given, "wrong element type");
+  if (signature.kind != ValueKind::kTensor && signature.dims == kAnyRank) return {};
   if (given.dims().size() != signature.dims.size()) return mismatch(signature, given, "wrong rank");
   const std::vector<AxisRule>& rules = module.axis_rules()[index];
   for (size_t axis = 0; axis < rules.size(); ++axis)

@@ -123,7 +123,7 @@ class Interpreter {
 
   bool bind_list(uint32_t input);
   bool allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank, Storage** storage);
-  bool make_room(RegisterIndex list, isa::PoolIndex pool, int64_t more);
+  bool make_room(RegisterIndex list, isa::PoolIndex pool, int64_t more, int64_t rank);
   bool insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element, int64_t index);
   bool find_index(int64_t* index, int64_t count, int64_t size);
 
@@ -136,6 +136,7 @@ class Interpreter {
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
+  [[gnu::cold]] bool fail_at_source(const std::string& what);
   [[gnu::cold]] bool fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
                                      const ScopeMemory& memory);
 
@@ -180,14 +181,15 @@ bool Interpreter::bind_list(uint32_t input) {
       pools.begin());
   if (pool == pools.size()) return fail(StatusCode::kInvalidModel, "no pool to keep lists in");
   Storage* list = nullptr;
-  const auto rank = static_cast<int64_t>(decl.dims.size());
+  int rank = 0;
+  for (const Tensor& element : given.elements) rank = std::max(rank, element.rank());
   if (!allocate_list(pool, static_cast<int64_t>(given.elements.size()), rank, &list)) return false;
   for (const Tensor& element : given.elements)
     List(list).insert(List(list).size(), tensor_register(element), element.dims().data());
   set({input}, list_register(list));
   if (decl.kind != ValueKind::kOptionalSequence) return true;
   Storage* optional = nullptr;
-  if (!allocate_list(pool, 1, rank, &optional)) return false;
+  if (!allocate_list(pool, 1, 0, &optional)) return false;
   if (given.has_value) List(optional).insert(0, reg({input}), nullptr);
   set({input}, list_register(optional));
   return true;
@@ -512,18 +514,18 @@ bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_ran
   return true;
 }
 
-// The register's list is its own from here on, with room for `more` elements. Capacity doubles, so
-// that n appends copy fewer than 2n elements.
-bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t more) {
+// The register's list is its own from here on, with room for `more` elements of that rank. Capacity
+// doubles, so that n appends copy fewer than 2n elements.
+bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t more, int64_t rank) {
   const Register held = reg(index);
   const List list(held.storage);
   const bool is_shared = held.storage->call_references > 1;
-  if (!is_shared && list.size() + more <= list.capacity()) return true;
+  if (!is_shared && list.size() + more <= list.capacity() && rank <= list.max_rank()) return true;
   constexpr int64_t kLeastCapacity = 4;
   const int64_t capacity = std::max({list.size() + more, list.size() * 2, kLeastCapacity});
   Storage* storage = nullptr;
-  if (!allocate_list(pool.value, capacity, list.max_rank(), &storage)) return false;
-  is_shared ? List(storage).append_all(list) : List(storage).take_all(list);
+  if (!allocate_list(pool.value, capacity, std::max(rank, list.max_rank()), &storage)) return false;
+  List(storage).append_all(list, !is_shared);
   set(index, list_register(storage));
   return true;
 }
@@ -534,29 +536,23 @@ bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
   const int64_t given = *index;
   if (given < 0) *index += size;
   if (*index >= 0 && *index < count) return true;
-  const format::FunctionDecl& function = *frame_.function->decl;
-  const std::string name(
-      session_.module().source_name(function, static_cast<uint32_t>(at_ - function.code.data())));
-  const std::string what = "index " + std::to_string(given) + " is out of range: there are " +
-                           std::to_string(size) + " elements";
-  if (name.empty()) return fail(StatusCode::kInvalidArgument, what);
-  status_ = Status(StatusCode::kInvalidArgument, function.name + ": \"" + name + "\": " + what);
-  return false;
+  return fail_at_source("index " + std::to_string(given) + " is out of range: there are " +
+                        std::to_string(size) + " elements");
 }
 
 bool Interpreter::insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element,
                          int64_t index) {
-  if (reg(element).rank > List(reg(list).storage).max_rank())
-    return fail(StatusCode::kInvalidModel, "an element's rank is not the list's");
-  if (!make_room(list, pool, 1)) return false;
+  if (!make_room(list, pool, 1, reg(element).rank)) return false;
   List(reg(list).storage).insert(index, reg(element), dims(element));
   return true;
 }
 
 bool Interpreter::execute(const op::make_list& in) {
+  int64_t rank = 0;
+  for (uint32_t i = 0; i < in.elements.size(); ++i)
+    rank = std::max<int64_t>(rank, reg(in.elements[i]).rank);
   Storage* storage = nullptr;
-  if (!allocate_list(in.from.value, in.elements.size(), in.rank.immediate_value(), &storage))
-    return false;
+  if (!allocate_list(in.from.value, in.elements.size(), rank, &storage)) return false;
   for (uint32_t i = 0; i < in.elements.size(); ++i)
     List(storage).insert(i, reg(in.elements[i]), dims(in.elements[i]));
   set(in.dst, list_register(storage));
@@ -568,8 +564,10 @@ bool Interpreter::execute(const op::list_get& in) {
   int64_t index = value(in.index);
   if (!find_index(&index, list.size(), list.size())) return false;
   const Register element = list.element(index);
-  if (element.rank > frame_.function->layout.max_rank)
-    return fail(StatusCode::kInvalidModel, "an element's rank is not the list's");
+  if (element.rank != in.rank.immediate_value())
+    return fail_at_source("element " + std::to_string(index) + " has " +
+                          std::to_string(element.rank) + " dims, " +
+                          std::to_string(in.rank.immediate_value()) + " are needed");
   // Before the register, which may be the list's own and its last name.
   std::memcpy(dims(in.dst), list.dims_of(index), element.rank * sizeof(int64_t));
   set(in.dst, element);
@@ -589,7 +587,7 @@ bool Interpreter::execute(const op::list_append& in) {
 bool Interpreter::execute(const op::list_erase& in) {
   const int64_t size = List(reg(in.list).storage).size();
   int64_t index = value(in.index);
-  if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0)) return false;
+  if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0, 0)) return false;
   drop(List(reg(in.list).storage).erase(index).storage);
   return true;
 }
@@ -604,6 +602,16 @@ bool Interpreter::fail(StatusCode code, const std::string& what) {
   const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode(*at_)));
   status_ = Status(code, function.name + ": pc " + std::to_string(at_ - function.code.data()) +
                              ": " + std::string(row->name) + ": " + what);
+  return false;
+}
+
+// A value of the request is wrong for the model's own op here.
+bool Interpreter::fail_at_source(const std::string& what) {
+  const format::FunctionDecl& function = *frame_.function->decl;
+  const std::string name(
+      session_.module().source_name(function, static_cast<uint32_t>(at_ - function.code.data())));
+  if (name.empty()) return fail(StatusCode::kInvalidArgument, what);
+  status_ = Status(StatusCode::kInvalidArgument, function.name + ": \"" + name + "\": " + what);
   return false;
 }
 

@@ -33,17 +33,15 @@ Register List::erase(int64_t index) {
   return erased;
 }
 
-void List::append_all(const List& other) {
-  for (int64_t i = 0; i < other.size(); ++i)
-    if (runtime::Storage* storage = other.element(i).storage) ++storage->call_references;
-  std::memcpy(at(size()), other.at(0), static_cast<size_t>(other.size() * stride_));
+void List::append_all(const List& other, bool is_moved) {
+  for (int64_t i = 0; i < other.size(); ++i) {
+    runtime::Storage* storage = other.element(i).storage;
+    if (!is_moved && storage != nullptr) ++storage->call_references;
+    std::memcpy(at(size() + i), other.at(i),
+                static_cast<size_t>(element_bytes(other.element(i).rank)));
+  }
   header_->size += other.size();
-}
-
-void List::take_all(const List& other) {
-  std::memcpy(at(size()), other.at(0), static_cast<size_t>(other.size() * stride_));
-  header_->size += other.size();
-  other.header_->size = 0;
+  if (is_moved) other.header_->size = 0;
 }
 
 }  // namespace scopevm::vm

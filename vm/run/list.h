@@ -1,7 +1,8 @@
 // A list: names of tensors and other lists, as registers are, in one storage of the call.
 //
 // The storage holds a header, then for each element a Register and room for its dims. Elements
-// count as registers do in the storages that they name. The storage is counted in its pool like any
+// count as registers do in the storages that they name. Each has a rank of its own, within what the
+// list has room for. The storage is counted in its pool like any
 // other; when its last name goes, its elements' counts go (CallContext::disown).
 #pragma once
 
@@ -35,10 +36,9 @@ class List {
   void insert(int64_t index, const Register& element, const int64_t* dims);
   // Takes an element out; its count stays, and is the caller's.
   Register erase(int64_t index);
-  // Appends the elements of another list, and counts them. REQUIRES: there is room.
-  void append_all(const List& other);
-  // The same, and the other list is empty then: counts do not change.
-  void take_all(const List& other);
+  // Appends the elements of another list, and counts them, unless is_moved: then the other list is
+  // empty. REQUIRES: there is room.
+  void append_all(const List& other, bool is_moved);
 
  private:
   struct Header {

@@ -153,21 +153,18 @@ FunctionDecl list_function() {
   std::vector<RegisterIndex> got = {{2}};
   std::vector<RegisterIndex> made = {{3}};
   code.emit(op::list_size{.dst = {0}, .list = {0}});
-  code.emit(op::list_get{.dst = {2}, .list = {0}, .index = Int::slot({1})});
+  code.emit(
+      op::list_get{.dst = {2}, .list = {0}, .index = Int::slot({1}), .rank = Int::immediate(2)});
   code.emit(op::list_erase{.list = {0}, .from = {0}, .index = Int::immediate(0)});
   code.emit(op::list_append{.list = {0}, .from = {0}, .element = {2}});
   code.emit(op::list_insert{.list = {0}, .from = {0}, .element = {2}, .index = Int::immediate(1)});
-  code.emit(op::make_list{.dst = {3},
-                          .from = {0},
-                          .depth = Int::immediate(1),
-                          .dtype = DType::kF32,
-                          .rank = Int::immediate(2),
-                          .elements = got});
+  code.emit(op::make_list{
+      .dst = {3}, .from = {0}, .depth = Int::immediate(1), .dtype = DType::kF32, .elements = got});
   code.emit(op::ret{.values = made});
   FunctionDecl function;
   function.name = "lists";
   function.inputs = {{"xs", DType::kF32, {kAnyDim, "4"}, ValueKind::kSequence},
-                     {"o", DType::kI64, {}, ValueKind::kOptionalSequence}};
+                     {"o", DType::kI64, {kAnyDims}, ValueKind::kOptionalSequence}};
   function.outputs = {{"ys", DType::kF32, {kAnyDim, kAnyDim}, ValueKind::kOptional}};
   function.register_count = 4;
   function.slot_count = 2;

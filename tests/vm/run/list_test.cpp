@@ -73,18 +73,19 @@ TEST(List, InsertsAndErasesWherever) {
   EXPECT_THAT(run_over_three("set_slot dst=s0 value=0\nset_slot dst=s1 value=0\n"
                              "list_erase %r0 @global index=1\nret (%r0)\n"),
               ElementsAre(1, 3));
-  EXPECT_THAT(run_over_three("%r2 = list_get %r0 index=2\n"
-                             "%r3 = make_list @global depth=1 f32 rank=1 (%r2, %r1, %r2)\n"
+  EXPECT_THAT(run_over_three("%r2 = list_get %r0 index=2 rank=1\n"
+                             "%r3 = make_list @global depth=1 f32 (%r2, %r1, %r2)\n"
                              "ret (%r3)\n"),
               ElementsAre(3, 9, 3));
 }
 
 TEST(List, IndexBelowZeroCountsFromTheEnd) {
-  Call call = session_of(
-                  "input \"xs\" sequence f32 [\"?\"]\ninput \"i\" i64 []\n"
-                  "output \"y\" f32 [\"m\"]\n",
-                  "load_element dst=s0 %r1 index=0\n%r2 = list_get %r0 index=s0\nret (%r2)\n")
-                  .make_call();
+  Call call =
+      session_of(
+          "input \"xs\" sequence f32 [\"?\"]\ninput \"i\" i64 []\n"
+          "output \"y\" f32 [\"m\"]\n",
+          "load_element dst=s0 %r1 index=0\n%r2 = list_get %r0 index=s0 rank=1\nret (%r2)\n")
+          .make_call();
   ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).is_ok());
   Tensor index = *Tensor::allocate(DType::kI64, {});
   ASSERT_TRUE(call.set_input("i", index).is_ok());
@@ -117,6 +118,26 @@ TEST(List, WhatSharesAListDoesNotSeeChanges) {
 }
 
 // A function that changes its argument changes its own.
+TEST(List, ElementsOfManyRanks) {
+  Call call = session_of(
+                  "input \"xs\" sequence f32 [\"...\"]\ninput \"x\" f32 [\"2\", \"1\"]\n"
+                  "output \"ys\" sequence f32 [\"...\"]\noutput \"y\" f32 [\"m\"]\n",
+                  "list_append list=%r0 @global element=%r1\n"
+                  "%r2 = list_get %r0 index=0 rank=1\nret (%r0, %r2)\n")
+                  .make_call();
+  ASSERT_TRUE(call.set_input("x", *Tensor::allocate(DType::kF32, {2, 1})).is_ok());
+  ASSERT_TRUE(call.set_sequence("xs", {floats({1, 2})}).is_ok());
+  Status status = call.run();
+  ASSERT_TRUE(status.is_ok()) << status.message();
+  EXPECT_THAT((*call.elements(0))[0].dims(), ElementsAre(2));
+  EXPECT_THAT((*call.elements(0))[1].dims(), ElementsAre(2, 1));
+  EXPECT_THAT(call.outputs()[1].elements<float>(), ElementsAre(1, 2));
+  ASSERT_TRUE(call.set_sequence("xs", {*Tensor::allocate(DType::kF32, {2, 1, 3})}).is_ok());
+  status = call.run();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("element 0 has 3 dims, 1 are needed"));
+}
+
 TEST(List, ArgumentsAndResultsOfCalls) {
   const std::string callee =
       "function \"drop\" registers 2 slots 1 {\n"
@@ -136,7 +157,7 @@ TEST(List, ArgumentsAndResultsOfCalls) {
 }
 
 constexpr char kAppendLoop[] =
-    "%r1 = make_list @global depth=1 f32 rank=1 ()\n"
+    "%r1 = make_list @global depth=1 f32 ()\n"
     "set_slot dst=s0 value=0\n"
     "again:\n"
     "%r2 = alloc_storage @global size=400\n"

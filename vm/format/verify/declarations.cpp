@@ -124,7 +124,8 @@ Status verify_signature(const FunctionDecl& function) {
       return invalid("input " + quoted(input.name) + ": a second one of this name");
     for (const std::string& dim : input.dims) {
       if (input.kind != ValueKind::kTensor) {
-        if (!is_dim_number(dim) && dim != kAnyDim)
+        bool is_any = dim == kAnyDim || (dim == kAnyDims && input.dims.size() == 1);
+        if (!is_any && !is_dim_number(dim))
           return invalid("input " + quoted(input.name) + ": dim " + quoted(dim) +
                          " of its elements is neither a number nor \"?\"");
         continue;

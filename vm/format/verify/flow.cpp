@@ -72,7 +72,8 @@ class Transfer {
   static std::string type_text(const RegisterState& state) {
     std::string text;
     for (uint32_t i = 0; i < state.depth; ++i) text += "list of ";
-    return text + std::string(name(state.dtype)) + " of rank " + std::to_string(state.rank);
+    text += name(state.dtype);
+    return state.depth > 0 ? text : text + " of rank " + std::to_string(state.rank);
   }
 
   // Dims known now do not take more than `bytes`, unless that is unknown (-1).
@@ -94,6 +95,8 @@ class Transfer {
   Status launch(const op::launch& in, const State& state) const;
   Status shape_function(const op::shape_function& in, const State& state) const;
   Status call(const op::call& in, State& state) const;
+  Status expect_element(const State& state, RegisterIndex element, DType dtype,
+                        uint32_t depth) const;
   Status make_list(const op::make_list& in, State& state) const;
   Status list_get(const op::list_get& in, State& state) const;
   Status list_insert(RegisterIndex list, RegisterIndex element, const State& state) const;
@@ -182,36 +185,36 @@ Status Transfer::call(const op::call& in, State& state) const {
   return {};
 }
 
-namespace {
-
-// What a list of this state has for elements.
-RegisterState element_of(const RegisterState& list) {
-  return declared_state(list.dtype, list.rank, list.depth - 1);
+Status Transfer::expect_element(const State& state, RegisterIndex element, DType dtype,
+                                uint32_t depth) const {
+  // Of a tensor, any rank is right: its own.
+  return expect_value(state, element, declared_state(dtype, state[element.value].rank, depth),
+                      "the element");
 }
-
-}  // namespace
 
 Status Transfer::make_list(const op::make_list& in, State& state) const {
   if (in.depth.is_slot() || in.depth.bits < 1 || in.depth.bits > kMaxListDepth)
     return invalid("depth must be an immediate from 1 to " + std::to_string(kMaxListDepth));
-  if (in.rank.is_slot() || in.rank.bits > kMaxElementRank)
-    return invalid("rank must be an immediate of at most " + std::to_string(kMaxElementRank));
-  const RegisterState made = declared_state(in.dtype, in.rank.bits, in.depth.bits);
   for (uint32_t i = 0; i < in.elements.size(); ++i)
-    SCOPEVM_RETURN_IF_ERROR(expect_value(state, in.elements[i], element_of(made), "the element"));
-  state[in.dst.value] = made;
+    SCOPEVM_RETURN_IF_ERROR(expect_element(state, in.elements[i], in.dtype, in.depth.bits - 1));
+  state[in.dst.value] = declared_state(in.dtype, 0, in.depth.bits);
   return {};
 }
 
 Status Transfer::list_get(const op::list_get& in, State& state) const {
   SCOPEVM_RETURN_IF_ERROR(expect(state, in.list, Kind::kList));
-  state[in.dst.value] = element_of(state[in.list.value]);
+  if (in.rank.is_slot() || in.rank.bits > kMaxElementRank)
+    return invalid("rank must be an immediate of at most " + std::to_string(kMaxElementRank));
+  const RegisterState& list = state[in.list.value];
+  if (list.depth > 1 && in.rank.bits != 0) return invalid("an element is a list, of rank 0");
+  state[in.dst.value] = declared_state(list.dtype, in.rank.bits, list.depth - 1);
   return {};
 }
 
 Status Transfer::list_insert(RegisterIndex list, RegisterIndex element, const State& state) const {
   SCOPEVM_RETURN_IF_ERROR(expect(state, list, Kind::kList));
-  return expect_value(state, element, element_of(state[list.value]), "the element");
+  const RegisterState& held = state[list.value];
+  return expect_element(state, element, held.dtype, held.depth - 1);
 }
 
 Status Transfer::apply(const Instruction& in, State& state) const {

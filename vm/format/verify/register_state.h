@@ -16,7 +16,7 @@ struct RegisterState {
   Kind kind = Kind::kEmpty;
   DType dtype = DType::kU8;      // of a tensor, or of those in a list
   bool is_read_only = false;     // a constant, an input or a list's element, or a view of one
-  uint32_t rank = 0;             // likewise
+  uint32_t rank = 0;             // of a tensor
   uint32_t pool = kUnknownPool;  // the callers' tensors and callees' results may lie anywhere
   int64_t bytes = -1;            // -1: known only to the request
   uint32_t depth = 0;            // of a list: 1 of tensors, 2 of lists of tensors
@@ -30,7 +30,7 @@ inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth) 
   state.kind = depth == 0 ? RegisterState::Kind::kTensor : RegisterState::Kind::kList;
   state.dtype = dtype;
   state.is_read_only = true;
-  state.rank = rank;
+  state.rank = depth == 0 ? rank : 0;  // elements may have any
   state.depth = depth;
   return state;
 }
