@@ -14,6 +14,7 @@
 #include "runtime/tensor/shape.h"
 #include "vm/isa/opcodes.h"
 #include "vm/load/result_sites.h"
+#include "vm/run/list.h"
 #include "vm/run/results.h"
 
 namespace scopevm::vm {
@@ -74,6 +75,16 @@ int64_t element(const Register& of, int64_t index) {
   }
 }
 
+Register list_register(Storage* storage) {
+  return {static_cast<std::byte*>(storage->data), storage, storage->bytes, DType::kU8, 0};
+}
+
+// Without a storage: the bytes are the caller's.
+Register tensor_register(const Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data()), nullptr, tensor.bytes(), tensor.dtype(),
+          static_cast<uint8_t>(tensor.rank())};
+}
+
 class Interpreter {
  public:
   Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
@@ -105,10 +116,16 @@ class Interpreter {
     clear(reg(index));
     reg(index) = made;
   }
-  void clear(Register& target) {
-    if (Storage* storage = std::exchange(target.storage, nullptr))
-      if (--storage->call_references == 0) context_.disown(storage);
+  void clear(Register& target) { drop(std::exchange(target.storage, nullptr)); }
+  void drop(Storage* storage) {
+    if (storage != nullptr && --storage->call_references == 0) context_.disown(storage);
   }
+
+  bool bind_list(uint32_t input);
+  bool allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank, Storage** storage);
+  bool make_room(RegisterIndex list, isa::PoolIndex pool, int64_t more, int64_t rank);
+  bool insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element, int64_t index);
+  bool find_index(int64_t* index, int64_t count, int64_t size);
 
   void enter(const LoadedFunction& function);
   void leave_frame();
@@ -119,6 +136,7 @@ class Interpreter {
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
+  [[gnu::cold]] bool fail_at_source(const std::string& what);
   [[gnu::cold]] bool fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
                                      const ScopeMemory& memory);
 
@@ -138,15 +156,44 @@ Status Interpreter::run() {
   enter(session_.module().main());
   // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
+  at_ = next_;
   for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
+    if (frame_.function->decl->inputs[i].kind != ValueKind::kTensor) {
+      if (!bind_list(i)) return std::move(status_);
+      continue;
+    }
     const Tensor& input = context_.inputs[i];
-    reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
-                static_cast<uint8_t>(input.rank())};
+    reg({i}) = tensor_register(input);
     std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
   loop();
   if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
+}
+
+// An input that is no tensor becomes a list: an optional, one of one element or none.
+bool Interpreter::bind_list(uint32_t input) {
+  const format::TensorDecl& decl = frame_.function->decl->inputs[input];
+  const ListValue& given = context_.list_inputs[input];
+  const std::vector<format::PoolDecl>& pools = contents_.pools;
+  const auto pool = static_cast<uint32_t>(
+      std::ranges::find_if(pools,
+                           [](const auto& p) { return p.kind != format::PoolKind::kConstant; }) -
+      pools.begin());
+  if (pool == pools.size()) return fail(StatusCode::kInvalidModel, "no pool to keep lists in");
+  Storage* list = nullptr;
+  int rank = 0;
+  for (const Tensor& element : given.elements) rank = std::max(rank, element.rank());
+  if (!allocate_list(pool, static_cast<int64_t>(given.elements.size()), rank, &list)) return false;
+  for (const Tensor& element : given.elements)
+    List(list).insert(List(list).size(), tensor_register(element), element.dims().data());
+  set({input}, list_register(list));
+  if (decl.kind != ValueKind::kOptionalSequence) return true;
+  Storage* optional = nullptr;
+  if (!allocate_list(pool, 1, 0, &optional)) return false;
+  if (given.has_value) List(optional).insert(0, reg({input}), nullptr);
+  set({input}, list_register(optional));
+  return true;
 }
 
 void Interpreter::loop() {
@@ -457,11 +504,118 @@ bool Interpreter::execute(const op::load_const& in) {
   return true;
 }
 
+// Lists.
+
+bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank,
+                                Storage** storage) {
+  const int64_t bytes = List::bytes_for(capacity, max_rank);
+  if (bytes < 0) return fail(StatusCode::kResourceLimit, "a list is too long");
+  ScopeMemory& memory = session_.pool(pool);
+  const ScopeMemory::Outcome outcome = memory.allocate(bytes, storage);
+  if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
+  context_.own(*storage, static_cast<int32_t>(pool));
+  List::create(*storage, capacity, max_rank);
+  return true;
+}
+
+// The register's list is its own from here on, with room for `more` elements of that rank. Capacity
+// doubles, so that n appends copy fewer than 2n elements.
+bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t more, int64_t rank) {
+  const Register held = reg(index);
+  const List list(held.storage);
+  const bool is_shared = held.storage->call_references > 1;
+  if (!is_shared && list.size() + more <= list.capacity() && rank <= list.max_rank()) return true;
+  constexpr int64_t kLeastCapacity = 4;
+  const int64_t capacity = std::max({list.size() + more, list.size() * 2, kLeastCapacity});
+  Storage* storage = nullptr;
+  if (!allocate_list(pool.value, capacity, std::max(rank, list.max_rank()), &storage)) return false;
+  List(storage).append_all(list, !is_shared);
+  set(index, list_register(storage));
+  return true;
+}
+
+// *index counts from the start, in [0, count). Lists are a model's own values: a bad index is the
+// request's fault.
+bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
+  const int64_t given = *index;
+  if (given < 0) *index += size;
+  if (*index >= 0 && *index < count) return true;
+  return fail_at_source("index " + std::to_string(given) + " is out of range: there are " +
+                        std::to_string(size) + " elements");
+}
+
+bool Interpreter::insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element,
+                         int64_t index) {
+  if (!make_room(list, pool, 1, reg(element).rank)) return false;
+  List(reg(list).storage).insert(index, reg(element), dims(element));
+  return true;
+}
+
+bool Interpreter::execute(const op::make_list& in) {
+  int64_t rank = 0;
+  for (uint32_t i = 0; i < in.elements.size(); ++i)
+    rank = std::max<int64_t>(rank, reg(in.elements[i]).rank);
+  Storage* storage = nullptr;
+  if (!allocate_list(in.from.value, in.elements.size(), rank, &storage)) return false;
+  for (uint32_t i = 0; i < in.elements.size(); ++i)
+    List(storage).insert(i, reg(in.elements[i]), dims(in.elements[i]));
+  set(in.dst, list_register(storage));
+  return true;
+}
+
+bool Interpreter::execute(const op::list_get& in) {
+  const List list(reg(in.list).storage);
+  int64_t index = value(in.index);
+  if (!find_index(&index, list.size(), list.size())) return false;
+  const Register element = list.element(index);
+  if (element.rank != in.rank.immediate_value())
+    return fail_at_source("element " + std::to_string(index) + " has " +
+                          std::to_string(element.rank) + " dims, " +
+                          std::to_string(in.rank.immediate_value()) + " are needed");
+  // Before the register, which may be the list's own and its last name.
+  std::memcpy(dims(in.dst), list.dims_of(index), element.rank * sizeof(int64_t));
+  set(in.dst, element);
+  return true;
+}
+
+bool Interpreter::execute(const op::list_insert& in) {
+  const int64_t size = List(reg(in.list).storage).size();
+  int64_t index = value(in.index);
+  return find_index(&index, size + 1, size) && insert(in.list, in.from, in.element, index);
+}
+
+bool Interpreter::execute(const op::list_append& in) {
+  return insert(in.list, in.from, in.element, List(reg(in.list).storage).size());
+}
+
+bool Interpreter::execute(const op::list_erase& in) {
+  const int64_t size = List(reg(in.list).storage).size();
+  int64_t index = value(in.index);
+  if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0, 0)) return false;
+  drop(List(reg(in.list).storage).erase(index).storage);
+  return true;
+}
+
+bool Interpreter::execute(const op::list_size& in) {
+  frame_.slots[in.dst.value] = List(reg(in.list).storage).size();
+  return true;
+}
+
 bool Interpreter::fail(StatusCode code, const std::string& what) {
   const format::FunctionDecl& function = *frame_.function->decl;
   const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode(*at_)));
   status_ = Status(code, function.name + ": pc " + std::to_string(at_ - function.code.data()) +
                              ": " + std::string(row->name) + ": " + what);
+  return false;
+}
+
+// A value of the request is wrong for the model's own op here.
+bool Interpreter::fail_at_source(const std::string& what) {
+  const format::FunctionDecl& function = *frame_.function->decl;
+  const std::string name(
+      session_.module().source_name(function, static_cast<uint32_t>(at_ - function.code.data())));
+  if (name.empty()) return fail(StatusCode::kInvalidArgument, what);
+  status_ = Status(StatusCode::kInvalidArgument, function.name + ": \"" + name + "\": " + what);
   return false;
 }
 

@@ -97,6 +97,12 @@ class InstructionVerifier {
     return invalid(std::to_string(count) + " " + what + ", expected " + std::to_string(expected));
   }
 
+  Status check_pool(isa::PoolIndex index) const {
+    const PoolDecl& pool = module_.pools[index.value];
+    if (pool.kind != PoolKind::kConstant) return {};
+    return invalid("pool \"" + pool.scope + "\" holds constants only");
+  }
+
   Status relations(const Instruction& in) const {
     const uint32_t* at = &function_.code[in.start];
     switch (in.row->opcode) {
@@ -109,11 +115,8 @@ class InstructionVerifier {
             check_count("arguments", call.arguments.size(), callee.inputs.size()));
         return check_count("results", call.results.size(), callee.outputs.size());
       }
-      case Opcode::alloc_storage: {
-        const PoolDecl& pool = module_.pools[decode<op::alloc_storage>(at).from.value];
-        if (pool.kind != PoolKind::kConstant) return {};
-        return invalid("pool \"" + pool.scope + "\" holds constants only");
-      }
+      case Opcode::alloc_storage:
+        return check_pool(decode<op::alloc_storage>(at).from);
       case Opcode::launch: {
         auto launch = decode<op::launch>(at);
         const KernelDecl& kernel = module_.kernels[launch.kernel.value];
@@ -137,11 +140,18 @@ class InstructionVerifier {
         return check_index("slot", decode<op::set_slot>(at).dst.value, function_.slot_count);
       case Opcode::add_slot:
         return check_index("slot", decode<op::add_slot>(at).dst.value, function_.slot_count);
-      case Opcode::grow_storage: {
-        const PoolDecl& pool = module_.pools[decode<op::grow_storage>(at).from.value];
-        if (pool.kind != PoolKind::kConstant) return {};
-        return invalid("pool \"" + pool.scope + "\" holds constants only");
-      }
+      case Opcode::grow_storage:
+        return check_pool(decode<op::grow_storage>(at).from);
+      case Opcode::make_list:
+        return check_pool(decode<op::make_list>(at).from);
+      case Opcode::list_insert:
+        return check_pool(decode<op::list_insert>(at).from);
+      case Opcode::list_append:
+        return check_pool(decode<op::list_append>(at).from);
+      case Opcode::list_erase:
+        return check_pool(decode<op::list_erase>(at).from);
+      case Opcode::list_size:
+        return check_index("slot", decode<op::list_size>(at).dst.value, function_.slot_count);
       default:
         return {};
     }
