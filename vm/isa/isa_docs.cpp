@@ -58,8 +58,10 @@ int main() {
       "# Instructions\n\n"
       "Printed by `isa_docs` from `vm/isa/opcodes.def`; to change it, change the table and run\n"
       "`./dev docs`.\n\n"
-      "A function runs in a frame of registers `R` (empty, a storage, a tensor or a list each) and\n"
-      "64-bit integer slots `S`. An instruction is one word, `code | word_count << 16`, then its\n"
+      "A function runs in a frame of registers `R` (empty, a storage, a tensor, a list or a "
+      "closure\n"
+      "each) and 64-bit integer slots `S`. An instruction is one word, `code | word_count << 16`, "
+      "then its\n"
       "fields in order. Codes are frozen once released.\n\n");
   print_field_types();
   for (const Family& family : kFamilies) print_family(family);

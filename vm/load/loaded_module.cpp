@@ -37,6 +37,12 @@ void count_instruction(const format::ModuleContents& contents, const uint32_t* w
       return raise(layout.max_shape_dims,
                    contents.shape_functions[in.function.value].dim_count + 1);
     }
+    case Opcode::call_closure: {
+      const isa::IntList types = isa::decode<op::call_closure>(w).types;
+      for (uint32_t i = 0; i < types.size(); ++i)
+        raise(layout.max_rank, isa::ValueType::from_word(types[i].bits).rank);
+      return;
+    }
     case Opcode::call: {
       const auto in = isa::decode<op::call>(w);
       for (const format::TensorDecl& output : contents.functions[in.callee.value].outputs)

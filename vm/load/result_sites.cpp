@@ -62,6 +62,14 @@ class Definitions {
     for (uint32_t i = 0; i < in.arguments.size(); ++i) ++names_[in.arguments[i].value];
     for (uint32_t i = 0; i < in.results.size(); ++i) write(in.results[i]);
   }
+  void add(const op::make_closure& in) {
+    for (uint32_t i = 0; i < in.captured.size(); ++i) ++names_[in.captured[i].value];
+    write(in.dst);
+  }
+  void add(const op::call_closure& in) {
+    for (uint32_t i = 0; i < in.arguments.size(); ++i) ++names_[in.arguments[i].value];
+    for (uint32_t i = 0; i < in.results.size(); ++i) write(in.results[i]);
+  }
   void add(const op::ret&) { returns_.push_back(pc_); }
   void add(const op::jump&) {}
   void add(const op::branch&) {}

@@ -127,6 +127,9 @@ class Interpreter {
   bool insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element, int64_t index);
   bool find_index(int64_t* index, int64_t count, int64_t size);
 
+  bool push_call(uint32_t callee, isa::RegisterList results);
+  bool pass(uint32_t parameter, const Register& argument, const int64_t* dims);
+  bool check_closure(const op::call_closure& in, const List& closure);
   void enter(const LoadedFunction& function);
   void leave_frame();
   bool go_to(isa::Target target);
@@ -243,25 +246,77 @@ bool Interpreter::execute(const op::fail& in) {
   return false;
 }
 
-bool Interpreter::execute(const op::call& in) {
+// The callee's frame; its results go to these registers of the caller.
+bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
   if (context_.frames.depth() >= kMaxCallDepth) {
     status_ = Status(StatusCode::kResourceLimit,
                      "more than " + std::to_string(kMaxCallDepth) + " nested calls");
     return false;
   }
   if (is_interruptible_ && !check_interrupts()) return false;
-  const Frame caller = frame_;
   const uint32_t* resume = next_;
-  enter(session_.module().function(in.callee.value));
+  enter(session_.module().function(callee));
   frame_.resume = resume;
-  frame_.results = in.results;
+  frame_.results = results;
   context_.frames.top() = frame_;
+  return true;
+}
+
+bool Interpreter::pass(uint32_t parameter, const Register& argument, const int64_t* dims) {
+  if (argument.rank > frame_.function->layout.max_rank)
+    return fail(StatusCode::kInvalidModel, "an argument's rank is not its parameter's");
+  set({parameter}, argument);
+  std::memcpy(this->dims({parameter}), dims, argument.rank * sizeof(int64_t));
+  return true;
+}
+
+bool Interpreter::execute(const op::call& in) {
+  const Frame caller = frame_;
+  if (!push_call(in.callee.value, in.results)) return false;
   for (uint32_t i = 0; i < in.arguments.size(); ++i) {
-    const Register& argument = caller.registers[in.arguments[i].value];
-    if (argument.rank > frame_.function->layout.max_rank)
-      return fail(StatusCode::kInvalidModel, "an argument's rank is not its parameter's");
-    set({i}, argument);
-    std::memcpy(dims({i}), caller.dims_of(in.arguments[i].value), argument.rank * sizeof(int64_t));
+    const uint32_t from = in.arguments[i].value;
+    if (!pass(i, caller.registers[from], caller.dims_of(from))) return false;
+  }
+  return true;
+}
+
+// The verifier has seen that it is a closure, but not which.
+bool Interpreter::check_closure(const op::call_closure& in, const List& closure) {
+  const format::FunctionDecl& callee =
+      *session_.module().function(static_cast<uint32_t>(closure.function())).decl;
+  const auto kept = static_cast<size_t>(closure.size());
+  bool fits = kept + in.arguments.size() == callee.inputs.size() &&
+              in.types.size() == callee.outputs.size();
+  for (uint32_t i = 0; fits && i < in.arguments.size(); ++i) {
+    const format::TensorDecl& parameter = callee.inputs[kept + i];
+    const Register& given = reg(in.arguments[i]);
+    const bool is_closure = given.storage != nullptr && given.storage->is_list;
+    fits = is_closure ? parameter.kind == ValueKind::kClosure
+                      : parameter.kind == ValueKind::kTensor && parameter.dtype == given.dtype &&
+                            parameter.dims.size() == given.rank;
+  }
+  for (uint32_t i = 0; fits && i < in.types.size(); ++i) {
+    const format::TensorDecl& result = callee.outputs[i];
+    const isa::ValueType type = isa::ValueType::from_word(in.types[i].bits);
+    fits = type.is_closure ? result.kind == ValueKind::kClosure
+                           : result.kind == ValueKind::kTensor && result.dtype == type.dtype &&
+                                 result.dims.size() == type.rank;
+  }
+  return fits || fail(StatusCode::kInvalidModel,
+                      "\"" + callee.name + "\" takes or gives other types than this call");
+}
+
+bool Interpreter::execute(const op::call_closure& in) {
+  const Frame caller = frame_;
+  const List closure(reg(in.closure).storage);
+  if (!check_closure(in, closure)) return false;
+  if (!push_call(static_cast<uint32_t>(closure.function()), in.results)) return false;
+  const auto kept = static_cast<uint32_t>(closure.size());
+  for (uint32_t i = 0; i < kept; ++i)
+    if (!pass(i, closure.element(i), closure.dims_of(i))) return false;
+  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
+    const uint32_t from = in.arguments[i].value;
+    if (!pass(kept + i, caller.registers[from], caller.dims_of(from))) return false;
   }
   return true;
 }
@@ -559,6 +614,20 @@ bool Interpreter::execute(const op::make_list& in) {
   if (!allocate_list(in.from.value, in.elements.size(), rank, &storage)) return false;
   for (uint32_t i = 0; i < in.elements.size(); ++i)
     List(storage).insert(i, reg(in.elements[i]), dims(in.elements[i]));
+  set(in.dst, list_register(storage));
+  return true;
+}
+
+bool Interpreter::execute(const op::make_closure& in) {
+  uint8_t max_rank = 0;
+  for (uint32_t i = 0; i < in.captured.size(); ++i)
+    max_rank = std::max(max_rank, reg(in.captured[i]).rank);
+  Storage* storage = nullptr;
+  if (!allocate_list(in.from.value, in.captured.size(), max_rank, &storage)) return false;
+  List closure(storage);
+  closure.set_function(in.callee.value);
+  for (uint32_t i = 0; i < in.captured.size(); ++i)
+    closure.insert(i, reg(in.captured[i]), dims(in.captured[i]));
   set(in.dst, list_register(storage));
   return true;
 }

@@ -14,7 +14,7 @@ int64_t List::bytes_for(int64_t capacity, int64_t max_rank) {
 
 List List::create(runtime::Storage* storage, int64_t capacity, int64_t max_rank) {
   storage->is_list = true;
-  *static_cast<Header*>(storage->data) = {0, capacity, max_rank, 0};
+  *static_cast<Header*>(storage->data) = {0, capacity, max_rank, -1};
   return List(storage);
 }
 

@@ -1,4 +1,5 @@
-// A list: names of tensors and other lists, as registers are, in one storage of the call.
+// A list: names of tensors and other lists, as registers are, in one storage of the call. A closure
+// is a list of what it keeps, and the function that it calls.
 //
 // The storage holds a header, then for each element a Register and room for its dims. Elements
 // count as registers do in the storages that they name. Each has a rank of its own, within what the
@@ -24,6 +25,10 @@ class List {
   // Makes an empty list of a new storage of bytes_for(capacity, max_rank).
   static List create(runtime::Storage* storage, int64_t capacity, int64_t max_rank);
 
+  // Of a closure: the function's index in the module; -1: it is none.
+  int64_t function() const { return header_->function; }
+  void set_function(int64_t index) { header_->function = index; }
+
   int64_t size() const { return header_->size; }
   int64_t capacity() const { return header_->capacity; }
   int64_t max_rank() const { return header_->max_rank; }
@@ -45,7 +50,7 @@ class List {
     int64_t size;
     int64_t capacity;
     int64_t max_rank;
-    int64_t reserved;
+    int64_t function;
   };
 
   static int64_t element_bytes(int64_t max_rank) {

@@ -172,6 +172,26 @@ FunctionDecl list_function() {
   return function;
 }
 
+// A closure of function 1 that needs nothing more, and one of the caller's that takes what it
+// gives.
+FunctionDecl closure_function() {
+  Encoder code;
+  std::vector<RegisterIndex> x = {{1}}, first = {{3}}, second = {{4}};
+  std::vector<Int> vector = {Int::immediate(isa::ValueType{DType::kF32, 1}.word())};
+  code.emit(op::make_closure{.dst = {2}, .from = {0}, .callee = {1}, .captured = x});
+  code.emit(op::call_closure{.closure = {2}, .types = vector, .results = first});
+  code.emit(
+      op::call_closure{.closure = {0}, .arguments = first, .types = vector, .results = second});
+  code.emit(op::ret{.values = second});
+  FunctionDecl function;
+  function.name = "closures";
+  function.inputs = {{"f", DType::kF32, {}, ValueKind::kClosure}, {"x", DType::kF32, {"4"}}};
+  function.outputs = {{"y", DType::kF32, {"4"}}};
+  function.register_count = 5;
+  function.code = *code.finish();
+  return function;
+}
+
 }  // namespace
 
 Bytes bytes_of(std::string_view text) { return aligned_copy(text.data(), text.size()); }
@@ -234,7 +254,7 @@ ModuleContents branching_module() {
   main.memory = {{3, "y", true, 3, 3, "4*n", true}};
   FunctionDecl forward = vector_function("forward \xC3\xA9", 2, 1);
   forward.code = forwarding_code();
-  module.functions = {main, forward, list_function()};
+  module.functions = {main, forward, list_function(), closure_function()};
   return module;
 }
 

@@ -20,7 +20,7 @@ namespace scopevm::format::text {
 inline constexpr std::string_view kPoolKindNames[] = {"heap", "arena", "stack", "constant"};
 
 inline constexpr std::string_view kValueKindNames[] = {"tensor", "sequence", "optional",
-                                                       "optional_sequence"};
+                                                       "optional_sequence", "closure"};
 
 template <typename V, typename Device>
 void visit_device(V& v, Device& device) {

@@ -137,6 +137,11 @@ Status verify_signature(const FunctionDecl& function) {
   }
   for (const TensorDecl& output : function.outputs)
     SCOPEVM_RETURN_IF_ERROR(verify_tensor(output).with_context("output"));
+  if (function.name != "main") return {};
+  for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
+    for (const TensorDecl& value : *values)
+      if (value.kind == ValueKind::kClosure)
+        return invalid(quoted(value.name) + ": callers of the module have no closures");
   return {};
 }
 

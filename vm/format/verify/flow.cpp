@@ -26,7 +26,13 @@ constexpr uint64_t kMaxStates = uint64_t{1} << 22;  // blocks times registers
 constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // instructions visited and registers merged
 
 bool is_value(Kind kind) {
-  return kind == Kind::kStorage || kind == Kind::kTensor || kind == Kind::kList;
+  return kind == Kind::kStorage || kind == Kind::kTensor || kind == Kind::kList ||
+         kind == Kind::kClosure;
+}
+
+RegisterState state_of(const TensorDecl& decl) {
+  if (decl.kind == ValueKind::kClosure) return closure_state();
+  return declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()), list_depth(decl.kind));
 }
 
 // The effect of each opcode on the registers.
@@ -41,9 +47,10 @@ class Transfer {
   Status expect(const State& state, RegisterIndex reg, Kind kind) const {
     const RegisterState& held = state[reg.value];
     if (held.kind == kind) return {};
-    const char* needed = kind == Kind::kStorage  ? "storage"
-                         : kind == Kind::kTensor ? "tensor"
-                                                 : "list";
+    const char* needed = kind == Kind::kStorage   ? "storage"
+                         : kind == Kind::kTensor  ? "tensor"
+                         : kind == Kind::kClosure ? "closure"
+                                                  : "list";
     return invalid("register " + std::to_string(reg.value) + " " + describe(held.kind) + ", a " +
                    needed + " is needed");
   }
@@ -57,11 +64,6 @@ class Transfer {
       return {};
     return invalid("register " + std::to_string(reg.value) + " holds " + type_text(held) + ", " +
                    what + " is " + type_text(expected));
-  }
-
-  static RegisterState state_of(const TensorDecl& decl) {
-    return declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()),
-                          list_depth(decl.kind));
   }
 
   // A value of the declared kind, element type and rank.
@@ -95,6 +97,8 @@ class Transfer {
   Status launch(const op::launch& in, const State& state) const;
   Status shape_function(const op::shape_function& in, const State& state) const;
   Status call(const op::call& in, State& state) const;
+  Status make_closure(const op::make_closure& in, State& state) const;
+  Status call_closure(const op::call_closure& in, State& state) const;
   Status expect_element(const State& state, RegisterIndex element, DType dtype,
                         uint32_t depth) const;
   Status make_list(const op::make_list& in, State& state) const;
@@ -185,6 +189,29 @@ Status Transfer::call(const op::call& in, State& state) const {
   return {};
 }
 
+Status Transfer::make_closure(const op::make_closure& in, State& state) const {
+  const FunctionDecl& callee = module_.functions[in.callee.value];
+  for (uint32_t i = 0; i < in.captured.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(expect(state, in.captured[i], callee.inputs[i]));
+  state[in.dst.value] = closure_state();
+  return {};
+}
+
+// Which function it is, and whether that takes these arguments and gives these results, only the
+// call knows.
+Status Transfer::call_closure(const op::call_closure& in, State& state) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(state, in.closure, Kind::kClosure));
+  for (uint32_t i = 0; i < in.arguments.size(); ++i)
+    if (state[in.arguments[i].value].kind != Kind::kClosure)
+      SCOPEVM_RETURN_IF_ERROR(expect(state, in.arguments[i], Kind::kTensor));
+  for (uint32_t i = 0; i < in.results.size(); ++i) {
+    const isa::ValueType type = isa::ValueType::from_word(in.types[i].bits);
+    state[in.results[i].value] =
+        type.is_closure ? closure_state() : declared_state(type.dtype, type.rank, 0);
+  }
+  return {};
+}
+
 Status Transfer::expect_element(const State& state, RegisterIndex element, DType dtype,
                                 uint32_t depth) const {
   // Of a tensor, any rank is right: its own.
@@ -235,6 +262,10 @@ Status Transfer::apply(const Instruction& in, State& state) const {
     }
     case Opcode::call:
       return call(decode<op::call>(at), state);
+    case Opcode::make_closure:
+      return make_closure(decode<op::make_closure>(at), state);
+    case Opcode::call_closure:
+      return call_closure(decode<op::call_closure>(at), state);
     case Opcode::alloc_storage: {
       auto alloc = decode<op::alloc_storage>(at);
       state[alloc.dst.value] = {Kind::kStorage,
@@ -331,9 +362,7 @@ class FlowVerifier {
     if (blocks_.size() * uint64_t{function_.register_count} > kMaxStates) return too_large();
     State entry(function_.register_count);
     for (size_t i = 0; i < function_.inputs.size(); ++i) {
-      const TensorDecl& input = function_.inputs[i];
-      entry[i] = declared_state(input.dtype, static_cast<uint32_t>(input.dims.size()),
-                                list_depth(input.kind));
+      entry[i] = state_of(function_.inputs[i]);
     }
     SCOPEVM_RETURN_IF_ERROR(reach(0, entry));
     while (!pending_.empty()) {

@@ -103,6 +103,23 @@ class InstructionVerifier {
     return invalid("pool \"" + pool.scope + "\" holds constants only");
   }
 
+  // What a closure keeps are tensors, so that none nests in another; what it takes and gives is
+  // known by its kind, element type and rank.
+  Status closure(const op::make_closure& in) const {
+    SCOPEVM_RETURN_IF_ERROR(check_pool(in.from));
+    const FunctionDecl& callee = module_.functions[in.callee.value];
+    if (in.captured.size() > callee.inputs.size())
+      return invalid(std::to_string(in.captured.size()) + " captured, \"" + callee.name +
+                     "\" takes " + std::to_string(callee.inputs.size()));
+    for (uint32_t i = 0; i < in.captured.size(); ++i)
+      if (callee.inputs[i].kind != ValueKind::kTensor)
+        return invalid("\"" + callee.inputs[i].name + "\" is no tensor");
+    for (const std::vector<TensorDecl>* values : {&callee.inputs, &callee.outputs})
+      for (const TensorDecl& value : *values)
+        if (list_depth(value.kind) > 0) return invalid("\"" + value.name + "\" is a list");
+    return {};
+  }
+
   Status relations(const Instruction& in) const {
     const uint32_t* at = &function_.code[in.start];
     switch (in.row->opcode) {
@@ -114,6 +131,15 @@ class InstructionVerifier {
         SCOPEVM_RETURN_IF_ERROR(
             check_count("arguments", call.arguments.size(), callee.inputs.size()));
         return check_count("results", call.results.size(), callee.outputs.size());
+      }
+      case Opcode::make_closure:
+        return closure(decode<op::make_closure>(at));
+      case Opcode::call_closure: {
+        auto call = decode<op::call_closure>(at);
+        for (uint32_t i = 0; i < call.types.size(); ++i)
+          if (!isa::ValueType::is_valid(call.types[i].bits, kMaxElementRank))
+            return invalid("types: " + std::to_string(call.types[i].bits) + " is none");
+        return check_count("results", call.results.size(), call.types.size());
       }
       case Opcode::alloc_storage:
         return check_pool(decode<op::alloc_storage>(at).from);

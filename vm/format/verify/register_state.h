@@ -10,7 +10,7 @@
 namespace scopevm::format {
 
 struct RegisterState {
-  enum class Kind : uint8_t { kEmpty, kStorage, kTensor, kList, kConflict };
+  enum class Kind : uint8_t { kEmpty, kStorage, kTensor, kList, kClosure, kConflict };
   static constexpr uint32_t kUnknownPool = UINT32_MAX;
 
   Kind kind = Kind::kEmpty;
@@ -35,6 +35,13 @@ inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth) 
   return state;
 }
 
+inline RegisterState closure_state() {
+  RegisterState state;
+  state.kind = RegisterState::Kind::kClosure;
+  state.is_read_only = true;
+  return state;
+}
+
 inline std::string describe(RegisterState::Kind kind) {
   switch (kind) {
     case RegisterState::Kind::kEmpty:
@@ -45,6 +52,8 @@ inline std::string describe(RegisterState::Kind kind) {
       return "holds a tensor";
     case RegisterState::Kind::kList:
       return "holds a list";
+    case RegisterState::Kind::kClosure:
+      return "holds a closure";
     case RegisterState::Kind::kConflict:
       return "holds different things on different paths";
   }
