@@ -14,6 +14,7 @@
 
 #include "compiler/shapes/dim_expr.h"
 #include "scopevm/dtype.h"
+#include "scopevm/value_kind.h"
 
 namespace scopevm {
 
@@ -52,9 +53,11 @@ struct Value {
   ValueId view_of = -1;
   DimExpr offset = 0;  // kPart: bytes
   ValueStorage storage = ValueStorage::kPlanned;
+  ValueKind kind = ValueKind::kTensor;  // what is none has no bytes, and a storage like kOwn
   ValueId twin = -1;  // the other of two values whose registers a step swaps: both live as long
   int scope = 0;      // the stage of the block that makes it: its shape is checked there
 
+  bool is_list() const { return kind != ValueKind::kTensor; }
   DimExpr bytes() const { return element_count(shape) * DimExpr(byte_size(dtype)); }
 };
 
@@ -73,13 +76,15 @@ enum class StepKind : uint8_t {
   kRead,  // begins a stage: elements or dims of operands become symbols
   kIf,    // operands[0], a bool, chooses; results are what both branches write
   kElse,
-  kEndIf,    // may begin a stage
-  kLoop,     // each iteration is a stage; results are what iterations write to
-  kEndLoop,  // operands[0], if it has_condition, is a bool: go on? May begin a stage
-  kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
-  kMove,     // results[0] becomes another name of operands[0]
-  kSwap,     // operands[0] and operands[1] change names
-  kCall,     // results are storages that the callee makes
+  kEndIf,        // may begin a stage
+  kLoop,         // each iteration is a stage; results are what iterations write to
+  kEndLoop,      // operands[0], if it has_condition, is a bool: go on? May begin a stage
+  kAssert,       // operands[0], a bool, must hold; else the call fails with the step's message
+  kMove,         // results[0] becomes another name of operands[0]
+  kSwap,         // operands[0] and operands[1] change names
+  kCall,         // results are storages that the callee makes
+  kMakeClosure,  // results[0]: the callee with its first parameters bound to operands
+  kCallClosure,  // like kCall, of operands[0], with the other operands
 };
 
 // How a symbol that the inputs' dims do not give becomes known during a call.
@@ -117,7 +122,7 @@ struct Step {
   std::string message;         // kAssert
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
-  int callee = -1;   // Program::functions; kCall only
+  int callee = -1;   // Program::functions; kCall, kMakeClosure
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
   std::vector<Temporary> temporaries;

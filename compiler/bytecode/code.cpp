@@ -152,8 +152,8 @@ void CodeEmitter::release_dead(int64_t at) {
 void CodeEmitter::emit_entry() {
   std::vector<RegisterIndex> inputs;
   for (ValueId input : function_.inputs) {
-    registers_[input] = register_count_;
-    inputs.push_back({register_count_++});
+    registers_[input] = register_count_++;
+    if (!function_.values[input].is_list()) inputs.push_back({registers_[input]});
   }
   encoder_.emit(op::shape_function{.function = {shape_functions_}, .inputs = inputs});
   emit_arena(0);
@@ -311,13 +311,14 @@ void CodeEmitter::emit_return() {
   for (ValueId output : function_.outputs) {
     const Value& value = function_.values[output];
     uint32_t reg = register_of(output);
-    if (value.origin == ValueOrigin::kView) {
+    if (value.origin == ValueOrigin::kView && !value.is_list()) {
       uint32_t view = register_count_++;
       emit_view(view, reg, value);
       reg = view;
     }
     results.push_back({reg});
-    code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(value.bytes())));
+    DimExpr bytes = value.is_list() ? DimExpr(0) : value.bytes();
+    code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(bytes)));
   }
   encoder_.emit(op::ret{.values = results});
 }

@@ -1,7 +1,7 @@
 // CodeEmitter: one function's steps -> instruction words. Private to compiler/bytecode.
 //   code.cpp     values in registers, launches
 //   control.cpp  branches, loops, and the stages that begin in them
-//   calls.cpp    calls of functions
+//   calls.cpp    calls of functions and closures
 //
 // A stage's planned tensors are views of one storage; results have storage of their own. Registers
 // are reused once their value is dead, those of results never, so that the VM can put a caller's
@@ -60,6 +60,7 @@ class CodeEmitter {
 
   // --- Calls: calls.cpp. ---
   void emit_call(const Step& step);
+  void emit_call_of(const Step& step, const std::vector<isa::RegisterIndex>& arguments);
 
   // --- Control flow: control.cpp. ---
   struct OpenIf {

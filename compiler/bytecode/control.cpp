@@ -35,6 +35,8 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
     case StepKind::kAssert:
       return emit_assert(step);
     case StepKind::kCall:
+    case StepKind::kMakeClosure:
+    case StepKind::kCallClosure:
       return emit_call(step);
     case StepKind::kMove: {
       uint32_t from = register_of(step.operands[0]);

@@ -14,6 +14,7 @@ constexpr size_t kLongestFormula = 400;
 format::TensorDecl tensor_decl(const std::string& name, const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
   for (DimExpr dim : value.shape) decl.dims.push_back(dim.str());
+  decl.kind = value.kind;
   return decl;
 }
 
@@ -74,7 +75,8 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
       if (outputs[id] >= 0 || !is_made_by_data(function, step, id)) continue;
-      uint32_t pool = step.kind == StepKind::kCall ? kPoolGlobal : kPoolWorkspace;
+      bool is_made_by_callee = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
+      uint32_t pool = is_made_by_callee ? kPoolGlobal : kPoolWorkspace;
       uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
       decl.memory.push_back({pool, value.name, false, slot, slot, cut(value.bytes().str()), true});
     }
@@ -94,7 +96,7 @@ void add_memory_of_calls(const CallMemory& calls, ShapeProgram& shapes,
     for (uint32_t pool : {kPoolWorkspace, kPoolGlobal}) {
       uint32_t none = shapes.slot_of(shapes.constant(0));
       const char* why = open.is_recursive ? "recursion" : "data";
-      decl.memory.push_back({pool, "calls of " + open.callee, false, none, none, why, true});
+      decl.memory.push_back({pool, open.what, false, none, none, why, true});
     }
 }
 
@@ -110,7 +112,13 @@ void add_memory(const Function& function, PlannedFunction& planned, const CallMe
   add_memory_by_data(function, planned, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
-    DimExpr bytes = function.values[function.outputs[i]].bytes();
+    const Value& output = function.values[function.outputs[i]];
+    if (output.is_list()) {
+      decl.memory.push_back(
+          {kPoolGlobal, function.output_names[i], true, slot, slot, "its elements", true});
+      continue;
+    }
+    DimExpr bytes = output.bytes();
     decl.memory.push_back({kPoolGlobal, function.output_names[i], true, slot, slot,
                            cut(bytes.str()), depends_on_data(function, bytes)});
   }

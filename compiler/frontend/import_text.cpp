@@ -40,8 +40,10 @@ Status check_function(mlir::func::FuncOp function) {
   if (!function.getBody().hasOneBlock()) return invalid(name + " must be one block");
   for (mlir::Type type :
        llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
-    if (!mlir::isa<graph::TensorType>(type))
-      return invalid(name + " must take and return !sv.tensor values only");
+    if (mlir::isa<graph::ClosureType>(type) && function.getName() == "main")
+      return invalid("@main takes and returns no closures: its callers have none");
+    else if (!mlir::isa<graph::TensorType, graph::ClosureType>(type))
+      return invalid(name + " must take and return !sv.tensor and !sv.closure values only");
   if (function.getNumResults() == 0) return invalid(name + " returns nothing");
   for (mlir::Operation& op : function.getBody().front())
     if (!mlir::isa<graph::GraphDialect>(op.getDialect()) && !mlir::isa<mlir::func::ReturnOp>(op))

@@ -50,6 +50,13 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   }];
 }
 
+// A function whose first parameters are bound. Names in the signature are its own, as a function's.
+//   !sv.closure<(!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>>
+def Graph_Closure : Graph_Type<"Closure", "closure"> {
+  let parameters = (ins "::mlir::FunctionType":$signature);
+  let assemblyFormat = "`<` $signature `>`";
+}
+
 // A list of dimension expressions: #sv.dims<[n, 12, 64]>.
 def Graph_Dims : Graph_Attr<"Dims", "dims"> {
   let parameters = (ins ArrayRefParameter<"::scopevm::DimExpr">:$value);

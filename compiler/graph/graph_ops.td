@@ -355,10 +355,12 @@ def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
+def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_Closure]>;
+
 def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, ReturnLike,
                  ParentOneOf<["GroupOp", "IfOp", "LoopOp"]>]> {
   let summary = "results of a region";
-  let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let arguments = (ins Variadic<Graph_Value>:$values);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -398,7 +400,7 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects,
   let summary = "one of two regions";
   let arguments = (ins Graph_Tensor:$condition,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
-  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let results = (outs Variadic<Graph_Value>:$outputs);
   let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $then `else` $otherwise";
   let hasVerifier = 1;
@@ -430,10 +432,26 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects,
 def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>,
                 DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a function";
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$arguments,
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Value>:$arguments,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
-  let results = (outs Variadic<AnyType>:$outputs);
+  let results = (outs Variadic<Graph_Value>:$outputs);
   let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, results)";
+}
+// The result's signature is that of the callee without the parameters that `captured` binds.
+def ClosureOp : Op<Graph_Dialect, "closure", [Pure,
+                   DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a function with its first parameters bound";
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$captured);
+  let results = (outs Graph_Closure:$result);
+  let assemblyFormat = "$callee `(` $captured `)` attr-dict `:` functional-type($captured, results)";
+}
+def CallClosureOp : Op<Graph_Dialect, "call_closure", [MemoryEffects<[MemWrite]>]> {
+  let summary = "runs the function of a closure";
+  let arguments = (ins Graph_Closure:$closure, Variadic<Graph_Value>:$arguments,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$outputs);
+  let assemblyFormat = "$closure `(` $arguments `)` attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 #endif

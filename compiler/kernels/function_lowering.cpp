@@ -83,6 +83,8 @@ ValueId FunctionLowering::add_value(Value value) {
 }
 
 ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
+  if (mlir::isa<graph::ClosureType>(type))
+    return add_value({.name = name, .storage = ValueStorage::kOwn, .kind = ValueKind::kClosure});
   auto tensor = mlir::cast<TensorType>(type);
   return add_value({.name = name,
                     .dtype = tensor.getDtype(),
@@ -157,7 +159,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
     return mlir::success();
   }
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
-  if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return lower_call(call), mlir::success();
+  if (lower_call(op)) return mlir::success();
   mlir::Operation* first = op;
   if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
     for (mlir::Operation& inner : group.getBody().front())

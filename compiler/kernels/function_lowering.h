@@ -1,7 +1,7 @@
 // One graph function -> a Program function. Private to compiler/kernels.
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
-//   calls.cpp              sv.call
+//   calls.cpp              sv.call, closures
 //   slice_view.cpp         slices that are parts of what they slice
 //   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
 #pragma once
@@ -70,7 +70,9 @@ class FunctionLowering : public LoweringContext {
   void lower_part(graph::SliceOp slice);
 
   // --- calls.cpp ---
-  void lower_call(graph::CallOp op);
+  bool lower_call(mlir::Operation* op);  // false when it is none of them
+  void lower_call(mlir::Operation* op, Step call, mlir::ArrayAttr symbols);
+  void lower_closure(graph::ClosureOp op);
 
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);

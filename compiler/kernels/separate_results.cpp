@@ -14,8 +14,8 @@ using graph::TensorType;
 bool is_written_in(mlir::Value value, mlir::Block* block) {
   mlir::Operation* op = value.getDefiningOp();
   return op && op->getBlock() == block &&
-         !mlir::isa<graph::ConstantOp, graph::ReshapeOp, graph::IfOp, graph::LoopOp, graph::CallOp>(
-             op);
+         !mlir::isa<graph::ConstantOp, graph::ReshapeOp, graph::IfOp, graph::LoopOp, graph::CallOp,
+                    graph::CallClosureOp>(op);
 }
 
 void copy_operand(mlir::OpOperand& operand) {
@@ -32,6 +32,7 @@ void separate(mlir::Operation* terminator, size_t first,
   std::set<void*> taken;
   for (mlir::OpOperand& operand : terminator->getOpOperands().drop_front(first)) {
     mlir::Value value = operand.get();
+    if (!mlir::isa<TensorType>(value.getType())) continue;
     if (may_pass(operand.getOperandNumber() - first, value)) continue;
     if (!is_written_in(value, terminator->getBlock()) ||
         !taken.insert(value.getAsOpaquePointer()).second)
@@ -43,6 +44,7 @@ void separate(mlir::Operation* terminator, size_t first,
 void separate_returned(mlir::Operation* terminator) {
   std::set<void*> taken;
   for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+    if (!mlir::isa<TensorType>(operand.get().getType())) continue;
     mlir::Value root = operand.get();
     while (auto reshape = root.getDefiningOp<graph::ReshapeOp>()) root = reshape.getX();
     auto loop = root.getDefiningOp<graph::LoopOp>();
@@ -63,11 +65,27 @@ void separate_loop(graph::LoopOp loop) {
   });
 }
 
+// What a closure keeps is a storage of its own, unless it is a constant or the bytes of the model's
+// caller. The function's own arguments may be what its caller's plan overwrites.
+void separate_captured(graph::ClosureOp closure) {
+  for (mlir::OpOperand& operand : closure->getOpOperands()) {
+    auto argument = mlir::dyn_cast<mlir::BlockArgument>(operand.get());
+    auto function =
+        argument ? mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+    bool is_fixed = operand.get().getDefiningOp<graph::ConstantOp>() ||
+                    (function && function.getName() == "main");
+    auto copy = operand.get().getDefiningOp<graph::ExpandOp>();
+    bool is_copy = copy && copy->hasOneUse() && copy->getBlock() == closure->getBlock();
+    if (!is_fixed && !is_copy) copy_operand(operand);
+  }
+}
+
 }  // namespace
 
 void separate_results(mlir::func::FuncOp function) {
   function.walk([](mlir::Operation* op) {
     if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) separate_loop(loop);
+    if (auto closure = mlir::dyn_cast<graph::ClosureOp>(op)) separate_captured(closure);
     if (auto branch = mlir::dyn_cast<graph::IfOp>(op))
       for (mlir::Region* region : {&branch.getThen(), &branch.getOtherwise()})
         separate(region->front().getTerminator(), 0, [](size_t, mlir::Value) { return false; });

@@ -151,6 +151,7 @@ Result<ShapeProgram> ShapeProgram::create(const Function& function) {
 void ShapeProgram::bind_inputs(const Function& function) {
   for (ValueId id : function.inputs) {
     const Value& input = function.values[id];
+    if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       DimExpr dim = input.shape[axis];
       ValueIndex actual = instruction({Op::kInputDim, static_cast<int64_t>(dims_.size())});
@@ -256,6 +257,7 @@ void ShapeProgram::check_inputs(const Function& function) {
   int64_t index = 0;
   for (ValueId id : function.inputs) {
     const Value& input = function.values[id];
+    if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis, ++index) {
       DimExpr dim = input.shape[axis];
       ValueIndex actual = instruction({Op::kInputDim, index});
@@ -305,7 +307,7 @@ void ShapeProgram::check_results(const Function& function) {
   for (const Check& check : function.checks)
     if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
   for (const Value& value : function.values)
-    for (size_t axis = 0; axis < value.shape.size(); ++axis) {
+    for (size_t axis = 0; !value.is_list() && axis < value.shape.size(); ++axis) {
       DimExpr dim = value.shape[axis];
       if (value.origin == ValueOrigin::kInput || is_never_negative(dim)) continue;
       if (seen.insert(dim).second)

@@ -42,7 +42,8 @@ class Splitter {
     return llvm::all_of(body_.without_terminator(), [&](mlir::Operation& op) {
       return mlir::isPure(&op) && op.getNumRegions() == 0 && op.getNumResults() > 0 &&
              llvm::none_of(op.getResultTypes(), [&](mlir::Type type) {
-               return llvm::any_of(mlir::cast<TensorType>(type).getShape(), [&](DimExpr dim) {
+               auto tensor = mlir::dyn_cast<TensorType>(type);
+               return !tensor || llvm::any_of(tensor.getShape(), [&](DimExpr dim) {
                  return llvm::is_contained(dim.symbols(), *index.begin());
                });
              });
