@@ -174,10 +174,12 @@ Status verify_functions(const ModuleContents& module) {
   return names.contains("main") ? Status() : invalid("module has no function \"main\"");
 }
 
-// Callers see main's signature, whichever function runs: names, element types and ranks agree.
+// Callers see main's signature, whichever function runs: names, kinds, element types and ranks
+// agree.
 bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
   return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
-    return x.name == y.name && x.dtype == y.dtype && x.dims.size() == y.dims.size();
+    return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype &&
+           x.dims.size() == y.dims.size();
   });
 }
 
