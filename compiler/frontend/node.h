@@ -195,6 +195,7 @@ llvm::ArrayRef<OpRow> sampling_ops();
 llvm::ArrayRef<OpRow> shape_ops();
 llvm::ArrayRef<OpRow> signal_ops();
 llvm::ArrayRef<OpRow> slice_ops();
+llvm::ArrayRef<OpRow> text_ops();
 llvm::ArrayRef<OpRow> window_ops();
 
 // The handler of `op` at `opset`, or null.

@@ -287,6 +287,17 @@ def TopKOp : Graph_Op<"top_k", "the k greatest or least along axis, sorted, and 
 def IotaOp : Graph_Op<"iota", "start + step * i for i in [0, size)", "inferIota(rule, op)"> {
   let arguments = (ins Graph_Dims:$size, TypedAttrInterface:$start, TypedAttrInterface:$step, StrAttr:$dtype);
 }
+// x: [n, c] of integers. pool, rank 1: n-grams one after the other, those of length i + 1 from element
+// starts[i] on; n-gram k of the pool adds weights[k] (without weights: 1) to column columns[k] each
+// time that a row has it, or `once` when the row has it at all. Only lengths min_length..max_length
+// count. The elements of an n-gram lie apart by one distance, at most skips + 1.
+def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: how often each row has each n-gram",
+                             "inferCountNgrams(rule, op)"> {
+  let arguments = (ins Graph_Tensor:$x, ElementsAttr:$pool, DenseI64ArrayAttr:$starts,
+                       DenseI64ArrayAttr:$columns, DenseF32ArrayAttr:$weights, I64Attr:$min_length,
+                       I64Attr:$max_length, DefaultValuedAttr<I64Attr, "0">:$skips,
+                       DefaultValuedAttr<BoolAttr, "false">:$once);
+}
 
 // --- Sizes that depend on data. -----------------------------------------------------------------
 //

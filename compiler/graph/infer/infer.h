@@ -67,6 +67,7 @@ llvm::LogicalResult inferOneHot(TypeRule& rule, OneHotOp::Adaptor op);
 llvm::LogicalResult inferResize(TypeRule& rule, ResizeOp::Adaptor op);
 llvm::LogicalResult inferTopK(TypeRule& rule, TopKOp::Adaptor op);
 llvm::LogicalResult inferIota(TypeRule& rule, IotaOp::Adaptor op);
+llvm::LogicalResult inferCountNgrams(TypeRule& rule, CountNgramsOp::Adaptor op);
 llvm::LogicalResult inferCountNonzero(TypeRule& rule, CountNonzeroOp::Adaptor op);
 llvm::LogicalResult inferNonzero(TypeRule& rule, NonzeroOp::Adaptor op);
 llvm::LogicalResult inferSortRows(TypeRule& rule, SortRowsOp::Adaptor op);

@@ -36,6 +36,7 @@ llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context
       .Case([&](SortRowsOp op) { return lower_sort_rows(op, context); })
       .Case([&](UniqueRowsOp op) { return lower_unique_rows(op, context); })
       .Case([&](SuppressBoxesOp op) { return lower_suppress_boxes(op, context); })
+      .Case([&](CountNgramsOp op) { return lower_count_ngrams(op, context); })
       .Default(
           [](mlir::Operation* op) { return op->emitError("no kernel generator takes this op"); });
 }

@@ -15,6 +15,7 @@
 //   nonzero.cpp       count_nonzero, nonzero
 //   sort.cpp          sort_rows, unique_rows
 //   suppress_boxes.cpp
+//   count_ngrams.cpp
 //
 // Indices come from data, and a kernel cannot fail: reads clamp an index that is out of range to
 // the nearest valid one, and give 0 where there is none; writes drop it.
@@ -52,5 +53,6 @@ llvm::LogicalResult lower_nonzero(graph::NonzeroOp op, LoweringContext& context)
 llvm::LogicalResult lower_sort_rows(graph::SortRowsOp op, LoweringContext& context);
 llvm::LogicalResult lower_unique_rows(graph::UniqueRowsOp op, LoweringContext& context);
 llvm::LogicalResult lower_suppress_boxes(graph::SuppressBoxesOp op, LoweringContext& context);
+llvm::LogicalResult lower_count_ngrams(graph::CountNgramsOp op, LoweringContext& context);
 
 }  // namespace scopevm::kernels::movement
