@@ -95,9 +95,8 @@ ValueId FunctionLowering::add_constant(Constant constant) {
   Value value{.name = constant.name,
               .dtype = constant.dtype,
               .shape = {constant.dims.begin(), constant.dims.end()},
-              .origin = ValueOrigin::kConstant,
-              .constant = static_cast<int>(program_.constants.size())};
-  program_.constants.push_back(std::move(constant));
+              .origin = ValueOrigin::kConstant};
+  value.constant = constants_.add(std::move(constant));
   return add_value(std::move(value));
 }
 

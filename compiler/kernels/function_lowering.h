@@ -11,6 +11,7 @@
 #include <string>
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/constant_table.h"
 #include "compiler/kernels/generator.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,8 +30,9 @@ class FunctionLowering : public LoweringContext {
   // Indexes of the program's functions, by name.
   using Functions = std::map<std::string, int, std::less<>>;
 
-  FunctionLowering(Program& program, KernelModule& kernels, const Functions& functions)
-      : program_(program), kernels_(kernels), functions_(functions) {}
+  FunctionLowering(Program& program, ConstantTable& constants, KernelModule& kernels,
+                   const Functions& functions)
+      : program_(program), constants_(constants), kernels_(kernels), functions_(functions) {}
 
   // `dims` bounds the names of the parameters' dims; those without a bound get `any`.
   Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
@@ -92,6 +94,7 @@ class FunctionLowering : public LoweringContext {
   ValueId root_of(ValueId id) const;
 
   Program& program_;
+  ConstantTable& constants_;
   KernelModule& kernels_;
   const Functions& functions_;
   Function function_;

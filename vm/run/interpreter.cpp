@@ -98,6 +98,8 @@ class Interpreter {
   Status run();
 
  private:
+  bool start(const LoadedFunction& function);
+  bool gives_way() const;
   void loop();
 #define OPCODE(name, code, effect, ...) bool execute(const op::name& in);
 #include "vm/isa/opcodes.def"
@@ -156,22 +158,34 @@ class Interpreter {
 };
 
 Status Interpreter::run() {
-  enter(session_.module().main());
+  if (start(session_.module().entry(context_.dimensions))) loop();
+  if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
+  return std::move(status_).with_context(context_.frames.chain());
+}
+
+bool Interpreter::start(const LoadedFunction& function) {
+  context_.entry = &function;
+  enter(function);
   // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   at_ = next_;
   for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
     if (frame_.function->decl->inputs[i].kind != ValueKind::kTensor) {
-      if (!bind_list(i)) return std::move(status_);
+      if (!bind_list(i)) return false;
       continue;
     }
     const Tensor& input = context_.inputs[i];
     reg({i}) = tensor_register(input);
     std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
-  loop();
-  if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
-  return std::move(status_).with_context(context_.frames.chain());
+  return true;
+}
+
+// A variant that refuses a request before it has done anything lets main tell what is wrong, so
+// that a message does not depend on what a module was specialised for.
+bool Interpreter::gives_way() const {
+  return context_.frames.depth() == 1 && at_ == frame_.function->decl->code.data() &&
+         frame_.function != &session_.module().main();
 }
 
 // An input that is no tensor becomes a list: an optional, one of one element or none.
@@ -367,7 +381,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
                                       Storage** storage) {
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
-  for (const ResultSite& site : session_.module().result_sites()) {
+  for (const ResultSite& site : frame_.function->result_sites) {
     const Tensor& given = context_.outputs[site.output];
     if (code + site.alloc_word != at_ || given.is_empty()) continue;
     const isa::IntList shape = result_dims(code + site.tensor_word);
@@ -507,8 +521,13 @@ bool Interpreter::execute(const op::shape_function& in) {
   frame_.shape_dims[count] = session_.threads();
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
-  if (failed >= 0) status_ = check_failure(decl, failed, frame_.slots);
-  return failed < 0;
+  if (failed < 0) return true;
+  if (gives_way()) {
+    leave_frame();
+    return start(session_.module().main());
+  }
+  status_ = check_failure(decl, failed, frame_.slots);
+  return false;
 }
 
 bool Interpreter::execute(const op::load_dim& in) {

@@ -21,11 +21,11 @@ void replace_all(std::string& text, std::string_view mark, const int64_t* slots,
     text.replace(at, mark.size(), std::to_string(slots[slot]));
 }
 
-// The pool that the module's contract gives result `name`, else its first heap.
-uint32_t result_pool(const LoadedModule& module, const std::string& name) {
-  for (const format::MemoryDecl& line : module.main().decl->memory)
+// The pool that the function's contract gives result `name`, else the module's first heap.
+uint32_t result_pool(const format::FunctionDecl& function,
+                     const std::vector<format::PoolDecl>& pools, const std::string& name) {
+  for (const format::MemoryDecl& line : function.memory)
     if (line.is_result && line.what == name) return line.pool;
-  const std::vector<format::PoolDecl>& pools = module.contents().pools;
   for (uint32_t i = 0; i < pools.size(); ++i)
     if (pools[i].kind == format::PoolKind::kHeap) return i;
   return 0;
@@ -95,7 +95,8 @@ class ResultMaker {
 
   Status copy(const std::string& name, const Register& from, std::span<const int64_t> dims,
               std::vector<Tensor>& to) {
-    const uint32_t pool = result_pool(session_.module(), name);
+    const uint32_t pool =
+        result_pool(*context_.entry->decl, session_.module().contents().pools, name);
     Storage* storage = nullptr;
     switch (session_.pool(pool).allocate(from.bytes, &storage)) {
       case ScopeMemory::Outcome::kOk:

@@ -4,6 +4,7 @@
 #include "compiler/frontend/math/quantised.h"
 
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/graph/constant_array.h"
 
 namespace scopevm::frontend {
 
@@ -25,9 +26,56 @@ Value requantise(Node& n, Value x, Value zero, DType to) {
   return n.cast(rounded, to);
 }
 
+ConstantOp constant_behind(Value value) {
+  if (auto reshape = value.getDefiningOp<ReshapeOp>()) value = reshape.getX();
+  return value.getDefiningOp<ConstantOp>();
+}
+
 Value as_scalar(Node& n, Value parameter) {
   bool is_scalar = n.rank(parameter) == 1 && n.dim(parameter, 0).is_constant(1);
   return is_scalar ? n.reshape(parameter, {}) : parameter;
+}
+
+namespace {
+
+bool is_byte(Value value) {
+  DType dtype = mlir::cast<TensorType>(value.getType()).getDtype();
+  return dtype == DType::kU8 || dtype == DType::kI8;
+}
+
+// What was cast, if it was.
+Value before_cast(Value value) {
+  auto cast = value.getDefiningOp<CastOp>();
+  return cast ? cast.getX() : value;
+}
+
+}  // namespace
+
+namespace {
+
+bool is_known_zero(Value value) {
+  ConstantOp constant = constant_behind(value);
+  if (!constant) return false;
+  ConstantArray array(constant);
+  for (int64_t i = 0; i < array.count(); ++i)
+    if (array.integer(i) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+// Reads the formula that dequantize_linear writes.
+std::optional<Dequantised> dequantised(Value value) {
+  auto product = value.getDefiningOp<MulOp>();
+  auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
+  if (!cast || cast.getTo() != "f32") return std::nullopt;
+  Dequantised found{cast.getX(), product.getB(), {}};
+  if (auto distance = found.values.getDefiningOp<SubOp>()) {
+    found.values = before_cast(distance.getA());
+    found.zero = before_cast(distance.getB());
+    if (!is_byte(found.zero)) return std::nullopt;
+  }
+  return is_byte(found.values) ? std::optional(found) : std::nullopt;
 }
 
 namespace {
@@ -155,7 +203,8 @@ Values dequantize_linear(Node& n) {
   if (o.zero && n.dtype(o.zero) != from)
     return n.fail("the zero point's element type differs from x's"), Value();
   Value x = o.x;
-  if (o.zero) x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
+  if (o.zero && !is_known_zero(o.zero))
+    x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
   Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});
   return n.reshape(n.cast(y, to), o.shape);
 }

@@ -17,6 +17,8 @@ ModuleContents dense_module();
 // "main"'s second function, a copy between two devices, a view, and names that need quotes.
 // Verifies.
 ModuleContents branching_module();
+// dense_module() with a variant for n=1.
+ModuleContents variant_module();
 
 Bytes bytes_of(std::string_view text);
 

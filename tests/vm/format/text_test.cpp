@@ -25,6 +25,15 @@ TEST(Text, RoundTripsWholeModules) {
   expect_round_trip(ModuleContents());
   expect_round_trip(dense_module());
   expect_round_trip(branching_module());
+  expect_round_trip(variant_module());
+}
+
+TEST(Text, ListsVariants) {
+  std::string text = disassemble(variant_module());
+  EXPECT_NE(text.find("\nvariant function 1 {\n"
+                      "  dimension \"n\" min 1 max 1 multiple_of 1\n}\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Text, ReadsAsAListing) {

@@ -85,6 +85,12 @@ void visit_dimension(V& v, Dimension& dimension) {
   v.number(dimension.multiple_of);
 }
 
+template <typename V, typename Variant>
+void visit_variant(V& v, Variant& variant) {
+  v.word("function");
+  v.number(variant.function);
+}
+
 // The kind stands where it is not a tensor: input "xs" sequence f32 ["?", "4"].
 template <typename V, typename Tensor>
 void visit_tensor(V& v, Tensor& tensor) {
