@@ -9,11 +9,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/shapes/dim_expr.h"
 #include "scopevm/dtype.h"
+#include "scopevm/value_kind.h"
 
 namespace scopevm {
 
@@ -54,7 +56,11 @@ struct Value {
   ValueStorage storage = ValueStorage::kPlanned;
   ValueId twin = -1;  // the other of two values whose registers a step swaps: both live as long
   int scope = 0;      // the stage of the block that makes it: its shape is checked there
+  // A list has no bytes of its own, and a storage like kOwn. dtype and shape are those of its
+  // elements: -1 for a dim in which they differ, and alone -2 for any dims.
+  ValueKind kind = ValueKind::kTensor;
 
+  bool is_list() const { return kind != ValueKind::kTensor; }
   DimExpr bytes() const { return element_count(shape) * DimExpr(byte_size(dtype)); }
 };
 
@@ -79,6 +85,11 @@ enum class StepKind : uint8_t {
   kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
   kMove,     // results[0] becomes another name of operands[0]
   kSwap,     // operands[0] and operands[1] change names
+  // Lists. An index may be below 0: then it counts from the end.
+  kMakeList,    // results[0]: a list of the operands
+  kListGet,     // results[0]: element `index` of operands[0]
+  kListInsert,  // results[0]: operands[0] with operands[1] before `index`, or at the end
+  kListErase,   // results[0]: operands[0] without element `index`
 };
 
 // How a symbol that the inputs' dims do not give becomes known during a call.
@@ -87,6 +98,7 @@ struct Birth {
     kElement,  // element `index` of the step's operand
     kDim,      // dim `index` of the step's operand
     kCount,    // the loop's count of finished iterations
+    kSize,     // how many elements the step's operand, a list, has
   };
   // Symbols are at least 0. A value of any sign is the difference of two of them.
   enum class Part : uint8_t {
@@ -109,11 +121,12 @@ struct Stage {
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
-  int stage = -1;              // Function::stages: the stage that this step begins, or -1
-  int match = -1;              // kElse, kEndIf: its kIf; kEndLoop: its kLoop
-  DimExpr trip_count = 0;      // kLoop: most iterations
-  bool has_condition = false;  // kEndLoop
-  std::string message;         // kAssert
+  int stage = -1;                // Function::stages: the stage that this step begins, or -1
+  int match = -1;                // kElse, kEndIf: its kIf; kEndLoop: its kLoop
+  DimExpr trip_count = 0;        // kLoop: most iterations
+  bool has_condition = false;    // kEndLoop
+  std::string message;           // kAssert
+  std::optional<DimExpr> index;  // kListGet, kListInsert, kListErase
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
   std::vector<ValueId> operands;

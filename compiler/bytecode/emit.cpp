@@ -9,9 +9,16 @@ namespace {
 // Longer formulas are cut: they are for people, the slots are exact.
 constexpr size_t kLongestFormula = 400;
 
+// In the type of a list's elements, -1 and -2 stand for what differs.
+std::string dim_text(DimExpr dim) {
+  if (dim.is_constant(-1)) return format::kAnyDim;
+  return dim.is_constant(-2) ? format::kAnyDims : dim.str();
+}
+
 format::TensorDecl tensor_decl(const std::string& name, const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
-  for (DimExpr dim : value.shape) decl.dims.push_back(dim.str());
+  for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
+  decl.kind = value.kind;
   return decl;
 }
 
@@ -74,16 +81,23 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
                            shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
                            "at most " + cut(sum.str()), true});
   }
+  bool has_lists = std::ranges::any_of(function.inputs,
+                                       [&](ValueId id) { return function.values[id].is_list(); });
   for (const Step& step : function.steps)
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
       bool is_made_here = value.storage == ValueStorage::kGrowing ||
                           (value.storage == ValueStorage::kOwn && step.kind == StepKind::kLaunch);
+      has_lists = has_lists || value.is_list();
       if (!is_made_here || outputs[id] >= 0) continue;
       uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
-      decl.memory.push_back(
-          {kPoolWorkspace, value.name, false, slot, slot, cut(value.bytes().str()), true});
+      decl.memory.push_back({static_cast<uint32_t>(value.place.pool), value.name, false, slot, slot,
+                             cut(value.bytes().str()), true});
     }
+  if (!has_lists) return;
+  uint32_t none = shapes.slot_of(shapes.value(0));
+  decl.memory.push_back(
+      {kPoolGlobal, "lists", false, none, none, "their lengths and elements", true});
 }
 
 void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
@@ -97,7 +111,13 @@ void add_memory(const Function& function, PlannedFunction& planned, const Code& 
   add_memory_by_data(function, planned, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
-    DimExpr bytes = function.values[function.outputs[i]].bytes();
+    const Value& output = function.values[function.outputs[i]];
+    if (output.is_list()) {
+      decl.memory.push_back(
+          {kPoolGlobal, function.output_names[i], true, slot, slot, "its elements", true});
+      continue;
+    }
+    DimExpr bytes = output.bytes();
     decl.memory.push_back({kPoolGlobal, function.output_names[i], true, slot, slot,
                            cut(bytes.str()), depends_on_data(bytes)});
   }

@@ -32,8 +32,8 @@ Status check_main(mlir::ModuleOp module, const std::string& path) {
   if (!main.getBody().hasOneBlock()) return invalid("@main must be one block");
   for (mlir::Type type :
        llvm::concat<const mlir::Type>(main.getArgumentTypes(), main.getResultTypes()))
-    if (!mlir::isa<graph::TensorType>(type))
-      return invalid("@main must take and return !sv.tensor values only");
+    if (!mlir::isa<graph::TensorType, graph::ListType>(type))
+      return invalid("@main must take and return !sv.tensor and !sv.list values only");
   if (main.getNumResults() == 0) return invalid("@main returns nothing");
   for (mlir::Operation& op : main.getBody().front())
     if (!mlir::isa<graph::GraphDialect>(op.getDialect()) && !mlir::isa<mlir::func::ReturnOp>(op))
@@ -45,8 +45,9 @@ Status check_main(mlir::ModuleOp module, const std::string& path) {
 Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds) {
   std::set<std::string> names;
   for (mlir::Type type : main.getArgumentTypes())
-    for (DimExpr dim : mlir::cast<graph::TensorType>(type).getShape())
-      for (const std::string& name : dim.symbols()) names.insert(name);
+    if (auto tensor = mlir::dyn_cast<graph::TensorType>(type))
+      for (DimExpr dim : tensor.getShape())
+        for (const std::string& name : dim.symbols()) names.insert(name);
   SCOPEVM_RETURN_IF_ERROR(check_dim_names(bounds, names));
   auto replacement = [&](std::string_view name) -> std::optional<DimExpr> {
     if (!names.contains(std::string(name))) return std::nullopt;

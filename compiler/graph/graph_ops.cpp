@@ -68,12 +68,17 @@ namespace {
 TensorType tensor(mlir::Type type) { return mlir::cast<TensorType>(type); }
 
 bool is_one_bool(mlir::Type type) {
-  return tensor(type).getDtype() == DType::kBool && tensor(type).getElementCount().is_constant(1);
+  return mlir::isa<TensorType>(type) && tensor(type).getDtype() == DType::kBool &&
+         tensor(type).getElementCount().is_constant(1);
 }
 
 // A value may flow from `from` to `to`: dims that differ must be symbols of `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
+  auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
+  if (from_list && to_list && from_list.fits(to_list)) return mlir::success();
+  if (from_list || to_list)
+    return op->emitOpError() << what << " is " << from << ", which is no " << to;
   TensorType a = tensor(from), b = tensor(to);
   bool fits = a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
   for (int64_t axis = 0; fits && axis < a.getRank(); ++axis) {
@@ -152,6 +157,9 @@ llvm::LogicalResult LoopOp::verify() {
                             getSymbols(), "a carried value")))
         return mlir::failure();
   for (size_t i = carried; i < getNumResults(); ++i) {
+    if (mlir::isa<ListType>(yielded[first + i].getType()) ||
+        mlir::isa<ListType>(getResultTypes()[i]))
+      return emitOpError("gathers no lists");
     TensorType part = tensor(yielded[first + i].getType()), whole = tensor(getResultTypes()[i]);
     if (whole.getRank() != part.getRank() + 1)
       return emitOpError() << "gathers " << part << " into " << whole;

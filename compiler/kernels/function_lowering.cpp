@@ -83,6 +83,7 @@ ValueId FunctionLowering::add_value(Value value) {
 }
 
 ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
+  if (auto list = mlir::dyn_cast<graph::ListType>(type)) return add_list(name, list);
   auto tensor = mlir::cast<TensorType>(type);
   return add_value({.name = name,
                     .dtype = tensor.getDtype(),
@@ -157,6 +158,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
     return mlir::success();
   }
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
+  if (lower_list(op)) return mlir::success();
   mlir::Operation* first = op;
   if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
     for (mlir::Operation& inner : group.getBody().front())

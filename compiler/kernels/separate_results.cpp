@@ -13,7 +13,8 @@ using graph::TensorType;
 bool is_written_in(mlir::Value value, mlir::Block* block) {
   mlir::Operation* op = value.getDefiningOp();
   return op && op->getBlock() == block &&
-         !mlir::isa<graph::ConstantOp, graph::ReshapeOp, graph::IfOp, graph::LoopOp>(op);
+         !mlir::isa<graph::ConstantOp, graph::ReshapeOp, graph::IfOp, graph::LoopOp,
+                    graph::ListGetOp>(op);
 }
 
 void copy_operand(mlir::OpOperand& operand) {
@@ -30,6 +31,7 @@ void separate(mlir::Operation* terminator, size_t first,
   std::set<void*> taken;
   for (mlir::OpOperand& operand : terminator->getOpOperands().drop_front(first)) {
     mlir::Value value = operand.get();
+    if (!mlir::isa<TensorType>(value.getType())) continue;
     if (may_pass(operand.getOperandNumber() - first, value)) continue;
     if (!is_written_in(value, terminator->getBlock()) ||
         !taken.insert(value.getAsOpaquePointer()).second)
@@ -41,8 +43,8 @@ void separate(mlir::Operation* terminator, size_t first,
 void separate_returned(mlir::Operation* terminator) {
   std::set<void*> taken;
   for (mlir::OpOperand& operand : terminator->getOpOperands()) {
-    mlir::Value root = operand.get();
-    while (auto reshape = root.getDefiningOp<graph::ReshapeOp>()) root = reshape.getX();
+    if (!mlir::isa<TensorType>(operand.get().getType())) continue;
+    mlir::Value root = viewed(operand.get());
     auto loop = root.getDefiningOp<graph::LoopOp>();
     bool is_carried =
         loop && mlir::cast<mlir::OpResult>(root).getResultNumber() < loop.getInitial().size();
@@ -53,7 +55,8 @@ void separate_returned(mlir::Operation* terminator) {
 
 void separate_loop(graph::LoopOp loop) {
   for (mlir::OpOperand& initial : loop->getOpOperands())
-    if (!is_written_in(initial.get(), loop->getBlock()) || !initial.get().hasOneUse())
+    if (mlir::isa<TensorType>(initial.get().getType()) &&
+        (!is_written_in(initial.get(), loop->getBlock()) || !initial.get().hasOneUse()))
       copy_operand(initial);
   mlir::Block& body = loop.getBody().front();
   separate(body.getTerminator(), loop.getHasCondition() ? 1 : 0, [&](size_t i, mlir::Value value) {
@@ -61,11 +64,28 @@ void separate_loop(graph::LoopOp loop) {
   });
 }
 
+// What enters a list stays as it is while the list lives. The caller's bytes and constants do, and
+// what another list has; what a step of the block writes does, unless a loop writes there again.
+void separate_elements(mlir::Operation* list) {
+  for (mlir::OpOperand& operand : list->getOpOperands()) {
+    if (!mlir::isa<TensorType>(operand.get().getType())) continue;
+    mlir::Value root = viewed(operand.get());
+    mlir::Operation* op = root.getDefiningOp();
+    bool is_fixed = op ? mlir::isa<graph::ConstantOp, graph::ListGetOp>(op)
+                       : mlir::isa<mlir::func::FuncOp>(root.getParentBlock()->getParentOp());
+    bool leaves = llvm::any_of(root.getUsers(), [](mlir::Operation* user) {
+      return mlir::isa<graph::YieldOp, graph::LoopOp>(user);
+    });
+    if (!is_fixed && (!is_written_in(root, list->getBlock()) || leaves)) copy_operand(operand);
+  }
+}
+
 }  // namespace
 
 void separate_results(mlir::func::FuncOp function) {
   function.walk([](mlir::Operation* op) {
     if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) separate_loop(loop);
+    if (mlir::isa<graph::ListOp, graph::ListInsertOp>(op)) separate_elements(op);
     if (auto branch = mlir::dyn_cast<graph::IfOp>(op))
       for (mlir::Region* region : {&branch.getThen(), &branch.getOtherwise()})
         separate(region->front().getTerminator(), 0, [](size_t, mlir::Value) { return false; });

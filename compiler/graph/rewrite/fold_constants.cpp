@@ -309,7 +309,9 @@ std::optional<int64_t> static_bytes(mlir::Type type) {
 }  // namespace
 
 mlir::ElementsAttr fold_constants(mlir::Operation* op) {
-  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0) return {};
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0 ||
+      !mlir::isa<TensorType>(op->getResult(0).getType()))
+    return {};
   int64_t operand_bytes = 0;
   for (mlir::Value operand : op->getOperands()) {
     if (!operand.getDefiningOp<ConstantOp>()) return {};
