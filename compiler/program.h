@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,11 @@ struct Value {
   ValueId view_of = -1;
   DimExpr offset = 0;  // kPart: bytes
   ValueStorage storage = ValueStorage::kPlanned;
-  ValueKind kind = ValueKind::kTensor;  // what is none has no bytes, and a storage like kOwn
   ValueId twin = -1;  // the other of two values whose registers a step swaps: both live as long
   int scope = 0;      // the stage of the block that makes it: its shape is checked there
+  // A list or closure has no bytes of its own, and a storage like kOwn. dtype and shape are those
+  // of a list's elements: -1 for a dim in which they differ, and alone -2 for any dims.
+  ValueKind kind = ValueKind::kTensor;
 
   bool is_list() const { return kind != ValueKind::kTensor; }
   DimExpr bytes() const { return element_count(shape) * DimExpr(byte_size(dtype)); }
@@ -85,6 +88,11 @@ enum class StepKind : uint8_t {
   kCall,         // results are storages that the callee makes
   kMakeClosure,  // results[0]: the callee with its first parameters bound to operands
   kCallClosure,  // like kCall, of operands[0], with the other operands
+  // Lists. An index may be below 0: then it counts from the end.
+  kMakeList,    // results[0]: a list of the operands
+  kListGet,     // results[0]: element `index` of operands[0]
+  kListInsert,  // results[0]: operands[0] with operands[1] before `index`, or at the end
+  kListErase,   // results[0]: operands[0] without element `index`
 };
 
 // How a symbol that the inputs' dims do not give becomes known during a call.
@@ -93,6 +101,7 @@ struct Birth {
     kElement,  // element `index` of the step's operand
     kDim,      // dim `index` of the step's operand
     kCount,    // the loop's count of finished iterations
+    kSize,     // how many elements the step's operand, a list, has
   };
   // Symbols are at least 0. A value of any sign is the difference of two of them.
   enum class Part : uint8_t {
@@ -115,11 +124,12 @@ struct Stage {
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
-  int stage = -1;              // Function::stages: the stage that this step begins, or -1
-  int match = -1;              // kElse, kEndIf: its kIf; kEndLoop: its kLoop
-  DimExpr trip_count = 0;      // kLoop: most iterations
-  bool has_condition = false;  // kEndLoop
-  std::string message;         // kAssert
+  int stage = -1;                // Function::stages: the stage that this step begins, or -1
+  int match = -1;                // kElse, kEndIf: its kIf; kEndLoop: its kLoop
+  DimExpr trip_count = 0;        // kLoop: most iterations
+  bool has_condition = false;    // kEndLoop
+  std::string message;           // kAssert
+  std::optional<DimExpr> index;  // kListGet, kListInsert, kListErase
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
   int callee = -1;   // Program::functions; kCall, kMakeClosure

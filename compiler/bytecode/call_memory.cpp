@@ -152,14 +152,17 @@ class CallMemoryFinder {
     ShapeProgram& shapes = planned_[f].shapes;
     std::vector<ValueIndex> dims;
     std::map<std::string, DimExpr, std::less<>> names;
-    for (size_t i = 0; i < step.operands.size(); ++i)
-      for (size_t axis = 0; axis < caller.values[step.operands[i]].shape.size(); ++axis) {
-        DimExpr dim = caller.values[step.operands[i]].shape[axis];
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      const Value& argument = caller.values[step.operands[i]];
+      if (argument.is_list()) continue;
+      for (size_t axis = 0; axis < argument.shape.size(); ++axis) {
+        DimExpr dim = argument.shape[axis];
         DimExpr parameter = callee.values[callee.inputs[i]].shape[axis];
         dims.push_back(shapes.value(dim));
         if (parameter.kind() == DimExpr::Kind::kSymbol)
           names.try_emplace(std::string(parameter.symbol_name()), dim);
       }
+    }
     const ShapeProgram& of = planned_[step.callee].shapes;
     CallBytes result{shapes.value_in_call(of, bytes.most, dims),
                      shapes.value_in_call(of, bytes.lower_bound, dims), std::nullopt};

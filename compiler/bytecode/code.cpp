@@ -200,7 +200,8 @@ void CodeEmitter::make_result(ValueId id) {
   if (value.origin == ValueOrigin::kPart) return make_part(id);
   if (registers_[id] != kNone) return;
   if (outputs_[id] >= 0) return make_own_storage(id, kPoolGlobal);
-  if (value.storage != ValueStorage::kPlanned) return make_own_storage(id, kPoolWorkspace);
+  if (value.storage != ValueStorage::kPlanned)
+    return make_own_storage(id, static_cast<uint32_t>(value.place.pool));
   registers_[id] = take_register();
   int buffer = plan_.liveness.buffer_of_value[id];
   emit_tensor(registers_[id], arenas_[plan_.liveness.buffers[buffer].stage], plan_.offsets[buffer],

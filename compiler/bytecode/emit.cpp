@@ -11,9 +11,15 @@ namespace {
 // Longer formulas are cut: they are for people, the slots are exact.
 constexpr size_t kLongestFormula = 400;
 
+// In the type of a list's elements, -1 and -2 stand for what differs.
+std::string dim_text(DimExpr dim) {
+  if (dim.is_constant(-1)) return format::kAnyDim;
+  return dim.is_constant(-2) ? format::kAnyDims : dim.str();
+}
+
 format::TensorDecl tensor_decl(const std::string& name, const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
-  for (DimExpr dim : value.shape) decl.dims.push_back(dim.str());
+  for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
   decl.kind = value.kind;
   return decl;
 }
@@ -71,15 +77,22 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
                            shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
                            "at most " + cut(sum.str()), true});
   }
+  bool has_lists = std::ranges::any_of(function.inputs,
+                                       [&](ValueId id) { return function.values[id].is_list(); });
   for (const Step& step : function.steps)
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
+      has_lists = has_lists || value.is_list();
       if (outputs[id] >= 0 || !is_made_by_data(function, step, id)) continue;
       bool is_made_by_callee = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
-      uint32_t pool = is_made_by_callee ? kPoolGlobal : kPoolWorkspace;
+      uint32_t pool = is_made_by_callee ? kPoolGlobal : static_cast<uint32_t>(value.place.pool);
       uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
       decl.memory.push_back({pool, value.name, false, slot, slot, cut(value.bytes().str()), true});
     }
+  if (!has_lists) return;
+  uint32_t none = shapes.slot_of(shapes.value(0));
+  decl.memory.push_back(
+      {kPoolGlobal, "lists", false, none, none, "their lengths and elements", true});
 }
 
 void add_memory_of_calls(const CallMemory& calls, ShapeProgram& shapes,

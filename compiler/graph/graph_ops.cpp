@@ -76,10 +76,11 @@ bool is_one_bool(mlir::Type type) {
 // A value may flow from `from` to `to`: dims that differ must be symbols of `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
-  if (!mlir::isa<TensorType>(from) || !mlir::isa<TensorType>(to)) {
-    if (is_same_value(from, to)) return mlir::success();
+  auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
+  if (from_list && to_list && from_list.fits(to_list)) return mlir::success();
+  if (!mlir::isa<TensorType>(from) && is_same_value(from, to)) return mlir::success();
+  if (!mlir::isa<TensorType>(from) || !mlir::isa<TensorType>(to))
     return op->emitOpError() << what << " is " << from << ", which is no " << to;
-  }
   TensorType a = tensor(from), b = tensor(to);
   bool fits = a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
   for (int64_t axis = 0; fits && axis < a.getRank(); ++axis) {
@@ -160,6 +161,9 @@ llvm::LogicalResult LoopOp::verify() {
                             getSymbols(), "a carried value")))
         return mlir::failure();
   for (size_t i = carried; i < getNumResults(); ++i) {
+    if (mlir::isa<ListType>(yielded[first + i].getType()) ||
+        mlir::isa<ListType>(getResultTypes()[i]))
+      return emitOpError("gathers no lists");
     TensorType part = tensor(yielded[first + i].getType()), whole = tensor(getResultTypes()[i]);
     if (whole.getRank() != part.getRank() + 1)
       return emitOpError() << "gathers " << part << " into " << whole;

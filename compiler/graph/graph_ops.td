@@ -366,7 +366,7 @@ def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
-def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_Closure]>;
+def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_List, Graph_Closure]>;
 
 def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, ReturnLike,
                  ParentOneOf<["GroupOp", "IfOp", "LoopOp"]>]> {
@@ -425,11 +425,11 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects,
 def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects,
                 SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "repeats its region";
-  let arguments = (ins Variadic<Graph_Tensor>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
+  let arguments = (ins Variadic<Graph_Value>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
                        DefaultValuedAttr<BoolAttr, "false">:$has_condition,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$carried_symbols,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
-  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let results = (outs Variadic<Graph_Value>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
   let hasVerifier = 1;
@@ -463,6 +463,42 @@ def CallClosureOp : Op<Graph_Dialect, "call_closure", [MemoryEffects<[MemWrite]>
   let results = (outs Variadic<Graph_Value>:$outputs);
   let assemblyFormat = "$closure `(` $arguments `)` attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+}
+
+// --- Lists: sequences, and optionals as lists of one element or none. --------------------------------
+//
+// An index counts from the start, or when below 0 from the end; one that is out of range fails the
+// call. What an op gives is a list of its own: those that it came from stay as they were.
+class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
+    : Op<Graph_Dialect, mnemonic, traits> {
+  let summary = summary_;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def ListOp : Graph_ListOp<"list", "a list of the operands", [Pure]> {
+  let arguments = (ins Variadic<Graph_Value>:$elements);
+  let results = (outs Graph_List:$result);
+}
+// Dims that the list's type does not give are names of `symbols`.
+def ListGetOp : Graph_ListOp<"list_get", "an element of a list", [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Dims:$index,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Graph_Value:$result);
+}
+// Without an index: behind the last.
+def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element before index",
+                                [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);
+  let results = (outs Graph_List:$result);
+}
+def ListEraseOp : Graph_ListOp<"list_erase", "a list without element index",
+                               [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Dims:$index);
+  let results = (outs Graph_List:$result);
+}
+def ListSizeOp : Graph_ListOp<"list_size", "the number of elements becomes a symbol",
+                              [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, StrAttr:$symbol);
 }
 
 #endif

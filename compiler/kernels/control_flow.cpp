@@ -41,7 +41,7 @@ int FunctionLowering::new_stage(std::vector<Birth> births) {
 int FunctionLowering::push(Step step) {
   if (step.name.empty()) step.name = op_name(current_);
   if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCall ||
-      step.kind == StepKind::kCallClosure)
+      step.kind == StepKind::kCallClosure || step.index)
     check_born(step);
   function_.steps.push_back(std::move(step));
   return static_cast<int>(function_.steps.size()) - 1;
@@ -59,6 +59,7 @@ void FunctionLowering::check_born(const Step& step) {
   for (ValueId result : step.results)
     for (DimExpr dim : function_.values[result].shape) check(dim);
   for (DimExpr param : step.params) check(param);
+  if (step.index) check(*step.index);
 }
 
 ValueId FunctionLowering::root_of(ValueId id) const {
@@ -233,6 +234,15 @@ llvm::LogicalResult FunctionLowering::lower_loop(graph::LoopOp op) {
   return mlir::success();
 }
 
+namespace {
+
+template <typename Carried>
+bool is_carried(const std::vector<Carried>& carried, ValueId id) {
+  return llvm::any_of(carried, [&](const Carried& c) { return c.value == id; });
+}
+
+}  // namespace
+
 void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>& carried,
                                    int begin) {
   mlir::OperandRange yielded = op.getBody().front().getTerminator()->getOperands();
@@ -244,6 +254,12 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
     ValueId next = value_of(yielded[first + i]);
     if (c.is_open) {
       function_.values[next].storage = ValueStorage::kOwn;
+      // Lists may change places among those that are carried.
+      if (function_.values[next].is_list() && next != c.value && is_carried(carried, next)) {
+        ValueId apart = add_value(op_name(op), c.argument.getType());
+        push({.kind = StepKind::kMove, .operands = {next}, .results = {apart}});
+        next = apart;
+      }
       ends.push_back({.kind = StepKind::kMove, .operands = {next}, .results = {c.value}});
     } else if (!take_over(next, c.value, begin)) {
       function_.values[next].twin = c.value;

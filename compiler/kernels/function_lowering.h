@@ -2,6 +2,7 @@
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
 //   calls.cpp              sv.call, closures
+//   lists.cpp              sv.list and what reads and changes lists
 //   slice_view.cpp         slices that are parts of what they slice
 //   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
 #pragma once
@@ -19,6 +20,9 @@
 #include "scopevm/status.h"
 
 namespace scopevm::kernels {
+
+// The value that this one is a view of, through reshapes.
+mlir::Value viewed(mlir::Value value);
 
 // Copies, as sv.expand to the same dims, what a function returns, a region yields or a loop starts
 // from, where the value's bytes are not its own to give: an input, a constant, a view, a value of
@@ -73,6 +77,12 @@ class FunctionLowering : public LoweringContext {
   bool lower_call(mlir::Operation* op);  // false when it is none of them
   void lower_call(mlir::Operation* op, Step call, mlir::ArrayAttr symbols);
   void lower_closure(graph::ClosureOp op);
+
+  // --- lists.cpp ---
+  ValueId add_list(const std::string& name, graph::ListType type);
+  bool lower_list(mlir::Operation* op);  // false when it is none of them
+  ValueId element_of(mlir::Value value);
+  void lower_list_get(graph::ListGetOp op);
 
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);

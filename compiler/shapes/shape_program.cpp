@@ -246,6 +246,7 @@ Status ShapeProgram::require_bound(const Function& function) const {
   for (const Step& step : function.steps) {
     bool all = is_bound(step.grid) && is_bound(step.grain) &&
                std::ranges::all_of(step.params, is_bound) && is_bound(step.trip_count) &&
+               (!step.index || is_bound(*step.index)) &&
                std::ranges::all_of(step.temporaries,
                                    [&](const Temporary& t) { return is_bound(t.bytes); });
     if (!all) return fail("\"" + step.name + "\"");

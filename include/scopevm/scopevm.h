@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SCOPEVM_API_VERSION 1
+#define SCOPEVM_API_VERSION 2
 
 typedef struct scopevm_status scopevm_status;
 typedef struct scopevm_module scopevm_module;
@@ -46,6 +46,11 @@ SCOPEVM_API size_t scopevm_module_output_count(const scopevm_module* module);
 /* NULL when index is out of range. */
 SCOPEVM_API const char* scopevm_module_input_name(const scopevm_module* module, size_t index);
 SCOPEVM_API const char* scopevm_module_output_name(const scopevm_module* module, size_t index);
+
+/* 0 a tensor, 1 a sequence, 2 an optional tensor, 3 an optional sequence; -1 when index is out of
+ * range. */
+SCOPEVM_API int scopevm_module_input_kind(const scopevm_module* module, size_t index);
+SCOPEVM_API int scopevm_module_output_kind(const scopevm_module* module, size_t index);
 
 /* Exact bytes that a call allocates in `scope` (all devices), results included, when dimension
  * names[i] is values[i] and the session has `threads` threads. */
@@ -89,6 +94,12 @@ SCOPEVM_API void scopevm_call_free(scopevm_call* call);
  * copied. Inputs are never written. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                                    const DLTensor* tensor);
+/* An input that is a sequence, or an optional one; an optional tensor is set like a tensor. Borrows
+ * likewise. */
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
+                                                      const DLTensor* const* tensors, size_t count);
+/* An optional without a value. */
+SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name);
 /* A buffer for a result, borrowed likewise; NULL unsets. */
 SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                                     const DLTensor* tensor);
@@ -97,6 +108,13 @@ SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout
 /* A result of the last run, sharing ownership of the bytes: free it with its deleter. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);
+/* How many tensors a result of any kind is; has_value (may be NULL) is 0 for an optional without
+ * one, else 1. */
+SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
+                                                     size_t* out_size, int* out_has_value);
+/* One of them, as scopevm_call_output gives it. */
+SCOPEVM_API scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index,
+                                                        size_t element, DLManagedTensor** out);
 
 #ifdef __cplusplus
 }

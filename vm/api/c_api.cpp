@@ -73,6 +73,10 @@ const char* name_at(const std::vector<TensorSignature>& tensors, size_t index) {
   return index < tensors.size() ? tensors[index].name.c_str() : nullptr;
 }
 
+int kind_at(const std::vector<TensorSignature>& tensors, size_t index) {
+  return index < tensors.size() ? static_cast<int>(tensors[index].kind) : -1;
+}
+
 Result<int64_t> scope_bound(const Module& module, const std::map<std::string, int64_t>& dims,
                             int threads, const std::string& scope) {
   SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, module.memory_bound(dims, threads));
@@ -132,6 +136,14 @@ const char* scopevm_module_output_name(const scopevm_module* module, size_t inde
   return scopevm::name_at(module->module.signature().outputs, index);
 }
 
+int scopevm_module_input_kind(const scopevm_module* module, size_t index) {
+  return scopevm::kind_at(module->module.signature().inputs, index);
+}
+
+int scopevm_module_output_kind(const scopevm_module* module, size_t index) {
+  return scopevm::kind_at(module->module.signature().outputs, index);
+}
+
 scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const char* const* names,
                                             const int64_t* values, size_t count, int threads,
                                             const char* scope, int64_t* out_bytes) {
@@ -169,6 +181,21 @@ scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
   return to_c(call->call.set_input(name, *std::move(borrowed)));
 }
 
+scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
+                                          const DLTensor* const* tensors, size_t count) {
+  std::vector<scopevm::Tensor> elements;
+  for (size_t i = 0; i < count; ++i) {
+    scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensors[i]);
+    if (!borrowed.is_ok()) return to_c(borrowed.status());
+    elements.push_back(*std::move(borrowed));
+  }
+  return to_c(call->call.set_sequence(name, std::move(elements)));
+}
+
+scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) {
+  return to_c(call->call.set_no_value(name));
+}
+
 scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                         const DLTensor* tensor) {
   scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
@@ -183,13 +210,45 @@ scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
   return to_c(call->call.run(options));
 }
 
+namespace scopevm {
+namespace {
+
+scopevm_status* give_tensor(const Tensor& tensor, DLManagedTensor** out) {
+  Result<DLManagedTensor*> managed = tensor.to_dlpack();
+  if (!managed.is_ok()) return to_c(managed.status());
+  *out = *managed;
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace scopevm
+
 scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
   const auto outputs = call->call.outputs();
   if (index >= outputs.size())
     return to_c({scopevm::StatusCode::kNotFound,
                  "the call has " + std::to_string(outputs.size()) + " results"});
-  scopevm::Result<DLManagedTensor*> managed = outputs[index].to_dlpack();
-  if (!managed.is_ok()) return to_c(managed.status());
-  *out = *managed;
+  if (call->call.elements(index)->data() != &outputs[index])
+    return to_c({scopevm::StatusCode::kInvalidArgument,
+                 "result " + std::to_string(index) + " is no tensor: ask for its elements"});
+  return scopevm::give_tensor(outputs[index], out);
+}
+
+scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index, size_t* out_size,
+                                         int* out_has_value) {
+  const scopevm::Result<bool> has_value = call->call.has_value(index);
+  if (!has_value.is_ok()) return to_c(has_value.status());
+  *out_size = call->call.elements(index)->size();
+  if (out_has_value != nullptr) *out_has_value = *has_value ? 1 : 0;
   return nullptr;
+}
+
+scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index, size_t element,
+                                            DLManagedTensor** out) {
+  const auto elements = call->call.elements(index);
+  if (!elements.is_ok()) return to_c(elements.status());
+  if (element >= elements->size())
+    return to_c({scopevm::StatusCode::kNotFound,
+                 "the result has " + std::to_string(elements->size()) + " elements"});
+  return scopevm::give_tensor((*elements)[element], out);
 }

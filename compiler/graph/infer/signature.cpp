@@ -211,6 +211,12 @@ ClosureType infer_closure(ClosureOp op) {
     op.emitOpError() << name << " takes " << parameters.size() << " arguments, given " << bound;
     return nullptr;
   }
+  for (mlir::Type type :
+       llvm::concat<const mlir::Type>(parameters, callee.getFunctionType().getResults()))
+    if (mlir::isa<ListType>(type)) {
+      op.emitOpError() << name << " takes or gives lists, which closures do not";
+      return nullptr;
+    }
   CallTyper typer(op, name, mlir::ArrayAttr::get(op.getContext(), {}));
   if (failed(typer.bind(parameters.take_front(bound), op.getCaptured().getTypes()))) return nullptr;
   return ClosureType::get(op.getContext(),

@@ -29,6 +29,8 @@ std::set<std::string> symbols_born_in(mlir::Region& region) {
   std::set<std::string> born;
   region.walk([&](mlir::Operation* op) {
     if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols(), born);
+    if (auto get = mlir::dyn_cast<ListGetOp>(op)) add(get.getSymbols(), born);
+    if (auto size = mlir::dyn_cast<ListSizeOp>(op)) born.insert(size.getSymbol().str());
     if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), born);
     if (auto call = mlir::dyn_cast<CallOp>(op)) add(call.getSymbols(), born);
     if (auto call = mlir::dyn_cast<CallClosureOp>(op)) add(call.getSymbols(), born);

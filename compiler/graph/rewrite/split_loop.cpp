@@ -38,6 +38,8 @@ class Splitter {
     if (loop_.getHasCondition() || !loop_.getCarriedSymbols().empty() ||
         !loop_.getSymbols().empty() || loop_.getTripCount().getValue().empty())
       return false;
+    for (mlir::Type type : loop_->getResultTypes())
+      if (!mlir::isa<TensorType>(type)) return false;
     std::set<std::string> index = {loop_.getIndex().str()};
     return llvm::all_of(body_.without_terminator(), [&](mlir::Operation& op) {
       return mlir::isPure(&op) && op.getNumRegions() == 0 && op.getNumResults() > 0 &&

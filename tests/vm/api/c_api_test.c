@@ -94,8 +94,49 @@ static void run_calls(const scopevm_session* session) {
   scopevm_call_free(call);
 }
 
+static void run_sequences(const char* path) {
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(path, &module));
+  EXPECT(scopevm_module_input_kind(module, 0) == 1);
+  EXPECT(scopevm_module_output_kind(module, 1) == 2);
+  EXPECT(scopevm_module_input_kind(module, 2) == -1);
+  OK(scopevm_session_create(module, NULL, &session));
+  scopevm_module_free(module);
+  OK(scopevm_call_create(session, &call));
+  float data[] = {1, 2, 3, 4};
+  int64_t shape[] = {4};
+  DLTensor tensor = floats(data, shape);
+  tensor.ndim = 1;
+  const DLTensor* elements[] = {&tensor, &tensor};
+  FAILS(scopevm_call_set_sequence(call, "o", elements, 2), 10, "given a sequence");
+  FAILS(scopevm_call_set_input(call, "xs", &tensor), 10, "expected a sequence");
+  OK(scopevm_call_set_sequence(call, "xs", elements, 2));
+  OK(scopevm_call_set_no_value(call, "o"));
+  OK(scopevm_call_run(call, 0));
+  size_t size = 0;
+  int has_value = 2;
+  OK(scopevm_call_output_size(call, 0, &size, NULL));
+  EXPECT(size == 2);
+  OK(scopevm_call_output_size(call, 1, &size, &has_value));
+  EXPECT(size == 0 && has_value == 0);
+  DLManagedTensor* result = NULL;
+  FAILS(scopevm_call_output(call, 0, &result), 10, "is no tensor");
+  FAILS(scopevm_call_output_element(call, 0, 2, &result), 12, "2 elements");
+  OK(scopevm_call_output_element(call, 0, 1, &result));
+  EXPECT(((float*)result->dl_tensor.data)[3] == 4);
+  result->deleter(result);
+  OK(scopevm_call_set_input(call, "o", &tensor));
+  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_output_size(call, 1, &size, &has_value));
+  EXPECT(size == 1 && has_value == 1);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+}
+
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
   scopevm_module* module = NULL;
@@ -157,5 +198,6 @@ int main(int argc, char** argv) {
   EXPECT(loops == 2);
   scopevm_call_free(call);
   scopevm_session_free(session);
+  run_sequences(argv[2]);
   return failures == 0 ? 0 : 1;
 }

@@ -59,6 +59,9 @@ format::ModuleContents loop_contents();
 // main(x: f32[n]) -> x: calls itself to depth n.
 format::ModuleContents recursive_contents();
 
+// main(xs: sequence of f32[?], o: optional of f32[?]) -> xs, o.
+format::ModuleContents sequence_contents();
+
 // Verifies and loads.
 Module load(format::ModuleContents contents);
 
