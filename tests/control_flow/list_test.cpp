@@ -14,7 +14,8 @@ using testing::IsEmpty;
 // The elements of each tensor of a result, one after the other.
 std::vector<float> all_elements(const Call& call, size_t output = 0) {
   std::vector<float> all;
-  for (const Tensor& tensor : *call.elements(output))
+  const auto made = call.elements(output);
+  for (const Tensor& tensor : *made)
     for (float element : elements(tensor)) all.push_back(element);
   return all;
 }
@@ -126,7 +127,8 @@ TEST(Lists, AStateThatIsKeptIsNotWrittenOver) {
   Tensor x = floats(std::vector<float>(100, 1.F));
   ASSERT_TRUE(graph.status_of({integer(4), x}).is_ok());
   std::vector<float> firsts;
-  for (const Tensor& tensor : *graph.call().elements(0)) firsts.push_back(elements(tensor)[0]);
+  const auto made = graph.call().elements(0);
+  for (const Tensor& tensor : *made) firsts.push_back(elements(tensor)[0]);
   EXPECT_THAT(firsts, ElementsAre(2, 4, 8, 16));
   ASSERT_TRUE(graph.status_of({integer(0), x}).is_ok());
   EXPECT_TRUE(graph.call().elements(0)->empty());

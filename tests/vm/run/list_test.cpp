@@ -40,8 +40,8 @@ Tensor floats(const std::vector<float>& values) {
 // The first element of each tensor of a result.
 std::vector<float> firsts(const Call& call, size_t output = 0) {
   std::vector<float> values;
-  for (const Tensor& element : *call.elements(output))
-    values.push_back(element.elements<float>()[0]);
+  const auto elements = call.elements(output);
+  for (const Tensor& element : *elements) values.push_back(element.elements<float>()[0]);
   return values;
 }
 
