@@ -1,5 +1,6 @@
 #include "vm/run/list.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace scopevm::vm {
@@ -21,7 +22,7 @@ List List::create(runtime::Storage* storage, int64_t capacity, int64_t max_rank)
 void List::insert(int64_t index, const Register& element, const int64_t* dims) {
   std::memmove(at(index + 1), at(index), static_cast<size_t>((size() - index) * stride_));
   this->element(index) = element;
-  std::memcpy(dims_of(index), dims, element.rank * sizeof(int64_t));
+  std::copy_n(dims, element.rank, dims_of(index));
   if (element.storage != nullptr) ++element.storage->call_references;
   ++header_->size;
 }
