@@ -13,24 +13,12 @@ namespace op = isa::op;
 
 void CodeEmitter::emit_call(const Step& step) {
   std::vector<RegisterIndex> arguments;
-  std::vector<uint32_t> views;
-  for (ValueId operand : step.operands) {
-    const Value& value = function_.values[operand];
-    uint32_t reg = register_of(operand);
-    if (value.origin == ValueOrigin::kView && !value.is_list()) {
-      emit_view(views.emplace_back(take_register()), reg, value);
-      reg = views.back();
-    }
-    arguments.push_back({reg});
-  }
+  for (ValueId operand : step.operands) arguments.push_back(with_own_dims(operand));
   for (ValueId result : step.results)
     registers_[result] = outputs_[result] >= 0 ? register_count_++ : take_register();
   code_.sources.push_back({encoder_.size(), step.name});
   emit_call_of(step, arguments);
-  for (uint32_t view : views) {
-    encoder_.emit(op::kill{.value = {view}});
-    free_.push_back(view);
-  }
+  release_views();
 }
 
 void CodeEmitter::emit_call_of(const Step& step, const std::vector<RegisterIndex>& arguments) {

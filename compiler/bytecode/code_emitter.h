@@ -66,8 +66,8 @@ class CodeEmitter {
   void emit_list_step(const Step& step, int64_t index);
   void emit_make_list(const Step& step);
   void emit_list_get(const Step& step);
-  isa::RegisterIndex element(ValueId id);
-  void release_elements();
+  isa::RegisterIndex with_own_dims(ValueId id);
+  void release_views();
   void take_list(const Step& step, int64_t index);
   bool is_dead_after(ValueId root, int64_t step) const;
   std::vector<int64_t> steps_after(int64_t step) const;
@@ -105,7 +105,7 @@ class CodeEmitter {
   std::vector<uint32_t> storages_;           // by value, of those that have one of their own
   std::vector<uint32_t> arenas_;             // storage registers, by stage
   std::vector<ValueId> parts_;               // of the step at hand
-  std::vector<uint32_t> element_views_;      // likewise
+  std::vector<uint32_t> views_;              // likewise
   std::map<int64_t, OpenIf> ifs_;            // by step
   std::map<int64_t, OpenLoop> loops_;
   std::vector<uint32_t> free_;

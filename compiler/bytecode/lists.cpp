@@ -26,7 +26,7 @@ void CodeEmitter::emit_list_step(const Step& step, int64_t index) {
     case StepKind::kListGet:
       return emit_list_get(step);
     case StepKind::kListInsert: {
-      RegisterIndex value = element(step.operands[1]);
+      RegisterIndex value = with_own_dims(step.operands[1]);
       take_list(step, index);
       RegisterIndex list = {registers_[step.results[0]]};
       if (step.index) {
@@ -36,7 +36,7 @@ void CodeEmitter::emit_list_step(const Step& step, int64_t index) {
       } else {
         encoder_.emit(op::list_append{.list = list, .from = kPool, .element = value});
       }
-      return release_elements();
+      return release_views();
     }
     case StepKind::kListErase: {
       take_list(step, index);
@@ -54,14 +54,14 @@ void CodeEmitter::emit_list_step(const Step& step, int64_t index) {
 void CodeEmitter::emit_make_list(const Step& step) {
   const Value& list = function_.values[step.results[0]];
   std::vector<RegisterIndex> elements;
-  for (ValueId operand : step.operands) elements.push_back(element(operand));
+  for (ValueId operand : step.operands) elements.push_back(with_own_dims(operand));
   registers_[step.results[0]] = take_register();
   encoder_.emit(op::make_list{.dst = {registers_[step.results[0]]},
                               .from = kPool,
                               .depth = Int::immediate(list_depth(list.kind)),
                               .dtype = list.dtype,
                               .elements = elements});
-  release_elements();
+  release_views();
 }
 
 void CodeEmitter::emit_list_get(const Step& step) {
@@ -77,23 +77,24 @@ void CodeEmitter::emit_list_get(const Step& step) {
                              .rank = Int::immediate(static_cast<int64_t>(rank))});
 }
 
-// A list keeps its element's dims: of a view, the view's own.
-RegisterIndex CodeEmitter::element(ValueId id) {
+// Lists and callees take a value's dims from its register: a view, which shows in another's, gets
+// one of its own until release_views.
+RegisterIndex CodeEmitter::with_own_dims(ValueId id) {
   const Value& value = function_.values[id];
   uint32_t reg = register_of(id);
   if (value.origin != ValueOrigin::kView || value.is_list()) return {reg};
   uint32_t view = take_register();
   emit_view(view, reg, value);
-  element_views_.push_back(view);
+  views_.push_back(view);
   return {view};
 }
 
-void CodeEmitter::release_elements() {
-  for (uint32_t view : element_views_) {
+void CodeEmitter::release_views() {
+  for (uint32_t view : views_) {
     encoder_.emit(op::kill{.value = {view}});
     free_.push_back(view);
   }
-  element_views_.clear();
+  views_.clear();
 }
 
 // The result's register gets the list of operand 0.

@@ -49,17 +49,24 @@ int FunctionLowering::push(Step step) {
 
 // A step that runs before the stage of one of its symbols would find nothing in its slots.
 void FunctionLowering::check_born(const Step& step) {
-  auto check = [&](DimExpr dim) {
+  for (ValueId result : step.results) check_born(step.name, function_.values[result].shape);
+  check_born(step.name, step.params);
+  if (step.index) check_born(step.name, *step.index);
+}
+
+void FunctionLowering::check_born(const std::string& name, llvm::ArrayRef<DimExpr> dims) {
+  for (DimExpr dim : dims)
     for (const std::string& symbol : dim.symbols())
       if (symbol.front() == '$' && symbol != kThreadsSymbol && !born_.contains(symbol) &&
           status_.is_ok())
         status_ = Status(StatusCode::kInvalidModel,
-                         "\"" + step.name + "\" uses " + symbol + ", which is not known there");
-  };
-  for (ValueId result : step.results)
-    for (DimExpr dim : function_.values[result].shape) check(dim);
-  for (DimExpr param : step.params) check(param);
-  if (step.index) check(*step.index);
+                         "\"" + name + "\" uses " + symbol + ", which is not known there");
+}
+
+// What a region bears, results need under a name that is known behind it.
+void FunctionLowering::check_results_born(mlir::Operation* op) {
+  for (mlir::Type type : op->getResultTypes())
+    if (auto tensor = mlir::dyn_cast<TensorType>(type)) check_born(op_name(op), tensor.getShape());
 }
 
 ValueId FunctionLowering::root_of(ValueId id) const {
@@ -139,6 +146,7 @@ llvm::LogicalResult FunctionLowering::lower_if(graph::IfOp op) {
   end.match = at;
   if (!births.empty()) end.stage = new_stage(std::move(births));
   push(std::move(end));
+  check_results_born(op);
   return mlir::success();
 }
 
@@ -231,6 +239,7 @@ llvm::LogicalResult FunctionLowering::lower_loop(graph::LoopOp op) {
   scope_ = outer;
   born_ = outer_born;
   end_loop(op, carried, begin);
+  check_results_born(op);
   return mlir::success();
 }
 

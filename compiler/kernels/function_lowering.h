@@ -88,6 +88,8 @@ class FunctionLowering : public LoweringContext {
   int new_stage(std::vector<Birth> births);
   int push(Step step);
   void check_born(const Step& step);
+  void check_born(const std::string& name, llvm::ArrayRef<DimExpr> dims);
+  void check_results_born(mlir::Operation* op);
   void lower_read(graph::ReadDimsOp op);
   llvm::LogicalResult lower_if(graph::IfOp op);
   llvm::LogicalResult lower_branch(graph::IfOp op, mlir::Block& block,
