@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compiler/codegen/image.h"
+#include "compiler/codegen/opencl/emit.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
@@ -166,7 +167,10 @@ Status Compilation::lower_for_targets() {
     SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
     targets_.push_back(target);
     kernels_.push_back(std::make_unique<KernelModule>(context_.get(), target));
-    const std::vector<KernelModule*> by_device(machine_.devices.size(), kernels_.back().get());
+    opencl_kernels_ = std::make_unique<KernelModule>(context_.get(), codegen::opencl_target());
+    std::vector<KernelModule*> by_device;
+    for (const DeviceDecl& device : machine_.devices)
+      by_device.push_back(device.is_cpu() ? kernels_.back().get() : opencl_kernels_.get());
     SCOPEVM_ASSIGN_OR_RETURN(Program program, kernels::lower(functions_, machine_, by_device));
     std::string program_text = str(program);
     if (!text.empty() && program_text != text)
@@ -206,6 +210,26 @@ Status Compilation::plan() {
     if (wants("memory")) dump_plan(plan, shapes, symbols);
     planned_.push_back({std::move(shapes), std::move(plan)});
   }
+  return {};
+}
+
+// One text for all OpenCL devices: it holds for whichever a session binds.
+Status Compilation::make_opencl_image() {
+  std::vector<Kernel> table;
+  uint32_t first = 0;
+  for (const Kernel& kernel : program_.kernels) {
+    if (machine_.devices[kernel.device].is_cpu()) continue;
+    if (table.empty()) first = static_cast<uint32_t>(kernel.device);
+    if (std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
+      table.push_back(kernel);
+  }
+  if (table.empty()) return {};
+  SCOPEVM_ASSIGN_OR_RETURN(const std::string text,
+                           codegen::emit_opencl(opencl_kernels_->module(), table));
+  if (wants("codegen")) options_.dump(text);
+  auto bytes = std::make_shared<std::vector<uint8_t>>(text.begin(), text.end());
+  module_.images.push_back(
+      {first, opencl_kernels_->target().cpu, {}, {bytes, bytes->data(), bytes->size()}});
   return {};
 }
 
@@ -270,6 +294,7 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, specialisations));
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
+  SCOPEVM_RETURN_IF_ERROR(make_opencl_image());
   begin("bytecode");
   if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
   output_.module = format::write_module(module_);

@@ -6,8 +6,6 @@
 namespace scopevm::runtime::opencl {
 namespace {
 
-// Nothing that gives up accuracy: results are to be those of the host's CPU, but for rounding.
-constexpr char kBuildOptions[] = "-cl-std=CL1.2";
 // Of a log: what goes into an error.
 constexpr size_t kLongestLog = 4000;
 
@@ -39,7 +37,8 @@ Result<std::unique_ptr<DeviceImage>> Image::build(std::shared_ptr<const Session>
       api.clCreateProgramWithSource(session->context.get(), 1, &source, &size, &error),
       api.clReleaseProgram);
   SCOPEVM_RETURN_IF_ERROR(check(error, "clCreateProgramWithSource").with_context(context));
-  error = api.clBuildProgram(program.get(), 1, &session->device, kBuildOptions, nullptr, nullptr);
+  error = api.clBuildProgram(program.get(), 1, &session->device, session->build_options.c_str(),
+                             nullptr, nullptr);
   if (error == CL_BUILD_PROGRAM_FAILURE)
     return Status(StatusCode::kInvalidModel, context + ": the driver cannot build them:\n" +
                                                  build_log(*session, program.get()));

@@ -84,6 +84,14 @@ OpenClDeviceFacts facts_of(const Api& api, const Found& found) {
   return facts;
 }
 
+// Nothing that gives up accuracy: results are to be those of the host's CPU, but for rounding.
+std::string build_options(const Api& api, cl_device_id device) {
+  const auto f32 = device_number<cl_device_fp_config>(api, device, CL_DEVICE_SINGLE_FP_CONFIG);
+  const bool can_round = (f32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  return std::string("-cl-std=CL1.2") +
+         (can_round ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+}
+
 std::string describe(const OpenClDeviceFacts& facts) {
   return facts.name + " (" + facts.platform + ", driver " + facts.driver_version + ")";
 }
@@ -129,7 +137,7 @@ Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
   std::shared_ptr<const Session> session(
       new Session{api, chosen.device, description,
                   static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)),
-                  std::move(context), std::move(queue)});
+                  build_options(api, chosen.device), std::move(context), std::move(queue)});
   return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(std::move(session)));
 }
 

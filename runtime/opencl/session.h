@@ -14,6 +14,7 @@ struct Session {
   cl_device_id device;
   std::string description;
   int64_t memory_bytes;  // that blocks may have together
+  std::string build_options;
   Handle<cl_context> context;
   Handle<cl_command_queue> queue;
 };
