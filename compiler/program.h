@@ -79,6 +79,15 @@ enum class StepKind : uint8_t {
   kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
   kMove,     // results[0] becomes another name of operands[0]
   kSwap,     // operands[0] and operands[1] change names
+  kText,     // results[0] from operands[0], by work on texts that the VM does itself
+};
+
+// What a kText step does.
+enum class TextWork : uint8_t {
+  kParse,   // texts to numbers
+  kFormat,  // numbers to texts
+  kLower,   // texts in lower case
+  kUpper,
 };
 
 // How a symbol that the inputs' dims do not give becomes known during a call.
@@ -116,6 +125,7 @@ struct Step {
   std::string message;         // kAssert
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
+  TextWork text = TextWork::kParse;  // kText only
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
   std::vector<Temporary> temporaries;
@@ -201,6 +211,8 @@ struct Program {
   std::vector<Pool> pools;
   std::vector<Kernel> kernels;
   std::vector<Constant> constants;
+  // What elements of str constants are ids into. All differ; the first, if there is one, is empty.
+  std::vector<std::string> texts;
   std::vector<Function> functions;
 };
 

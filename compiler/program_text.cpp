@@ -41,14 +41,20 @@ std::string origin_of(const Value& value) {
 
 const char* name_of(StepKind kind) {
   constexpr const char* kNames[] = {"launch", "copy",     "read",   "if",   "else", "end_if",
-                                    "loop",   "end_loop", "assert", "move", "swap"};
+                                    "loop",   "end_loop", "assert", "move", "swap", "text"};
   return kNames[static_cast<int>(kind)];
+}
+
+const char* name_of(TextWork work) {
+  constexpr const char* kNames[] = {"parse", "format", "lower", "upper"};
+  return kNames[static_cast<int>(work)];
 }
 
 // All kinds but launches.
 std::string mark_text(const Function& function, const Step& step) {
   std::string text = std::string(name_of(step.kind)) + " (" + join(step.operands) + ") -> (" +
                      join(step.results) + ")";
+  if (step.kind == StepKind::kText) text += " " + std::string(name_of(step.text));
   if (step.kind == StepKind::kLoop) text += " trip_count " + step.trip_count.str();
   if (step.has_condition) text += " while v" + std::to_string(step.operands.front());
   if (step.stage >= 0) {

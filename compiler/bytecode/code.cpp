@@ -238,7 +238,8 @@ void CodeEmitter::make_part(ValueId id) {
 // --- Steps. -------------------------------------------------------------------------------------
 
 void CodeEmitter::emit_step(const Step& step, int64_t index) {
-  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCopy)
+  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCopy ||
+      step.kind == StepKind::kText)
     emit_kernel_step(step, index);
   else
     emit_control(step, index);
@@ -275,6 +276,8 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
   if (step.kind == StepKind::kCopy)
     encoder_.emit(op::device_copy{.to = {registers_[step.results[0]]},
                                   .from = {register_of(step.operands[0])}});
+  else if (step.kind == StepKind::kText)
+    emit_text(step.text, {registers_[step.results[0]]}, {register_of(step.operands[0])});
   else
     emit_launch(step, buffers);
   for (size_t t = 0; t < temporaries.size(); ++t) {
@@ -282,6 +285,19 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
     if (plan_.liveness.buffers[buffer].stage > 0)
       encoder_.emit(op::kill{.value = {temporaries[t]}});
     free_.push_back(temporaries[t]);
+  }
+}
+
+void CodeEmitter::emit_text(TextWork work, RegisterIndex to, RegisterIndex from) {
+  switch (work) {
+    case TextWork::kParse:
+      return encoder_.emit(op::parse_text{.to = to, .from = from});
+    case TextWork::kFormat:
+      return encoder_.emit(op::format_text{.to = to, .from = from});
+    case TextWork::kLower:
+    case TextWork::kUpper:
+      return encoder_.emit(op::change_case{
+          .to = to, .from = from, .upper = Int::immediate(work == TextWork::kUpper ? 1 : 0)});
   }
 }
 

@@ -54,6 +54,7 @@ class CodeEmitter {
   void emit_step(const Step& step, int64_t index);
   void emit_kernel_step(const Step& step, int64_t index);
   void emit_launch(const Step& step, const std::vector<isa::RegisterIndex>& buffers);
+  void emit_text(TextWork work, isa::RegisterIndex to, isa::RegisterIndex from);
   void emit_return();
 
   // --- Control flow: control.cpp. ---

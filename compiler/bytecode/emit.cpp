@@ -77,13 +77,22 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
   for (const Step& step : function.steps)
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
+      bool is_work = step.kind == StepKind::kLaunch || step.kind == StepKind::kText;
       bool is_made_here = value.storage == ValueStorage::kGrowing ||
-                          (value.storage == ValueStorage::kOwn && step.kind == StepKind::kLaunch);
+                          (value.storage == ValueStorage::kOwn && is_work);
       if (!is_made_here || outputs[id] >= 0) continue;
       uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
       decl.memory.push_back(
           {kPoolWorkspace, value.name, false, slot, slot, cut(value.bytes().str()), true});
     }
+}
+
+// Texts are ids in the plan; what they are themselves comes with the data.
+void add_texts(const Function& function, ShapeProgram& shapes, format::FunctionDecl& decl) {
+  const auto is_text = [](const Value& value) { return value.dtype == DType::kStr; };
+  if (std::ranges::none_of(function.values, is_text)) return;
+  const uint32_t none = shapes.slot_of(shapes.value(0));
+  decl.memory.push_back({kPoolGlobal, "texts", false, none, none, "the texts of the call", true});
 }
 
 void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
@@ -95,6 +104,7 @@ void add_memory(const Function& function, PlannedFunction& planned, const Code& 
                            shapes.slot_of(workspace.lower_bound),
                            workspace_formula(function, planned), false});
   add_memory_by_data(function, planned, decl);
+  add_texts(function, shapes, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
     DimExpr bytes = function.values[function.outputs[i]].bytes();
@@ -156,6 +166,7 @@ Result<format::ModuleContents> emit_module(const Program& program,
   for (const Kernel& kernel : program.kernels)
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
                               static_cast<uint32_t>(kernel.param_count)});
+  module.texts = program.texts;
   for (const Constant& constant : program.constants)
     module.constants.push_back(
         {constant.name,

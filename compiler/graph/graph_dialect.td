@@ -50,6 +50,9 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   }];
 }
 
+// The element type of constants that hold texts: dense<["a", "b"]> : tensor<2x!sv.str>.
+def Graph_Text : Graph_Type<"Text", "str">;
+
 // A list of dimension expressions: #sv.dims<[n, 12, 64]>.
 def Graph_Dims : Graph_Attr<"Dims", "dims"> {
   let parameters = (ins ArrayRefParameter<"::scopevm::DimExpr">:$value);

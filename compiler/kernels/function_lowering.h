@@ -36,6 +36,7 @@ class FunctionLowering : public LoweringContext {
   mlir::ElementsAttr constant_of(mlir::Value value) override;
   ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) override;
   ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) override;
+  int32_t id_of_text(llvm::StringRef text) override;
   void launch(Step step) override;
 
  private:
@@ -50,6 +51,7 @@ class FunctionLowering : public LoweringContext {
   ValueId add_value(const std::string& name, mlir::Type type);
   ValueId add_constant(Constant constant);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
+  void lower_text(mlir::Operation* op, TextWork work);
   void collect_dimensions(const std::map<std::string, DimBound>& bounds);
   void collect_own_checks(mlir::Operation* op);
 
@@ -85,6 +87,7 @@ class FunctionLowering : public LoweringContext {
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;
+  llvm::StringMap<int32_t> ids_of_texts_;
   mlir::Operation* current_ = nullptr;
   int scope_ = 0;                            // the stage of the block at hand
   std::set<std::string, std::less<>> born_;  // symbols of the stages that the block at hand sees

@@ -89,6 +89,12 @@ SCOPEVM_API void scopevm_call_free(scopevm_call* call);
  * copied. Inputs are never written. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                                    const DLTensor* tensor);
+/* An input whose elements are texts: as many as the dims say, which are copied. `sizes` are their
+ * bytes, or NULL where each ends with a 0. */
+SCOPEVM_API scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
+                                                         const char* const* texts,
+                                                         const size_t* sizes, const int64_t* dims,
+                                                         size_t rank);
 /* A buffer for a result, borrowed likewise; NULL unsets. */
 SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                                     const DLTensor* tensor);
@@ -97,6 +103,16 @@ SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout
 /* A result of the last run, sharing ownership of the bytes: free it with its deleter. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);
+
+/* The dims of a result of the last run, valid until the next run. Also of one with texts, which
+ * scopevm_call_output refuses. */
+SCOPEVM_API scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
+                                                     const int64_t** out_dims, size_t* out_rank);
+/* Element `element`, in row-major order, of a result with texts: bytes with no 0 behind them, valid
+ * until the next run. */
+SCOPEVM_API scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index,
+                                                     size_t element, const char** out_text,
+                                                     size_t* out_size);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 
 namespace scopevm::conformance {
 
-// Reads a serialised TensorProto. Errors: kUnsupported names the element type ("type:string"),
+// Reads a serialised TensorProto. Errors: kUnsupported names the element type ("type:complex"),
 // kInvalidModel for a file that is not a tensor (sequences and optionals: "type:sequence").
 Result<Tensor> read_tensor(const std::string& path);
 

@@ -53,7 +53,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("MODULE", options->module, "The module")->required();
   command
       ->add_option("--input", options->inputs,
-                   "NAME=FILE.npy, or NAME=random:1x3x48x320[:LOW..HIGH]")
+                   "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH], or NAME=text:A,B,C")
       ->allow_extra_args(false);
   command->add_option("--output", options->outputs, "NAME=FILE.npy")->allow_extra_args(false);
   command->add_option("--threads", options->threads, "Worker threads; 0: one per core")

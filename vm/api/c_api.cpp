@@ -2,9 +2,12 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/tensor/dlpack_type.h"
+#include "runtime/tensor/shape.h"
 #include "scopevm/scopevm.h"
 #include "scopevm/session.h"
 
@@ -85,6 +88,16 @@ Result<int64_t> scope_bound(const Module& module, const std::map<std::string, in
 scopevm_status* give_module(Result<Module> module, scopevm_module** out) {
   if (!module.is_ok()) return to_c(module.status());
   *out = new scopevm_module{*std::move(module)};
+  return nullptr;
+}
+
+// Null, or why there is no such result.
+scopevm_status* find_output(const Call& call, size_t index, const Tensor** output) {
+  const auto outputs = call.outputs();
+  if (index >= outputs.size())
+    return to_c(
+        {StatusCode::kNotFound, "the call has " + std::to_string(outputs.size()) + " results"});
+  *output = &outputs[index];
   return nullptr;
 }
 
@@ -184,12 +197,52 @@ scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
 }
 
 scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
-  const auto outputs = call->call.outputs();
-  if (index >= outputs.size())
-    return to_c({scopevm::StatusCode::kNotFound,
-                 "the call has " + std::to_string(outputs.size()) + " results"});
-  scopevm::Result<DLManagedTensor*> managed = outputs[index].to_dlpack();
+  const scopevm::Tensor* output = nullptr;
+  if (scopevm_status* status = scopevm::find_output(call->call, index, &output)) return status;
+  scopevm::Result<DLManagedTensor*> managed = output->to_dlpack();
   if (!managed.is_ok()) return to_c(managed.status());
   *out = *managed;
+  return nullptr;
+}
+
+scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
+                                             const char* const* texts, const size_t* sizes,
+                                             const int64_t* dims, size_t rank) {
+  const std::span<const int64_t> shape(dims, rank);
+  const scopevm::Result<int64_t> bytes = scopevm::runtime::shape_bytes(scopevm::DType::kStr, shape);
+  if (!bytes.is_ok()) return to_c(bytes.status());
+  std::vector<std::string_view> views;
+  const auto count = static_cast<size_t>(*bytes / byte_size(scopevm::DType::kStr));
+  for (size_t i = 0; i < count; ++i)
+    views.push_back(sizes == nullptr ? std::string_view(texts[i])
+                                     : std::string_view(texts[i], sizes[i]));
+  scopevm::Result<scopevm::Tensor> tensor = scopevm::Tensor::from_texts(views, shape);
+  if (!tensor.is_ok()) return to_c(tensor.status());
+  return to_c(call->call.set_input(name, *std::move(tensor)));
+}
+
+scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
+                                         const int64_t** out_dims, size_t* out_rank) {
+  const scopevm::Tensor* output = nullptr;
+  if (scopevm_status* status = scopevm::find_output(call->call, index, &output)) return status;
+  *out_dims = output->dims().data();
+  *out_rank = output->dims().size();
+  return nullptr;
+}
+
+scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index, size_t element,
+                                         const char** out_text, size_t* out_size) {
+  const scopevm::Tensor* output = nullptr;
+  if (scopevm_status* status = scopevm::find_output(call->call, index, &output)) return status;
+  if (output->dtype() != scopevm::DType::kStr)
+    return to_c(
+        {scopevm::StatusCode::kInvalidArgument,
+         "the result holds " + std::string(name(output->dtype())) + " elements, not texts"});
+  if (element >= static_cast<size_t>(output->element_count()))
+    return to_c({scopevm::StatusCode::kNotFound,
+                 "the result has " + std::to_string(output->element_count()) + " elements"});
+  const std::string_view text = output->text_at(static_cast<int64_t>(element));
+  *out_text = text.data();
+  *out_size = text.size();
   return nullptr;
 }

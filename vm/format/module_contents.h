@@ -124,6 +124,8 @@ struct ModuleContents {
   std::vector<ConstantDecl> constants;
   std::vector<ImageDecl> images;
   std::vector<std::string> messages;  // of `fail`
+  // Elements of str constants are indices here. All differ; the first, if there is one, is empty.
+  std::vector<std::string> texts;
   std::string producer;               // "scopevm 0.1.0"
 };
 

@@ -42,6 +42,7 @@ class TablesReader {
     each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
     each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
     out.messages = texts(*in.messages());
+    out.texts = texts(*in.texts());
     return out;
   }
 

@@ -104,8 +104,9 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
   auto images = table_vector<fb::Image>(b, module.images,
                                         [&](const ImageDecl& i) { return image_table(b, i); });
   auto messages = string_vector(b, module.messages);
+  auto texts = string_vector(b, module.texts);
   b.Finish(fb::CreateModule(b, producer, devices, pools, functions, shape_functions, kernels,
-                            constants, images, messages));
+                            constants, images, messages, texts));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

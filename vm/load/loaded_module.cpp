@@ -103,6 +103,7 @@ Status LoadedModule::prepare() {
     functions_.push_back({&function, layout});
   }
   prepare_signature();
+  texts_ = ModuleTexts(contents_.texts);
   result_sites_ = find_result_sites(*main().decl);
   return {};
 }
@@ -124,6 +125,12 @@ void LoadedModule::prepare_signature() {
     signature_.outputs.push_back(signature_of(output));
     output_names_.push_back(output.name);
   }
+}
+
+uint32_t LoadedModule::heap_pool() const {
+  const auto& pools = contents_.pools;
+  const auto heap = std::ranges::find(pools, format::PoolKind::kHeap, &format::PoolDecl::kind);
+  return heap == pools.end() ? 0 : static_cast<uint32_t>(heap - pools.begin());
 }
 
 std::string_view LoadedModule::source_name(const format::FunctionDecl& function,

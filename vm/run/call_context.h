@@ -10,6 +10,7 @@
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
 #include "vm/run/frame.h"
+#include "vm/run/text_table.h"
 
 namespace scopevm::vm {
 
@@ -42,6 +43,7 @@ class CallContext {
   CallStats stats;
 
   FrameStack frames;
+  TextTable texts;
 
   void set_output(size_t index, Tensor tensor);
 

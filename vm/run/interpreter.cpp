@@ -14,7 +14,9 @@
 #include "runtime/tensor/shape.h"
 #include "vm/isa/opcodes.h"
 #include "vm/load/result_sites.h"
+#include "vm/run/allocation.h"
 #include "vm/run/results.h"
+#include "vm/run/text_work.h"
 
 namespace scopevm::vm {
 namespace {
@@ -110,12 +112,14 @@ class Interpreter {
       if (--storage->call_references == 0) context_.disown(storage);
   }
 
+  Status bind_input(uint32_t i);
   void enter(const LoadedFunction& function);
   void leave_frame();
   bool go_to(isa::Target target);
   bool check_interrupts();
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
+  bool finish(Status text_work);
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
@@ -138,14 +142,28 @@ Status Interpreter::run() {
   enter(session_.module().main());
   // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
-  for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
-    const Tensor& input = context_.inputs[i];
-    reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
-                static_cast<uint8_t>(input.rank())};
-    std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
-  }
+  const uint32_t heap = session_.module().heap_pool();
+  context_.texts.begin(session_.module().texts(), context_, session_.pool(heap),
+                       static_cast<int32_t>(heap));
+  for (uint32_t i = 0; i < context_.inputs.size(); ++i) SCOPEVM_RETURN_IF_ERROR(bind_input(i));
   loop();
   return std::move(status_);
+}
+
+Status Interpreter::bind_input(uint32_t i) {
+  const Tensor& input = context_.inputs[i];
+  if (input.dtype() == DType::kStr) {
+    Result<Register> ids = ids_of_input(context_.texts, input);
+    if (!ids.is_ok())
+      return std::move(ids).status().with_context("input \"" + session_.module().input_names()[i] +
+                                                  "\"");
+    reg({i}) = *ids;
+  } else {
+    reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
+                static_cast<uint8_t>(input.rank())};
+  }
+  std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
+  return {};
 }
 
 void Interpreter::loop() {
@@ -236,7 +254,10 @@ bool Interpreter::execute(const op::ret& in) {
 
 bool Interpreter::return_from_main(isa::RegisterList values) {
   status_ = collect_results(session_, context_, frame_, values);
-  if (status_.is_ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
+  if (status_.is_ok()) {
+    record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
+    context_.texts.record_bounds();
+  }
   leave_frame();
   return false;
 }
@@ -384,6 +405,35 @@ void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
                             contents_.kernels[kernel.value].symbol, start_ns, now_ns() - start_ns});
 }
 
+// Texts.
+
+// What is wrong with a text is the request's affair, and told in the model's names.
+bool Interpreter::finish(Status text_work) {
+  if (text_work.is_ok()) return true;
+  if (text_work.code() != StatusCode::kInvalidArgument)
+    return fail(text_work.code(), std::string(text_work.message()));
+  const format::FunctionDecl& function = *frame_.function->decl;
+  const auto word = static_cast<uint32_t>(at_ - function.code.data());
+  const std::string_view source = session_.module().source_name(function, word);
+  status_ = std::move(text_work).with_context(source.empty() ? function.name : std::string(source));
+  return false;
+}
+
+bool Interpreter::execute(const op::parse_text& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish(parse_texts(context_.texts, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::format_text& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish(format_texts(context_.texts, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::change_case& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish(change_case(context_.texts, reg(in.from), reg(in.to), value(in.upper) != 0));
+}
+
 // Shapes.
 
 bool Interpreter::execute(const op::shape_function& in) {
@@ -463,14 +513,8 @@ bool Interpreter::fail(StatusCode code, const std::string& what) {
 
 bool Interpreter::fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
                                   const ScopeMemory& memory) {
-  const std::string what =
-      memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
-  if (outcome == ScopeMemory::Outcome::kNoRoom)
-    return fail(StatusCode::kOutOfMemory, what + "the allocator has no room");
-  const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
-  return fail(StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
-                                              " free of a limit of " +
-                                              runtime::bytes_text(memory.limit()));
+  const Status failure = allocation_failure(outcome, bytes, memory);
+  return fail(failure.code(), std::string(failure.message()));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
+#include "vm/run/text_work.h"
 
 namespace scopevm::vm {
 namespace {
@@ -24,10 +25,7 @@ void replace_all(std::string& text, std::string_view mark, const int64_t* slots,
 uint32_t result_pool(const LoadedModule& module, const std::string& name) {
   for (const format::MemoryDecl& line : module.main().decl->memory)
     if (line.is_result && line.what == name) return line.pool;
-  const std::vector<format::PoolDecl>& pools = module.contents().pools;
-  for (uint32_t i = 0; i < pools.size(); ++i)
-    if (pools[i].kind == format::PoolKind::kHeap) return i;
-  return 0;
+  return module.heap_pool();
 }
 
 class ResultMaker {
@@ -42,6 +40,7 @@ class ResultMaker {
       return {StatusCode::kInvalidModel, "output \"" + name + "\" has " +
                                              std::to_string(from.bytes) + " bytes, not those of " +
                                              runtime::type_text(from.dtype, dims)};
+    if (from.dtype == DType::kStr) return texts(name, from, dims);
     const Tensor& given = context_.outputs[output];
     if (!given.is_empty()) {
       SCOPEVM_RETURN_IF_ERROR(check_output(module, output, given, dims));
@@ -65,6 +64,15 @@ class ResultMaker {
                                     [storage](const Tensor& result) {
                                       return TensorAccess::storage(result) == storage;
                                     });
+  }
+
+  Status texts(const std::string& name, const Register& ids, std::span<const int64_t> dims) {
+    Result<Storage*> packed = texts_of_result(context_.texts, ids);
+    if (!packed.is_ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
+    (*packed)->retain();
+    context_.results.push_back(
+        TensorAccess::make_texts((*packed)->data, *packed, dims, (*packed)->bytes));
+    return {};
   }
 
   Status copy(const std::string& name, const Register& from, std::span<const int64_t> dims) {

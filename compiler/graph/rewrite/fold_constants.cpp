@@ -312,9 +312,11 @@ mlir::ElementsAttr fold_constants(mlir::Operation* op) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0) return {};
   int64_t operand_bytes = 0;
   for (mlir::Value operand : op->getOperands()) {
-    if (!operand.getDefiningOp<ConstantOp>()) return {};
+    auto constant = operand.getDefiningOp<ConstantOp>();
+    if (!constant || mlir::isa<TextType>(constant.getValue().getElementType())) return {};
     operand_bytes += static_bytes(operand.getType()).value_or(0);
   }
+  if (mlir::cast<TensorType>(op->getResult(0).getType()).getDtype() == DType::kStr) return {};
   std::optional<int64_t> bytes = static_bytes(op->getResult(0).getType());
   if (!bytes || *bytes > std::max(kFreeBytes, operand_bytes) || *bytes > kMaxBytes) return {};
   if (auto reshape = mlir::dyn_cast<ReshapeOp>(op)) return fold_reshape(reshape);

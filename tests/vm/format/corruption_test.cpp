@@ -19,7 +19,8 @@ using File = std::vector<uint8_t>;
 
 // Two modules made here, and those whose paths are in SCOPEVM_TEST_MODULES, separated by colons.
 std::vector<File> files() {
-  std::vector<File> result = {write_module(dense_module()), write_module(branching_module())};
+  std::vector<File> result = {write_module(dense_module()), write_module(branching_module()),
+                              write_module(text_module())};
   const char* paths = std::getenv("SCOPEVM_TEST_MODULES");
   std::string_view rest = paths ? paths : "";
   while (!rest.empty()) {

@@ -25,6 +25,7 @@ TEST(Text, RoundTripsWholeModules) {
   expect_round_trip(ModuleContents());
   expect_round_trip(dense_module());
   expect_round_trip(branching_module());
+  expect_round_trip(text_module());
 }
 
 TEST(Text, ReadsAsAListing) {
@@ -129,7 +130,7 @@ struct BadText {
 
 void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.2 producer \"t\"\n"
+#define HEADER "scopevm_module 0.3 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadText kBadTexts[] = {
@@ -173,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadTextTest, ::testing::ValuesIn(kBadTexts),
 
 TEST(Text, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.2 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.3 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.is_ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

@@ -51,6 +51,12 @@ class Transfer {
                    type_text(decl.dtype, decl.dims.size()));
   }
 
+  static Status check_written(RegisterIndex reg, const RegisterState& held) {
+    if (!held.is_read_only) return {};
+    return invalid("register " + std::to_string(reg.value) +
+                   " holds a constant or an input, which is never written");
+  }
+
   static std::string type_text(DType dtype, uint64_t rank) {
     return std::string(name(dtype)) + " of rank " + std::to_string(rank);
   }
@@ -71,6 +77,9 @@ class Transfer {
   Status alloc_tensor(const op::alloc_tensor& in, State& state) const;
   Status alloc_view(const op::alloc_view& in, State& state) const;
   Status device_copy(const op::device_copy& in, const State& state) const;
+  enum class Elements { kTexts, kNumbers };
+  Status text_work(RegisterIndex to, Elements made, RegisterIndex from, Elements read,
+                   const State& state) const;
   Status launch(const op::launch& in, const State& state) const;
   Status shape_function(const op::shape_function& in, const State& state) const;
   Status call(const op::call& in, State& state) const;
@@ -108,12 +117,23 @@ Status Transfer::device_copy(const op::device_copy& in, const State& state) cons
   SCOPEVM_RETURN_IF_ERROR(expect(state, in.from, Kind::kTensor));
   const RegisterState& to = state[in.to.value];
   const RegisterState& from = state[in.from.value];
-  if (to.is_read_only)
-    return invalid("register " + std::to_string(in.to.value) +
-                   " holds a constant or an input, which is never written");
+  SCOPEVM_RETURN_IF_ERROR(check_written(in.to, to));
   if (to.pool != RegisterState::kUnknownPool && to.pool == from.pool)
     return invalid("both tensors lie in pool \"" + module_.pools[to.pool].scope + "\"");
   return {};
+}
+
+Status Transfer::text_work(RegisterIndex to, Elements made, RegisterIndex from, Elements read,
+                           const State& state) const {
+  for (auto [reg, elements] : {std::pair(to, made), std::pair(from, read)}) {
+    SCOPEVM_RETURN_IF_ERROR(expect(state, reg, Kind::kTensor));
+    const DType dtype = state[reg.value].dtype;
+    if ((dtype == DType::kStr) != (elements == Elements::kTexts))
+      return invalid("register " + std::to_string(reg.value) + " holds " +
+                     std::string(name(dtype)) + " elements, not " +
+                     (elements == Elements::kTexts ? "texts" : "numbers"));
+  }
+  return check_written(to, state[to.value]);
 }
 
 // All buffers are on one device, and it has an image.
@@ -204,6 +224,18 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       return device_copy(decode<op::device_copy>(at), state);
     case Opcode::launch:
       return launch(decode<op::launch>(at), state);
+    case Opcode::parse_text: {
+      auto parse = decode<op::parse_text>(at);
+      return text_work(parse.to, Elements::kNumbers, parse.from, Elements::kTexts, state);
+    }
+    case Opcode::format_text: {
+      auto format = decode<op::format_text>(at);
+      return text_work(format.to, Elements::kTexts, format.from, Elements::kNumbers, state);
+    }
+    case Opcode::change_case: {
+      auto change = decode<op::change_case>(at);
+      return text_work(change.to, Elements::kTexts, change.from, Elements::kTexts, state);
+    }
     case Opcode::shape_function:
       return shape_function(decode<op::shape_function>(at), state);
     case Opcode::load_dim: {
@@ -216,7 +248,7 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       auto load = decode<op::load_element>(at);
       SCOPEVM_RETURN_IF_ERROR(expect(state, load.of, Kind::kTensor));
       DType dtype = state[load.of.value].dtype;
-      if (dtype < DType::kF16) return {};
+      if (!is_float(dtype) && dtype != DType::kStr) return {};
       return invalid("elements are " + std::string(name(dtype)) + ", not integers");
     }
     case Opcode::grow_storage: {
