@@ -180,6 +180,7 @@ llvm::ArrayRef<OpRow> contraction_ops();
 llvm::ArrayRef<OpRow> data_dependent_ops();
 llvm::ArrayRef<OpRow> einsum_ops();
 llvm::ArrayRef<OpRow> elementwise_ops();
+llvm::ArrayRef<OpRow> gather_ops();
 llvm::ArrayRef<OpRow> movement_ops();
 llvm::ArrayRef<OpRow> normalisation_ops();
 llvm::ArrayRef<OpRow> quantised_contraction_ops();

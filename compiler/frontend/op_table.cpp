@@ -8,10 +8,10 @@ Handler find_handler(llvm::StringRef op, int opset) {
   static const llvm::StringMap<llvm::SmallVector<OpRow, 2>> table = [] {
     llvm::StringMap<llvm::SmallVector<OpRow, 2>> rows;
     for (llvm::ArrayRef<OpRow> group :
-         {contraction_ops(), data_dependent_ops(), einsum_ops(), elementwise_ops(), movement_ops(),
-          normalisation_ops(), quantised_contraction_ops(), quantised_ops(), range_ops(),
-          recurrent_ops(), reduction_ops(), resize_ops(), sampling_ops(), shape_ops(), signal_ops(),
-          slice_ops(), text_ops(), window_ops()})
+         {contraction_ops(), data_dependent_ops(), einsum_ops(), elementwise_ops(), gather_ops(),
+          movement_ops(), normalisation_ops(), quantised_contraction_ops(), quantised_ops(),
+          range_ops(), recurrent_ops(), reduction_ops(), resize_ops(), sampling_ops(), shape_ops(),
+          signal_ops(), slice_ops(), text_ops(), window_ops()})
       for (const OpRow& row : group) rows[row.op].push_back(row);
     return rows;
   }();

@@ -41,6 +41,13 @@ void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
   printer << ']';
 }
 
+// A dim that a caller names is at least 1 unless more is said of it (--dim n>=0); one that is born
+// during the call may be 0.
+std::optional<DimExpr> named_dim(std::string_view name) {
+  if (name.front() == '$') return std::nullopt;
+  return DimExpr::symbol(name, {.min = 1});
+}
+
 mlir::ParseResult parse_dim(mlir::AsmParser& parser, llvm::SmallVectorImpl<DimExpr>& dims) {
   int64_t literal = 0;
   if (mlir::OptionalParseResult integer = parser.parseOptionalInteger(literal);
@@ -54,7 +61,7 @@ mlir::ParseResult parse_dim(mlir::AsmParser& parser, llvm::SmallVectorImpl<DimEx
   if (parser.parseKeywordOrString(&text)) return mlir::failure();
   std::optional<DimExpr> dim = DimExpr::parse(text);
   if (!dim) return parser.emitError(location) << "'" << text << "' is not a dimension expression";
-  dims.push_back(*dim);
+  dims.push_back(dim->substitute(named_dim));
   return mlir::success();
 }
 

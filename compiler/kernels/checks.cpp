@@ -1,7 +1,7 @@
 // Checks that the shape function makes for an op: see checks.h.
 #include "compiler/kernels/checks.h"
-
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/kernels/dim_trace.h"
 #include "compiler/kernels/generator.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -27,25 +27,6 @@ Side dim_of(mlir::Value value, int64_t axis) {
           DimTrace::name(value) + " dim " + std::to_string(axis)};
 }
 
-// The least value of `e` over the iterations of the loops around `op`, where it falls steadily with
-// their counts: a slice at the count, of an input that is as long as the loop, stays inside.
-DimExpr at_last_iteration(DimExpr e, mlir::Operation* op) {
-  for (auto loop = op->getParentOfType<graph::LoopOp>(); loop;
-       loop = loop->getParentOfType<graph::LoopOp>()) {
-    llvm::ArrayRef<DimExpr> trip_count = loop.getTripCount().getValue();
-    if (trip_count.empty()) continue;
-    auto with = [&](DimExpr count) {
-      return e.substitute([&](std::string_view name) {
-        return name == std::string_view(loop.getIndex()) ? std::optional(count) : std::nullopt;
-      });
-    };
-    std::optional<int64_t> slope =
-        (with(DimExpr::symbol(loop.getIndex().str()) + 1) - e).as_constant();
-    if (slope && *slope < 0) e = with(trip_count.front() - 1);
-  }
-  return e;
-}
-
 class Collector {
  public:
   Collector(mlir::Operation* op, int scope, std::vector<Check>& checks)
@@ -58,13 +39,18 @@ class Collector {
 
   void broadcastable(const Side& a, const Side& b) {
     if (a.dim == b.dim || a.dim.is_constant(1) || b.dim.is_constant(1)) return;
-    add(Check::Kind::kBroadcastable, a, b,
-        a.what + " is {0}, " + b.what + " is {1}; they do not broadcast");
+    std::string message = a.what + " is {0}, " + b.what + " is {1}; they do not broadcast";
+    add(Check::Kind::kBroadcastable, a, b, message);
+    // The result's type is the dim that is never the lesser: it does not tell of 0 beside 1.
+    DimExpr greater = max(a.dim, b.dim);
+    if (greater.is_constant()) return;
+    if (greater == a.dim) at_least(b, {min(greater, 1), a.value, a.what}, message);
+    if (greater == b.dim) at_least(a, {min(greater, 1), b.value, b.what}, message);
   }
 
   // `message` has {0} for a and {1} for b.
   void at_least(const Side& a, const Side& b, const std::string& message) {
-    if (is_never_negative(at_last_iteration(a.dim - b.dim, op_))) return;
+    if (is_never_negative(graph::at_last_iteration(a.dim - b.dim, op_))) return;
     add(Check::Kind::kAtLeast, a, b, message);
   }
 

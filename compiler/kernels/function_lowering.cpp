@@ -176,7 +176,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return lower_loop(loop);
   if (auto claim = mlir::dyn_cast<graph::AssertOp>(op)) {
     Step step{.kind = StepKind::kAssert, .operands = {value_of(claim.getCondition())}};
-    step.message = op_name(op) + ": " + claim.getMessage().str();
+    step.message = "\"" + op_name(op) + "\": " + claim.getMessage().str();
     push(std::move(step));
     return mlir::success();
   }

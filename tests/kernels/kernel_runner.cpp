@@ -13,6 +13,7 @@
 #include "compiler/driver/context.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -118,6 +119,10 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, state.context.get());
   if (!module) return error(StatusCode::kInvalidModel, diagnostics);
+  // Kernels must do at empty dims too.
+  auto may_be_zero = [](std::string_view name) { return std::optional(DimExpr::symbol(name)); };
+  if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
+    return error(StatusCode::kInvalidModel, diagnostics);
   if (fuse && failed(graph::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
   SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
   kernels::KernelModule kernels(state.context.get(), target);

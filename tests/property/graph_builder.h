@@ -65,6 +65,9 @@ class GraphBuilder {
   bool append(const std::string& name, const std::vector<const Node*>& operands,
               const NamedAttributes& attributes = {});
 
+  // The value that was made last.
+  const Node* newest() const { return nodes_.back().get(); }
+
   // A branch or a loop, with random ops in its regions; symbols read from a value. False as above.
   bool append_if();
   bool append_loop();

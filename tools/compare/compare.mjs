@@ -8,6 +8,7 @@
 //     --threads LIST  thread counts (1,2)
 //     --errors-only   no timing
 //     --json          one JSON object a shape, or {model, failure}; table.mjs makes a page of them
+//     --stream STEPS  calls that carry their state from one to the next: stream.mjs
 //     --reference FOLDER   only write ONNX Runtime's inputs and outputs there as .npy
 //
 // An output element agrees when its absolute or its relative error is at most 1e-4. Exits with 1 when
@@ -19,11 +20,12 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 
 import {compareTensors, sumErrors} from './errors.mjs';
-import {defaultShapes, makeInputs, modelNames, parseShape, shapeText} from './inputs.mjs';
+import {boundsOf, defaultShapes, makeInputs, modelNames, parseShape, shapeText} from './inputs.mjs';
 import {writeNpy} from './npy.mjs';
 import * as ort from './onnx_runtime.mjs';
 import {fileName, writeReference} from './reference.mjs';
 import {compileModel, peakBytes, runModule} from './scopevm.mjs';
+import {compareStreams} from './stream.mjs';
 
 const median = values => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -38,6 +40,7 @@ function parseArguments(argv) {
     if (argv[i] === '--rounds') options.rounds = Number(value());
     else if (argv[i] === '--threads') options.threads = value().split(',').map(Number);
     else if (argv[i] === '--reference') options.reference = value();
+    else if (argv[i] === '--stream') options.stream = Number(value());
     else if (argv[i] === '--errors-only') options.errorsOnly = true;
     else if (argv[i] === '--json') options.json = true;
     else if (argv[i].startsWith('--')) usage(`unknown option ${argv[i]}`);
@@ -49,7 +52,7 @@ function parseArguments(argv) {
 
 function usage(message) {
   console.error(`compare: ${message}\nusage: ./dev compare MODEL [NAME=NUMBER,...] [--rounds N] ` +
-                '[--threads 1,2] [--errors-only] [--json] [--reference FOLDER]');
+                '[--threads 1,2] [--errors-only] [--stream STEPS] [--json] [--reference FOLDER]');
   process.exit(2);
 }
 
@@ -125,6 +128,17 @@ function print(result) {
                 `${m.lower_bound_bytes}, ${m.allocations} allocations`);
 }
 
+function reportStream(result, options) {
+  const e = result.errors;
+  if (options.json) console.log(JSON.stringify(result));
+  else
+    console.log(`  ${result.stream}: ${result.steps} steps, abs ${e.abs.toExponential(2)} ` +
+                `(last step ${result.last.toExponential(2)}), ${e.bad} of ${e.count} elements beyond 1e-4` +
+                (result.differing_tokens === undefined ? '' :
+                                                         `, ${result.differing_tokens} tokens differ`));
+  if (e.bad > 0 || result.differing_tokens > 0) process.exitCode = 1;
+}
+
 // The bound must be exact: what the formulas say is what the call used.
 const offends = memory => (memory ?? []).filter(m => m.bound_bytes !== m.peak_bytes);
 
@@ -133,7 +147,7 @@ async function compareModel({file, name}, shapes, options) {
   const sessions = {};
   try {
     const module = path.join(work, `${name}.bc`);
-    const compileSeconds = compileModel(file, module);
+    const compileSeconds = compileModel(file, module, boundsOf(name));
     if (!options.json)
       console.log(`${name}: compiled in ${compileSeconds.toFixed(1)} s; ONNX Runtime ${ort.version}`);
     const creation = [];
@@ -144,6 +158,12 @@ async function compareModel({file, name}, shapes, options) {
         await sessions[threads]?.release();
         sessions[threads] = session;
       }
+    }
+    if (options.stream) {
+      for (const result of await compareStreams(sessions[options.threads[0]], name, module,
+                                                options.stream, work))
+        reportStream({model: name, ...result}, options);
+      return;
     }
     for (const shape of shapes) {
       const result = await compareShape({file, name, module, sessions, options, work}, shape);
@@ -163,9 +183,10 @@ async function main() {
   const options = parseArguments(process.argv.slice(2));
   const [wanted, ...rest] = options.positional;
   const asked = rest.map(parseShape);
+  if (options.stream !== undefined && !(options.stream > 0)) usage('--stream needs a number of steps');
   for (const name of wanted === 'all' ? modelNames() : [wanted]) {
     const model = findModel(name);
-    const shapes = asked.length ? asked : defaultShapes(model.name) ?? usage('which SHAPE?');
+    const shapes = asked.length ? asked : defaultShapes(model.name, options.errorsOnly) ?? usage('which SHAPE?');
     try {
       if (options.reference) await writeReference(options.reference, model, shapes);
       else await compareModel(model, shapes, options);

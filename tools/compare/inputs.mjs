@@ -6,20 +6,31 @@ const cross = (a, b) => a.flatMap(x => b.map(y => ({...x, ...y})));
 const kBatches = [{batch: 1}, {batch: 3}];
 const kBertShapes = cross(kBatches, [{length: 7}, {length: 26}, {length: 128}]);
 const kImage = {shapes: kBatches};
+const kLstm = {
+  shapes: cross(kBatches, [{length: 10}, {length: 50}]),
+  checked: [1, 7, 26, 64, 113].map(length => ({batch: 1, length})),
+};
 
 // By model name: `dims` overrides the dims of inputs, `shapes` are the default shapes, `values` are
 // by input name, called with (flat index, dims of the input, the shape, a random number in [0,1)).
+// `checked` are more shapes, where only the results are compared, `bounds` what --dim says.
 const kModels = {
   ocr_rec: {
     dims: {x: ['n', 3, 48, 'w']},
     shapes: cross([{n: 1}, {n: 6}], [{w: 100}, {w: 320}, {w: 733}]),
+    checked: [8, 33, 64, 97, 160, 215, 256, 401, 512, 640, 991, 1280].map(w => ({n: 1, w})),
   },
-  ocr_det: {dims: {x: ['n', 3, 'h', 'w']}, shapes: [{n: 1, h: 320, w: 320}, {n: 1, h: 640, w: 480}]},
+  ocr_det: {
+    dims: {x: ['n', 3, 'h', 'w']},
+    shapes: [{n: 1, h: 320, w: 320}, {n: 1, h: 640, w: 480}],
+    checked: [{n: 1, h: 736, w: 1280}],
+  },
   ocr_cls: {dims: {x: ['n', 3, 48, 192]}, shapes: [{n: 1}, {n: 6}]},
   silero_vad: {
     dims: {input: ['n', 'samples'], state: [2, 'n', 128]},
     shapes: [{n: 1, samples: 512}, {n: 4, samples: 512}],
-    values: {sr: () => 16000},
+    checked: [{n: 1, samples: 256}, {n: 3, samples: 256}],
+    values: {sr: (i, dims, shape) => shape.samples === 256 ? 8000 : 16000},
   },
   mobilenet_v2: kImage,
   resnet50: kImage,
@@ -27,14 +38,16 @@ const kModels = {
   bert_2layer: {shapes: kBertShapes},
   gpt2_decode: {
     dims: {attention_mask: ['batch', 'past+length']},
+    bounds: ['past>=0'],
     shapes: cross(kBatches, [{length: 1, past: 7}, {length: 1, past: 128}, {length: 5, past: 26}]),
+    checked: [0, 1, 32, 511].map(past => ({batch: 1, length: 1, past})),
     values: {
       input_ids: (i, dims, shape, random) => Math.floor(random * 50257),
       position_ids: (i, dims, shape) => shape.past + i % shape.length,
     },
   },
-  lstm_op: {shapes: cross(kBatches, [{length: 10}, {length: 50}])},
-  lstm_loop: {shapes: cross(kBatches, [{length: 10}, {length: 50}])},
+  lstm_op: kLstm,
+  lstm_loop: kLstm,
   digits: {shapes: [{n: 1}, {n: 16}]},
 };
 
@@ -50,9 +63,12 @@ const kValues = {
 
 export const modelNames = () => Object.keys(kModels);
 
-export function defaultShapes(model) {
-  return kModels[model]?.shapes;
+export function defaultShapes(model, all) {
+  const {shapes, checked = []} = kModels[model] ?? {};
+  return all && shapes ? [...shapes, ...checked] : shapes;
 }
+
+export const boundsOf = model => kModels[model]?.bounds ?? [];
 
 // "batch=3,length=7" -> {batch: 3, length: 7}
 export function parseShape(text) {

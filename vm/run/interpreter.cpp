@@ -209,7 +209,8 @@ bool Interpreter::execute(const op::branch_less& in) {
 }
 
 bool Interpreter::execute(const op::fail& in) {
-  return fail(StatusCode::kInvalidArgument, contents_.messages[in.text.value]);
+  status_ = Status(StatusCode::kInvalidArgument, contents_.messages[in.text.value]);
+  return false;
 }
 
 bool Interpreter::execute(const op::call& in) {

@@ -207,33 +207,8 @@ Values tile(Node& n) {
                         {n.attr("repeats", n.dims_of(n.input(1), "the repeat count"))});
 }
 
-// --- Gather and scatter. ------------------------------------------------------------------------
-
-template <typename Op>
-Values gather_along(Node& n) {
-  Value x = n.input(0);
-  return n.emit<Op>({x, n.input(1)}, {n.attr("axis", n.axis(n.integer("axis", 0), n.rank(x)))});
-}
-
-Values gather_nd(Node& n) {
-  return n.emit<GatherNdOp>({n.input(0), n.input(1)},
-                            {n.attr("batch_dims", n.integer("batch_dims", 0))});
-}
-
-mlir::NamedAttribute reduction(Node& n) {
-  return n.attr("reduction", llvm::StringRef(n.text("reduction", "none")));
-}
-
-Values scatter_elements(Node& n) {
-  Value x = n.input(0);
-  return n.emit<ScatterElementsOp>(
-      {x, n.input(1), n.input(2)},
-      {n.attr("axis", n.axis(n.integer("axis", 0), n.rank(x))), reduction(n)});
-}
-
-Values scatter_nd(Node& n) {
-  return n.emit<ScatterNdOp>({n.input(0), n.input(1), n.input(2)}, {reduction(n)});
-}
+// --- Indices and order.
+// ---------------------------------------------------------------------------
 
 Values one_hot(Node& n) {
   Value indices = n.input(0), depth = n.input(1);
@@ -327,16 +302,10 @@ constexpr OpRow kRows[] = {
     {"CenterCropPad", 18, center_crop_pad},
     {"Concat", 4, concat},
     {"DepthToSpace", 1, depth_to_space},
-    {"Gather", 1, gather_along<GatherOp>},
-    {"GatherElements", 11, gather_along<GatherElementsOp>},
-    {"GatherND", 11, gather_nd},
     {"OneHot", 9, one_hot},
     {"Pad", 2, pad_with_attributes},
     {"Pad", 11, pad},
     {"ReverseSequence", 10, reverse_sequence},
-    {"Scatter", 9, scatter_elements},
-    {"ScatterElements", 11, scatter_elements},
-    {"ScatterND", 11, scatter_nd},
     {"SpaceToDepth", 1, space_to_depth},
     {"Split", 2, split},
     {"Tile", 6, tile},

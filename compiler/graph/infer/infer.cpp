@@ -3,8 +3,9 @@
 //   movement.cpp         ops that move elements, and values
 #include "compiler/graph/infer/infer.h"
 
-#include "compiler/shapes/dim_text.h"
+#include <set>
 
+#include "compiler/shapes/dim_text.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -47,6 +48,40 @@ bool may_be_equal(DimExpr a, DimExpr b) {
   return difference.min <= 0 && difference.max >= 0;
 }
 
+namespace {
+
+using Parts = std::set<DimExpr>;
+
+// What dims become that are equal but for ones: the greatest, and 0 where one is 0. The least is
+// left out where none can be 0.
+DimExpr broadcast(const Parts& parts) {
+  DimExpr greatest = *parts.begin(), least = 1;
+  for (DimExpr part : parts) {
+    greatest = max(greatest, part);
+    least = min(least, part);
+  }
+  return greatest * least;
+}
+
+// The dims whose broadcast `dim` is, so that one that comes again adds nothing.
+Parts broadcast_parts(DimExpr dim) {
+  for (DimExpr factor : dim.operands())
+    if (dim.kind() == DimExpr::Kind::kMul && factor.kind() == DimExpr::Kind::kMax) {
+      Parts parts(factor.operands().begin(), factor.operands().end());
+      if (broadcast(parts) == dim) return parts;
+    }
+  if (dim.kind() != DimExpr::Kind::kMax) return {dim};
+  Parts parts(dim.operands().begin(), dim.operands().end());
+  return broadcast(parts) == dim ? parts : Parts{dim};
+}
+
+Parts joined(Parts a, const Parts& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   if (a == b || b.is_constant(1)) return a;
   if (a.is_constant(1)) return b;
@@ -54,7 +89,10 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // A constant other than 1 leaves the symbolic one no choice but itself or 1.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  return max(a, b);
+  // One that is never the lesser: that no 0 stands beside a 1 is checked
+  // (compiler/kernels/checks.cpp).
+  if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
+  return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));
 }
 
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,

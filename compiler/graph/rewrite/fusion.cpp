@@ -1,4 +1,5 @@
-// Fusion: forms an sv.group of ops that become one kernel: a contraction with its epilogue, or
+// Fusion: forms an sv.group of ops that become one kernel: a contraction with its epilogue,
+// attention (a product, its epilogue, softmax, a product), or
 // elementwise ops over one iteration space, among them at most one softmax or layer_norm along the
 // last dim, or a reduction at the end.
 //
@@ -102,6 +103,15 @@ mlir::Operation* next_member(const Group& group) {
   return next;
 }
 
+// The softmax of a product, and the product with it, where one kernel computes them all.
+void take_attention(Group& group) {
+  kernels::AttentionTail tail = kernels::attention_tail(group.front(), group.back()->getResult(0));
+  if (!tail.softmax) return;
+  group.insert(tail.softmax);
+  group.insert(tail.product);
+  if (inputs_of(group).size() > kMaxInputs) group.pop_back(), group.pop_back();
+}
+
 Group grow(mlir::Operation* first) {
   Group group;
   group.insert(first);
@@ -113,6 +123,7 @@ Group grow(mlir::Operation* first) {
     if (is_closed(group) && inputs_of(group).size() <= kMaxInputs) closed = group.size();
   }
   while (group.size() > closed) group.pop_back();
+  if (is_contraction(first)) take_attention(group);
   return group;
 }
 

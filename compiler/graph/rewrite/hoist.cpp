@@ -228,7 +228,8 @@ class RowHoister {
 };
 
 bool hoist_from(LoopOp loop) {
-  bool changed = hoist_invariants(loop);
+  bool changed = drop_checks(loop);
+  changed |= hoist_invariants(loop);
   changed |= slice_gathers(loop);
   while (std::optional<SplitLoop> split = split_loop(loop)) {
     RowHoister(split->first).run();

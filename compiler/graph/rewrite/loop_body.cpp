@@ -57,4 +57,33 @@ bool is_outside(mlir::Value value, LoopOp loop) {
   return !loop.getBody().isAncestor(value.getParentRegion());
 }
 
+DimExpr at_last_iteration(DimExpr e, mlir::Operation* op) {
+  for (auto loop = op->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>()) {
+    llvm::ArrayRef<DimExpr> trip_count = loop.getTripCount().getValue();
+    if (trip_count.empty()) continue;
+    auto with = [&](DimExpr count) {
+      return e.substitute([&](std::string_view name) {
+        return name == std::string_view(loop.getIndex()) ? std::optional(count) : std::nullopt;
+      });
+    };
+    std::optional<int64_t> slope =
+        (with(DimExpr::symbol(loop.getIndex().str()) + 1) - e).as_constant();
+    if (slope && *slope < 0) e = with(trip_count.front() - 1);
+  }
+  return e;
+}
+
+bool drop_checks(LoopOp loop) {
+  bool changed = false;
+  for (mlir::Operation& op : llvm::make_early_inc_range(loop.getBody().front())) {
+    auto check = mlir::dyn_cast<RequireOp>(op);
+    if (!check || check.getKind() != "at_least") continue;
+    llvm::ArrayRef<DimExpr> sides = check.getDims().getValue();
+    if (!is_never_negative(at_last_iteration(sides[0] - sides[1], check))) continue;
+    check.erase();
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace scopevm::graph

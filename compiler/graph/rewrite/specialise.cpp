@@ -44,20 +44,65 @@ class Specialiser {
         op->setAttr(attribute.getName(),
                     DimsAttr::get(op->getContext(), replaced(dims.getValue())));
     if (auto inferred = mlir::dyn_cast<mlir::InferTypeOpInterface>(op)) return infer(inferred);
+    if (auto branch = mlir::dyn_cast<IfOp>(op)) return run(branch);
+    if (auto loop = mlir::dyn_cast<LoopOp>(op)) return run(loop);
+    if (auto group = mlir::dyn_cast<GroupOp>(op)) return run(group);
     for (mlir::OpResult result : op->getResults()) result.setType(replaced(result.getType()));
-    auto group = mlir::dyn_cast<GroupOp>(op);
-    for (mlir::Region& region : op->getRegions())
-      for (mlir::Block& block : region) {
-        for (mlir::BlockArgument argument : block.getArguments())
-          argument.setType(group ? group->getOperand(argument.getArgNumber()).getType()
-                                 : replaced(argument.getType()));
-        if (failed(run(block))) return mlir::failure();
-        if (!group) continue;
-        for (auto [result, yielded] :
-             llvm::zip(op->getResults(), block.getTerminator()->getOperands()))
-          result.setType(yielded.getType());
-      }
     return mlir::success();
+  }
+
+  llvm::LogicalResult run(GroupOp group) {
+    mlir::Block& block = group.getBody().front();
+    for (auto [argument, operand] : llvm::zip(block.getArguments(), group->getOperands()))
+      argument.setType(operand.getType());
+    if (failed(run(block))) return mlir::failure();
+    for (auto [result, yielded] : llvm::zip(group->getResults(), yields(block)))
+      result.setType(yielded.getType());
+    return mlir::success();
+  }
+
+  llvm::LogicalResult run(IfOp branch) {
+    for (mlir::Region& region : branch->getRegions())
+      if (failed(run(region.front()))) return mlir::failure();
+    for (auto [result, yielded] : llvm::zip(branch->getResults(), yields(branch.getThen().front())))
+      flow(yielded.getType(), branch.getSymbols(), result);
+    return mlir::success();
+  }
+
+  llvm::LogicalResult run(LoopOp loop) {
+    mlir::Block& block = loop.getBody().front();
+    for (auto [argument, initial] : llvm::zip(block.getArguments(), loop.getInitial()))
+      flow(initial.getType(), loop.getCarriedSymbols(), argument);
+    if (failed(run(block))) return mlir::failure();
+    size_t carried = block.getNumArguments();
+    mlir::ValueRange parts = yields(block).drop_front(loop.getHasCondition() ? 1 : 0);
+    for (auto [i, result] : llvm::enumerate(loop->getResults())) {
+      if (i < carried) {
+        flow(block.getArgument(i).getType(), loop.getSymbols(), result);
+        continue;
+      }
+      auto part = mlir::cast<TensorType>(parts[i].getType());
+      llvm::SmallVector<DimExpr> dims(part.getShape());
+      dims.insert(dims.begin(), mlir::cast<TensorType>(replaced(result.getType())).getDim(0));
+      flow(part.withShape(dims), loop.getSymbols(), result);
+    }
+    return mlir::success();
+  }
+
+  static mlir::ValueRange yields(mlir::Block& block) {
+    return block.getTerminator()->getOperands();
+  }
+
+  // What flows into `to` gives it its dims, but for those that are symbols of `open`.
+  static void flow(mlir::Type from, mlir::ArrayAttr open, mlir::Value to) {
+    auto source = mlir::cast<TensorType>(from), old = mlir::cast<TensorType>(to.getType());
+    llvm::SmallVector<DimExpr> dims(source.getShape());
+    for (auto [dim, kept] : llvm::zip(dims, old.getShape()))
+      if (kept.kind() == DimExpr::Kind::kSymbol &&
+          llvm::is_contained(open.getAsValueRange<mlir::StringAttr>(),
+                             llvm::StringRef(kept.symbol_name())))
+        dim = kept;
+    to.setType(old.withShape(dims));
   }
 
   static llvm::LogicalResult infer(mlir::InferTypeOpInterface op) {

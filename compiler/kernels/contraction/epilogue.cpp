@@ -118,9 +118,9 @@ Value Epilogue::load(Emitter& e, const Launch& launch, const Tensor& tensor, Val
   return load_convert(e.builder, e.location, dtype, stored);
 }
 
-void Epilogue::emit(Emitter& e, const Launch& launch, Value sum, Value row, Value column,
-                    int64_t lanes, Value mask) {
-  llvm::DenseMap<Value, Value> values;
+Epilogue::ValueMap Epilogue::evaluate(Emitter& e, const Launch& launch, Value sum, Value row,
+                                      Value column, int64_t lanes, Value mask) {
+  ValueMap values;
   llvm::ArrayRef<Tensor> operands = operands_;
   if (bias_) {
     sum = add(e, sum, load(e, launch, operands.front(), row, column, lanes, mask));
@@ -140,6 +140,12 @@ void Epilogue::emit(Emitter& e, const Launch& launch, Value sum, Value row, Valu
     for (Value operand : op->getOperands()) arguments.push_back(values[operand]);
     values[op->getResult(0)] = emit_elementwise(e.builder, op, arguments);
   }
+  return values;
+}
+
+void Epilogue::emit(Emitter& e, const Launch& launch, Value sum, Value row, Value column,
+                    int64_t lanes, Value mask) {
+  ValueMap values = evaluate(e, launch, sum, row, column, lanes, mask);
   for (const Tensor& tensor : results_) {
     Value stored = store_convert(e.builder, e.location, tensor.access.dtype, values[tensor.value]);
     Value position = at(e, launch, tensor, row, column);

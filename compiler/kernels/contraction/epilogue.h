@@ -22,8 +22,13 @@ class Epilogue {
 
   // In the body, once per batch element: where its operands and results start.
   void enter(Emitter& emit, const Launch& launch, mlir::ValueRange batch_coordinates);
-  // Finishes one element (lanes == 1) or `lanes` elements of one row; `mask` is null for all lanes.
-  // `sum` has the arithmetic type of the contraction's element type.
+  // The contraction's result, and what the group makes of it, for one element (lanes == 1) or
+  // `lanes` elements of one row; `mask` is null for all lanes. `sum` has the arithmetic type of the
+  // contraction's element type.
+  using ValueMap = llvm::DenseMap<mlir::Value, mlir::Value>;
+  ValueMap evaluate(Emitter& emit, const Launch& launch, mlir::Value sum, mlir::Value row,
+                    mlir::Value column, int64_t lanes, mlir::Value mask);
+  // Evaluates, and stores the group's results.
   void emit(Emitter& emit, const Launch& launch, mlir::Value sum, mlir::Value row,
             mlir::Value column, int64_t lanes, mlir::Value mask);
 

@@ -26,6 +26,25 @@ struct FusedContraction {
 // Fails with a diagnostic when `op` is no group that the generators handle.
 llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op);
 
+// softmax(epilogue(a b)) c, softmax along the last dim: what attention does with queries, keys and
+// values.
+struct FusedAttention {
+  FusedContraction scores;   // a b and its epilogue; no results
+  mlir::Value score;         // what the softmax takes: the scores' last value
+  FusedContraction product;  // with c
+};
+
+// Empty when `op` is no group of that form.
+std::optional<FusedAttention> match_attention(mlir::Operation* op);
+
+// The softmax behind `score`, which a product and an epilogue behind it have made, and the product
+// behind the softmax, when one kernel can compute them all; else nulls.
+struct AttentionTail {
+  mlir::Operation* softmax = nullptr;
+  mlir::Operation* product = nullptr;
+};
+AttentionTail attention_tail(mlir::Operation* contraction, mlir::Value score);
+
 // How the dims of a contraction's result fall into batch, rows and columns: [0, rows), [rows,
 // columns), [columns, rank). Rows and columns are one loop each, whatever their number of dims.
 struct OutputAxes {

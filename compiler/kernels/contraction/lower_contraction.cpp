@@ -4,6 +4,10 @@
 namespace scopevm::kernels {
 
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context) {
+  if (std::optional<FusedAttention> attention = match_attention(op)) {
+    lower_attention(*attention, context);
+    return mlir::success();
+  }
   llvm::FailureOr<FusedContraction> fused = match_contraction(op);
   if (failed(fused)) return mlir::failure();
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {

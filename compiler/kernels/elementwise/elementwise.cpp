@@ -46,11 +46,17 @@ Term sigmoid(Term x) {
   return 1.0 / (make<math::ExpOp>(0.0 - x) + 1.0);
 }
 
+// max(x, 0) + log(1 + u), u = e^-|x|. log(1+u) from log w, w = 1+u rounded, scaled by u / (w-1),
+// which makes up for the rounding. (MLIR lowers log1p to log(1 + u), rounding and all.)
 Term softplus(Term x) {
-  if (x.element().isF32()) return softplus_f32(x);
   Term zero = x.number(0.0);
-  Term magnitude = make<math::AbsFOp>(x);
-  return choose(less(x, zero), zero, x) + make<math::Log1pOp>(make<math::ExpOp>(zero - magnitude));
+  Term positive = choose(less(x, zero), zero, x);
+  Term u = by_width<math::ExpOp>(choose(less(x, zero), x, zero - x), exp_f32);
+  Term w = u + 1.0;
+  Term lost = w - 1.0;
+  Term is_tiny = equal(lost, zero);
+  Term safe = choose(is_tiny, x.number(1.0), lost);
+  return positive + choose(is_tiny, u, by_width<math::LogOp>(w, log_f32) * (u / safe));
 }
 
 Term absolute(Term x, bool is_unsigned) {

@@ -101,17 +101,4 @@ Term erf_f32(Term x) {
 // e^-x overflows to infinity where the result is 0.
 Term sigmoid_f32(Term x) { return 1.0 / (exp_f32(0.0 - x) + 1.0); }
 
-// max(x, 0) + log(1 + u), u = e^-|x|. log(1+u) from log w, w = 1+u rounded, scaled by u / (w-1),
-// which makes up for the rounding.
-Term softplus_f32(Term x) {
-  Term zero = x.number(0.0);
-  Term positive = choose(less(x, zero), zero, x);
-  Term u = exp_f32(choose(less(x, zero), x, zero - x));
-  Term w = u + 1.0;
-  Term lost = w - 1.0;
-  Term tiny = equal(lost, zero);
-  Term safe = choose(tiny, x.number(1.0), lost);
-  return positive + choose(tiny, u, log_f32(w) * (u / safe));
-}
-
 }  // namespace scopevm::kernels

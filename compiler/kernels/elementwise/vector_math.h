@@ -1,7 +1,7 @@
 // Transcendental functions in basic arithmetic, for f32 scalars and vectors: no call, no table, so
 // they run at vector speed on every target. Special values are IEEE's: exp(-inf) is 0, log(0) is
 // -inf, NaN stays NaN. Largest relative errors, against f64 over the whole range:
-//   exp 1e-7, log 1e-7 (absolute 2e-7 near 1), tanh 4e-7, erf 5e-7, sigmoid 3e-7, softplus 5e-7
+//   exp 1e-7, log 1e-7 (absolute 2e-7 near 1), tanh 4e-7, erf 5e-7, sigmoid 3e-7
 #pragma once
 
 #include "compiler/kernels/elementwise/term.h"
@@ -13,6 +13,5 @@ Term log_f32(Term x);
 Term tanh_f32(Term x);
 Term erf_f32(Term x);
 Term sigmoid_f32(Term x);
-Term softplus_f32(Term x);
 
 }  // namespace scopevm::kernels

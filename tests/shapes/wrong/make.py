@@ -55,6 +55,14 @@ def words():
          [("table", np.arange(10, dtype=np.float32).reshape(5, 2))])
 
 
+def shelf():
+    """The fifth row of x, and the fifth of four columns."""
+    save("shelf", [node("Gather", ["x", "at"], ["row"], axis=0)], [value("x", ["n", 4])],
+         [value("row", None)], [("at", i64(4))])
+    save("column", [node("Gather", ["x", "at"], ["column"], axis=1)], [value("x", ["n", 4])],
+         [value("column", None)], [("at", i64(4))])
+
+
 def picked():
     """GatherElements and ScatterElements along axis 1."""
     save("picked", [
@@ -117,5 +125,5 @@ def tensors():
     np.save(os.path.join(FOLDER, "ids_absurd.npy"), i64(1 << 62))
 
 
-for make in (rows, heads, like, words, picked, parts, squeezed, joined, huge, masked, tensors):
+for make in (rows, heads, like, words, shelf, picked, parts, squeezed, joined, huge, masked, tensors):
     make()

@@ -136,7 +136,10 @@ class ImageConv {
         .first_row = e_.mul(group, launch_[rows_]),
         .first_column = first,
         .columns = e_.min(e_.sub(launch_[positions_], first), e_.index(kPanelColumns))};
-    emit_block(e_, context_.kernels().target(), launch_, epilogue_, operands);
+    emit_block(e_, context_.kernels().target(), operands,
+               [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
+                 epilogue_.emit(e_, launch_, sums, row, column, lanes, mask);
+               });
   }
 
   const FusedContraction& fused_;

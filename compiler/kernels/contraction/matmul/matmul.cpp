@@ -147,7 +147,10 @@ class MatMul {
                            .first_row = e_.index(0),
                            .first_column = first,
                            .columns = columns};
-    emit_block(e_, context_.kernels().target(), launch_, epilogue_, operands);
+    emit_block(e_, context_.kernels().target(), operands,
+               [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
+                 epilogue_.emit(e_, launch_, sums, row, column, lanes, mask);
+               });
   }
 
   const FusedContraction& fused_;

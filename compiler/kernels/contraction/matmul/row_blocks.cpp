@@ -7,9 +7,9 @@ namespace scopevm::kernels {
 
 using mlir::Value;
 
-RowBlocks::RowBlocks(DimExpr rows) : rows(rows) {
+RowBlocks::RowBlocks(DimExpr rows, int64_t most_tiles) : rows(rows) {
   tiles = ceildiv(rows, kTileRows);
-  DimExpr at_least = max(ceildiv(tiles, kBlockTiles), 1);
+  DimExpr at_least = max(ceildiv(tiles, most_tiles), 1);
   tiles_per_block = max(ceildiv(tiles, at_least), 1);
   blocks = ceildiv(tiles, tiles_per_block);
 }
@@ -50,8 +50,8 @@ void emit_tiles(Emitter& e, const BlockOperands& o, Value first_tile, Value last
   });
 }
 
-void emit_finish(Emitter& e, const Target& target, const Launch& launch, Epilogue& epilogue,
-                 const BlockOperands& o, Value first_row, Value last_row) {
+void emit_finish(Emitter& e, const Target& target, const BlockOperands& o, Value first_row,
+                 Value last_row, TakeSums take) {
   int64_t lanes = target.lanes(4);
   auto type = mlir::VectorType::get({lanes}, mlir::getElementTypeOrSelf(o.scratch.getType()));
   e.loop(e.index(0), e.sub(last_row, first_row), 1, [&](Value r) {
@@ -62,23 +62,21 @@ void emit_finish(Emitter& e, const Target& target, const Launch& launch, Epilogu
       Value column = e.add(o.first_column, j);
       Value left = e.sub(o.columns, j);
       e.when(
-          e.less_equal(e.index(lanes), left),
-          [&] { epilogue.emit(e, launch, sum, row, column, lanes, nullptr); },
-          [&] { epilogue.emit(e, launch, sum, row, column, lanes, e.mask(left, lanes)); });
+          e.less_equal(e.index(lanes), left), [&] { take(sum, row, column, lanes, nullptr); },
+          [&] { take(sum, row, column, lanes, e.mask(left, lanes)); });
     });
   });
 }
 
 }  // namespace
 
-void emit_block(Emitter& e, const Target& target, const Launch& launch, Epilogue& epilogue,
-                const BlockOperands& o) {
+void emit_block(Emitter& e, const Target& target, const BlockOperands& o, TakeSums take) {
   Value first_tile = e.mul(o.block, o.tiles_per_block);
   Value last_tile = e.min(e.add(first_tile, o.tiles_per_block), o.tiles);
   Value first_row = tile_start(e, first_tile, o.rows, o.tiles);
   Value last_row = tile_start(e, last_tile, o.rows, o.tiles);
   emit_tiles(e, o, first_tile, last_tile, first_row);
-  emit_finish(e, target, launch, epilogue, o, first_row, last_row);
+  emit_finish(e, target, o, first_row, last_row, take);
 }
 
 }  // namespace scopevm::kernels

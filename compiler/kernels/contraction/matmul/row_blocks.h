@@ -9,7 +9,7 @@
 namespace scopevm::kernels {
 
 struct RowBlocks {
-  explicit RowBlocks(DimExpr rows);
+  explicit RowBlocks(DimExpr rows, int64_t most_tiles = kBlockTiles);
   DimExpr rows, tiles, tiles_per_block, blocks;
   // Rows that a block has at most.
   DimExpr block_rows() const { return tiles_per_block * DimExpr(kTileRows); }
@@ -22,7 +22,7 @@ DimExpr depth_blocks(DimExpr depth);
 // as a few rows do.
 DimExpr item_grain(DimExpr rows, DimExpr depth);
 
-// The body of one work item: a block of rows times one panel, then the epilogue.
+// A block of rows times one panel; what takes the sums gets the coordinates of its epilogue.
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
   RowFormat format;
@@ -41,7 +41,9 @@ struct BlockOperands {
 // First row of tile `tile`.
 mlir::Value tile_start(Emitter& emit, mlir::Value tile, mlir::Value rows, mlir::Value tiles);
 
-void emit_block(Emitter& emit, const Target& target, const Launch& launch, Epilogue& epilogue,
-                const BlockOperands& operands);
+// Takes sums of `lanes` neighbours in a row, or the first of them where `mask` is not null.
+using TakeSums = llvm::function_ref<void(mlir::Value sums, mlir::Value row, mlir::Value column,
+                                         int64_t lanes, mlir::Value mask)>;
+void emit_block(Emitter& emit, const Target& target, const BlockOperands& operands, TakeSums take);
 
 }  // namespace scopevm::kernels

@@ -1,0 +1,117 @@
+// ONNX ops that pick or write elements at indices: Gather*, Scatter*.
+//
+// The graph ops keep inside of x whatever the indices are; an index that is outside is an error
+// here, as ONNX has it. What can be said of it before the call is, what the dims decide is checked
+// with them, and what only the data decide costs one pass over the indices.
+#include <algorithm>
+
+#include "compiler/frontend/movement/formula.h"
+#include "compiler/graph/constant_array.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+std::string range_text(llvm::ArrayRef<DimExpr> sizes) {
+  std::string text;
+  for (DimExpr size : sizes)
+    text += (text.empty() ? "[" : ", [") + (DimExpr(0) - size).str() + ", " + size.str() + ")";
+  return text;
+}
+
+void require_index(Node& n, DimExpr index, DimExpr size) {
+  n.require_at_least(size - DimExpr(1), index, "index {1} is above {0}, the last one");
+  n.require_at_least(index, DimExpr(0) - size,
+                     "index {0} is below {1}, the first one from the end");
+}
+
+// The least and the greatest of each column stand for all of them.
+void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<DimExpr> sizes) {
+  auto columns = static_cast<int64_t>(sizes.size());
+  for (int64_t column = 0; column < columns; ++column) {
+    int64_t least = 0, greatest = 0;
+    for (int64_t i = column; i < indices.count(); i += columns) {
+      least = std::min(least, indices.integer(i));
+      greatest = std::max(greatest, indices.integer(i));
+    }
+    if (indices.count() == 0) continue;
+    require_index(n, least, sizes[static_cast<size_t>(column)]);
+    require_index(n, greatest, sizes[static_cast<size_t>(column)]);
+  }
+}
+
+// Every index is in [-size, size). Several sizes: the last dim of the indices goes through them.
+void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
+  if (n.has_failed() || sizes.empty()) return;
+  if (auto constant = indices.getDefiningOp<ConstantOp>())
+    return require_constants(n, ConstantArray(constant), sizes);
+  if (n.is_known(indices)) {
+    Dims known = n.dims_of(indices, "the indices", Node::Sign::kAny);
+    for (size_t i = 0; i < known.size(); ++i) require_index(n, known[i], sizes[i % sizes.size()]);
+    return;
+  }
+  Formula index = Formula(n, indices).as(DType::kI64);
+  Formula size(n, n.dims_value(Dims(sizes), sizes.size() == 1));
+  Formula is_inside = (index < size) & (0.0 - size <= index);
+  Ints axes(static_cast<size_t>(is_inside.rank()));
+  for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
+  n.require(n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", axes), n.attr("keep_dims", false)}),
+            "an index is outside of " + range_text(sizes));
+}
+
+template <typename Op>
+Values gather_along(Node& n) {
+  Value x = n.input(0), indices = n.input(1);
+  int64_t axis = n.axis(n.integer("axis", 0), n.rank(x));
+  if (!n.has_failed()) require_indices(n, indices, {n.dim(x, axis)});
+  return n.emit<Op>({x, indices}, {n.attr("axis", axis)});
+}
+
+// The sizes that the last dim of the indices goes through. What does not fit is the op's to say.
+void require_tuples(Node& n, Value x, Value indices, int64_t batch) {
+  if (n.has_failed() || n.rank(indices) == 0) return;
+  std::optional<int64_t> length = n.shape(indices).back().as_constant();
+  if (batch < 0 || !length || *length < 0 || *length > n.rank(x) - batch) return;
+  require_indices(n, indices,
+                  n.shape(x).slice(static_cast<size_t>(batch), static_cast<size_t>(*length)));
+}
+
+Values gather_nd(Node& n) {
+  Value x = n.input(0), indices = n.input(1);
+  int64_t batch = n.integer("batch_dims", 0);
+  require_tuples(n, x, indices, batch);
+  return n.emit<GatherNdOp>({x, indices}, {n.attr("batch_dims", batch)});
+}
+
+mlir::NamedAttribute reduction(Node& n) {
+  return n.attr("reduction", llvm::StringRef(n.text("reduction", "none")));
+}
+
+Values scatter_elements(Node& n) {
+  Value x = n.input(0), indices = n.input(1);
+  int64_t axis = n.axis(n.integer("axis", 0), n.rank(x));
+  if (!n.has_failed()) require_indices(n, indices, {n.dim(x, axis)});
+  return n.emit<ScatterElementsOp>({x, indices, n.input(2)}, {n.attr("axis", axis), reduction(n)});
+}
+
+Values scatter_nd(Node& n) {
+  Value x = n.input(0), indices = n.input(1);
+  require_tuples(n, x, indices, 0);
+  return n.emit<ScatterNdOp>({x, indices, n.input(2)}, {reduction(n)});
+}
+
+constexpr OpRow kRows[] = {
+    {"Gather", 1, gather_along<GatherOp>},
+    {"GatherElements", 11, gather_along<GatherElementsOp>},
+    {"GatherND", 11, gather_nd},
+    {"Scatter", 9, scatter_elements},
+    {"ScatterElements", 11, scatter_elements},
+    {"ScatterND", 11, scatter_nd},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> gather_ops() { return kRows; }
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,128 @@
+// Attention in one kernel: scores, mask, softmax and product against loops, on every target, over
+// rows on both sides of a block, lengths on both sides of the depth block, and none.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/kernels/contraction/reference.h"
+
+namespace scopevm::testing {
+namespace {
+
+struct Form {
+  bool transpose_q = false, transpose_k = true, transpose_v = false;
+  const char* mask = "b, 1, 1, t";
+};
+
+// softmax(q k / 8 + mask) v
+std::string attention_text(const Form& form) {
+  std::string q = tensor_type(form.transpose_q ? "b, h, d, s" : "b, h, s, d");
+  std::string k = tensor_type(form.transpose_k ? "b, h, t, d" : "b, h, d, t");
+  std::string v = tensor_type(form.transpose_v ? "b, h, c, t" : "b, h, t, c");
+  std::string mask = tensor_type(form.mask), s = tensor_type("b, h, s, t");
+  std::string y = tensor_type("b, h, s, c");
+  auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
+  return "func.func @main(%q: " + q + ", %k: " + k + ", %v: " + v + ", %mask: " + mask + ") -> " +
+         y + " {\n  %0 = sv.matmul %q, %k {transpose_a = " + flag(form.transpose_q) +
+         ", transpose_b = " + flag(form.transpose_k) + "} : (" + q + ", " + k + ") -> " + s +
+         "\n  %scale = sv.constant {value = dense<8.0> : tensor<f32>} : !sv.tensor<f32[]>" +
+         "\n  %1 = sv.div %0, %scale : (" + s + ", !sv.tensor<f32[]>) -> " + s +
+         "\n  %2 = sv.add %1, %mask : (" + s + ", " + mask + ") -> " + s +
+         "\n  %3 = sv.softmax %2 {axis = 3 : i64} : (" + s + ") -> " + s +
+         "\n  %4 = sv.matmul %3, %v {transpose_b = " + flag(form.transpose_v) + "} : (" + s + ", " +
+         v + ") -> " + y + "\n  return %4 : " + y + "\n}\n";
+}
+
+std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu) {
+  auto runner = KernelRunner::create(text, cpu, /*fuse=*/true);
+  EXPECT_TRUE(runner.is_ok()) << runner.status().message() << "\n" << text;
+  return runner.is_ok() ? *std::move(runner) : nullptr;
+}
+
+// `mask` has one row for each element of the batch, or one for each row of scores.
+std::vector<double> reference(const Array& q, const Array& k, const Array& v, const Array& mask,
+                              const Form& form) {
+  std::vector<double> scores = reference_matmul(q, k, form.transpose_q, form.transpose_k);
+  std::vector<float> x(scores.begin(), scores.end()), added = mask.as<float>();
+  int64_t heads = q.dims[1], rows = q.dims[form.transpose_q ? 3 : 2];
+  int64_t length = mask.dims[3], own_rows = mask.dims[2];
+  for (int64_t i = 0; i < q.dims[0] * heads * rows; ++i) {
+    float* row = x.data() + i * length;
+    int64_t batch = i / (heads * rows);
+    const float* add = added.data() + (batch * own_rows + (own_rows > 1 ? i % rows : 0)) * length;
+    double most = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < length; ++j) {
+      row[j] = row[j] / 8 + add[j];
+      most = std::max<double>(most, row[j]);
+    }
+    for (int64_t j = 0; j < length; ++j) sum += std::exp(row[j] - most);
+    for (int64_t j = 0; j < length; ++j) row[j] = static_cast<float>(std::exp(row[j] - most) / sum);
+  }
+  Array weights = Array::of(DType::kF32, {q.dims[0], heads, rows, length}, x);
+  return reference_matmul(weights, v, false, form.transpose_v);
+}
+
+struct Sizes {
+  int64_t b, h, s, t, d, c;
+};
+
+void check(KernelRunner& runner, const Form& form, const Sizes& z) {
+  auto dims = [](int64_t b, int64_t h, int64_t rows, int64_t columns, bool is_transposed) {
+    if (is_transposed) std::swap(rows, columns);
+    return std::vector<int64_t>{b, h, rows, columns};
+  };
+  Array q = random_f32(dims(z.b, z.h, z.s, z.d, form.transpose_q), 1);
+  Array k = random_f32(dims(z.b, z.h, z.d, z.t, form.transpose_k), 2);
+  Array v = random_f32(dims(z.b, z.h, z.t, z.c, form.transpose_v), 3);
+  bool has_rows = std::string(form.mask) == "b, 1, s, t";
+  Array mask = random_f32({z.b, 1, has_rows ? z.s : 1, z.t}, 4);
+  auto outputs = runner.run({q, k, v, mask});
+  ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
+  expect_near(outputs->front(), reference(q, k, v, mask, form),
+              "s, t, d, c = " + std::to_string(z.s) + ", " + std::to_string(z.t) + ", " +
+                  std::to_string(z.d) + ", " + std::to_string(z.c));
+}
+
+class AttentionOnTarget : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(AttentionOnTarget, AllSizes) {
+  Form form;
+  auto runner = compile(attention_text(form), GetParam());
+  ASSERT_TRUE(runner);
+  for (const Sizes& sizes :
+       {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 3, 26, 26, 64, 64}, Sizes{1, 2, 48, 33, 40, 17},
+        Sizes{2, 1, 49, 100, 7, 70}, Sizes{1, 2, 5, 1030, 16, 33}, Sizes{1, 1, 3, 12, 1030, 5},
+        Sizes{3, 2, 1, 129, 64, 64}})
+    check(*runner, form, sizes);
+}
+
+TEST_P(AttentionOnTarget, NoColumnsOrRowsOrDepth) {
+  Form form;
+  auto runner = compile(attention_text(form), GetParam());
+  ASSERT_TRUE(runner);
+  for (const Sizes& sizes : {Sizes{1, 2, 5, 0, 8, 9}, Sizes{1, 2, 0, 7, 8, 9},
+                             Sizes{1, 2, 5, 7, 0, 9}, Sizes{0, 2, 5, 7, 8, 9}})
+    check(*runner, form, sizes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, AttentionOnTarget,
+                         ::testing::Values("host", "x86-64-v3", "x86-64"));
+
+TEST(Attention, EveryOrientationAndAMaskForEachRow) {
+  for (int bits = 0; bits < 8; ++bits) {
+    Form form{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0,
+              (bits & 1) != 0 ? "b, 1, s, t" : "b, 1, 1, t"};
+    auto runner = compile(attention_text(form), "host");
+    ASSERT_TRUE(runner);
+    check(*runner, form, {2, 2, 50, 37, 20, 34});
+  }
+}
+
+TEST(Attention, IsOneLaunch) {
+  auto runner = compile(attention_text({}), "host");
+  ASSERT_TRUE(runner);
+  EXPECT_EQ(runner->kernel_count(), 1);
+}
+
+}  // namespace
+}  // namespace scopevm::testing
