@@ -16,7 +16,7 @@
 #include "vm/load/result_sites.h"
 #include "vm/run/allocation.h"
 #include "vm/run/results.h"
-#include "vm/run/text_work.h"
+#include "vm/run/text/text_work.h"
 
 namespace scopevm::vm {
 namespace {
@@ -119,7 +119,7 @@ class Interpreter {
   bool check_interrupts();
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
-  bool finish(Status text_work);
+  bool finish_text(Status work);
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
@@ -409,30 +409,31 @@ void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
 // Texts.
 
 // What is wrong with a text is the request's affair, and told in the model's names.
-bool Interpreter::finish(Status text_work) {
-  if (text_work.is_ok()) return true;
-  if (text_work.code() != StatusCode::kInvalidArgument)
-    return fail(text_work.code(), std::string(text_work.message()));
+bool Interpreter::finish_text(Status work) {
+  if (work.is_ok()) return true;
+  if (work.code() != StatusCode::kInvalidArgument)
+    return fail(work.code(), std::string(work.message()));
   const format::FunctionDecl& function = *frame_.function->decl;
   const auto word = static_cast<uint32_t>(at_ - function.code.data());
   const std::string_view source = session_.module().source_name(function, word);
-  status_ = std::move(text_work).with_context(source.empty() ? function.name : std::string(source));
+  const std::string name = source.empty() ? function.name : std::string(source);
+  status_ = std::move(work).with_context("\"" + name + "\"");
   return false;
 }
 
 bool Interpreter::execute(const op::parse_text& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
-  return finish(parse_texts(context_.texts, reg(in.from), reg(in.to)));
+  return finish_text(parse_texts(context_.texts, reg(in.from), reg(in.to)));
 }
 
 bool Interpreter::execute(const op::format_text& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
-  return finish(format_texts(context_.texts, reg(in.from), reg(in.to)));
+  return finish_text(format_texts(context_.texts, reg(in.from), reg(in.to)));
 }
 
 bool Interpreter::execute(const op::change_case& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
-  return finish(change_case(context_.texts, reg(in.from), reg(in.to), value(in.upper) != 0));
+  return finish_text(change_case(context_.texts, reg(in.from), reg(in.to), value(in.upper) != 0));
 }
 
 // Shapes.

@@ -6,7 +6,7 @@
 
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
-#include "vm/run/text_work.h"
+#include "vm/run/text/text_work.h"
 
 namespace scopevm::vm {
 namespace {

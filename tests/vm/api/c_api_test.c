@@ -1,4 +1,5 @@
-// The C API from C: loads sum.bc (tests/vm/run/test_modules.h), runs it, and reads its errors.
+// The C API from C: loads sum.bc and upper.bc (tests/vm/run/test_modules.h), runs them, and reads
+// their errors.
 #include <stdio.h>
 #include <string.h>
 
@@ -94,10 +95,44 @@ static void run_calls(const scopevm_session* session) {
   scopevm_call_free(call);
 }
 
+static void run_texts(const char* path) {
+  const char* words[] = {"one", "t\0wo"};
+  size_t sizes[] = {3, 4};
+  int64_t shape[] = {2};
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(path, &module));
+  OK(scopevm_session_create(module, NULL, &session));
+  OK(scopevm_call_create(session, &call));
+  FAILS(scopevm_call_set_input_texts(call, "z", words, NULL, shape, 1), 12, "no input \"z\"");
+  OK(scopevm_call_set_input_texts(call, "x", words, sizes, shape, 1));
+  OK(scopevm_call_run(call, 0));
+  const int64_t* dims = NULL;
+  size_t rank = 0, size = 0;
+  const char* text = NULL;
+  OK(scopevm_call_output_dims(call, 0, &dims, &rank));
+  EXPECT(rank == 1 && dims[0] == 2);
+  OK(scopevm_call_output_text(call, 0, 1, &text, &size));
+  EXPECT(size == 4 && memcmp(text, "T\0WO", 4) == 0);
+  FAILS(scopevm_call_output_text(call, 0, 2, &text, &size), 12, "2 elements");
+  FAILS(scopevm_call_output_text(call, 1, 0, &text, &size), 12, "1 results");
+  DLManagedTensor* result = NULL;
+  FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack has no texts");
+  OK(scopevm_call_set_input_texts(call, "x", words, NULL, shape, 1));
+  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_output_text(call, 0, 1, &text, &size));
+  EXPECT(size == 1 && text[0] == 'T');
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+  scopevm_module_free(module);
+}
+
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
+  run_texts(argv[2]);
   scopevm_module* module = NULL;
   FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
   FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");

@@ -181,6 +181,28 @@ format::ModuleContents recursive_contents() {
   return contents;
 }
 
+format::ModuleContents texts_contents(DType input, CodeWriter& code) {
+  format::ModuleContents contents = empty_contents();
+  contents.texts = {"", "two"};
+  format::FunctionDecl function;
+  function.name = "main";
+  function.inputs = {{"x", input, {"2"}}};
+  function.outputs = {{"y", DType::kStr, {"2"}}};
+  function.register_count = 4;
+  code.ret({2});
+  function.code = code.take();
+  contents.functions.push_back(std::move(function));
+  return contents;
+}
+
+format::ModuleContents upper_contents() {
+  CodeWriter code_writer;
+  code_writer.alloc_storage(1, 0, 8)
+      .alloc_tensor(2, 1, 0, 8, DType::kStr, {2})
+      .add(code(Opcode::change_case), {2, 0, 1});
+  return texts_contents(DType::kStr, code_writer);
+}
+
 Module load(format::ModuleContents contents) {
   Status status = format::verify(contents);
   Result<Module> module =

@@ -23,29 +23,6 @@ Tensor texts(const std::vector<std::string_view>& elements) {
   return *Tensor::from_texts(elements, std::vector<int64_t>{static_cast<int64_t>(elements.size())});
 }
 
-// main(x: `input`[2]) -> y: str[2], without shape functions. `code` makes register 2.
-format::ModuleContents module_of(DType input, test::CodeWriter& code) {
-  format::ModuleContents contents = test::empty_contents();
-  contents.texts = {"", "two"};
-  format::FunctionDecl function;
-  function.name = "main";
-  function.inputs = {{"x", input, {"2"}}};
-  function.outputs = {{"y", DType::kStr, {"2"}}};
-  function.register_count = 4;
-  code.ret({2});
-  function.code = code.take();
-  contents.functions.push_back(std::move(function));
-  return contents;
-}
-
-// y = x in upper case.
-format::ModuleContents upper_contents() {
-  test::CodeWriter code;
-  code.alloc_storage(1, 0, 8).alloc_tensor(2, 1, 0, 8, DType::kStr, {2});
-  code.add(kChangeCase, {2, 0, 1});
-  return module_of(DType::kStr, code);
-}
-
 // What is in x, taken for ids.
 Status status_of_ids(const std::vector<int32_t>& ids, bool are_changed) {
   test::CodeWriter code;
@@ -54,14 +31,14 @@ Status status_of_ids(const std::vector<int32_t>& ids, bool are_changed) {
     code.alloc_storage(1, 0, 8).alloc_tensor(3, 1, 0, 8, DType::kStr, {2});
     code.add(kChangeCase, {3, 2, 0});
   }
-  const Session session = *Session::create(test::load(module_of(DType::kI32, code)));
+  const Session session = *Session::create(test::load(test::texts_contents(DType::kI32, code)));
   Tensor x = *Tensor::allocate(DType::kI32, {2});
   std::ranges::copy(ids, x.elements<int32_t>().begin());
   return session.call(std::vector{x}).status();
 }
 
 TEST(Texts, NeedNoKernel) {
-  const Session session = *Session::create(test::load(upper_contents()));
+  const Session session = *Session::create(test::load(test::upper_contents()));
   const std::vector<Tensor> results = *session.call(std::vector{texts({"one", "two"})});
   EXPECT_EQ(results[0].text_at(0), "ONE");
   EXPECT_EQ(results[0].text_at(1), "TWO");
@@ -86,7 +63,7 @@ TEST(Texts, CountsMustAgree) {
     test::CodeWriter code;
     code.alloc_storage(1, 0, 64).alloc_tensor(3, 1, 0, 64, to, {3}).add(opcode, {3, 0});
     code.alloc_storage(1, 0, 8).alloc_tensor(2, 1, 0, 8, DType::kStr, {2});
-    const Session session = *Session::create(test::load(module_of(from, code)));
+    const Session session = *Session::create(test::load(test::texts_contents(from, code)));
     const Tensor x = from == DType::kStr ? texts({"1", "2"}) : *Tensor::allocate(from, {2});
     const Status status = session.call(std::vector{x}).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
@@ -95,7 +72,7 @@ TEST(Texts, CountsMustAgree) {
 }
 
 TEST(Texts, TakeNoBuffer) {
-  const Session session = *Session::create(test::load(upper_contents()));
+  const Session session = *Session::create(test::load(test::upper_contents()));
   Call call = session.make_call();
   EXPECT_THAT(std::string(call.set_output("y", texts({"a", "b"})).message()),
               HasSubstr("output \"y\": texts are not put into a buffer"));
@@ -103,8 +80,8 @@ TEST(Texts, TakeNoBuffer) {
 }
 
 TEST(Texts, CountAgainstTheLimit) {
-  const Session session =
-      *Session::create(test::load(upper_contents()), {.memory_limits = {{"global", 1 << 20}}});
+  const Session session = *Session::create(test::load(test::upper_contents()),
+                                           {.memory_limits = {{"global", 1 << 20}}});
   const std::string large(600000, 'x');
   const Status status = session.call(std::vector{texts({large, "y"})}).status();
   EXPECT_EQ(status.code(), StatusCode::kResourceLimit);
@@ -114,7 +91,7 @@ TEST(Texts, CountAgainstTheLimit) {
 }
 
 TEST(Texts, AreInTheBoundOnceTheyAreThere) {
-  const Session session = *Session::create(test::load(upper_contents()));
+  const Session session = *Session::create(test::load(test::upper_contents()));
   Call call = session.make_call();
   ASSERT_TRUE(call.set_input("x", texts({"one", "two"})).is_ok());
   ASSERT_TRUE(call.run().is_ok());
@@ -128,7 +105,7 @@ TEST(Texts, EveryAllocationMayFail) {
   auto heap =
       std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::HeapAllocator>());
   const Session session =
-      *Session::create(test::load(upper_contents()), {.allocators = {{"global", heap}}});
+      *Session::create(test::load(test::upper_contents()), {.allocators = {{"global", heap}}});
   const std::string large(5000, 'x');
   const std::vector<Tensor> inputs = {texts({large, "y"})};
   int64_t failures = 0;

@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::string folder = argv[1];
   return write(folder + "/sum.bc", scopevm::test::sum_contents()) &&
-                 write(folder + "/loop.bc", scopevm::test::loop_contents())
+                 write(folder + "/loop.bc", scopevm::test::loop_contents()) &&
+                 write(folder + "/upper.bc", scopevm::test::upper_contents())
              ? 0
              : 1;
 }

@@ -1,4 +1,4 @@
-#include "vm/run/text_work.h"
+#include "vm/run/text/text_work.h"
 
 #include <cstring>
 #include <string>
