@@ -79,6 +79,7 @@ enum class StepKind : uint8_t {
   kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
   kMove,     // results[0] becomes another name of operands[0]
   kSwap,     // operands[0] and operands[1] change names
+  kCall,     // results are storages that the callee makes
   kText,     // results[0] from operands[0], by work on texts that the VM does itself
 };
 
@@ -125,6 +126,7 @@ struct Step {
   std::string message;         // kAssert
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
+  int callee = -1;   // Program::functions; kCall only
   TextWork text = TextWork::kParse;  // kText only
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
@@ -213,7 +215,7 @@ struct Program {
   std::vector<Constant> constants;
   // What elements of str constants are ids into. All differ; the first, if there is one, is empty.
   std::vector<std::string> texts;
-  std::vector<Function> functions;
+  std::vector<Function> functions;  // main first
 };
 
 // Pools of the default machine, in this order.

@@ -40,8 +40,8 @@ std::string origin_of(const Value& value) {
 }
 
 const char* name_of(StepKind kind) {
-  constexpr const char* kNames[] = {"launch", "copy",     "read",   "if",   "else", "end_if",
-                                    "loop",   "end_loop", "assert", "move", "swap", "text"};
+  constexpr const char* kNames[] = {"launch",   "copy",   "read", "if",   "else", "end_if", "loop",
+                                    "end_loop", "assert", "move", "swap", "call", "text"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -51,9 +51,10 @@ const char* name_of(TextWork work) {
 }
 
 // All kinds but launches.
-std::string mark_text(const Function& function, const Step& step) {
-  std::string text = std::string(name_of(step.kind)) + " (" + join(step.operands) + ") -> (" +
-                     join(step.results) + ")";
+std::string mark_text(const Program& program, const Function& function, const Step& step) {
+  std::string text = name_of(step.kind);
+  if (step.kind == StepKind::kCall) text += " " + program.functions[step.callee].name;
+  text += " (" + join(step.operands) + ") -> (" + join(step.results) + ")";
   if (step.kind == StepKind::kText) text += " " + std::string(name_of(step.text));
   if (step.kind == StepKind::kLoop) text += " trip_count " + step.trip_count.str();
   if (step.has_condition) text += " while v" + std::to_string(step.operands.front());
@@ -65,7 +66,7 @@ std::string mark_text(const Function& function, const Step& step) {
 }
 
 std::string step_text(const Program& program, const Function& function, const Step& step) {
-  if (step.kind != StepKind::kLaunch) return mark_text(function, step);
+  if (step.kind != StepKind::kLaunch) return mark_text(program, function, step);
   std::string text = "launch " + program.kernels[step.kernel].symbol + "(" + join(step.operands) +
                      ") -> (" + join(step.results) + ") params [" + join(step.params) + "] grid " +
                      step.grid.str() + " grain " + step.grain.str();

@@ -46,9 +46,13 @@ CodeEmitter::CodeEmitter(const Function& function, PlannedFunction& planned,
       storages_(function.values.size(), kNone),
       arenas_(function.stages.size(), kNone) {
   const std::vector<int64_t> last_uses = memory::last_uses(function);
-  for (size_t id = 0; id < function.values.size(); ++id)
-    if (last_uses[id] >= 0 && last_uses[id] < static_cast<int64_t>(function.steps.size()))
-      dying_[last_uses[id]].push_back(static_cast<ValueId>(id));
+  const std::vector<int64_t> releases = memory::release_steps(function);
+  for (size_t id = 0; id < function.values.size(); ++id) {
+    const auto root = static_cast<ValueId>(id);
+    const int64_t last = holds_reference(root) ? releases[id] : last_uses[id];
+    if (last >= 0 && last < static_cast<int64_t>(function.steps.size()))
+      dying_[last].push_back(root);
+  }
   for (size_t step = 0; step < function.steps.size(); ++step)
     for (ValueId result : function.steps[step].results)  // made for nobody
       if (last_uses[memory::root_of(function, result)] < 0) dying_[step].push_back(result);
@@ -181,6 +185,12 @@ void CodeEmitter::emit_tensor(uint32_t reg, uint32_t storage, ValueIndex offset,
                               const Value& value) {
   Int bytes = int_operand(value.bytes());
   emit_tensor(reg, storage, offset, bytes, value.dtype, dims_operand(value));
+}
+
+// The bytes of register `of` under the value's dims.
+void CodeEmitter::emit_view(uint32_t reg, uint32_t of, const Value& value) {
+  std::vector<Int> dims = dims_operand(value);
+  encoder_.emit(op::alloc_view{.dst = {reg}, .of = {of}, .dtype = value.dtype, .dims = dims});
 }
 
 // The register of a value that a step writes. A value that several steps write is made by the
@@ -319,8 +329,7 @@ void CodeEmitter::emit_return() {
     uint32_t reg = register_of(output);
     if (value.origin == ValueOrigin::kView) {
       uint32_t view = register_count_++;
-      std::vector<Int> dims = dims_operand(value);
-      encoder_.emit(op::alloc_view{.dst = {view}, .of = {reg}, .dtype = value.dtype, .dims = dims});
+      emit_view(view, reg, value);
       reg = view;
     }
     results.push_back({reg});

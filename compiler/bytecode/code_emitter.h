@@ -1,6 +1,7 @@
 // CodeEmitter: one function's steps -> instruction words. Private to compiler/bytecode.
 //   code.cpp     values in registers, launches
 //   control.cpp  branches, loops, and the stages that begin in them
+//   calls.cpp    calls of functions
 //
 // A stage's planned tensors are views of one storage; results have storage of their own. Registers
 // are reused once their value is dead, those of results never, so that the VM can put a caller's
@@ -44,6 +45,7 @@ class CodeEmitter {
   void emit_tensor(uint32_t reg, uint32_t storage, ValueIndex offset, isa::Int bytes, DType dtype,
                    const std::vector<isa::Int>& dims);
   void emit_tensor(uint32_t reg, uint32_t storage, ValueIndex offset, const Value& value);
+  void emit_view(uint32_t reg, uint32_t of, const Value& value);
   void make_result(ValueId id);
   void make_own_storage(ValueId id, uint32_t pool);
   void make_part(ValueId id);
@@ -56,6 +58,9 @@ class CodeEmitter {
   void emit_launch(const Step& step, const std::vector<isa::RegisterIndex>& buffers);
   void emit_text(TextWork work, isa::RegisterIndex to, isa::RegisterIndex from);
   void emit_return();
+
+  // --- Calls: calls.cpp. ---
+  void emit_call(const Step& step);
 
   // --- Control flow: control.cpp. ---
   struct OpenIf {

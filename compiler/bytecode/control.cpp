@@ -34,6 +34,8 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
       return end_loop(step);
     case StepKind::kAssert:
       return emit_assert(step);
+    case StepKind::kCall:
+      return emit_call(step);
     case StepKind::kMove: {
       uint32_t from = register_of(step.operands[0]);
       if (registers_[step.results[0]] == kNone) registers_[step.results[0]] = register_count_++;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/bytecode/call_memory.h"
+
 namespace scopevm::bytecode {
 namespace {
 
@@ -54,12 +56,6 @@ std::string workspace_formula(const Function& function, const PlannedFunction& p
   return "max(" + cut(peak_formula(function, planned).str()) + ", ...)";
 }
 
-bool depends_on_data(DimExpr bytes) {
-  return std::ranges::any_of(bytes.symbols(), [](const std::string& symbol) {
-    return symbol.front() == '$' && symbol != kThreadsSymbol;
-  });
-}
-
 // What stages plan, and the values that have a storage of their own.
 void add_memory_by_data(const Function& function, PlannedFunction& planned,
                         format::FunctionDecl& decl) {
@@ -77,13 +73,10 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
   for (const Step& step : function.steps)
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
-      bool is_work = step.kind == StepKind::kLaunch || step.kind == StepKind::kText;
-      bool is_made_here = value.storage == ValueStorage::kGrowing ||
-                          (value.storage == ValueStorage::kOwn && is_work);
-      if (!is_made_here || outputs[id] >= 0) continue;
+      if (outputs[id] >= 0 || !is_made_by_data(function, step, id)) continue;
+      uint32_t pool = step.kind == StepKind::kCall ? kPoolGlobal : kPoolWorkspace;
       uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
-      decl.memory.push_back(
-          {kPoolWorkspace, value.name, false, slot, slot, cut(value.bytes().str()), true});
+      decl.memory.push_back({pool, value.name, false, slot, slot, cut(value.bytes().str()), true});
     }
 }
 
@@ -95,26 +88,45 @@ void add_texts(const Function& function, ShapeProgram& shapes, format::FunctionD
   decl.memory.push_back({kPoolGlobal, "texts", false, none, none, "the texts of the call", true});
 }
 
-void add_memory(const Function& function, PlannedFunction& planned, const Code& code,
-                format::FunctionDecl& decl) {
+void add_memory_of_calls(const CallMemory& calls, ShapeProgram& shapes,
+                         format::FunctionDecl& decl) {
+  auto add = [&](uint32_t pool, const char* what, const CallBytes& bytes) {
+    if (shapes.constant_of(bytes.most) == 0) return;
+    decl.memory.push_back({pool, what, false, shapes.slot_of(bytes.most),
+                           shapes.slot_of(bytes.lower_bound),
+                           bytes.formula ? cut(bytes.formula->str()) : "...", false});
+  };
+  add(kPoolWorkspace, "calls", calls.workspace);
+  add(kPoolGlobal, "results of calls", calls.results);
+  for (const CallMemory::Open& open : calls.open)
+    for (uint32_t pool : {kPoolWorkspace, kPoolGlobal}) {
+      uint32_t none = shapes.slot_of(shapes.constant(0));
+      const char* why = open.is_recursive ? "recursion" : "data";
+      decl.memory.push_back({pool, "calls of " + open.callee, false, none, none, why, true});
+    }
+}
+
+void add_memory(const Function& function, PlannedFunction& planned, const CallMemory& calls,
+                const Code& code, format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
   const memory::Arena& workspace = planned.plan.workspace();
   if (!workspace.buffers.empty())
     decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(workspace.height),
                            shapes.slot_of(workspace.lower_bound),
                            workspace_formula(function, planned), false});
+  add_memory_of_calls(calls, shapes, decl);
   add_memory_by_data(function, planned, decl);
   add_texts(function, shapes, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
     DimExpr bytes = function.values[function.outputs[i]].bytes();
     decl.memory.push_back({kPoolGlobal, function.output_names[i], true, slot, slot,
-                           cut(bytes.str()), depends_on_data(bytes)});
+                           cut(bytes.str()), depends_on_data(function, bytes)});
   }
 }
 
 Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunction& planned,
-                                           uint32_t shape_functions,
+                                           const CallMemory& calls, uint32_t shape_functions,
                                            std::vector<std::string>& messages) {
   format::FunctionDecl decl;
   decl.name = function.name;
@@ -127,7 +139,7 @@ Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunc
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
   SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_functions, messages));
-  add_memory(function, planned, code, decl);
+  add_memory(function, planned, calls, code, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);
@@ -151,7 +163,8 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
 }  // namespace
 
 std::string shape_symbol(const Function& function, int stage) {
-  return "shape_" + function.name + (stage == 0 ? "" : "_" + std::to_string(stage));
+  // The names of functions have no dots.
+  return "shape_" + function.name + (stage == 0 ? "" : "." + std::to_string(stage));
 }
 
 Result<format::ModuleContents> emit_module(const Program& program,
@@ -174,12 +187,13 @@ Result<format::ModuleContents> emit_module(const Program& program,
          constant.dims,
          kPoolConstant,
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
+  const std::vector<CallMemory> calls = memory_of_calls(program, planned);
   for (size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = program.functions[i];
     SCOPEVM_ASSIGN_OR_RETURN(
         format::FunctionDecl decl,
-        function_decl(function, planned[i], static_cast<uint32_t>(module.shape_functions.size()),
-                      module.messages));
+        function_decl(function, planned[i], calls[i],
+                      static_cast<uint32_t>(module.shape_functions.size()), module.messages));
     module.functions.push_back(std::move(decl));
     for (int stage = 0; stage < planned[i].shapes.stage_count(); ++stage)
       module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes, stage));

@@ -1,6 +1,8 @@
 // The last stage: a planned program -> module contents.
 //   code.cpp     one function's steps -> instruction words
 //   control.cpp  the part of it for branches and loops
+//   calls.cpp    the part of it for calls
+//   call_memory.cpp   what callees need, in the caller's dims
 //   emit.cpp     tables around them: signatures, memory formulas, shape functions, constants
 #pragma once
 

@@ -1,5 +1,8 @@
 // One compilation: the pipeline's stages and what each leaves for the next. compile() runs them
 // all, explain() those up to shapes.
+//
+// Every stage works on all functions before the next begins: on main, and on the variants of it
+// that specialisations ask for. They share kernels and constants.
 #pragma once
 
 #include <chrono>
@@ -10,7 +13,10 @@
 
 #include "compiler/bytecode/emit.h"
 #include "compiler/driver/context.h"
+#include "compiler/driver/specialisation.h"
+#include "compiler/frontend/import.h"
 #include "compiler/kernels/generator.h"
+#include "compiler/kernels/lower.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -37,8 +43,11 @@ class Compilation {
   void dump(std::string_view stage, mlir::ModuleOp module);
 
   // The stages, in order.
-  Status import();
+  Status import(const std::vector<Specialisation>& specialisations);
+  Status import_function(frontend::ModelFile& file, const std::string& name,
+                         const std::map<std::string, DimBound>& dims);
   Status simplify_and_fuse();
+  Status place();
   Status lower_for_targets();
   Status plan();
   Status make_images();
@@ -49,7 +58,8 @@ class Compilation {
   std::chrono::steady_clock::time_point began_;
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
-  mlir::OwningOpRef<mlir::ModuleOp> graph_;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one a function, main first
+  std::vector<kernels::GraphFunction> functions_;          // of these graphs
   std::vector<kernels::Target> targets_;
   std::vector<std::unique_ptr<kernels::KernelModule>> kernels_;  // by target
   Program program_;

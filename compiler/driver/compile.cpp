@@ -8,13 +8,12 @@
 #include <thread>
 
 #include "compiler/codegen/image.h"
-#include "compiler/frontend/import.h"
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/kernels/lower.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
 #include "compiler/program_text.h"
 #include "compiler/shapes/emit_llvm.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -25,6 +24,8 @@ namespace scopevm {
 namespace {
 
 using kernels::KernelModule;
+
+const std::string kMain = "main";  // what the frontend calls the function that it makes
 
 constexpr std::string_view kStages[] = {"frontend", "graph",  "placement", "kernels",
                                         "shapes",   "memory", "codegen",   "bytecode"};
@@ -75,12 +76,23 @@ void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
   options_.dump(text);
 }
 
-Status Compilation::import() {
-  frontend::ImportOptions import_options;
-  import_options.dims = options_.dims;
-  SCOPEVM_ASSIGN_OR_RETURN(graph_,
-                           frontend::import_model(options_.model_path, import_options, *context_));
-  dump("frontend", *graph_);
+Status Compilation::import(const std::vector<Specialisation>& specialisations) {
+  frontend::ModelFile file(options_.model_path);
+  SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain, options_.dims));
+  for (const Specialisation& specialisation : specialisations)
+    SCOPEVM_RETURN_IF_ERROR(
+        import_function(file, kMain + "[" + specialisation.label + "]", specialisation.dims)
+            .with_context("specialisation " + specialisation.label));
+  return {};
+}
+
+Status Compilation::import_function(frontend::ModelFile& file, const std::string& name,
+                                    const std::map<std::string, DimBound>& dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(frontend::ImportedModule graph, file.import({dims}, *context_));
+  if (auto main = graph->lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
+  dump("frontend", *graph);
+  functions_.push_back({*graph, name, dims});
+  graphs_.push_back(std::move(graph));
   return {};
 }
 
@@ -90,10 +102,20 @@ Status Compilation::simplify_and_fuse() {
     diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
     return mlir::success();
   });
-  if (failed(graph::simplify(*graph_)) || failed(graph::hoist(*graph_)) ||
-      failed(graph::fuse(*graph_)) || failed(mlir::verify(*graph_)))
-    return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics);
-  dump("graph", *graph_);
+  for (auto& graph : graphs_) {
+    if (failed(graph::simplify(*graph)) || failed(graph::hoist(*graph)) ||
+        failed(graph::fuse(*graph)) || failed(mlir::verify(*graph)))
+      return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics);
+    dump("graph", *graph);
+  }
+  return {};
+}
+
+Status Compilation::place() {
+  for (auto& graph : graphs_) {
+    SCOPEVM_RETURN_IF_ERROR(placement::place(*graph, placement::Machine()));
+    dump("placement", *graph);
+  }
   return {};
 }
 
@@ -104,8 +126,7 @@ Status Compilation::lower_for_targets() {
     SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
     targets_.push_back(target);
     kernels_.push_back(std::make_unique<KernelModule>(context_.get(), target));
-    SCOPEVM_ASSIGN_OR_RETURN(Program program,
-                             kernels::lower(*graph_, *kernels_.back(), options_.dims));
+    SCOPEVM_ASSIGN_OR_RETURN(Program program, kernels::lower(functions_, *kernels_.back()));
     std::string program_text = str(program);
     if (!text.empty() && program_text != text)
       return Status(StatusCode::kInternal, "the program depends on target CPU " + target.cpu);
@@ -171,18 +192,20 @@ Status Compilation::make_images() {
 
 Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Specialisation> specialisations,
+                           check_specialisations(options_));
   begin("frontend");
-  SCOPEVM_RETURN_IF_ERROR(import());
+  SCOPEVM_RETURN_IF_ERROR(import(specialisations));
   begin("graph");
   SCOPEVM_RETURN_IF_ERROR(simplify_and_fuse());
   begin("placement");
-  SCOPEVM_RETURN_IF_ERROR(placement::place(*graph_, placement::Machine()));
-  dump("placement", *graph_);
+  SCOPEVM_RETURN_IF_ERROR(place());
   begin("kernels");
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_RETURN_IF_ERROR(plan());
   begin("bytecode");
   SCOPEVM_ASSIGN_OR_RETURN(module_, bytecode::emit_module(program_, planned_));
+  module_.variants = variant_table(program_.functions.front().dimensions, specialisations);
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
   begin("bytecode");

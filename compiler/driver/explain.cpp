@@ -9,8 +9,6 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/checks.h"
 #include "compiler/kernels/dim_trace.h"
-#include "compiler/kernels/lower.h"
-#include "compiler/placement/place.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm {
@@ -199,11 +197,11 @@ void add_bounds(const Function& function, Explained& explained) {
 Result<ShapeExplanation> Compilation::explain_shapes() {
   ShapeExplanation explanation;
   SCOPEVM_RETURN_IF_ERROR(check_options());
-  SCOPEVM_RETURN_IF_ERROR(import());
-  for (auto function : graph_->getOps<mlir::func::FuncOp>())
+  SCOPEVM_RETURN_IF_ERROR(import({}));
+  for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
   SCOPEVM_RETURN_IF_ERROR(simplify_and_fuse());
-  SCOPEVM_RETURN_IF_ERROR(placement::place(*graph_, placement::Machine()));
+  SCOPEVM_RETURN_IF_ERROR(place());
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   for (const Function& function : program_.functions) {
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram program, ShapeProgram::create(function));

@@ -360,9 +360,8 @@ Result<ImportedModule> GraphImporter::run() {
   return module;
 }
 
-Result<ImportedModule> import_onnx(const std::string& path, const ImportOptions& options,
-                                   mlir::MLIRContext& context) {
-  SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<OnnxFile> file, read_onnx_file(path));
+Result<ImportedModule> import_onnx(const std::string& path, const std::shared_ptr<OnnxFile>& file,
+                                   const ImportOptions& options, mlir::MLIRContext& context) {
   // Choices are made one by one; the last one that can be is turned when the import fails.
   constexpr int kMostTries = 16;
   std::vector<bool> choices;

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/frontend/onnx_file.h"
+
 namespace scopevm::frontend {
 namespace {
 
@@ -35,13 +37,15 @@ bool looks_like_text(const std::string& path) {
 
 }  // namespace
 
-Result<ImportedModule> import_model(const std::string& path, const ImportOptions& options,
-                                    mlir::MLIRContext& context) {
-  SCOPEVM_RETURN_IF_ERROR(check_file(path));
-  std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".mlir") return import_text(path, options, context);
-  if (extension == ".onnx" || !looks_like_text(path)) return import_onnx(path, options, context);
-  return import_text(path, options, context);
+Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLIRContext& context) {
+  if (!onnx_) {
+    SCOPEVM_RETURN_IF_ERROR(check_file(path_));
+    std::string extension = std::filesystem::path(path_).extension().string();
+    if (extension == ".mlir" || (extension != ".onnx" && looks_like_text(path_)))
+      return import_text(path_, options, context);
+    SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_));
+  }
+  return import_onnx(path_, onnx_, options, context);
 }
 
 }  // namespace scopevm::frontend

@@ -1,7 +1,7 @@
 // A model file -> a graph module: one func.func @main over sv.tensor types.
-//   import.cpp        picks the reader by what the file holds
-//   import_onnx.cpp   ONNX -> graph
-//   import_text.cpp   the text form of a graph
+//   import.cpp          picks the reader by what the file holds
+//   graph_importer.cpp  ONNX -> graph
+//   import_text.cpp     the text form of a graph
 //
 // Arguments and results carry the model's own names as `sv.name`. Each op has a NameLoc with its
 // node's name. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node \"conv_3\" (Conv,
@@ -10,7 +10,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -26,11 +28,25 @@ struct ImportOptions {
 
 using ImportedModule = mlir::OwningOpRef<mlir::ModuleOp>;
 
-// The context must have the graph and func dialects loaded.
-Result<ImportedModule> import_model(const std::string& path, const ImportOptions& options,
-                                    mlir::MLIRContext& context);
-Result<ImportedModule> import_onnx(const std::string& path, const ImportOptions& options,
-                                   mlir::MLIRContext& context);
+struct OnnxFile;
+
+// A model file, to be imported once or for several sets of bounds: the data of its tensors is read
+// once and shared.
+class ModelFile {
+ public:
+  explicit ModelFile(std::string path) : path_(std::move(path)) {}
+
+  // The context must have the graph and func dialects loaded.
+  Result<ImportedModule> import(const ImportOptions& options, mlir::MLIRContext& context);
+
+ private:
+  std::string path_;
+  std::shared_ptr<OnnxFile> onnx_;  // read when first needed
+};
+
+// The readers by what the file holds.
+Result<ImportedModule> import_onnx(const std::string& path, const std::shared_ptr<OnnxFile>& file,
+                                   const ImportOptions& options, mlir::MLIRContext& context);
 Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
                                    mlir::MLIRContext& context);
 

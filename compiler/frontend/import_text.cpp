@@ -6,6 +6,7 @@
 #include "compiler/frontend/import.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -23,21 +24,37 @@ std::string position(mlir::Location location) {
          std::to_string(file.getColumn()) + ": ";
 }
 
-Status check_main(mlir::ModuleOp module, const std::string& path) {
+// Names become symbols of compiled code.
+bool is_plain(llvm::StringRef name) {
+  return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+Status check_function(mlir::func::FuncOp function) {
+  const std::string name = "@" + function.getName().str();
   auto invalid = [&](const std::string& message) {
-    return Status(StatusCode::kInvalidModel, path + ": " + message);
+    return Status(StatusCode::kInvalidModel, message);
   };
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main || main.isExternal()) return invalid("there is no function @main");
-  if (!main.getBody().hasOneBlock()) return invalid("@main must be one block");
+  if (!is_plain(function.getName()))
+    return invalid(name + ": names of functions have letters, digits and _ only");
+  if (function.isExternal()) return invalid(name + " has no body");
+  if (!function.getBody().hasOneBlock()) return invalid(name + " must be one block");
   for (mlir::Type type :
-       llvm::concat<const mlir::Type>(main.getArgumentTypes(), main.getResultTypes()))
+       llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
     if (!mlir::isa<graph::TensorType>(type))
-      return invalid("@main must take and return !sv.tensor values only");
-  if (main.getNumResults() == 0) return invalid("@main returns nothing");
-  for (mlir::Operation& op : main.getBody().front())
+      return invalid(name + " must take and return !sv.tensor values only");
+  if (function.getNumResults() == 0) return invalid(name + " returns nothing");
+  for (mlir::Operation& op : function.getBody().front())
     if (!mlir::isa<graph::GraphDialect>(op.getDialect()) && !mlir::isa<mlir::func::ReturnOp>(op))
       return invalid("op '" + op.getName().getStringRef().str() + "' is no graph op");
+  return {};
+}
+
+Status check_functions(mlir::ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return Status(StatusCode::kInvalidModel, "there is no function @main");
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    SCOPEVM_RETURN_IF_ERROR(check_function(function));
   return {};
 }
 
@@ -73,7 +90,7 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   };
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
   if (!module) return wrong_text();
-  SCOPEVM_RETURN_IF_ERROR(check_main(*module, path));
+  SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
   if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
       !status.is_ok())
     return messages.empty() ? std::move(status).with_context(path) : wrong_text();

@@ -2,6 +2,7 @@
 #include "compiler/graph/graph_ops.h"
 
 #include "compiler/graph/infer/infer.h"
+#include "compiler/graph/infer/signature.h"
 #include "mlir/IR/Builders.h"
 
 #define GET_OP_CLASSES
@@ -163,6 +164,22 @@ llvm::LogicalResult LoopOp::verify() {
     return emitOpError("index must start with '$'");
   if (failed(check_symbols(*this, getCarriedSymbols()))) return mlir::failure();
   return check_symbols(*this, getSymbols());
+}
+
+// The callee's types are read from its signature alone, so recursion is nothing special.
+llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
+  if (getCallee() == "main") return emitOpError("@main is called by nobody");
+  llvm::SmallVector<mlir::Type> types;
+  if (failed(check_symbols(*this, getSymbols())) || failed(infer_call(*this, types)))
+    return mlir::failure();
+  if (types.size() != getNumResults())
+    return emitOpError() << "has " << getNumResults() << " results, @" << getCallee() << " gives "
+                         << types.size();
+  for (auto [i, result] : llvm::enumerate(getResultTypes()))
+    if (!equal_but_for_place(result, types[i]))
+      return emitOpError() << "result " << i << " is " << text_of(result) << ", @" << getCallee()
+                           << " gives " << text_of(types[i]);
+  return mlir::success();
 }
 
 }  // namespace scopevm::graph

@@ -10,6 +10,7 @@
 include "compiler/graph/graph_dialect.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -445,6 +446,20 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects,
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
   let hasVerifier = 1;
+}
+
+// --- Calls. -------------------------------------------------------------------------------------
+//
+// Names in the dims of the callee's parameters are bound to the arguments' dims. `symbols` names
+// what the callee's results have beside: each of their dims that the arguments do not decide, in
+// order of appearance.
+def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>,
+                DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs a function";
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$arguments,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<AnyType>:$outputs);
+  let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, results)";
 }
 
 #endif

@@ -38,7 +38,9 @@ int FunctionLowering::new_stage(std::vector<Birth> births) {
 
 int FunctionLowering::push(Step step) {
   if (step.name.empty()) step.name = op_name(current_);
-  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kText) check_born(step);
+  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCall ||
+      step.kind == StepKind::kText)
+    check_born(step);
   function_.steps.push_back(std::move(step));
   return static_cast<int>(function_.steps.size()) - 1;
 }

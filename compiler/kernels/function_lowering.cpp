@@ -27,7 +27,7 @@ Constant text_constant(mlir::ElementsAttr texts, LoweringContext& context) {
 }  // namespace
 
 Status FunctionLowering::run(mlir::func::FuncOp function,
-                             const std::map<std::string, DimBound>& dims) {
+                             const std::map<std::string, DimBound>& dims, const DimBound& any) {
   separate_results(function);
   function_.name = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -38,7 +38,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     ids_[function.getArgument(i)] = id;
     function_.inputs.push_back(id);
   }
-  collect_dimensions(dims);
+  collect_dimensions(dims, any);
   if (failed(lower_block(function.getBody().front())))
     return Status(StatusCode::kUnsupported, "no kernel for " +
                                                 current_->getName().getStringRef().str() + " \"" +
@@ -85,13 +85,7 @@ ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Co
   return entry->second;
 }
 
-int32_t FunctionLowering::id_of_text(llvm::StringRef text) {
-  if (program_.texts.empty() && !text.empty()) (void)id_of_text("");
-  auto [entry, is_new] =
-      ids_of_texts_.try_emplace(text, static_cast<int32_t>(program_.texts.size()));
-  if (is_new) program_.texts.push_back(text.str());
-  return entry->second;
-}
+int32_t FunctionLowering::id_of_text(llvm::StringRef text) { return constants_.id_of_text(text); }
 
 void FunctionLowering::launch(Step step) { push(std::move(step)); }
 
@@ -113,9 +107,8 @@ ValueId FunctionLowering::add_constant(Constant constant) {
   Value value{.name = constant.name,
               .dtype = constant.dtype,
               .shape = {constant.dims.begin(), constant.dims.end()},
-              .origin = ValueOrigin::kConstant,
-              .constant = static_cast<int>(program_.constants.size())};
-  program_.constants.push_back(std::move(constant));
+              .origin = ValueOrigin::kConstant};
+  value.constant = constants_.add(std::move(constant));
   return add_value(std::move(value));
 }
 
@@ -130,18 +123,19 @@ Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Valu
   return constant;
 }
 
-void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds) {
-  std::map<std::string, bool> seen;
+// A name with a `$` is at least 0, in a signature as well.
+void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds,
+                                          const DimBound& any) {
   for (ValueId input : function_.inputs)
     for (DimExpr dim : function_.values[input].shape)
       for (const std::string& name : dim.symbols()) {
-        if (!seen.try_emplace(name, true).second) continue;
-        Dimension dimension{.name = name, .min = DimBound().min};
-        if (auto bound = bounds.find(name); bound != bounds.end()) {
-          dimension.min = bound->second.min;
-          dimension.max = bound->second.max;
-          dimension.multiple_of = bound->second.multiple_of;
-        }
+        if (!born_.insert(name).second) continue;
+        auto known = bounds.find(name);
+        const DimBound& bound = known == bounds.end() ? any : known->second;
+        Dimension dimension{.name = name,
+                            .min = name.front() == '$' ? 0 : bound.min,
+                            .max = bound.max,
+                            .multiple_of = bound.multiple_of};
         int64_t near = std::clamp(kRepresentativeDim, dimension.min, dimension.max);
         near -= near % dimension.multiple_of;
         dimension.representative = std::max(near, std::max<int64_t>(dimension.min, 1));
@@ -185,6 +179,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   if (auto change = mlir::dyn_cast<graph::ChangeCaseOp>(op))
     return lower_text(op, change.getUpper() ? TextWork::kUpper : TextWork::kLower), mlir::success();
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
+  if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return lower_call(call), mlir::success();
   mlir::Operation* first = op;
   if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
     for (mlir::Operation& inner : group.getBody().front())

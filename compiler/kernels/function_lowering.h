@@ -1,7 +1,8 @@
 // One graph function -> a Program function. Private to compiler/kernels.
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
-//   slice_view.cpp        slices that are parts of what they slice
+//   calls.cpp              sv.call
+//   slice_view.cpp         slices that are parts of what they slice
 //   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/constant_table.h"
 #include "compiler/kernels/generator.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,10 +27,16 @@ void separate_results(mlir::func::FuncOp function);
 
 class FunctionLowering : public LoweringContext {
  public:
-  FunctionLowering(Program& program, KernelModule& kernels)
-      : program_(program), kernels_(kernels) {}
+  // Indexes of the program's functions, by name.
+  using Functions = std::map<std::string, int, std::less<>>;
 
-  Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims);
+  FunctionLowering(Program& program, ConstantTable& constants, KernelModule& kernels,
+                   const Functions& functions)
+      : program_(program), constants_(constants), kernels_(kernels), functions_(functions) {}
+
+  // `dims` bounds the names of the parameters' dims; those without a bound get `any`.
+  Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
+             const DimBound& any);
 
   // --- LoweringContext. ---
   KernelModule& kernels() override { return kernels_; }
@@ -52,7 +60,7 @@ class FunctionLowering : public LoweringContext {
   ValueId add_constant(Constant constant);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
   void lower_text(mlir::Operation* op, TextWork work);
-  void collect_dimensions(const std::map<std::string, DimBound>& bounds);
+  void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
 
   llvm::LogicalResult lower_block(mlir::Block& block);
@@ -62,6 +70,9 @@ class FunctionLowering : public LoweringContext {
   // --- slice_view.cpp ---
   static bool is_part(graph::SliceOp slice);
   void lower_part(graph::SliceOp slice);
+
+  // --- calls.cpp ---
+  void lower_call(graph::CallOp op);
 
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);
@@ -83,11 +94,12 @@ class FunctionLowering : public LoweringContext {
   ValueId root_of(ValueId id) const;
 
   Program& program_;
+  ConstantTable& constants_;
   KernelModule& kernels_;
+  const Functions& functions_;
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;
-  llvm::StringMap<int32_t> ids_of_texts_;
   mlir::Operation* current_ = nullptr;
   int scope_ = 0;                            // the stage of the block at hand
   std::set<std::string, std::less<>> born_;  // symbols of the stages that the block at hand sees

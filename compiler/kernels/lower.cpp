@@ -1,32 +1,80 @@
 // The functions of a graph -> a Program; see the header.
 #include "compiler/kernels/lower.h"
 
+#include <cstdint>
+
+#include "compiler/graph/rewrite/passes.h"
+#include "compiler/kernels/constant_table.h"
 #include "compiler/kernels/function_lowering.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace scopevm::kernels {
+namespace {
 
-Result<Program> lower(mlir::ModuleOp graph, KernelModule& kernels,
-                      const std::map<std::string, DimBound>& dims) {
-  Program program;
-  program.devices = {{"cpu", "cpu"}};
-  program.pools = {{"global", PoolKind::kHeap},
-                   {"global.workspace", PoolKind::kArena},
-                   {"global.constant", PoolKind::kConstant}};
-  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main || main.isExternal())
-    return Status(StatusCode::kInvalidModel, "the module has no function @main");
-  std::string diagnostics;
-  mlir::ScopedDiagnosticHandler handler(graph.getContext(), [&](mlir::Diagnostic& diagnostic) {
-    diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
-    return mlir::success();
-  });
-  Status status = FunctionLowering(program, kernels).run(main, dims);
-  if (!status.is_ok()) {
-    if (diagnostics.empty()) return status;
+using Callees = llvm::MapVector<llvm::StringRef, mlir::func::FuncOp>;
+
+// What `caller` calls, directly or through others. Functions of one name in several graphs are
+// equal: specialising an entry leaves what it calls as it is.
+void add_callees(mlir::func::FuncOp caller, Callees& callees) {
+  for (mlir::func::FuncOp callee : graph::callees_of(caller))
+    if (callees.insert({callee.getName(), callee}).second) add_callees(callee, callees);
+}
+
+class Lowering {
+ public:
+  explicit Lowering(KernelModule& kernels) : kernels_(kernels), constants_(program_) {
+    program_.devices = {{"cpu", "cpu"}};
+    program_.pools = {{"global", PoolKind::kHeap},
+                      {"global.workspace", PoolKind::kArena},
+                      {"global.constant", PoolKind::kConstant}};
+  }
+
+  // Entries first, in their order, then what they call.
+  Result<Program> run(llvm::ArrayRef<GraphFunction> entries) {
+    llvm::SmallVector<mlir::func::FuncOp> functions;
+    Callees callees;
+    for (GraphFunction entry : entries) {
+      functions.push_back(entry.graph.lookupSymbol<mlir::func::FuncOp>(entry.name));
+      if (!functions.back() || functions.back().isExternal())
+        return Status(StatusCode::kInvalidModel, "the module has no function @" + entry.name);
+      add_callees(functions.back(), callees);
+    }
+    for (auto [i, callee] : llvm::enumerate(callees))
+      indexes_[callee.first.str()] = static_cast<int>(functions.size() + i);
+    for (auto [function, entry] : llvm::zip(functions, entries))
+      SCOPEVM_RETURN_IF_ERROR(lower(function, entry.dims, DimBound()));
+    // --dim speaks of the dims that the caller of the model gives.
+    for (auto& [name, callee] : callees)
+      SCOPEVM_RETURN_IF_ERROR(
+          lower(callee, {}, DimBound{.max = INT64_MAX}).with_context(name.str()));
+    program_.kernels = kernels_.kernels();
+    return std::move(program_);
+  }
+
+ private:
+  Status lower(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
+               const DimBound& any) {
+    std::string diagnostics;
+    mlir::ScopedDiagnosticHandler handler(function.getContext(), [&](mlir::Diagnostic& diagnostic) {
+      diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+      return mlir::success();
+    });
+    Status status =
+        FunctionLowering(program_, constants_, kernels_, indexes_).run(function, dims, any);
+    if (status.is_ok() || diagnostics.empty()) return status;
     return Status(status.code(), std::string(status.message()) + ": " + diagnostics);
   }
-  program.kernels = kernels.kernels();
-  return program;
+
+  Program program_;
+  KernelModule& kernels_;
+  ConstantTable constants_;
+  FunctionLowering::Functions indexes_;
+};
+
+}  // namespace
+
+Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, KernelModule& kernels) {
+  return Lowering(kernels).run(functions);
 }
 
 }  // namespace scopevm::kernels

@@ -9,10 +9,17 @@
 
 namespace scopevm::kernels {
 
-// Lowers @main of `graph` for one target. `kernels` gets the bodies; the Program is the same for
-// every target. `dims` bounds the named dimensions.
-// Errors: kUnsupported or kInternal with the op's location; see status_of_diagnostics.
-Result<Program> lower(mlir::ModuleOp graph, KernelModule& kernels,
-                      const std::map<std::string, DimBound>& dims);
+// One function of the program to be.
+struct GraphFunction {
+  mlir::ModuleOp graph;
+  std::string name;                      // in the graph
+  std::map<std::string, DimBound> dims;  // of the named dimensions
+};
+
+// Lowers functions, and behind them what they call, for one target. `kernels` gets the bodies; the
+// Program is the same for every target. Constants of equal bytes, type and dims are one, whichever
+// functions use them. Errors: kUnsupported or kInternal with the op's location; see
+// status_of_diagnostics.
+Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, KernelModule& kernels);
 
 }  // namespace scopevm::kernels

@@ -9,11 +9,13 @@ namespace {
 
 using graph::TensorType;
 
-// A value that the step behind its op writes, and that this block alone decides about.
+// A value that the step behind its op writes, where it is told to, and that this block alone
+// decides about.
 bool is_written_in(mlir::Value value, mlir::Block* block) {
   mlir::Operation* op = value.getDefiningOp();
   return op && op->getBlock() == block &&
-         !mlir::isa<graph::ConstantOp, graph::ReshapeOp, graph::IfOp, graph::LoopOp>(op);
+         !mlir::isa<graph::ConstantOp, graph::ReshapeOp, graph::IfOp, graph::LoopOp, graph::CallOp>(
+             op);
 }
 
 void copy_operand(mlir::OpOperand& operand) {

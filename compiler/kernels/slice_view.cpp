@@ -45,7 +45,8 @@ bool FunctionLowering::is_part(graph::SliceOp slice) {
   mlir::Value root = slice.getX();
   while (auto reshape = root.getDefiningOp<graph::ReshapeOp>()) root = reshape.getX();
   mlir::Operation* op = root.getDefiningOp();
-  if (!op || mlir::isa<graph::ConstantOp, graph::IfOp, graph::LoopOp>(op)) return false;
+  if (!op || mlir::isa<graph::ConstantOp, graph::IfOp, graph::LoopOp, graph::CallOp>(op))
+    return false;
   return is_contiguous(slice) && !leaves(root, nullptr) &&
          !leaves(slice.getResult(), slice->getBlock());
 }

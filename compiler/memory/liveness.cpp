@@ -76,6 +76,22 @@ std::vector<int64_t> last_uses(const Function& function) {
   return last;
 }
 
+// What only one branch uses, the other would keep.
+std::vector<int64_t> release_steps(const Function& function) {
+  std::vector<int64_t> releases = last_uses(function);
+  const auto steps = static_cast<int64_t>(function.steps.size());
+  std::vector<int64_t> made(function.values.size(), -1);
+  for (int64_t step = steps; step-- > 0;)
+    for (ValueId result : function.steps[step].results) made[root_of(function, result)] = step;
+  for (int64_t end = steps; end-- > 0;) {  // outer branches end later
+    if (function.steps[end].kind != StepKind::kEndIf) continue;
+    const int64_t begin = function.steps[end].match;
+    for (size_t id = 0; id < releases.size(); ++id)
+      if (made[id] < begin && begin <= releases[id] && releases[id] < end) releases[id] = end;
+  }
+  return releases;
+}
+
 namespace {
 
 class LifespanFinder {

@@ -55,6 +55,10 @@ std::vector<int> output_of_root(const Function& function);
 // steps); -1: never. What is made before a loop and used in it lives until the loop's end.
 std::vector<int64_t> last_uses(const Function& function);
 
+// Step after which a register must give up the storage that a root value lives in: its last use, or
+// the end of the branches that that lies in and the value was made before; -1: never used.
+std::vector<int64_t> release_steps(const Function& function);
+
 Liveness find_lifespans(const Function& function);
 
 // Offsets by first fit, in the given order of indexes: each buffer goes to the lowest gap that

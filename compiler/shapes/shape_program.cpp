@@ -180,6 +180,28 @@ void ShapeProgram::bind_births(const Function& function) {
   }
 }
 
+ShapeProgram::ValueIndex ShapeProgram::value_in_call(const ShapeProgram& callee, ValueIndex value,
+                                                     std::span<const ValueIndex> dims) {
+  // Operands come before what is computed of them. Only what `value` is computed of is taken over.
+  std::vector<bool> is_needed(static_cast<size_t>(value) + 1);
+  is_needed[value] = true;
+  for (ValueIndex at = value; at >= 0; --at)
+    for (ValueIndex operand : {callee.instructions_[at].a, callee.instructions_[at].b})
+      if (is_needed[at] && operand >= 0) is_needed[operand] = true;
+  std::vector<ValueIndex> taken(is_needed.size(), -1);
+  for (ValueIndex at = 0; at <= value; ++at) {
+    if (!is_needed[at]) continue;
+    Instruction i = callee.instructions_[at];
+    if (i.a >= 0) i.a = taken[i.a];
+    if (i.b >= 0) i.b = taken[i.b];
+    taken[at] = i.op == Op::kInputDim ? dims[static_cast<size_t>(i.immediate)]
+                : i.op == Op::kAdd    ? add(i.a, i.b)
+                : i.op == Op::kMax    ? max(i.a, i.b)
+                                      : instruction(i);
+  }
+  return taken[value];
+}
+
 ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const Birth& birth, int stage) {
   switch (birth.part) {
     case Birth::Part::kPositive:
@@ -268,8 +290,9 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
   ValueIndex value = symbols_.find(dimension.name)->second.value;
   condition(Check::Kind::kAtLeast, value, constant(dimension.min),
             "dimension " + dimension.name + " is {0}, below its least value {1}");
-  condition(Check::Kind::kAtLeast, constant(dimension.max), value,
-            "dimension " + dimension.name + " is {1}, above its greatest value {0}");
+  if (dimension.max < INT64_MAX)
+    condition(Check::Kind::kAtLeast, constant(dimension.max), value,
+              "dimension " + dimension.name + " is {1}, above its greatest value {0}");
   if (dimension.multiple_of > 1)
     condition(Check::Kind::kMultipleOf, value, constant(dimension.multiple_of),
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");

@@ -86,6 +86,11 @@ class ShapeProgram {
   ValueIndex add(ValueIndex a, ValueIndex b);
   ValueIndex max(ValueIndex a, ValueIndex b);
 
+  // What `value` of `callee`, whose inputs have these dims one after the other, is to the caller.
+  // REQUIRES: it belongs to stage 0 of `callee`.
+  ValueIndex value_in_call(const ShapeProgram& callee, ValueIndex value,
+                           std::span<const ValueIndex> dims);
+
   // The slot that holds a value: made on first demand, and shared from then on.
   uint32_t slot_of(ValueIndex value);
   // Consecutive slots that hold `values`, for a launch's parameters. Equal lists share one block.

@@ -28,6 +28,10 @@ struct CompileOptions {
   // CPU names as LLVM spells them ("x86-64-v3", "cascadelake"), or "host". One kernel image each.
   std::vector<std::string> target_cpus = {"host"};
   std::map<std::string, DimBound> dims;
+  // Each adds a variant to the module, compiled for these bounds; what one does not name has its
+  // bound from `dims`, and none may reach beyond `dims`. A call runs the most constrained variant
+  // that admits its dims: the one with most fixed dims, then with fewest sizes, then the first.
+  std::vector<std::map<std::string, DimBound>> specialisations;
   // A stage name ("frontend", "graph", "placement", "kernels", "shapes", "memory", "codegen",
   // "bytecode"): its result is written to `dump` as text.
   std::string dump_after;
@@ -84,8 +88,8 @@ struct ShapeExplanation {
   std::vector<Function> functions;
 };
 
-// Reads and lowers the model as compile() does, up to shapes; nothing is generated. Errors: those
-// of compile().
+// Reads and lowers the model as compile() does, up to shapes; nothing is generated. Of the general
+// function: specialisations are left out. Errors: those of compile().
 SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& options);
 
 }  // namespace scopevm

@@ -57,6 +57,7 @@ struct ScopeBound {
 };
 
 struct MemoryBound {
+  std::string function;  // "main", or the variant that a call with these dims runs
   std::vector<MemoryLine> lines;
   std::vector<ScopeBound> scopes;
 };
@@ -76,11 +77,11 @@ class SCOPEVM_API Module {
   // The signature of `main`.
   const Signature& signature() const;
 
-  // Exact bytes that a call allocates, per storage and per scope, when the dimensions have these
-  // values and the session has `threads` threads. Runs the module's own shape function: a value
-  // that a call would reject is rejected here, with the same message. Errors: kInvalidArgument
-  // (missing or unknown dimension, value out of its bounds, failed check), kUnsupported (no kernel
-  // image runs on this CPU).
+  // Exact bytes that a call allocates, whichever variant it runs, per storage and per scope, when
+  // the dimensions have these values and the session has `threads` threads. Runs the module's own
+  // shape function: a value that a call would reject is rejected here, with the same message.
+  // Errors: kInvalidArgument (missing or unknown dimension, value out of its bounds, failed check),
+  // kUnsupported (no kernel image runs on this CPU).
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
 

@@ -78,6 +78,7 @@ struct ScopeUse {
 
 struct CallStats {
   int64_t latency_ns = 0;
+  std::string_view function;  // "main", or the variant that ran; valid as long as the module
   std::vector<ScopeUse> memory;
 };
 
@@ -136,7 +137,7 @@ class SCOPEVM_API Session {
   // this CPU), kInvalidModel (an image lacks a kernel).
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
-  // Runs `main` on inputs in signature order.
+  // Runs `main`, or the variant that admits the dims, on inputs in signature order.
   Result<std::vector<Tensor>> call(std::span<const Tensor> inputs,
                                    const CallOptions& options = {}) const;
   Call make_call() const;

@@ -22,6 +22,8 @@ class Graph {
   Status status_of(const std::vector<Tensor>& inputs, const CallOptions& options = {});
   // Allocator calls of the last run in one scope.
   int64_t allocations(const std::string& scope) const;
+  // Of the last run.
+  const CallStats& stats() const { return call_->stats(); }
 
  private:
   Graph() = default;

@@ -126,7 +126,7 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   if (fuse && failed(graph::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
   SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
   kernels::KernelModule kernels(state.context.get(), target);
-  SCOPEVM_ASSIGN_OR_RETURN(state.program, kernels::lower(*module, kernels, {}));
+  SCOPEVM_ASSIGN_OR_RETURN(state.program, kernels::lower({{*module, "main", {}}}, kernels));
   codegen::ImageOptions options;
   options.threads = 2;
   SCOPEVM_ASSIGN_OR_RETURN(

@@ -25,13 +25,19 @@ def _write(path, message):
 def case(name, op, opset, inputs, outputs, constants=(), dynamic=(), **attributes):
     """One node. `inputs`: (name, array) in the node's order, with None for an absent one.
     `constants` names inputs that are initializers, `dynamic` those whose dims are symbols."""
-    given = [(key, np.asarray(array)) for key, array in inputs if array is not None]
+    node = helper.make_node(op, [key if array is not None else "" for key, array in inputs],
+                            [f"y{i}" for i in range(len(outputs))], **attributes)
+    given = [(key, array) for key, array in inputs if array is not None]
+    graph_case(name, [node], opset, given, outputs, constants, dynamic)
+
+
+def graph_case(name, nodes, opset, inputs, outputs, constants=(), dynamic=()):
+    """The same for nodes, whose results are y0, y1, ..."""
+    given = [(key, np.asarray(array)) for key, array in inputs]
     fed = [(key, array) for key, array in given if key not in constants]
     results = [(f"y{i}", np.asarray(array)) for i, array in enumerate(outputs)]
-    node = helper.make_node(op, [key if array is not None else "" for key, array in inputs],
-                            [key for key, _ in results], **attributes)
     graph = helper.make_graph(
-        [node], name,
+        nodes, name,
         [_value_info(key, array, key + "_" if key in dynamic else "") for key, array in fed],
         [_value_info(key, array, key + "_" if dynamic else "") for key, array in results],
         [numpy_helper.from_array(array, key) for key, array in given if key in constants])

@@ -6,7 +6,9 @@ import itertools
 
 import numpy as np
 
-from case_file import case
+from onnx import helper
+
+from case_file import case, graph_case
 
 RNG = np.random.default_rng(20)
 RANGES = {dtype: np.iinfo(dtype) for dtype in ("uint8", "int8", "uint16", "int16", "int32")}
@@ -197,6 +199,34 @@ def product_cases():
                   ("y_zero", y_zero)], [y], ("b", "b_scale", "b_zero") if per_column else (), ("a",))
 
 
+def between_linears_case(name, op, a_type, b_type, per_column, transposed=False):
+    """(a - a_zero) * a_scale times (b - b_zero) * b_scale, both by DequantizeLinear."""
+    a, b = any_bytes(a_type, 5, 37), any_bytes(b_type, 37, 40)
+    shape = (40,) if per_column else ()
+    a_scale, b_scale = np.float32(0.02), scales(*shape)
+    a_zero, b_zero = any_bytes(a_type), any_bytes(b_type, *shape)
+    y = centred_product(a, a_zero, b, b_zero).astype(np.float32) * (a_scale * b_scale)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["a", "a_scale", "a_zero"], ["left"]),
+        helper.make_node("DequantizeLinear", ["b", "b_scale", "b_zero"], ["right"],
+                         axis=0 if transposed else 1),
+        helper.make_node(op, ["left", "right"], ["y0"], **({"transB": 1} if transposed else {})),
+    ]
+    graph_case(f"{op.lower()}_of_dequantised_{name}", nodes, 13,
+               [("a", a), ("a_scale", a_scale), ("a_zero", a_zero),
+                ("b", b.T.copy() if transposed else b), ("b_scale", b_scale), ("b_zero", b_zero)],
+               [y], ("a_scale", "a_zero", "b", "b_scale", "b_zero"), ("a",))
+
+
+def between_linears_cases():
+    types = (np.uint8, np.int8)
+    for a_type, b_type, per_column in itertools.product(types, types, (False, True)):
+        name = f"{np.dtype(a_type).name}_{np.dtype(b_type).name}{'_per_column' * per_column}"
+        between_linears_case(name, "MatMul", a_type, b_type, per_column)
+    between_linears_case("per_column", "Gemm", np.uint8, np.int8, True)
+    between_linears_case("transposed", "Gemm", np.uint8, np.int8, True, transposed=True)
+
+
 # --- Convolutions. --------------------------------------------------------------------------------
 
 
@@ -287,3 +317,4 @@ if __name__ == "__main__":
     dynamic_case("large", f32(30, 41), dynamic=("x",))
     product_cases()
     conv_cases()
+    between_linears_cases()

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   auto context = scopevm::make_context();
-  auto module = scopevm::frontend::import_model(path, options, *context);
+  auto module = scopevm::frontend::ModelFile(path).import(options, *context);
   if (!module.is_ok()) {
     std::string message(module.status().message());
     std::fprintf(stderr, "%s\n", message.c_str());

@@ -36,8 +36,8 @@ std::vector<std::string> split_texts(std::string_view list);
 
 // What the --dim options say together. Each is a bound, or more than one with commas between them:
 // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR==0. Bounds of one name add up;
-// errors: kInvalidArgument, also when no value keeps all of them.
+// errors: kInvalidArgument, also when no value keeps all of them; `option` is whose texts they are.
 Status add_dim_bounds(const std::vector<std::string>& texts,
-                      std::map<std::string, DimBound>& bounds);
+                      std::map<std::string, DimBound>& bounds, const std::string& option = "--dim");
 
 }  // namespace scopevm::tool

@@ -49,6 +49,7 @@ struct CompileCommand {
   std::string model;
   std::string output;
   std::vector<std::string> dims;  // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR
+  std::vector<std::string> specialisations;  // each as one of dims
   std::vector<std::string> target_cpus;
   std::string dump_after;
   int threads = 0;

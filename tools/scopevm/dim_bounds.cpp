@@ -1,4 +1,4 @@
-// --dim: texts like "n=1..512" and "n%8==0" into one bound a name.
+// --dim and --specialise: texts like "n=1..512" and "n%8==0" into one bound a name.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -9,7 +9,7 @@ namespace scopevm::tool {
 namespace {
 
 Status wrong(std::string_view text, const std::string& what) {
-  return {StatusCode::kInvalidArgument, "--dim \"" + std::string(text) + "\": " + what};
+  return {StatusCode::kInvalidArgument, "\"" + std::string(text) + "\": " + what};
 }
 
 constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2 or n%8==0";
@@ -111,10 +111,7 @@ Result<DimBound> combine(const Claims& claims) {
   return wrong(claims.texts, reason);
 }
 
-}  // namespace
-
-Status add_dim_bounds(const std::vector<std::string>& texts,
-                      std::map<std::string, DimBound>& bounds) {
+Status add_bounds(const std::vector<std::string>& texts, std::map<std::string, DimBound>& bounds) {
   std::map<std::string, Claims> names;
   for (const std::string& text : texts)
     for (std::string_view rest = text;;) {
@@ -126,6 +123,15 @@ Status add_dim_bounds(const std::vector<std::string>& texts,
   for (const auto& [name, claims] : names) {
     SCOPEVM_ASSIGN_OR_RETURN(bounds[name], combine(claims));
   }
+  return {};
+}
+
+}  // namespace
+
+Status add_dim_bounds(const std::vector<std::string>& texts,
+                      std::map<std::string, DimBound>& bounds, const std::string& option) {
+  Status status = add_bounds(texts, bounds);
+  if (!status.is_ok()) return {status.code(), option + " " + std::string(status.message())};
   return {};
 }
 

@@ -21,6 +21,11 @@ void add_compile(CLI::App& app, Action& action) {
   command->add_option("-o,--output", options->output, "The module to write");
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
   command
+      ->add_option("--specialise", options->specialisations,
+                   "Add a variant for requests within these bounds, n=1 or n<=8,seq=128 (more than "
+                   "one: a variant each)")
+      ->allow_extra_args(false);
+  command
       ->add_option("--target-cpu", options->target_cpus,
                    "CPU to compile for: host, x86-64, x86-64-v3, ... (more than one: an image "
                    "each)")

@@ -31,6 +31,7 @@ Status bad_index(std::string_view kind, size_t index, size_t count) {
 void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t latency_ns) {
   const std::vector<vm::PoolAccount>& pools = context.pools();
   context.stats.latency_ns = latency_ns;
+  context.stats.function = context.entry->decl->name;
   context.stats.memory.resize(pools.size());
   for (size_t i = 0; i < pools.size(); ++i) {
     const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));

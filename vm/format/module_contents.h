@@ -115,10 +115,18 @@ struct ImageDecl {
   Bytes elf;
 };
 
+// A function that a call enters in place of `main` when the values of main's dimensions are within
+// `dimensions`: those of main, in their order, with bounds of their own.
+struct VariantDecl {
+  uint32_t function = 0;
+  std::vector<DimensionDecl> dimensions;
+};
+
 struct ModuleContents {
   std::vector<DeviceDecl> devices;
   std::vector<PoolDecl> pools;
   std::vector<FunctionDecl> functions;  // "main" is the entry
+  std::vector<VariantDecl> variants;    // of main: the first that admits a request runs it
   std::vector<ShapeFunctionDecl> shape_functions;
   std::vector<KernelDecl> kernels;
   std::vector<ConstantDecl> constants;

@@ -42,6 +42,9 @@ class TablesReader {
     each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
     each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
     out.messages = texts(*in.messages());
+    each(*in.variants(), out.variants, [&](const fb::Variant& v) {
+      return VariantDecl{v.function(), dimensions(*v.dimensions())};
+    });
     out.texts = texts(*in.texts());
     return out;
   }
@@ -101,14 +104,20 @@ class TablesReader {
     return {text(t.name()), dtype(t.dtype()), texts(*t.dims())};
   }
 
+  std::vector<DimensionDecl> dimensions(const Vector<Offset<fb::Dimension>>& in) {
+    std::vector<DimensionDecl> out;
+    each(in, out, [&](const fb::Dimension& d) {
+      return DimensionDecl{text(d.name()), d.min(), d.max(), d.multiple_of()};
+    });
+    return out;
+  }
+
   FunctionDecl function(const fb::Function& f) {
     FunctionDecl out;
     out.name = text(f.name());
     each(*f.inputs(), out.inputs, [&](const fb::Tensor& t) { return tensor(t); });
     each(*f.outputs(), out.outputs, [&](const fb::Tensor& t) { return tensor(t); });
-    each(*f.dimensions(), out.dimensions, [&](const fb::Dimension& d) {
-      return DimensionDecl{text(d.name()), d.min(), d.max(), d.multiple_of()};
-    });
+    out.dimensions = dimensions(*f.dimensions());
     out.register_count = f.register_count();
     out.slot_count = f.slot_count();
     code_words_.push_back(f.code_words());

@@ -32,13 +32,17 @@ auto tensor_vector(FlatBufferBuilder& builder, const std::vector<TensorDecl>& te
   });
 }
 
+auto dimension_vector(FlatBufferBuilder& builder, const std::vector<DimensionDecl>& dimensions) {
+  return table_vector<fb::Dimension>(builder, dimensions, [&](const DimensionDecl& d) {
+    return fb::CreateDimension(builder, builder.CreateString(d.name), d.min, d.max, d.multiple_of);
+  });
+}
+
 Offset<fb::Function> function_table(FlatBufferBuilder& b, const FunctionDecl& function) {
   auto name = b.CreateString(function.name);
   auto inputs = tensor_vector(b, function.inputs);
   auto outputs = tensor_vector(b, function.outputs);
-  auto dimensions = table_vector<fb::Dimension>(b, function.dimensions, [&](const auto& d) {
-    return fb::CreateDimension(b, b.CreateString(d.name), d.min, d.max, d.multiple_of);
-  });
+  auto dimensions = dimension_vector(b, function.dimensions);
   auto memory = table_vector<fb::Memory>(b, function.memory, [&](const auto& m) {
     auto what = b.CreateString(m.what);
     auto formula = b.CreateString(m.formula);
@@ -105,8 +109,11 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
                                         [&](const ImageDecl& i) { return image_table(b, i); });
   auto messages = string_vector(b, module.messages);
   auto texts = string_vector(b, module.texts);
+  auto variants = table_vector<fb::Variant>(b, module.variants, [&](const VariantDecl& v) {
+    return fb::CreateVariant(b, v.function, dimension_vector(b, v.dimensions));
+  });
   b.Finish(fb::CreateModule(b, producer, devices, pools, functions, shape_functions, kernels,
-                            constants, images, messages, texts));
+                            constants, images, messages, variants, texts));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

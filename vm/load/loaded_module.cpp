@@ -76,6 +76,11 @@ AxisRule axis_rule(const std::string& dim, const std::vector<DimensionSignature>
   return rule;
 }
 
+bool admits(int64_t value, const format::DimensionDecl& dimension) {
+  return value >= dimension.min && value <= dimension.max &&
+         (dimension.multiple_of == 1 || value % dimension.multiple_of == 0);
+}
+
 Status check_ranks(const FrameLayout& layout, const format::FunctionDecl& function) {
   if (layout.max_rank <= kMaxRank) return {};
   return {StatusCode::kUnsupported, function.name + ": a tensor of rank " +
@@ -100,12 +105,22 @@ Status LoadedModule::prepare() {
   for (const format::FunctionDecl& function : functions) {
     const FrameLayout layout = layout_of(contents_, function);
     SCOPEVM_RETURN_IF_ERROR(check_ranks(layout, function));
-    functions_.push_back({&function, layout});
+    functions_.push_back({&function, layout, {}});
   }
   prepare_signature();
   texts_ = ModuleTexts(contents_.texts);
-  result_sites_ = find_result_sites(*main().decl);
+  functions_[main_].result_sites = find_result_sites(*main().decl);
+  for (const format::VariantDecl& variant : contents_.variants)
+    functions_[variant.function].result_sites =
+        find_result_sites(contents_.functions[variant.function]);
   return {};
+}
+
+const LoadedFunction& LoadedModule::entry(std::span<const int64_t> dimensions) const {
+  for (const format::VariantDecl& variant : contents_.variants)
+    if (std::ranges::equal(dimensions, variant.dimensions, admits))
+      return functions_[variant.function];
+  return main();
 }
 
 void LoadedModule::prepare_signature() {

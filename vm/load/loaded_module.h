@@ -1,6 +1,6 @@
 // LoadedModule: module contents made ready to run. Immutable, but for the kernel image, which is
 // loaded when it is first needed.
-//   loaded_module.cpp   contents -> frame layouts, signature
+//   loaded_module.cpp   contents -> frame layouts, signature, variants
 //   kernel_table.cpp    contents -> the image that suits this CPU, addresses of its functions
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@
 
 namespace scopevm::vm {
 
-// An alloc_storage whose bytes become exactly one result of `main`, so that they may be the
+// An alloc_storage whose bytes become exactly one result of its function, so that they may be the
 // caller's own.
 struct ResultSite {
   uint32_t alloc_word = 0;   // word index of the alloc_storage
@@ -33,6 +34,7 @@ struct ResultSite {
 struct LoadedFunction {
   const format::FunctionDecl* decl = nullptr;
   FrameLayout layout;
+  std::vector<ResultSite> result_sites;  // only of those that a call enters: main and its variants
 };
 
 // What an input's axis must be: an exact dim, a dimension's value, or anything (both negative).
@@ -58,10 +60,11 @@ class LoadedModule {
   const Signature& signature() const { return signature_; }
   const LoadedFunction& function(uint32_t index) const { return functions_[index]; }
   const LoadedFunction& main() const { return functions_[main_]; }
-  uint32_t main_index() const { return main_; }
+  // What a call enters whose dimensions have these values, in the signature's order: the first
+  // variant that admits them, else main.
+  const LoadedFunction& entry(std::span<const int64_t> dimensions) const;
   // One list per input, one rule per axis.
   const std::vector<std::vector<AxisRule>>& axis_rules() const { return axis_rules_; }
-  const std::vector<ResultSite>& result_sites() const { return result_sites_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   const ModuleTexts& texts() const { return texts_; }
@@ -86,7 +89,6 @@ class LoadedModule {
   Signature signature_;
   std::vector<LoadedFunction> functions_;
   std::vector<std::vector<AxisRule>> axis_rules_;
-  std::vector<ResultSite> result_sites_;
   std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
 

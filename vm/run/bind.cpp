@@ -91,7 +91,7 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
   return {};
 }
 
-Status bind_inputs(const LoadedModule& module, const CallContext& context) {
+Status bind_inputs(const LoadedModule& module, CallContext& context) {
   const Signature& signature = module.signature();
   // Few enough for the stack in every model seen; more go to the heap.
   constexpr size_t kInline = 16;
@@ -111,6 +111,7 @@ Status bind_inputs(const LoadedModule& module, const CallContext& context) {
         SCOPEVM_RETURN_IF_ERROR(bind_dimension(module, dimension, {input, axis, given.dims()[axis]},
                                                witnesses[dimension]));
   }
+  for (size_t i = 0; i < context.dimensions.size(); ++i) context.dimensions[i] = witnesses[i].value;
   return check_overlap(module, context);
 }
 

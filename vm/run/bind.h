@@ -16,8 +16,9 @@ namespace scopevm::vm {
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given);
 
 // All inputs are there, agree on every dimension, and keep its bounds; no caller's output overlaps
-// an input or another output. REQUIRES: each set input passed check_input.
-Status bind_inputs(const LoadedModule& module, const CallContext& context);
+// an input or another output. Leaves what the dimensions are in the context. REQUIRES: each set
+// input passed check_input.
+Status bind_inputs(const LoadedModule& module, CallContext& context);
 
 // A dimension's value within its bounds. `where` says where the value is from.
 Status check_dimension(const DimensionSignature& dimension, int64_t value,

@@ -59,11 +59,11 @@ Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::Regis
   return values;
 }
 
-// Runs the first shape function of `main`; its slots, or zeros when it has none.
+// Runs the first shape function of `entry`; its slots, or zeros when it has none.
 Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
+                                           const format::FunctionDecl& entry,
                                            const std::map<std::string, int64_t>& dims,
                                            int threads) {
-  const format::FunctionDecl& entry = *module.main().decl;
   std::vector<int64_t> slots(entry.slot_count);
   for (size_t pc = 0; pc < entry.code.size(); pc += isa::word_count(entry.code[pc])) {
     if (isa::opcode(entry.code[pc]) != isa::Opcode::shape_function) continue;
@@ -81,6 +81,15 @@ Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
   return slots;
 }
 
+// REQUIRES: `dims` passed check_dims.
+const LoadedFunction& entry_at(const LoadedModule& module,
+                               const std::map<std::string, int64_t>& dims) {
+  std::vector<int64_t> values;
+  for (const DimensionSignature& dimension : module.signature().dimensions)
+    values.push_back(dims.at(dimension.name));
+  return module.entry(values);
+}
+
 ScopeBound& scope_of(MemoryBound& bound, const MemoryLine& line) {
   for (ScopeBound& scope : bound.scopes)
     if (scope.device == line.device && scope.scope == line.scope) return scope;
@@ -94,9 +103,16 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
                                  const std::map<std::string, int64_t>& dims, int threads) {
   if (threads < 1) return Status(StatusCode::kInvalidArgument, "threads must be at least 1");
   SCOPEVM_RETURN_IF_ERROR(check_dims(module.signature(), dims));
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> slots, compute_slots(module, dims, threads));
-  MemoryBound bound;
-  for (const format::MemoryDecl& decl : module.main().decl->memory) {
+  const format::FunctionDecl* entry = entry_at(module, dims).decl;
+  Result<std::vector<int64_t>> computed = compute_slots(module, *entry, dims, threads);
+  if (!computed.is_ok() && entry != module.main().decl) {
+    // As in a call, main has the last word on what is wrong.
+    entry = module.main().decl;
+    computed = compute_slots(module, *entry, dims, threads);
+  }
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> slots, std::move(computed));
+  MemoryBound bound{.function = entry->name, .lines = {}, .scopes = {}};
+  for (const format::MemoryDecl& decl : entry->memory) {
     const format::PoolDecl& pool = module.contents().pools[decl.pool];
     MemoryLine line{module.contents().devices[pool.device].name,
                     pool.scope,

@@ -78,6 +78,7 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   }
   auto context = std::make_unique<CallContext>(pools_.size());
   context->inputs.resize(module_->signature().inputs.size());
+  context->dimensions.resize(module_->signature().dimensions.size());
   context->outputs.resize(module_->signature().outputs.size());
   context->output_storages.resize(module_->signature().outputs.size());
   return context;

@@ -35,8 +35,11 @@ class CallContext {
   // Set by whoever leases the context; keeps the session alive meanwhile.
   std::shared_ptr<BoundSession> session;
 
-  std::vector<Tensor> inputs;   // empty tensors: not set
-  std::vector<Tensor> outputs;  // the caller's buffers; empty tensors: not set
+  std::vector<Tensor> inputs;  // empty tensors: not set
+  // What the inputs give the signature's dimensions, once they are bound.
+  std::vector<int64_t> dimensions;
+  const LoadedFunction* entry = nullptr;  // what the last run entered: main, or a variant
+  std::vector<Tensor> outputs;            // the caller's buffers; empty tensors: not set
   // A storage around each caller's buffer, so that registers can refer to it like to any other.
   std::vector<runtime::Storage*> output_storages;
   std::vector<Tensor> results;

@@ -50,4 +50,17 @@ void FrameStack::pop() {
   if (chunks_[chunk_].used == 0 && chunk_ > 0) --chunk_;
 }
 
+std::string FrameStack::chain() const {
+  constexpr size_t kFirst = 4, kLast = 2;
+  std::string text;
+  for (size_t i = 0; i < frames_.size(); ++i) {
+    if (i == kFirst && frames_.size() > kFirst + kLast + 1) {
+      i = frames_.size() - kLast;
+      text += " > ... (" + std::to_string(i - kFirst) + " more)";
+    }
+    text += (i == 0 ? "" : " > ") + frames_[i].function->decl->name;
+  }
+  return text;
+}
+
 }  // namespace scopevm::vm

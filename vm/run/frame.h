@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/memory/storage.h"
@@ -39,6 +40,9 @@ class FrameStack {
   // REQUIRES: depth() > 1.
   const Frame& below_top() const { return frames_[frames_.size() - 2]; }
   size_t depth() const { return frames_.size(); }
+  // The functions that call each other, for messages: `main > f > g`. The middle of a long chain is
+  // left out.
+  std::string chain() const;
 
  private:
   struct Chunk {

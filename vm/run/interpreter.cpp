@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/tensor/shape.h"
 #include "vm/isa/opcodes.h"
@@ -89,6 +90,8 @@ class Interpreter {
   Status run();
 
  private:
+  void start(const LoadedFunction& function);
+  bool give_way();
   void loop();
 #define OPCODE(name, code, effect, ...) bool execute(const op::name& in);
 #include "vm/isa/opcodes.def"
@@ -112,7 +115,7 @@ class Interpreter {
       if (--storage->call_references == 0) context_.disown(storage);
   }
 
-  Status bind_input(uint32_t i);
+  Status take_texts();
   void enter(const LoadedFunction& function);
   void leave_frame();
   bool go_to(isa::Target target);
@@ -135,34 +138,60 @@ class Interpreter {
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the instruction
   const uint32_t* next_ = nullptr;
+  std::vector<Register> input_ids_;  // of inputs of texts, in order
   Status status_;
 };
 
 Status Interpreter::run() {
-  enter(session_.module().main());
+  SCOPEVM_RETURN_IF_ERROR(take_texts());
+  start(session_.module().entry(context_.dimensions));
+  loop();
+  if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
+  return std::move(status_).with_context(context_.frames.chain());
+}
+
+void Interpreter::start(const LoadedFunction& function) {
+  context_.entry = &function;
+  enter(function);
   // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
+  size_t texts = 0;
+  for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
+    const Tensor& input = context_.inputs[i];
+    if (input.dtype() == DType::kStr)
+      reg({i}) = input_ids_[texts++];
+    else
+      reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
+                  static_cast<uint8_t>(input.rank())};
+    std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
+  }
+}
+
+// A variant that refuses a request before it has done anything lets main tell what is wrong, so
+// that a message does not depend on what a module was specialised for.
+bool Interpreter::give_way() {
+  const LoadedFunction& main = session_.module().main();
+  const bool is_at_start = context_.frames.depth() == 1 &&
+                           at_ == frame_.function->decl->code.data() && frame_.function != &main;
+  if (!is_at_start) return false;
+  leave_frame();
+  start(main);
+  return true;
+}
+
+// Inputs of texts become ids, whichever function then runs.
+Status Interpreter::take_texts() {
   const uint32_t heap = session_.module().heap_pool();
   context_.texts.begin(session_.module().texts(), context_, session_.pool(heap),
                        static_cast<int32_t>(heap));
-  for (uint32_t i = 0; i < context_.inputs.size(); ++i) SCOPEVM_RETURN_IF_ERROR(bind_input(i));
-  loop();
-  return std::move(status_);
-}
-
-Status Interpreter::bind_input(uint32_t i) {
-  const Tensor& input = context_.inputs[i];
-  if (input.dtype() == DType::kStr) {
-    Result<Register> ids = ids_of_input(context_.texts, input);
+  for (size_t i = 0; i < context_.inputs.size(); ++i) {
+    if (context_.inputs[i].dtype() != DType::kStr) continue;
+    Result<Register> ids = ids_of_input(context_.texts, context_.inputs[i]);
     if (!ids.is_ok())
       return std::move(ids).status().with_context("input \"" + session_.module().input_names()[i] +
                                                   "\"");
-    reg({i}) = *ids;
-  } else {
-    reg({i}) = {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
-                static_cast<uint8_t>(input.rank())};
+    input_ids_.push_back(*ids);
   }
-  std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   return {};
 }
 
@@ -214,9 +243,11 @@ bool Interpreter::execute(const op::fail& in) {
 }
 
 bool Interpreter::execute(const op::call& in) {
-  if (context_.frames.depth() >= kMaxCallDepth)
-    return fail(StatusCode::kResourceLimit,
-                "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+  if (context_.frames.depth() >= kMaxCallDepth) {
+    status_ = Status(StatusCode::kResourceLimit,
+                     "more than " + std::to_string(kMaxCallDepth) + " nested calls");
+    return false;
+  }
   if (is_interruptible_ && !check_interrupts()) return false;
   const Frame caller = frame_;
   const uint32_t* resume = next_;
@@ -283,7 +314,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
                                       Storage** storage) {
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
-  for (const ResultSite& site : session_.module().result_sites()) {
+  for (const ResultSite& site : frame_.function->result_sites) {
     const Tensor& given = context_.outputs[site.output];
     if (code + site.alloc_word != at_ || given.is_empty()) continue;
     const isa::IntList shape = result_dims(code + site.tensor_word);
@@ -453,8 +484,9 @@ bool Interpreter::execute(const op::shape_function& in) {
   frame_.shape_dims[count] = session_.threads();
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
-  if (failed >= 0) status_ = check_failure(decl, failed, frame_.slots);
-  return failed < 0;
+  if (failed < 0 || give_way()) return true;
+  status_ = check_failure(decl, failed, frame_.slots);
+  return false;
 }
 
 bool Interpreter::execute(const op::load_dim& in) {

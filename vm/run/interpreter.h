@@ -1,4 +1,5 @@
-// Runs `main` of a verified module for one call, straight over the words of its bytecode.
+// Runs `main` of a verified module, or a variant of it, for one call, straight over the words of
+// its bytecode.
 #pragma once
 
 #include <span>

@@ -21,9 +21,10 @@ void replace_all(std::string& text, std::string_view mark, const int64_t* slots,
     text.replace(at, mark.size(), std::to_string(slots[slot]));
 }
 
-// The pool that the module's contract gives result `name`, else its first heap.
-uint32_t result_pool(const LoadedModule& module, const std::string& name) {
-  for (const format::MemoryDecl& line : module.main().decl->memory)
+// The pool that the function's contract gives result `name`, else the module's first heap.
+uint32_t result_pool(const format::FunctionDecl& function, const LoadedModule& module,
+                     const std::string& name) {
+  for (const format::MemoryDecl& line : function.memory)
     if (line.is_result && line.what == name) return line.pool;
   return module.heap_pool();
 }
@@ -76,7 +77,7 @@ class ResultMaker {
   }
 
   Status copy(const std::string& name, const Register& from, std::span<const int64_t> dims) {
-    const uint32_t pool = result_pool(session_.module(), name);
+    const uint32_t pool = result_pool(*context_.entry->decl, session_.module(), name);
     Storage* storage = nullptr;
     switch (session_.pool(pool).allocate(from.bytes, &storage)) {
       case ScopeMemory::Outcome::kOk:
@@ -117,6 +118,10 @@ void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
     pools[line.pool].bound_bytes += slots[line.bytes_slot];
     pools[line.pool].lower_bound_bytes += slots[line.lower_bound_slot];
   }
+  // Where data decides, also how deep calls go or how large a size once was, the use itself tells.
+  for (const format::MemoryDecl& line : function.memory)
+    if (PoolAccount& pool = pools[line.pool]; line.depends_on_data)
+      pool.bound_bytes = std::max(pool.bound_bytes, pool.peak_bytes);
 }
 
 Status check_failure(const format::ShapeFunctionDecl& function, int64_t check,

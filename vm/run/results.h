@@ -11,9 +11,9 @@
 
 namespace scopevm::vm {
 
-// Fills context.results from the returned registers of `main`. Each result has a storage of its
-// own: one that is an input, a constant or the bytes of an earlier result is copied. Errors:
-// kInvalidArgument (a caller's output has another shape), kOutOfMemory, kResourceLimit.
+// Fills context.results from the registers that the entered function returned. Each result has a
+// storage of its own: one that is an input, a constant or the bytes of an earlier result is copied.
+// Errors: kInvalidArgument (a caller's output has another shape), kOutOfMemory, kResourceLimit.
 Status collect_results(BoundSession& session, CallContext& context, const Frame& frame,
                        isa::RegisterList registers);
 

@@ -1,4 +1,5 @@
 // ONNX matrix products and convolutions.
+#include "compiler/frontend/math/quantised.h"
 #include "compiler/frontend/math/spatial.h"
 
 namespace scopevm::frontend {
@@ -13,6 +14,7 @@ Values matmul(Node& n) {
   if (byte_size(n.dtype(n.input(0))) == 1)
     return n.fail("MatMul of " + std::string(name(n.dtype(n.input(0)))) + " is not defined"),
            Value();
+  if (Value product = dequantised_product(n, n.input(0), n.input(1))) return product;
   return n.emit<MatMulOp>({n.input(0), n.input(1)});
 }
 
@@ -24,8 +26,12 @@ Value scale(Node& n, Value x, float factor) {
 Values gemm(Node& n) {
   Value a = n.input(0), b = n.input(1);
   if (n.rank(a) != 2 || n.rank(b) != 2) return n.fail("A and B must have rank 2"), Value();
-  Value product = n.emit<MatMulOp>({a, b}, {n.attr("transpose_a", n.flag("transA", false)),
-                                            n.attr("transpose_b", n.flag("transB", false))});
+  bool transpose_a = n.flag("transA", false), transpose_b = n.flag("transB", false);
+  Value product;
+  if (!transpose_a && !transpose_b) product = dequantised_product(n, a, b);
+  if (!product)
+    product = n.emit<MatMulOp>(
+        {a, b}, {n.attr("transpose_a", transpose_a), n.attr("transpose_b", transpose_b)});
   product = scale(n, product, n.number("alpha", 1));
   float beta = n.number("beta", 1);
   if (!n.has_input(2) || beta == 0) return product;

@@ -32,6 +32,38 @@ Value as_scalar(Node& n, Value parameter) {
 
 namespace {
 
+bool is_byte(Value value) {
+  DType dtype = mlir::cast<TensorType>(value.getType()).getDtype();
+  return dtype == DType::kU8 || dtype == DType::kI8;
+}
+
+int64_t rank_of(Value value) { return mlir::cast<TensorType>(value.getType()).getRank(); }
+
+// What was cast, if it was.
+Value before_cast(Value value) {
+  auto cast = value.getDefiningOp<CastOp>();
+  return cast ? cast.getX() : value;
+}
+
+}  // namespace
+
+// Reads the formula that dequantize_linear writes.
+std::optional<Dequantised> dequantised(Value value) {
+  auto product = value.getDefiningOp<MulOp>();
+  auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
+  if (!cast || cast.getTo() != "f32" || rank_of(product.getB()) > 1) return std::nullopt;
+  Dequantised found{cast.getX(), product.getB(), {}};
+  if (auto distance = found.values.getDefiningOp<SubOp>()) {
+    found.values = before_cast(distance.getA());
+    found.zero = before_cast(distance.getB());
+    if (!is_byte(found.zero) || rank_of(found.zero) > 1) return std::nullopt;
+  }
+  if (!is_byte(found.values) || rank_of(found.values) == 0) return std::nullopt;
+  return found;
+}
+
+namespace {
+
 // x and what it is scaled with, as values that broadcast; the result takes `shape` again.
 struct Operands {
   Value x, scale, zero;  // zero: null when absent

@@ -152,6 +152,23 @@ Values qlinear_matmul(Node& n) {
   });
 }
 
+}  // namespace
+
+Value dequantised_product(Node& n, Value a, Value b) {
+  constexpr int64_t kMostDepth = 65536;  // times 255 * 128, below 2^31
+  std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
+  if (n.has_failed() || !left || !right || n.rank(left->scale) != 0) return {};
+  if ((left->zero && n.rank(left->zero) != 0) || n.rank(b) < 2) return {};
+  std::optional<int64_t> depth = n.dim(b, n.rank(b) - 2).as_constant();
+  if (!depth || *depth > kMostDepth) return {};
+  return matrix_product(n, left->values, left->zero, right->values, right->zero, [&](Value sums) {
+    Value scale = n.emit<MulOp>({left->scale, right->scale});
+    return n.emit<MulOp>({n.cast(sums, DType::kF32), scale});
+  });
+}
+
+namespace {
+
 // --- Convolutions. ------------------------------------------------------------------------------
 
 struct Convolution {

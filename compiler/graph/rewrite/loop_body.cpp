@@ -30,6 +30,7 @@ std::set<std::string> symbols_born_in(mlir::Region& region) {
   region.walk([&](mlir::Operation* op) {
     if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols(), born);
     if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), born);
+    if (auto call = mlir::dyn_cast<CallOp>(op)) add(call.getSymbols(), born);
     if (auto loop = mlir::dyn_cast<LoopOp>(op)) {
       add(loop.getSymbols(), born);
       add_own(loop, born);

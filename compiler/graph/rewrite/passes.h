@@ -14,6 +14,11 @@ namespace scopevm::graph {
 // Folds constants, removes identities and what is unused: simplify.cpp.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
 
+// Erases private functions that no public one calls, directly or through others: functions.cpp.
+void remove_unused_functions(mlir::ModuleOp module);
+// The functions that `function` calls in its body, in order, each once.
+llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function);
+
 // Moves out of loops what all iterations can share, or compute at once: hoist.cpp.
 llvm::LogicalResult hoist(mlir::ModuleOp module);
 

@@ -72,6 +72,7 @@ void remove_unused(mlir::func::FuncOp function) {
 }
 
 llvm::LogicalResult simplify(mlir::ModuleOp module) {
+  remove_unused_functions(module);
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal() || !function.getBody().hasOneBlock()) continue;
     materialise_known_values(function);

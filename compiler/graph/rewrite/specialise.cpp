@@ -2,6 +2,7 @@
 // and computes the types of everything behind them anew: with numbers a broadcast has another
 // result than the one that a replacement in the old result would give.
 #include "compiler/graph/infer/infer.h"
+#include "compiler/graph/infer/signature.h"
 #include "compiler/graph/rewrite/passes.h"
 
 namespace scopevm::graph {
@@ -47,6 +48,7 @@ class Specialiser {
     if (auto branch = mlir::dyn_cast<IfOp>(op)) return run(branch);
     if (auto loop = mlir::dyn_cast<LoopOp>(op)) return run(loop);
     if (auto group = mlir::dyn_cast<GroupOp>(op)) return run(group);
+    if (auto call = mlir::dyn_cast<CallOp>(op)) return infer(call);
     for (mlir::OpResult result : op->getResults()) result.setType(replaced(result.getType()));
     return mlir::success();
   }
@@ -105,18 +107,29 @@ class Specialiser {
     to.setType(old.withShape(dims));
   }
 
+  static llvm::LogicalResult infer(CallOp call) {
+    llvm::SmallVector<mlir::Type> types;
+    if (failed(infer_call(call, types))) return mlir::failure();
+    set_types(call, types);
+    return mlir::success();
+  }
+
   static llvm::LogicalResult infer(mlir::InferTypeOpInterface op) {
     llvm::SmallVector<mlir::Type> types;
     if (failed(op.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
                                    op->getAttrDictionary(), op->getPropertiesStorage(),
                                    op->getRegions(), types)))
       return mlir::failure();
+    set_types(op, types);
+    return mlir::success();
+  }
+
+  static void set_types(mlir::Operation* op, llvm::ArrayRef<mlir::Type> types) {
     for (auto [result, type] : llvm::zip(op->getResults(), types)) {
       // The place is not the rule's to know.
       auto old = mlir::cast<TensorType>(result.getType()), now = mlir::cast<TensorType>(type);
       result.setType(old.withShape(now.getShape()));
     }
-    return mlir::success();
   }
 
   const Replacement& with_;

@@ -213,6 +213,17 @@ ModuleContents branching_module() {
   return module;
 }
 
+ModuleContents variant_module() {
+  ModuleContents module = dense_module();
+  FunctionDecl fixed = module.functions[0];
+  fixed.name = "main[n=1]";
+  fixed.inputs[0].dims[0] = "1";
+  fixed.dimensions.clear();
+  module.functions.push_back(std::move(fixed));
+  module.variants = {{1, {{"n", 1, 1, 1}}}};
+  return module;
+}
+
 namespace {
 
 // A tensor of n elements of 8 bytes at most.
@@ -308,6 +319,11 @@ std::string fingerprint(const ModuleContents& module) {
         .add(int64_t{p.device})
         .add(p.limit);
   for (const FunctionDecl& f : module.functions) print.add("function").add(f);
+  for (const VariantDecl& v : module.variants) {
+    print.add("variant").add(int64_t{v.function});
+    for (const DimensionDecl& d : v.dimensions)
+      print.add("dim").add(d.name).add(d.min).add(d.max).add(d.multiple_of);
+  }
   for (const ShapeFunctionDecl& f : module.shape_functions) {
     print.add("shape").add(f.symbol).add(int64_t{f.slot_count}).add(int64_t{f.dim_count});
     for (const CheckDecl& c : f.checks) {

@@ -17,6 +17,8 @@ ModuleContents dense_module();
 // "main"'s second function, a copy between two devices, a view, and names that need quotes.
 // Verifies.
 ModuleContents branching_module();
+// dense_module() with a variant for n=1.
+ModuleContents variant_module();
 
 // main(x: str[n]) -> y: str[n]: numbers in x read and written again, in upper case; a constant of
 // texts. The opcodes on texts. Verifies.

@@ -26,6 +26,15 @@ TEST(Text, RoundTripsWholeModules) {
   expect_round_trip(dense_module());
   expect_round_trip(branching_module());
   expect_round_trip(text_module());
+  expect_round_trip(variant_module());
+}
+
+TEST(Text, ListsVariants) {
+  std::string text = disassemble(variant_module());
+  EXPECT_NE(text.find("\nvariant function 1 {\n"
+                      "  dimension \"n\" min 1 max 1 multiple_of 1\n}\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Text, ReadsAsAListing) {
@@ -135,7 +144,7 @@ void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
 
 const BadText kBadTexts[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the text"},
-    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.2"},
+    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.3"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: string does not end on its line"},
     {"Escape", HEADER "device \"\\q\"", "f.sva:2:8: unknown escape in a string"},

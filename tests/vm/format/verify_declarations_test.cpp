@@ -33,6 +33,7 @@ TEST(Verify, AcceptsWhatTheCompilerWouldEmit) {
   EXPECT_EQ(error_of(dense_module()), "");
   EXPECT_EQ(error_of(branching_module()), "");
   EXPECT_EQ(error_of(text_module()), "");
+  EXPECT_EQ(error_of(variant_module()), "");
 }
 
 void PrintTo(const Declaration& declaration, std::ostream* out) { *out << declaration.name; }
@@ -120,6 +121,55 @@ TEST_P(VerifyDeclaration, IsRejected) {
   EXPECT_EQ(error_of(module), GetParam().error);
 }
 INSTANTIATE_TEST_SUITE_P(Each, VerifyDeclaration, ::testing::ValuesIn(kDeclarations),
+                         [](const auto& test) { return test.param.name; });
+
+const Declaration kVariants[] = {
+    {"Function", [](auto& m) { m.variants[0].function = 2; },
+     "variant 0: function 2 is out of range: there are 2"},
+    {"HugeFunction", [](auto& m) { m.variants[0].function = UINT32_MAX; },
+     "variant 0: function 4294967295 is out of range: there are 2"},
+    {"Main", [](auto& m) { m.variants[0].function = 0; }, "variant 0: is main itself"},
+    {"Second",
+     [](auto& m) {
+       m.variants.push_back(m.variants[0]);
+       m.variants[1].function = 9;
+     },
+     "variant 1: function 9 is out of range: there are 2"},
+    {"InputName", [](auto& m) { m.functions[1].inputs[0].name = "y"; },
+     "variant 0: its inputs are not those of main"},
+    {"InputType", [](auto& m) { m.functions[1].inputs[0].dtype = DType::kF64; },
+     "variant 0: its inputs are not those of main"},
+    {"InputRank", [](auto& m) { m.functions[1].inputs[0].dims = {"1", "2", "4"}; },
+     "variant 0: its inputs are not those of main"},
+    {"InputCount", [](auto& m) { m.functions[1].inputs.push_back({"z", DType::kF32, {}}); },
+     "variant 0: its inputs are not those of main"},
+    {"OutputType", [](auto& m) { m.functions[1].outputs[0].dtype = DType::kI32; },
+     "variant 0: its outputs are not those of main"},
+    {"OutputRank", [](auto& m) { m.functions[1].outputs[0].dims.clear(); },
+     "variant 0: its outputs are not those of main"},
+    {"OutputCount", [](auto& m) { m.functions[1].outputs.clear(); },
+     "variant 0: its outputs are not those of main"},
+    {"FewDimensions", [](auto& m) { m.variants[0].dimensions.clear(); },
+     "variant 0: its dimensions are not those of main"},
+    {"ManyDimensions", [](auto& m) { m.variants[0].dimensions.push_back({"n", 1, 1, 1}); },
+     "variant 0: its dimensions are not those of main"},
+    {"DimensionName", [](auto& m) { m.variants[0].dimensions[0].name = "m"; },
+     "variant 0: its dimensions are not those of main"},
+    {"DimensionOrder", [](auto& m) { m.variants[0].dimensions[0].max = 0; },
+     "variant 0: dimension \"n\": bounds are not valid"},
+    {"DimensionFactor", [](auto& m) { m.variants[0].dimensions[0].multiple_of = 0; },
+     "variant 0: dimension \"n\": bounds are not valid"},
+    {"DimensionNegative", [](auto& m) { m.variants[0].dimensions[0].min = INT64_MIN; },
+     "variant 0: dimension \"n\": bounds are not valid"},
+};
+
+class VerifyVariant : public ::testing::TestWithParam<Declaration> {};
+TEST_P(VerifyVariant, IsRejected) {
+  ModuleContents module = variant_module();
+  GetParam().change(module);
+  EXPECT_EQ(error_of(module), GetParam().error);
+}
+INSTANTIATE_TEST_SUITE_P(Each, VerifyVariant, ::testing::ValuesIn(kVariants),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

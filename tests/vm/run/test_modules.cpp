@@ -37,6 +37,33 @@ format::Bytes float_bytes(float value) {
   return owned;
 }
 
+// (x + y) times a constant; see the header.
+format::FunctionDecl sum_function(const char* name, uint32_t shape_function, uint32_t constant) {
+  CodeWriter code_writer;
+  code_writer.add(code(Opcode::shape_function), {shape_function, 2, 0, 1})
+      .alloc_storage(2, 1, slot(1))
+      .alloc_tensor(3, 2, 0, slot(0), DType::kF32, {slot(3), 4})
+      .launch(kAdd, 0, slot(2), 64, {0, 1, 3})
+      .add(code(Opcode::load_const), {4, constant})
+      .alloc_storage(5, 0, slot(0))
+      .alloc_tensor(6, 5, 0, slot(0), DType::kF32, {slot(3), 4})
+      .launch(kScale, 0, slot(2), 64, {3, 4, 6})
+      .add(code(Opcode::kill), {3})
+      .add(code(Opcode::kill), {2})
+      .ret({6});
+  format::FunctionDecl function;
+  function.name = name;
+  function.inputs = {{"x", DType::kF32, {"n", "4"}}, {"y", DType::kF32, {"n", "4"}}};
+  function.outputs = {{"z", DType::kF32, {"n", "4"}}};
+  function.dimensions = {{"n", 0, int64_t{1} << 31, 1}};
+  function.register_count = 7;
+  function.slot_count = 6;
+  function.code = code_writer.take();
+  function.memory = {{1, "workspace", false, 1, 5, "16*n + 64*$threads"},
+                     {0, "z", true, 0, 0, "16*n"}};
+  return function;
+}
+
 }  // namespace
 
 CodeWriter& CodeWriter::add(uint16_t code, std::initializer_list<uint32_t> operands) {
@@ -96,29 +123,25 @@ format::ModuleContents empty_contents() {
 format::ModuleContents sum_contents() {
   format::ModuleContents contents = empty_contents();
   contents.constants = {{"factor", DType::kF32, {1}, 2, float_bytes(2.0F)}};
-  CodeWriter code_writer;
-  code_writer.add(code(Opcode::shape_function), {kSumShapes, 2, 0, 1})
-      .alloc_storage(2, 1, slot(1))
-      .alloc_tensor(3, 2, 0, slot(0), DType::kF32, {slot(3), 4})
-      .launch(kAdd, 0, slot(2), 64, {0, 1, 3})
-      .add(code(Opcode::load_const), {4, 0})
-      .alloc_storage(5, 0, slot(0))
-      .alloc_tensor(6, 5, 0, slot(0), DType::kF32, {slot(3), 4})
-      .launch(kScale, 0, slot(2), 64, {3, 4, 6})
-      .add(code(Opcode::kill), {3})
-      .add(code(Opcode::kill), {2})
-      .ret({6});
-  format::FunctionDecl function;
-  function.name = "main";
-  function.inputs = {{"x", DType::kF32, {"n", "4"}}, {"y", DType::kF32, {"n", "4"}}};
-  function.outputs = {{"z", DType::kF32, {"n", "4"}}};
-  function.dimensions = {{"n", 0, int64_t{1} << 31, 1}};
-  function.register_count = 7;
-  function.slot_count = 6;
-  function.code = code_writer.take();
-  function.memory = {{1, "workspace", false, 1, 5, "16*n + 64*$threads"},
-                     {0, "z", true, 0, 0, "16*n"}};
-  contents.functions.push_back(std::move(function));
+  contents.functions.push_back(sum_function("main", kSumShapes, 0));
+  return contents;
+}
+
+format::ModuleContents variant_contents() {
+  format::ModuleContents contents = sum_contents();
+  format::ShapeFunctionDecl shapes = contents.shape_functions[kSumShapes];
+  for (format::CheckDecl& check : shapes.checks) check.message.replace(0, 4, "variant");
+  const auto shape_index = static_cast<uint32_t>(contents.shape_functions.size());
+  contents.shape_functions.push_back(std::move(shapes));
+  const auto add = [&](const char* name, float factor, const format::DimensionDecl& n) {
+    const auto index = static_cast<uint32_t>(contents.constants.size());
+    contents.constants.push_back({"factor", DType::kF32, {1}, 2, float_bytes(factor)});
+    contents.variants.push_back({static_cast<uint32_t>(contents.functions.size()), {n}});
+    contents.functions.push_back(sum_function(name, shape_index, index));
+  };
+  add("main[n=7]", 4, {"n", 7, 7, 1});
+  add("main[even]", 8, {"n", 0, 100, 2});
+  add("main[large]", 16, {"n", 500, int64_t{1} << 31, 1});
   return contents;
 }
 

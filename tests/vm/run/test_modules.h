@@ -48,6 +48,11 @@ inline constexpr uint32_t kCountDown = 1;
 // 16 n + 64 threads bytes with lower bound 16 n.
 format::ModuleContents sum_contents();
 
+// sum_contents() with variants that give themselves away by their factor: main[n=7] multiplies by
+// 4, main[even] (n a multiple of 2, at most 100) by 8, main[large] (n from 500 on) by 16. Messages
+// of the variants' shape functions start with "variant", those of main's with "main".
+format::ModuleContents variant_contents();
+
 // main(x: f32[n]) -> the empty last step of a loop that makes a tensor one shorter each time.
 format::ModuleContents loop_contents();
 

@@ -12,6 +12,7 @@ namespace scopevm::tool {
 namespace {
 
 void print_text(const MemoryBound& bound) {
+  if (bound.function != "main") fmt::print("function {}\n", bound.function);
   fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
   for (const MemoryLine& line : bound.lines) {
     const std::string what = (line.is_result ? "result " : "") + line.what + " = " + line.formula;
@@ -28,6 +29,7 @@ void print_text(const MemoryBound& bound) {
 
 void print_json(const MemoryBound& bound) {
   nlohmann::ordered_json out;
+  out["function"] = bound.function;
   out["memory"] = nlohmann::ordered_json::array();
   for (const ScopeBound& scope : bound.scopes)
     out["memory"].push_back({{"device", scope.device},

@@ -100,6 +100,17 @@ Status compile_to_file(const CompileCommand& command, const CompileOptions& opti
   return {};
 }
 
+// What a specialisation says adds to what --dim says.
+Status add_specialisations(const CompileCommand& command, CompileOptions& options) {
+  for (const std::string& text : command.specialisations) {
+    std::vector<std::string> texts = command.dims;
+    texts.push_back(text);
+    SCOPEVM_RETURN_IF_ERROR(
+        add_dim_bounds(texts, options.specialisations.emplace_back(), "--specialise"));
+  }
+  return {};
+}
+
 }  // namespace
 
 int compile(const CompileCommand& command) {
@@ -107,6 +118,8 @@ int compile(const CompileCommand& command) {
   options.model_path = command.model;
   if (!command.target_cpus.empty()) options.target_cpus = command.target_cpus;
   if (const Status status = add_dim_bounds(command.dims, options.dims); !status.is_ok())
+    return report_usage(std::string(status.message()));
+  if (const Status status = add_specialisations(command, options); !status.is_ok())
     return report_usage(std::string(status.message()));
   options.threads = command.threads;
   options.dump_after = command.dump_after;

@@ -17,7 +17,9 @@ using nlohmann::ordered_json;
 
 std::string bound_text(const ShapeExplanation::Symbol& symbol) {
   if (!symbol.is_bound) return "at least 0";
-  std::string text = fmt::format("{}..{}", symbol.bound.min, symbol.bound.max);
+  std::string text = symbol.bound.max == INT64_MAX
+                         ? fmt::format("at least {}", symbol.bound.min)
+                         : fmt::format("{}..{}", symbol.bound.min, symbol.bound.max);
   if (symbol.bound.multiple_of > 1)
     text += fmt::format(", multiple of {}", symbol.bound.multiple_of);
   return text;

@@ -9,6 +9,7 @@
 #include "tools/scopevm/exit_code.h"
 #include "vm/format/layout.h"
 #include "vm/format/reader.h"
+#include "vm/format/verify.h"
 
 namespace scopevm::tool {
 namespace {
@@ -32,18 +33,22 @@ std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file)
   return entries;
 }
 
+void print_dimensions(const std::vector<format::DimensionDecl>& dimensions) {
+  for (const format::DimensionDecl& dimension : dimensions) {
+    fmt::print("  dimension  {}: {}..{}", dimension.name, dimension.min, dimension.max);
+    fmt::print("{}\n", dimension.multiple_of > 1
+                           ? fmt::format(", a multiple of {}", dimension.multiple_of)
+                           : "");
+  }
+}
+
 void print_function(const format::ModuleContents& module, const format::FunctionDecl& function) {
   fmt::print("function {}\n", function.name);
   for (const format::TensorDecl& input : function.inputs)
     fmt::print("  input      {}\n", tensor_text(input));
   for (const format::TensorDecl& output : function.outputs)
     fmt::print("  output     {}\n", tensor_text(output));
-  for (const format::DimensionDecl& dimension : function.dimensions) {
-    fmt::print("  dimension  {}: {}..{}", dimension.name, dimension.min, dimension.max);
-    fmt::print("{}\n", dimension.multiple_of > 1
-                           ? fmt::format(", a multiple of {}", dimension.multiple_of)
-                           : "");
-  }
+  print_dimensions(function.dimensions);
   for (const format::MemoryDecl& line : function.memory)
     fmt::print("  memory     {} {} = {}\n", module.pools[line.pool].scope,
                line.is_result ? "result " + line.what : line.what, line.formula);
@@ -54,6 +59,10 @@ void print_function(const format::ModuleContents& module, const format::Function
 void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
   fmt::print("producer {}\n", module.producer);
   for (const format::FunctionDecl& function : module.functions) print_function(module, function);
+  for (const format::VariantDecl& variant : module.variants) {
+    fmt::print("variant of main: {}\n", module.functions[variant.function].name);
+    print_dimensions(variant.dimensions);
+  }
   for (const format::DeviceDecl& device : module.devices)
     fmt::print("device {}: {}\n", device.name, device.kind);
   for (const format::PoolDecl& pool : module.pools) {
@@ -84,21 +93,26 @@ ordered_json tensors_json(const std::vector<format::TensorDecl>& tensors) {
   return out;
 }
 
+ordered_json dimensions_json(const std::vector<format::DimensionDecl>& dimensions) {
+  ordered_json out = ordered_json::array();
+  for (const format::DimensionDecl& dimension : dimensions)
+    out.push_back({{"name", dimension.name},
+                   {"min", dimension.min},
+                   {"max", dimension.max},
+                   {"multiple_of", dimension.multiple_of}});
+  return out;
+}
+
 ordered_json function_json(const format::ModuleContents& module,
                            const format::FunctionDecl& function) {
   ordered_json out = {{"name", function.name},
                       {"inputs", tensors_json(function.inputs)},
                       {"outputs", tensors_json(function.outputs)},
-                      {"dimensions", ordered_json::array()},
+                      {"dimensions", dimensions_json(function.dimensions)},
                       {"memory", ordered_json::array()},
                       {"code_words", function.code.size()},
                       {"registers", function.register_count},
                       {"slots", function.slot_count}};
-  for (const format::DimensionDecl& dimension : function.dimensions)
-    out["dimensions"].push_back({{"name", dimension.name},
-                                 {"min", dimension.min},
-                                 {"max", dimension.max},
-                                 {"multiple_of", dimension.multiple_of}});
   for (const format::MemoryDecl& line : function.memory)
     out["memory"].push_back({{"scope", module.pools[line.pool].scope},
                              {"what", line.what},
@@ -112,6 +126,10 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
   ordered_json out = {{"producer", module.producer}};
   for (const format::FunctionDecl& function : module.functions)
     out["functions"].push_back(function_json(module, function));
+  out["variants"] = ordered_json::array();
+  for (const format::VariantDecl& variant : module.variants)
+    out["variants"].push_back({{"function", module.functions[variant.function].name},
+                               {"dimensions", dimensions_json(variant.dimensions)}});
   for (const format::DeviceDecl& device : module.devices)
     out["devices"].push_back({{"name", device.name}, {"kind", device.kind}});
   for (const format::PoolDecl& pool : module.pools)
@@ -137,6 +155,8 @@ Status print_module(const InspectOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(options.module));
   Result<format::ModuleContents> module = format::read_module({file.owner, file.data, file.size});
   if (!module.is_ok()) return std::move(module).status().with_context(options.module);
+  if (Status status = format::verify(*module); !status.is_ok())
+    return std::move(status).with_context(options.module);
   options.json ? print_json(*module, file) : print_text(*module, file);
   return {};
 }

@@ -123,6 +123,7 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
   const std::vector<ScopeUse> memory = concerned_scopes(call.stats());
   report.signature = &module.signature();
   report.outputs = call.outputs();
+  report.function = call.stats().function;
   report.memory = memory;
   report.has_stats = options.stats;
   options.json ? print_json(report) : print_text(report);

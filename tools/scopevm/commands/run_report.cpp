@@ -49,6 +49,7 @@ void print_text(const RunReport& report) {
   fmt::print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
   fmt::print("latency of {} run(s), us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
              report.latency_ns.size(), latency.median_us, latency.min_us, latency.p99_us);
+  fmt::print("function {}\n", report.function);
   fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", "device", "scope", "bound", "peak",
              "lower bound", "allocations");
   for (const ScopeUse& use : report.memory)
@@ -62,6 +63,7 @@ void print_json(const RunReport& report) {
   out["load_us"] = static_cast<double>(report.load_ns) / 1e3;
   out["latency_us"] = {
       {"median", latency.median_us}, {"min", latency.min_us}, {"p99", latency.p99_us}};
+  out["function"] = std::string(report.function);
   out["outputs"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < report.outputs.size(); ++i) {
     const Tensor& output = report.outputs[i];

@@ -15,6 +15,7 @@ struct RunReport {
   std::span<const Tensor> outputs;   // of the last run
   int64_t load_ns = 0;               // module loaded, session created
   std::vector<int64_t> latency_ns;   // one per run
+  std::string_view function;         // that the last run entered
   std::span<const ScopeUse> memory;  // of the last run; without scopes that nothing concerns
   bool has_stats = false;            // print times and memory
 };

@@ -57,6 +57,8 @@ class ModuleParser {
       shape_function(module_.shape_functions.emplace_back());
     else if (parser_.accept_word("function"))
       function(module_.functions.emplace_back());
+    else if (parser_.accept_word("variant"))
+      variant(module_.variants.emplace_back());
     else if (parser_.accept_word("constant"))
       constant(module_.constants.emplace_back());
     else if (parser_.accept_word("image"))
@@ -90,6 +92,15 @@ class ModuleParser {
         text::CodeParser(parser_, function, module_.functions.size() - 1, pending_).run();
       else
         parser_.fail_expected("a declaration of a function");
+    }
+  }
+
+  void variant(VariantDecl& variant) {
+    text::visit_variant(parser_, variant);
+    parser_.expect('{');
+    while (!parser_.has_failed() && !parser_.accept('}')) {
+      parser_.word("dimension");
+      text::visit_dimension(parser_, variant.dimensions.emplace_back());
     }
   }
 

@@ -81,6 +81,12 @@ void visit_dimension(V& v, Dimension& dimension) {
   v.number(dimension.multiple_of);
 }
 
+template <typename V, typename Variant>
+void visit_variant(V& v, Variant& variant) {
+  v.word("function");
+  v.number(variant.function);
+}
+
 template <typename V, typename Tensor>
 void visit_tensor(V& v, Tensor& tensor) {
   v.string(tensor.name);

@@ -31,6 +31,7 @@ class ModulePrinter {
     for (const std::string& t : module_.texts) line("text", [&] { printer_.string(t); });
     for (const ShapeFunctionDecl& f : module_.shape_functions) print(f);
     for (const FunctionDecl& f : module_.functions) print(f);
+    for (const VariantDecl& v : module_.variants) print(v);
     out_ += '\n';
     for (const ConstantDecl& c : module_.constants) {
       out_ += "constant";
@@ -77,6 +78,15 @@ class ModulePrinter {
     out_ += "  code {\n";
     text::append_code(out_, function, references_);
     out_ += "  }\n}\n";
+  }
+
+  void print(const VariantDecl& variant) {
+    out_ += "\nvariant";
+    text::visit_variant(printer_, variant);
+    out_ += " {\n";
+    for (const DimensionDecl& d : variant.dimensions)
+      line("  dimension", [&] { text::visit_dimension(printer_, d); });
+    out_ += "}\n";
   }
 
   void print(const Bytes& bytes) {

@@ -131,14 +131,17 @@ Status verify_tensor(const TensorDecl& tensor) {
   return {};
 }
 
+Status verify_bounds(const DimensionDecl& dimension) {
+  if (dimension.min >= 0 && dimension.min <= dimension.max && dimension.multiple_of >= 1) return {};
+  return invalid("dimension " + quoted(dimension.name) + ": bounds are not valid");
+}
+
 Status verify_signature(const FunctionDecl& function) {
   std::set<std::string_view> symbols;
   for (const DimensionDecl& dimension : function.dimensions) {
-    std::string context = "dimension " + quoted(dimension.name);
     if (dimension.name.empty() || !symbols.insert(dimension.name).second)
-      return invalid(context + ": is not a name of its own");
-    if (dimension.min < 0 || dimension.min > dimension.max || dimension.multiple_of < 1)
-      return invalid(context + ": bounds are not valid");
+      return invalid("dimension " + quoted(dimension.name) + ": is not a name of its own");
+    SCOPEVM_RETURN_IF_ERROR(verify_bounds(dimension));
   }
   std::set<std::string_view> names;
   for (const TensorDecl& input : function.inputs) {
@@ -181,6 +184,38 @@ Status verify_functions(const ModuleContents& module) {
   return names.contains("main") ? Status() : invalid("module has no function \"main\"");
 }
 
+// Callers see main's signature, whichever function runs: names, element types and ranks agree.
+bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
+  return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
+    return x.name == y.name && x.dtype == y.dtype && x.dims.size() == y.dims.size();
+  });
+}
+
+Status verify_variant(const VariantDecl& variant, const FunctionDecl& main,
+                      const std::vector<FunctionDecl>& functions) {
+  SCOPEVM_RETURN_IF_ERROR(check_index("function", variant.function, functions.size()));
+  const FunctionDecl& function = functions[variant.function];
+  if (&function == &main) return invalid("is main itself");
+  if (!are_alike(function.inputs, main.inputs)) return invalid("its inputs are not those of main");
+  if (!are_alike(function.outputs, main.outputs))
+    return invalid("its outputs are not those of main");
+  if (!std::ranges::equal(variant.dimensions, main.dimensions, {}, &DimensionDecl::name,
+                          &DimensionDecl::name))
+    return invalid("its dimensions are not those of main");
+  for (const DimensionDecl& dimension : variant.dimensions)
+    SCOPEVM_RETURN_IF_ERROR(verify_bounds(dimension));
+  return {};
+}
+
+// REQUIRES: there is a main.
+Status verify_variants(const ModuleContents& module) {
+  const FunctionDecl& main = *std::ranges::find(module.functions, "main", &FunctionDecl::name);
+  for (size_t i = 0; i < module.variants.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(verify_variant(module.variants[i], main, module.functions)
+                                .with_context("variant " + std::to_string(i)));
+  return {};
+}
+
 Status verify_code(const ModuleContents& module, const FunctionDecl& function) {
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint32_t> starts, verify_instructions(module, function));
   return verify_flow(module, function, starts);
@@ -210,7 +245,8 @@ Status verify_declarations(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_symbols(module));
   SCOPEVM_RETURN_IF_ERROR(verify_texts(module));
   SCOPEVM_RETURN_IF_ERROR(verify_constants(module));
-  return verify_functions(module);
+  SCOPEVM_RETURN_IF_ERROR(verify_functions(module));
+  return verify_variants(module);
 }
 
 Status verify(const ModuleContents& module) {

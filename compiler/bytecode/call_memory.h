@@ -1,0 +1,40 @@
+// What the calls that a function makes need of memory, as far as the function's dims decide it:
+// callees' workspaces, and results that the function keeps. One callee runs at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/bytecode/emit.h"
+
+namespace scopevm::bytecode {
+
+// Bytes of one pool, as a value of the function's shape program and for people.
+struct CallBytes {
+  ShapeProgram::ValueIndex most = -1;           // at one time
+  ShapeProgram::ValueIndex lower_bound = -1;    // likewise; no plan of the callees is lower
+  std::optional<DimExpr> formula = DimExpr(0);  // none: too long
+};
+
+struct CallMemory {
+  CallBytes workspace;
+  CallBytes results;  // kept or made during the calls, without those that the function returns
+  // Callees that need more than the dims tell, and why: they call themselves, or data decides.
+  struct Open {
+    std::string callee;
+    bool is_recursive = false;
+  };
+  std::vector<Open> open;
+};
+
+// By function. Adds the values to the functions' shape programs.
+std::vector<CallMemory> memory_of_calls(const Program& program,
+                                        std::vector<PlannedFunction>& planned);
+
+// True when the step gives its result a storage of its own, and data decides whether, or how large.
+bool is_made_by_data(const Function& function, const Step& step, ValueId result);
+
+// True when the bytes depend on a symbol that is born in the function.
+bool depends_on_data(const Function& function, DimExpr bytes);
+
+}  // namespace scopevm::bytecode

@@ -1,0 +1,121 @@
+// Checks, names and orders specialisations: see the header.
+#include "compiler/driver/specialisation.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace scopevm {
+namespace {
+
+using Bounds = std::map<std::string, DimBound>;
+
+DimBound bound_of(const Bounds& bounds, const std::string& name) {
+  auto found = bounds.find(name);
+  return found == bounds.end() ? DimBound() : found->second;
+}
+
+bool is_fixed(const DimBound& bound) { return bound.min == bound.max; }
+
+bool are_equal(const DimBound& a, const DimBound& b) {
+  bool both_fixed = is_fixed(a) && is_fixed(b);
+  return a.min == b.min && a.max == b.max && (both_fixed || a.multiple_of == b.multiple_of);
+}
+
+bool is_within(const DimBound& inner, const DimBound& outer) {
+  int64_t step = is_fixed(inner) ? inner.min : inner.multiple_of;
+  return inner.min >= outer.min && inner.min <= inner.max && inner.max <= outer.max &&
+         inner.multiple_of >= 1 && (is_fixed(outer) || step % outer.multiple_of == 0);
+}
+
+std::string range_text(const DimBound& bound) {
+  std::string text = std::to_string(bound.min);
+  if (!is_fixed(bound)) text += ".." + std::to_string(bound.max);
+  if (!is_fixed(bound) && bound.multiple_of > 1)
+    text += ", a multiple of " + std::to_string(bound.multiple_of);
+  return text;
+}
+
+// What `bound` says that `general` does not, as --dim takes it.
+std::string claims(const std::string& name, const DimBound& bound, const DimBound& general) {
+  if (is_fixed(bound)) return name + "=" + std::to_string(bound.min);
+  const int64_t step = bound.multiple_of;
+  // Ends move to the nearest multiples by themselves.
+  bool has_min = bound.min != (general.min + step - 1) / step * step;
+  bool has_max = bound.max != general.max / step * step;
+  std::string text;
+  if (has_min && has_max)
+    text = "," + name + "=" + std::to_string(bound.min) + ".." + std::to_string(bound.max);
+  else if (has_min)
+    text = "," + name + ">=" + std::to_string(bound.min);
+  else if (has_max)
+    text = "," + name + "<=" + std::to_string(bound.max);
+  if (step != general.multiple_of) text += "," + name + "%" + std::to_string(step) + "==0";
+  return text.empty() ? text : text.substr(1);
+}
+
+Result<Specialisation> check_one(const Bounds& general, const Bounds& narrowed) {
+  Specialisation result{"", general};
+  for (const auto& [name, bound] : narrowed) {
+    const DimBound outer = bound_of(general, name);
+    if (!is_within(bound, outer))
+      return Status(StatusCode::kInvalidArgument, "dimension " + name + " is " + range_text(bound) +
+                                                      ", in general it is " + range_text(outer));
+    result.dims[name] = bound;
+    if (are_equal(bound, outer)) continue;
+    result.label += (result.label.empty() ? "" : ",") + claims(name, bound, outer);
+  }
+  if (result.label.empty())
+    return Status(StatusCode::kInvalidArgument, "no dimension is narrower than in general");
+  return result;
+}
+
+// How many sizes the bounds admit: as a float, for products of them leave 64 bits.
+double size_count(const format::DimensionDecl& dimension) {
+  return static_cast<double>((dimension.max - dimension.min) / dimension.multiple_of + 1);
+}
+
+// What a variant is sorted by: smaller first.
+std::tuple<int64_t, double> rank(const format::VariantDecl& variant) {
+  int64_t fixed = 0;
+  double sizes = 1;
+  for (const format::DimensionDecl& dimension : variant.dimensions) {
+    fixed += dimension.min == dimension.max ? 1 : 0;
+    sizes *= size_count(dimension);
+  }
+  return {-fixed, sizes};
+}
+
+}  // namespace
+
+Result<std::vector<Specialisation>> check_specialisations(const CompileOptions& options) {
+  std::vector<Specialisation> result;
+  std::set<std::string> labels;
+  for (const Bounds& narrowed : options.specialisations) {
+    const std::string context = "specialisation " + std::to_string(result.size() + 1);
+    Result<Specialisation> one = check_one(options.dims, narrowed);
+    if (!one.is_ok()) return std::move(one).status().with_context(context);
+    if (!labels.insert(one->label).second)
+      return Status(StatusCode::kInvalidArgument, context + ": there is one for " + one->label);
+    result.push_back(*std::move(one));
+  }
+  return result;
+}
+
+std::vector<format::VariantDecl> variant_table(const std::vector<Dimension>& general,
+                                               const std::vector<Specialisation>& specialisations) {
+  std::vector<format::VariantDecl> table;
+  for (const Specialisation& specialisation : specialisations) {
+    format::VariantDecl variant{static_cast<uint32_t>(table.size() + 1), {}};
+    for (const Dimension& dimension : general) {
+      const DimBound bound = bound_of(specialisation.dims, dimension.name);
+      variant.dimensions.push_back(
+          {dimension.name, bound.min, bound.max, is_fixed(bound) ? 1 : bound.multiple_of});
+    }
+    table.push_back(std::move(variant));
+  }
+  std::ranges::stable_sort(table, {}, rank);
+  return table;
+}
+
+}  // namespace scopevm

@@ -1,0 +1,30 @@
+// Which functions call which.
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace scopevm::graph {
+
+llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function) {
+  auto module = function->getParentOfType<mlir::ModuleOp>();
+  llvm::SetVector<mlir::Operation*> callees;
+  function.walk<mlir::WalkOrder::PreOrder>([&](CallOp call) {
+    if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee()))
+      callees.insert(callee);
+  });
+  return llvm::map_to_vector(
+      callees, [](mlir::Operation* callee) { return mlir::cast<mlir::func::FuncOp>(callee); });
+}
+
+void remove_unused_functions(mlir::ModuleOp module) {
+  llvm::SetVector<mlir::Operation*> used;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (function.isPublic()) used.insert(function);
+  for (size_t i = 0; i < used.size(); ++i)
+    for (mlir::func::FuncOp callee : callees_of(mlir::cast<mlir::func::FuncOp>(used[i])))
+      used.insert(callee);
+  for (auto function : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>()))
+    if (!used.contains(function)) function.erase();
+}
+
+}  // namespace scopevm::graph

@@ -1,0 +1,87 @@
+// A call of a compiled model like the one before it: the storages that the contract names, and no
+// other allocation, for shape work, for dispatch, or for sizes that only data gives.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scopevm/compiler.h"
+#include "scopevm/session.h"
+#include "tests/vm/run/counted_heap.h"
+
+namespace scopevm {
+namespace {
+
+const std::string kSource = SCOPEVM_SOURCE_DIR;
+
+struct Model {
+  const char* path;
+  std::vector<std::map<std::string, DimBound>> specialisations;
+  std::vector<int64_t> dims;  // of the only input
+  const char* function;
+  std::map<std::string, int64_t> storages;  // allocations of a call, by scope
+};
+
+Call call_of(const Model& model) {
+  CompileOptions options;
+  options.model_path = kSource + model.path;
+  options.specialisations = model.specialisations;
+  const int64_t before = test::heap_calls();
+  Result<CompileOutput> output = compile(options);
+  EXPECT_TRUE(output.is_ok()) << output.status().message();
+  const int64_t compiled = test::heap_calls();
+  EXPECT_GT(compiled, before) << "the compiler's allocations are not counted";
+  Call call = Session::create(*Module::load_bytes(output->module))->make_call();
+  EXPECT_GT(test::heap_calls(), compiled) << "the virtual machine's allocations are not counted";
+  return call;
+}
+
+void expect_storages_only(const Model& model) {
+  Call call = call_of(model);
+  Tensor input = *Tensor::allocate(DType::kF32, model.dims);
+  for (float& element : input.elements<float>()) element = 1;
+  ASSERT_TRUE(call.set_input(0, input).is_ok());
+  for (int i = 0; i < 3; ++i) {
+    const Status status = call.run();
+    ASSERT_TRUE(status.is_ok()) << status.message();
+  }
+  EXPECT_EQ(call.stats().function, model.function);
+  const int64_t before = test::heap_calls();
+  for (int i = 0; i < 20; ++i)
+    if (!call.run().is_ok()) FAIL();
+  EXPECT_EQ(test::heap_calls() - before, 0);
+  for (const ScopeUse& use : call.stats().memory) {
+    const auto expected = model.storages.find(std::string(use.scope));
+    EXPECT_EQ(use.allocations, expected == model.storages.end() ? 0 : expected->second)
+        << use.scope;
+  }
+}
+
+TEST(SteadyCall, OfAModelWithDynamicDims) {
+  expect_storages_only({"/examples/digits/digits.onnx",
+                        {},
+                        {3, 1, 8, 8},
+                        "main",
+                        {{"global", 1}, {"global.workspace", 1}}});
+}
+
+TEST(SteadyCall, OfAVariant) {
+  expect_storages_only({"/examples/digits/digits.onnx",
+                        {{{"n", {3, 3, 1}}}, {{"n", {1, 8, 1}}}},
+                        {3, 1, 8, 8},
+                        "main[n=3]",
+                        {{"global", 1}, {"global.workspace", 1}}});
+}
+
+TEST(SteadyCall, OfAModelWithSizesByData) {
+  // One workspace for what dims decide; the result's size is the data's.
+  expect_storages_only({"/tests/data_dependent/models/nonzero.onnx",
+                        {},
+                        {5, 7},
+                        "main",
+                        {{"global", 1}, {"global.workspace", 1}}});
+}
+
+}  // namespace
+}  // namespace scopevm

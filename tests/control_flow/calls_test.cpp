@@ -1,0 +1,449 @@
+// Functions beside @main: calls, recursion, sizes that callees decide.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/control_flow/run_graph.h"
+
+namespace scopevm {
+namespace {
+
+using testing::ElementsAre;
+using testing::Gt;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const char kTypes[] = R"(
+    !i = !sv.tensor<i64[]>
+    !b = !sv.tensor<bool[]>
+    !f = !sv.tensor<f32[]>
+    !n = !sv.tensor<f32[n]>
+)";
+
+// The module of these functions.
+std::string module_of(const std::string& functions) { return kTypes + functions; }
+
+void expect_within_bounds(const CallStats& stats) {
+  for (const ScopeUse& use : stats.memory) EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
+}
+
+const char kTwice[] = R"(
+    func.func private @twice(%x: !n) -> !n {
+      %0 = sv.add %x, %x : (!n, !n) -> !n
+      %1 = sv.neg %0 : (!n) -> !n
+      %2 = sv.softmax %1 {axis = 0 : i64} : (!n) -> !n
+      %3 = sv.sub %2, %2 : (!n, !n) -> !n
+      %4 = sv.add %0, %3 : (!n, !n) -> !n
+      return %4 : !n
+    })";
+
+TEST(Call, OfOneFunctionAtTwoShapes) {
+  Graph graph(module_of(kTwice) + R"(
+    func.func @main(%x: !n, %y: !sv.tensor<f32[m]>) -> (!n, !sv.tensor<f32[m]>) {
+      %0 = sv.call @twice(%x) : (!n) -> !n
+      %1 = sv.call @twice(%0) : (!n) -> !n
+      %2 = sv.call @twice(%y) : (!sv.tensor<f32[m]>) -> !sv.tensor<f32[m]>
+      return %1, %2 : !n, !sv.tensor<f32[m]>
+    })");
+  std::vector<Tensor> results = graph.run({floats({1, 2, 3}), floats({5})});
+  EXPECT_THAT(elements(results[0]), ElementsAre(4, 8, 12));
+  EXPECT_THAT(elements(results[1]), ElementsAre(10));
+  expect_within_bounds(graph.stats());
+}
+
+TEST(Call, TakesViewsConstantsAndPartsOfWhatTheCallerMade) {
+  Graph graph(module_of(kTwice) + R"(
+    func.func @main(%x: !sv.tensor<f32[n, 2]>)
+        -> (!sv.tensor<f32["2*n"]>, !sv.tensor<f32[3]>, !sv.tensor<f32[2]>) {
+      %0 = sv.neg %x : (!sv.tensor<f32[n, 2]>) -> !sv.tensor<f32[n, 2]>
+      %1 = sv.reshape %0 {dims = #sv.dims<["2*n"]>}
+          : (!sv.tensor<f32[n, 2]>) -> !sv.tensor<f32["2*n"]>
+      %2 = sv.call @twice(%1) : (!sv.tensor<f32["2*n"]>) -> !sv.tensor<f32["2*n"]>
+      %3 = sv.constant {value = dense<[1.0, 2.0, 3.0]> : tensor<3xf32>} : !sv.tensor<f32[3]>
+      %4 = sv.call @twice(%3) : (!sv.tensor<f32[3]>) -> !sv.tensor<f32[3]>
+      %5 = sv.exp %x : (!sv.tensor<f32[n, 2]>) -> !sv.tensor<f32[n, 2]>
+      %6 = sv.log %5 : (!sv.tensor<f32[n, 2]>) -> !sv.tensor<f32[n, 2]>
+      %7 = sv.softmax %6 {axis = 1 : i64} : (!sv.tensor<f32[n, 2]>) -> !sv.tensor<f32[n, 2]>
+      %8 = sv.slice %7 {starts = #sv.dims<["n-1", 0]>, sizes = #sv.dims<[1, 2]>,
+                        steps = array<i64: 1, 1>}
+          : (!sv.tensor<f32[n, 2]>) -> !sv.tensor<f32[1, 2]>
+      %9 = sv.reshape %8 {dims = #sv.dims<[2]>} : (!sv.tensor<f32[1, 2]>) -> !sv.tensor<f32[2]>
+      %10 = sv.call @twice(%9) : (!sv.tensor<f32[2]>) -> !sv.tensor<f32[2]>
+      return %2, %4, %10 : !sv.tensor<f32["2*n"]>, !sv.tensor<f32[3]>, !sv.tensor<f32[2]>
+    })");
+  std::vector<Tensor> results = graph.run({floats({2, 2}, {1, 2, 3, 3})});
+  EXPECT_THAT(elements(results[0]), ElementsAre(-2, -4, -6, -6));
+  EXPECT_THAT(dims(results[0]), ElementsAre(4));
+  EXPECT_THAT(elements(results[1]), ElementsAre(2, 4, 6));
+  EXPECT_THAT(elements(results[2]), ElementsAre(1, 1));
+  expect_within_bounds(graph.stats());
+}
+
+TEST(Call, GivesResultsInBranchesAndLoops) {
+  Graph graph(module_of(kTwice) + R"(
+    func.func @main(%c: !b, %count: !i, %x: !n) -> (!n, !n, !sv.tensor<f32["$count", n]>) {
+      %0 = sv.if %c : (!b) -> !n {
+        %1 = sv.call @twice(%x) : (!n) -> !n
+        sv.yield %1 : !n
+      } else {
+        sv.yield %x : !n
+      }
+      sv.read_dims %count {symbols = ["$count"]} : !i
+      %2:2 = sv.loop %0 {index = "$i", trip_count = #sv.dims<["$count"]>}
+          : (!n) -> (!n, !sv.tensor<f32["$count", n]>) {
+      ^bb0(%s: !n):
+        %3 = sv.call @twice(%s) : (!n) -> !n
+        sv.yield %3, %3 : !n, !n
+      }
+      return %0, %2#0, %2#1 : !n, !n, !sv.tensor<f32["$count", n]>
+    })");
+  std::vector<Tensor> results = graph.run({boolean(true), integer(3), floats({1, 2})});
+  EXPECT_THAT(elements(results[0]), ElementsAre(2, 4));
+  EXPECT_THAT(elements(results[1]), ElementsAre(16, 32));
+  EXPECT_THAT(elements(results[2]), ElementsAre(4, 8, 8, 16, 16, 32));
+  expect_within_bounds(graph.stats());
+  results = graph.run({boolean(false), integer(0), floats({1, 2})});
+  EXPECT_THAT(elements(results[1]), ElementsAre(1, 2));
+  expect_within_bounds(graph.stats());
+}
+
+// What only one branch reads is given up on the other way too.
+TEST(Call, ResultsThatOneBranchReadsAreFreedOnTheOtherWay) {
+  Graph graph(module_of(kTwice) + R"(
+    func.func @main(%c: !b, %x: !n) -> !n {
+      %0 = sv.call @twice(%x) : (!n) -> !n
+      %1 = sv.if %c : (!b) -> !n {
+        sv.yield %0 : !n
+      } else {
+        sv.yield %x : !n
+      }
+      %2 = sv.call @twice(%1) : (!n) -> !n
+      %3 = sv.call @twice(%2) : (!n) -> !n
+      %4 = sv.add %2, %3 : (!n, !n) -> !n
+      return %4 : !n
+    })");
+  for (bool way : {true, false}) {
+    EXPECT_THAT(elements(graph.run({boolean(way), floats({1, 2})})[0]),
+                way ? ElementsAre(12, 24) : ElementsAre(6, 12));
+    expect_within_bounds(graph.stats());
+  }
+}
+
+TEST(Call, OneResultServesTwice) {
+  Graph graph(module_of(kTwice) + R"(
+    func.func @main(%x: !n) -> (!n, !n) {
+      %0 = sv.call @twice(%x) : (!n) -> !n
+      return %0, %0 : !n, !n
+    })");
+  std::vector<Tensor> results = graph.run({floats({1, 2})});
+  EXPECT_THAT(elements(results[0]), ElementsAre(2, 4));
+  EXPECT_THAT(elements(results[1]), ElementsAre(2, 4));
+  EXPECT_NE(results[0].data(), results[1].data());
+}
+
+TEST(Call, OfArgumentsAsTheyAre) {
+  Graph graph(module_of(R"(
+    func.func private @swap(%x: !n, %y: !f) -> (!f, !n, !n) {
+      return %y, %x, %x : !f, !n, !n
+    }
+    func.func @main(%x: !n, %y: !f) -> (!n, !f) {
+      %0:3 = sv.call @swap(%x, %y) : (!n, !f) -> (!f, !n, !n)
+      %1 = sv.add %0#1, %0#2 : (!n, !n) -> !n
+      return %1, %0#0 : !n, !f
+    })"));
+  std::vector<Tensor> results = graph.run({floats({1, 2}), floats({}, {7})});
+  EXPECT_THAT(elements(results[0]), ElementsAre(2, 4));
+  EXPECT_THAT(elements(results[1]), ElementsAre(7));
+  expect_within_bounds(graph.stats());
+}
+
+// --- Recursion. ---------------------------------------------------------------------------------
+
+TEST(Recursion, Factorial) {
+  Graph graph(module_of(R"(
+    func.func private @factorial(%n: !i) -> !i {
+      %one = sv.constant {value = dense<1> : tensor<i64>} : !i
+      %c = sv.less_equal %n, %one : (!i, !i) -> !b
+      %0 = sv.if %c : (!b) -> !i {
+        sv.yield %one : !i
+      } else {
+        %1 = sv.sub %n, %one : (!i, !i) -> !i
+        %2 = sv.call @factorial(%1) : (!i) -> !i
+        %3 = sv.mul %n, %2 : (!i, !i) -> !i
+        sv.yield %3 : !i
+      }
+      return %0 : !i
+    }
+    func.func @main(%n: !i) -> !i {
+      %0 = sv.call @factorial(%n) : (!i) -> !i
+      return %0 : !i
+    })"));
+  EXPECT_THAT(integers_of(graph.run({integer(10)})[0]), ElementsAre(3628800));
+  expect_within_bounds(graph.stats());
+  EXPECT_THAT(integers_of(graph.run({integer(0)})[0]), ElementsAre(1));
+}
+
+TEST(Recursion, Fibonacci) {
+  Graph graph(module_of(R"(
+    func.func private @fibonacci(%n: !i) -> !i {
+      %one = sv.constant {value = dense<1> : tensor<i64>} : !i
+      %c = sv.less_equal %n, %one : (!i, !i) -> !b
+      %0 = sv.if %c : (!b) -> !i {
+        sv.yield %n : !i
+      } else {
+        %1 = sv.sub %n, %one : (!i, !i) -> !i
+        %2 = sv.call @fibonacci(%1) : (!i) -> !i
+        %3 = sv.sub %1, %one : (!i, !i) -> !i
+        %4 = sv.call @fibonacci(%3) : (!i) -> !i
+        %5 = sv.add %2, %4 : (!i, !i) -> !i
+        sv.yield %5 : !i
+      }
+      return %0 : !i
+    }
+    func.func @main(%n: !i) -> !i {
+      %0 = sv.call @fibonacci(%n) : (!i) -> !i
+      return %0 : !i
+    })"));
+  EXPECT_THAT(integers_of(graph.run({integer(20)})[0]), ElementsAre(6765));
+  expect_within_bounds(graph.stats());
+}
+
+const char kEvenAndOdd[] = R"(
+    func.func private @is_even(%n: !i) -> !b {
+      %zero = sv.constant {value = dense<0> : tensor<i64>} : !i
+      %one = sv.constant {value = dense<1> : tensor<i64>} : !i
+      %c = sv.equal %n, %zero : (!i, !i) -> !b
+      %0 = sv.if %c : (!b) -> !b {
+        sv.yield %c : !b
+      } else {
+        %1 = sv.sub %n, %one : (!i, !i) -> !i
+        %2 = sv.call @is_odd(%1) : (!i) -> !b
+        sv.yield %2 : !b
+      }
+      return %0 : !b
+    }
+    func.func private @is_odd(%n: !i) -> !b {
+      %zero = sv.constant {value = dense<0> : tensor<i64>} : !i
+      %one = sv.constant {value = dense<1> : tensor<i64>} : !i
+      %c = sv.equal %n, %zero : (!i, !i) -> !b
+      %0 = sv.if %c : (!b) -> !b {
+        %1 = sv.not %c : (!b) -> !b
+        sv.yield %1 : !b
+      } else {
+        %1 = sv.sub %n, %one : (!i, !i) -> !i
+        %2 = sv.call @is_even(%1) : (!i) -> !b
+        sv.yield %2 : !b
+      }
+      return %0 : !b
+    }
+    func.func @main(%n: !i) -> !b {
+      %0 = sv.call @is_even(%n) : (!i) -> !b
+      return %0 : !b
+    })";
+
+TEST(Recursion, OfFunctionsThatCallEachOther) {
+  Graph graph(module_of(kEvenAndOdd));
+  for (int64_t n : {0, 1, 7, 10, 1000}) {
+    std::vector<Tensor> results = graph.run({integer(n)});
+    EXPECT_EQ(*static_cast<const uint8_t*>(results[0].data()), n % 2 == 0) << n;
+    expect_within_bounds(graph.stats());
+  }
+}
+
+TEST(Recursion, TooDeepIsAnErrorAndTheNextCallRuns) {
+  Graph graph(module_of(kEvenAndOdd));
+  Status status = graph.status_of({integer(-1)});
+  EXPECT_EQ(status.code(), StatusCode::kResourceLimit);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("main > is_even > is_odd > is_even > ... (1018 more) > is_odd > is_even: "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("more than 1024 nested calls"));
+  EXPECT_EQ(*static_cast<const uint8_t*>(graph.run({integer(4)})[0].data()), 1);
+}
+
+// The sum of the halves' sums: shapes change from call to call.
+const char kTreeSum[] = R"mlir(
+    !low = !sv.tensor<f32["floordiv(n, 2)"]>
+    !high = !sv.tensor<f32["ceildiv(n, 2)"]>
+    func.func private @sum(%x: !n) -> !f {
+      %length = sv.dims_tensor {dims = #sv.dims<[n]>, scalar = true} : () -> !i
+      %one = sv.constant {value = dense<1> : tensor<i64>} : !i
+      %c = sv.equal %length, %one : (!i, !i) -> !b
+      %0 = sv.if %c : (!b) -> !f {
+        %1 = sv.reshape %x {dims = #sv.dims<[]>} : (!n) -> !f
+        sv.yield %1 : !f
+      } else {
+        %1 = sv.slice %x {starts = #sv.dims<[0]>, sizes = #sv.dims<["floordiv(n, 2)"]>,
+                          steps = array<i64: 1>} : (!n) -> !low
+        %2 = sv.slice %x {starts = #sv.dims<["floordiv(n, 2)"]>,
+                          sizes = #sv.dims<["ceildiv(n, 2)"]>,
+                          steps = array<i64: 1>} : (!n) -> !high
+        %3 = sv.call @sum(%1) : (!low) -> !f
+        %4 = sv.call @sum(%2) : (!high) -> !f
+        %5 = sv.add %3, %4 : (!f, !f) -> !f
+        sv.yield %5 : !f
+      }
+      return %0 : !f
+    }
+    func.func @main(%x: !n) -> !f {
+      %0 = sv.call @sum(%x) : (!n) -> !f
+      return %0 : !f
+    })mlir";
+
+TEST(Recursion, OverSlicesOfChangingShape) {
+  Graph graph(module_of(kTreeSum));
+  for (int64_t n : {1, 2, 3, 13, 100}) {
+    std::vector<float> x(static_cast<size_t>(n));
+    std::iota(x.begin(), x.end(), 1.0F);
+    EXPECT_THAT(elements(graph.run({floats(x)})[0]),
+                ElementsAre(static_cast<float>(n * (n + 1) / 2)));
+    expect_within_bounds(graph.stats());
+  }
+}
+
+// --- Sizes that the callee's data decides. ------------------------------------------------------
+
+const char kPlaces[] = R"mlir(
+    !places = !sv.tensor<i64[1, "$k"]>
+    func.func private @places(%x: !n) -> !places {
+      %starts, %count = sv.count_nonzero %x
+          : (!n) -> (!sv.tensor<i64["floordiv(n+4095, 4096)"]>, !sv.tensor<i64[1]>)
+      sv.read_dims %count {symbols = ["$k"]} : !sv.tensor<i64[1]>
+      %0 = sv.nonzero %x, %starts {count = #sv.dims<["$k"]>}
+          : (!n, !sv.tensor<i64["floordiv(n+4095, 4096)"]>) -> !places
+      return %0 : !places
+    })mlir";
+
+TEST(Call, OfWhatDataDecides) {
+  Graph graph(module_of(kPlaces) + R"(
+    func.func @main(%x: !n, %y: !sv.tensor<f32[m]>)
+        -> (!sv.tensor<i64[1, "$p+$q"]>, !sv.tensor<i64[1, "$p"]>) {
+      %0 = sv.call @places(%x) {symbols = ["$p"]} : (!n) -> !sv.tensor<i64[1, "$p"]>
+      %1 = sv.call @places(%y) {symbols = ["$q"]}
+          : (!sv.tensor<f32[m]>) -> !sv.tensor<i64[1, "$q"]>
+      %2 = sv.concat %0, %1 {axis = 1 : i64}
+          : (!sv.tensor<i64[1, "$p"]>, !sv.tensor<i64[1, "$q"]>) -> !sv.tensor<i64[1, "$p+$q"]>
+      return %2, %0 : !sv.tensor<i64[1, "$p+$q"]>, !sv.tensor<i64[1, "$p"]>
+    })");
+  std::vector<Tensor> results = graph.run({floats({0, 1, 0, 2}), floats({3, 0, 3})});
+  EXPECT_THAT(integers_of(results[0]), ElementsAre(1, 3, 0, 2));
+  EXPECT_THAT(integers_of(results[1]), ElementsAre(1, 3));
+  expect_within_bounds(graph.stats());
+  results = graph.run({floats({0}), floats({0, 4})});
+  EXPECT_THAT(integers_of(results[0]), ElementsAre(1));
+  EXPECT_THAT(integers_of(results[1]), IsEmpty());
+  expect_within_bounds(graph.stats());
+}
+
+// Empty parts are fine where the parameter says so: a name with a `$` may be 0.
+TEST(Call, OfNothing) {
+  Graph graph(module_of(kPlaces) + R"(
+    func.func private @sum(%x: !sv.tensor<i64[1, "$n"]>) -> !sv.tensor<i64[1, 1]> {
+      %0 = sv.reduce_sum %x {axes = array<i64: 1>}
+          : (!sv.tensor<i64[1, "$n"]>) -> !sv.tensor<i64[1, 1]>
+      return %0 : !sv.tensor<i64[1, 1]>
+    }
+    func.func private @strict(%x: !sv.tensor<i64[1, rows]>) -> !sv.tensor<i64[1, rows]> {
+      return %x : !sv.tensor<i64[1, rows]>
+    }
+    func.func @main(%x: !n) -> (!sv.tensor<i64[1, 1]>) {
+      %0 = sv.call @places(%x) {symbols = ["$p"]} : (!n) -> !sv.tensor<i64[1, "$p"]>
+      %1 = sv.call @sum(%0) : (!sv.tensor<i64[1, "$p"]>) -> !sv.tensor<i64[1, 1]>
+      return %1 : !sv.tensor<i64[1, 1]>
+    })");
+  EXPECT_THAT(integers_of(graph.run({floats({0, 5, 6})})[0]), ElementsAre(3));
+  EXPECT_THAT(integers_of(graph.run({floats({0, 0})})[0]), ElementsAre(0));
+}
+
+TEST(Call, ChecksOfTheCalleeNameTheChain) {
+  Graph graph(module_of(kPlaces) + R"(
+    func.func private @strict(%x: !sv.tensor<i64[1, rows]>) -> !sv.tensor<i64[1, rows]> {
+      return %x : !sv.tensor<i64[1, rows]>
+    }
+    func.func @main(%x: !n) -> !places {
+      %0 = sv.call @places(%x) {symbols = ["$k"]} : (!n) -> !places
+      %1 = sv.call @strict(%0) : (!places) -> !places
+      return %1 : !places
+    })");
+  EXPECT_THAT(integers_of(graph.run({floats({0, 5})})[0]), ElementsAre(1));
+  Status status = graph.status_of({floats({0, 0})});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(std::string(status.message()),
+            "main > strict: dimension rows is 0, below its least value 1");
+}
+
+// --- Wrong calls. -------------------------------------------------------------------------------
+
+std::string wrong_call(const std::string& call, const std::string& given = "!n") {
+  Status status = Graph::compile_error(module_of(kTwice) + R"(
+    func.func private @add(%x: !n, %y: !n, %z: !sv.tensor<f32["2*n"]>) -> !n {
+      %0 = sv.add %x, %y : (!n, !n) -> !n
+      return %0 : !n
+    }
+    func.func @main(%x: !n, %y: !sv.tensor<f32[m]>, %i: !i) -> )" +
+                                       given + R"( {
+      )" + call + R"(
+      return %0 : )" + given + R"(
+    })");
+  EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+  return std::string(status.message());
+}
+
+TEST(Call, ThatIsWrongIsAnErrorWithBothTypes) {
+  EXPECT_THAT(wrong_call("%0 = sv.call @thrice(%x) : (!n) -> !n"),
+              HasSubstr("there is no function @thrice"));
+  EXPECT_THAT(wrong_call("%0:3 = sv.call @main(%x, %y, %i) : (!n, !sv.tensor<f32[m]>, !i) -> (!n, "
+                         "!n, !n)"),
+              HasSubstr("@main is called by nobody"));
+  EXPECT_THAT(wrong_call("%0 = sv.call @twice(%x, %x) : (!n, !n) -> !n"),
+              HasSubstr("@twice takes 1 arguments, given 2"));
+  EXPECT_THAT(wrong_call("%0 = sv.call @twice(%i) : (!i) -> !n"),
+              HasSubstr("argument 0 is !sv.tensor<i64[]>, @twice takes !sv.tensor<f32[n]>"));
+  EXPECT_THAT(wrong_call("%0:2 = sv.call @twice(%x) : (!n) -> (!n, !n)"),
+              HasSubstr("has 2 results, @twice gives 1"));
+  EXPECT_THAT(wrong_call("%0 = sv.call @twice(%y) : (!sv.tensor<f32[m]>) -> !n"),
+              HasSubstr("result 0 is !sv.tensor<f32[n]>, @twice gives !sv.tensor<f32[m]>"));
+  EXPECT_THAT(
+      wrong_call("%0 = sv.call @add(%x, %y, %x) : (!n, !sv.tensor<f32[m]>, !n) -> !n"),
+      HasSubstr("argument 1 is !sv.tensor<f32[m]>, @add takes !sv.tensor<f32[n]> with n = n"));
+  EXPECT_THAT(
+      wrong_call("%0 = sv.call @add(%y, %y, %x) : (!sv.tensor<f32[m]>, !sv.tensor<f32[m]>, "
+                 "!n) -> !sv.tensor<f32[m]>",
+                 "!sv.tensor<f32[m]>"),
+      HasSubstr("argument 2 is !sv.tensor<f32[n]>, @add takes !sv.tensor<f32[\"2*n\"]> with "
+                "2*n = 2*m"));
+  EXPECT_THAT(wrong_call("%0 = sv.call @twice(%x) {symbols = [\"$k\"]} : (!n) -> !n"),
+              HasSubstr("symbols has 1 names; the results of @twice need 0"));
+  EXPECT_THAT(wrong_call("%0 = sv.call @twice(%x) {symbols = [\"k\"]} : (!n) -> !n"),
+              HasSubstr("symbol \"k\" must start with '$'"));
+}
+
+TEST(Call, SymbolsAreNeededForWhatTheArgumentsDoNotDecide) {
+  Status status = Graph::compile_error(module_of(kPlaces) + R"(
+    func.func @main(%x: !n) -> !places {
+      %0 = sv.call @places(%x) : (!n) -> !places
+      return %0 : !places
+    })");
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("symbols has 0 names; the results of @places need one for $k too"));
+}
+
+TEST(Function, ThatIsNoneIsAnError) {
+  auto error = [](const std::string& function) {
+    return std::string(Graph::compile_error(module_of(function) + R"(
+    func.func @main(%x: !n) -> !n {
+      return %x : !n
+    })")
+                           .message());
+  };
+  EXPECT_THAT(error("func.func private @f(!n) -> !n"), HasSubstr("@f has no body"));
+  EXPECT_THAT(error("func.func private @f(%x: f32) -> f32 { return %x : f32 }"),
+              HasSubstr("@f must take and return !sv.tensor values only"));
+  EXPECT_THAT(error("func.func private @\"f.1\"(%x: !n) -> !n { return %x : !n }"),
+              HasSubstr("@f.1: names of functions have letters, digits and _ only"));
+  EXPECT_THAT(error("func.func private @f(%x: !n) { return }"), HasSubstr("@f returns nothing"));
+}
+
+}  // namespace
+}  // namespace scopevm

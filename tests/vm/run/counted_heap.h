@@ -1,0 +1,11 @@
+// Counts the heap allocations of the program that links counted_heap.cpp, which replaces operator
+// new.
+#pragma once
+
+#include <cstdint>
+
+namespace scopevm::test {
+
+int64_t heap_calls();
+
+}  // namespace scopevm::test
