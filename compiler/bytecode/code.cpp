@@ -299,16 +299,13 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
 }
 
 void CodeEmitter::emit_text(TextWork work, RegisterIndex to, RegisterIndex from) {
-  switch (work) {
-    case TextWork::kParse:
-      return encoder_.emit(op::parse_text{.to = to, .from = from});
-    case TextWork::kFormat:
-      return encoder_.emit(op::format_text{.to = to, .from = from});
-    case TextWork::kLower:
-    case TextWork::kUpper:
-      return encoder_.emit(op::change_case{
-          .to = to, .from = from, .upper = Int::immediate(work == TextWork::kUpper ? 1 : 0)});
-  }
+  const Int upper = Int::immediate(work == TextWork::kUpper ? 1 : 0);
+  if (work == TextWork::kParse)
+    encoder_.emit(op::parse_text{.to = to, .from = from});
+  else if (work == TextWork::kFormat)
+    encoder_.emit(op::format_text{.to = to, .from = from});
+  else
+    encoder_.emit(op::change_case{.to = to, .from = from, .upper = upper});
 }
 
 void CodeEmitter::emit_launch(const Step& step, const std::vector<RegisterIndex>& buffers) {

@@ -2,7 +2,7 @@
 
 #include <locale.h>
 
-#include <bit>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -49,8 +49,9 @@ uint16_t narrow(double value, NarrowFormat format) {
       static_cast<uint16_t>((2 * format.max_exponent + 1) << format.fraction_bits);
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return sign | infinity | (1 << (format.fraction_bits - 1));
-  int exponent = magnitude > 0 && std::isfinite(magnitude) ? std::ilogb(magnitude) : 0;
-  if (exponent < least_exponent) exponent = least_exponent;
+  int exponent = least_exponent;
+  if (magnitude > 0 && std::isfinite(magnitude))
+    exponent = std::max(exponent, std::ilogb(magnitude));
   // In units of the last place; at most 2^(fraction_bits + 1), and then the exponent goes up with
   // it.
   const double units = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
@@ -73,8 +74,10 @@ double widen(uint16_t bits, NarrowFormat format) {
 
 template <typename T>
 bool parse_integer(std::string_view text, void* element) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  if (text.starts_with('+')) return false;
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return false;
+  }
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return false;

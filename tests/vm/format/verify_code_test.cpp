@@ -105,7 +105,7 @@ const Code kCode[] = {
      [](Encoder& c) {
        c.emit(op::alloc_view{.dst = {1}, .of = {0}, .dtype = static_cast<DType>(200)});
      },
-     "main: word 0: alloc_view: dtype: element type 200 is out of range: there are 13"},
+     "main: word 0: alloc_view: dtype: element type 200 is out of range: there are 14"},
     // Ties between fields and tables.
     {"RetCount", [](Encoder& c) { c.emit(op::ret{.values = kNone}); },
      "main: word 0: ret: 0 values, expected 1"},

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint16_t kAllocView = 18, kParseText = 40, kFormatText = 41, kChangeCase = 42,
-                   kLoadConst = 65;
+constexpr uint16_t kAllocView = 18, kParseText = 40, kFormatText = 41, kChangeCase = 42;
 
 Tensor texts(const std::vector<std::string_view>& elements) {
   return *Tensor::from_texts(elements, std::vector<int64_t>{static_cast<int64_t>(elements.size())});
