@@ -9,11 +9,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/shapes/dim_expr.h"
 #include "scopevm/dtype.h"
+#include "scopevm/value_kind.h"
 
 namespace scopevm {
 
@@ -54,7 +56,11 @@ struct Value {
   ValueStorage storage = ValueStorage::kPlanned;
   ValueId twin = -1;  // the other of two values whose registers a step swaps: both live as long
   int scope = 0;      // the stage of the block that makes it: its shape is checked there
+  // A list or closure has no bytes of its own, and a storage like kOwn. dtype and shape are those
+  // of a list's elements: -1 for a dim in which they differ, and alone -2 for any dims.
+  ValueKind kind = ValueKind::kTensor;
 
+  bool is_list() const { return kind != ValueKind::kTensor; }
   DimExpr bytes() const { return element_count(shape) * DimExpr(byte_size(dtype)); }
 };
 
@@ -73,14 +79,21 @@ enum class StepKind : uint8_t {
   kRead,  // begins a stage: elements or dims of operands become symbols
   kIf,    // operands[0], a bool, chooses; results are what both branches write
   kElse,
-  kEndIf,    // may begin a stage
-  kLoop,     // each iteration is a stage; results are what iterations write to
-  kEndLoop,  // operands[0], if it has_condition, is a bool: go on? May begin a stage
-  kAssert,   // operands[0], a bool, must hold; else the call fails with the step's message
-  kMove,     // results[0] becomes another name of operands[0]
-  kSwap,     // operands[0] and operands[1] change names
-  kCall,     // results are storages that the callee makes
-  kText,     // results[0] from operands[0], by work on texts that the VM does itself
+  kEndIf,        // may begin a stage
+  kLoop,         // each iteration is a stage; results are what iterations write to
+  kEndLoop,      // operands[0], if it has_condition, is a bool: go on? May begin a stage
+  kAssert,       // operands[0], a bool, must hold; else the call fails with the step's message
+  kMove,         // results[0] becomes another name of operands[0]
+  kSwap,         // operands[0] and operands[1] change names
+  kCall,         // results are storages that the callee makes
+  kMakeClosure,  // results[0]: the callee with its first parameters bound to operands
+  kCallClosure,  // like kCall, of operands[0], with the other operands
+  // Lists. An index may be below 0: then it counts from the end.
+  kMakeList,    // results[0]: a list of the operands
+  kListGet,     // results[0]: element `index` of operands[0]
+  kListInsert,  // results[0]: operands[0] with operands[1] before `index`, or at the end
+  kListErase,   // results[0]: operands[0] without element `index`
+  kText,        // results[0] from operands[0], by work on texts that the VM does itself
 };
 
 // What a kText step does.
@@ -97,6 +110,7 @@ struct Birth {
     kElement,  // element `index` of the step's operand
     kDim,      // dim `index` of the step's operand
     kCount,    // the loop's count of finished iterations
+    kSize,     // how many elements the step's operand, a list, has
   };
   // Symbols are at least 0. A value of any sign is the difference of two of them.
   enum class Part : uint8_t {
@@ -119,14 +133,15 @@ struct Stage {
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
-  int stage = -1;              // Function::stages: the stage that this step begins, or -1
-  int match = -1;              // kElse, kEndIf: its kIf; kEndLoop: its kLoop
-  DimExpr trip_count = 0;      // kLoop: most iterations
-  bool has_condition = false;  // kEndLoop
-  std::string message;         // kAssert
+  int stage = -1;                // Function::stages: the stage that this step begins, or -1
+  int match = -1;                // kElse, kEndIf: its kIf; kEndLoop: its kLoop
+  DimExpr trip_count = 0;        // kLoop: most iterations
+  bool has_condition = false;    // kEndLoop
+  std::string message;           // kAssert
+  std::optional<DimExpr> index;  // kListGet, kListInsert, kListErase
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
-  int callee = -1;   // Program::functions; kCall only
+  int callee = -1;   // Program::functions; kCall, kMakeClosure
   TextWork text = TextWork::kParse;  // kText only
   std::vector<ValueId> operands;
   std::vector<ValueId> results;

@@ -18,7 +18,9 @@ std::string join(const List& list) {
 }
 
 std::string type_of(const Value& value) {
-  return std::string(name(value.dtype)) + "[" + join(value.shape) + "]";
+  std::string text;
+  if (value.is_list()) text = std::string(name(value.kind)) + " of ";
+  return text + std::string(name(value.dtype)) + "[" + join(value.shape) + "]";
 }
 
 std::string origin_of(const Value& value) {
@@ -40,8 +42,10 @@ std::string origin_of(const Value& value) {
 }
 
 const char* name_of(StepKind kind) {
-  constexpr const char* kNames[] = {"launch",   "copy",   "read", "if",   "else", "end_if", "loop",
-                                    "end_loop", "assert", "move", "swap", "call", "text"};
+  constexpr const char* kNames[] = {
+      "launch",    "copy",     "read",        "if",         "else", "end_if",       "loop",
+      "end_loop",  "assert",   "move",        "swap",       "call", "make_closure", "call_closure",
+      "make_list", "list_get", "list_insert", "list_erase", "text"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -53,10 +57,11 @@ const char* name_of(TextWork work) {
 // All kinds but launches.
 std::string mark_text(const Program& program, const Function& function, const Step& step) {
   std::string text = name_of(step.kind);
-  if (step.kind == StepKind::kCall) text += " " + program.functions[step.callee].name;
+  if (step.callee >= 0) text += " " + program.functions[step.callee].name;
   text += " (" + join(step.operands) + ") -> (" + join(step.results) + ")";
   if (step.kind == StepKind::kText) text += " " + std::string(name_of(step.text));
   if (step.kind == StepKind::kLoop) text += " trip_count " + step.trip_count.str();
+  if (step.index) text += " index " + step.index->str();
   if (step.has_condition) text += " while v" + std::to_string(step.operands.front());
   if (step.stage >= 0) {
     text += " stage " + std::to_string(step.stage);

@@ -16,7 +16,7 @@ std::vector<std::set<int>> callees_of_all(const Program& program) {
   std::vector<std::set<int>> callees(program.functions.size());
   for (size_t f = 0; f < callees.size(); ++f)
     for (const Step& step : program.functions[f].steps)
-      if (step.kind == StepKind::kCall) callees[f].insert(step.callee);
+      if (step.callee >= 0) callees[f].insert(step.callee);
   // Through others as well.
   for (bool has_grown = true; has_grown;) {
     has_grown = false;
@@ -64,6 +64,8 @@ class CallMemoryFinder {
     CallMemory memory{.workspace = {zero, zero}, .results = {zero, zero}};
     for (size_t at = 0; at < function.steps.size(); ++at) {
       const Step& step = function.steps[at];
+      if (step.kind == StepKind::kMakeClosure || step.kind == StepKind::kCallClosure)
+        add_open(memory, {"closures"});
       if (step.kind != StepKind::kCall) continue;
       add_call(f, step, kept_at(f, static_cast<int64_t>(at), releases, outputs), memory);
     }
@@ -78,7 +80,7 @@ class CallMemoryFinder {
     for (int64_t before = 0; before <= at; ++before)
       for (ValueId result : function.steps[before].results)
         if (function.steps[before].kind == StepKind::kCall && outputs[result] < 0 &&
-            (before == at || releases[result] >= at) &&
+            !function.values[result].is_list() && (before == at || releases[result] >= at) &&
             !depends_on_data(function, function.values[result].bytes()))
           bytes = bytes + function.values[result].bytes();
     ValueIndex value = planned_[f].shapes.value(bytes);
@@ -103,10 +105,13 @@ class CallMemoryFinder {
     } else {
       raise(f, memory.results, kept);
     }
-    const std::string& name = program_.functions[callee].name;
-    if ((!is_known || !has_early_dims) &&
-        std::ranges::find(memory.open, name, &CallMemory::Open::callee) == memory.open.end())
-      memory.open.push_back({name, is_recursive(callee)});
+    if (!is_known || !has_early_dims)
+      add_open(memory, {"calls of " + program_.functions[callee].name, is_recursive(callee)});
+  }
+
+  static void add_open(CallMemory& memory, CallMemory::Open open) {
+    if (std::ranges::find(memory.open, open.what, &CallMemory::Open::what) == memory.open.end())
+      memory.open.push_back(std::move(open));
   }
 
   bool is_early(int f, const CallBytes& bytes) const {
@@ -147,14 +152,17 @@ class CallMemoryFinder {
     ShapeProgram& shapes = planned_[f].shapes;
     std::vector<ValueIndex> dims;
     std::map<std::string, DimExpr, std::less<>> names;
-    for (size_t i = 0; i < step.operands.size(); ++i)
-      for (size_t axis = 0; axis < caller.values[step.operands[i]].shape.size(); ++axis) {
-        DimExpr dim = caller.values[step.operands[i]].shape[axis];
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      const Value& argument = caller.values[step.operands[i]];
+      if (argument.is_list()) continue;
+      for (size_t axis = 0; axis < argument.shape.size(); ++axis) {
+        DimExpr dim = argument.shape[axis];
         DimExpr parameter = callee.values[callee.inputs[i]].shape[axis];
         dims.push_back(shapes.value(dim));
         if (parameter.kind() == DimExpr::Kind::kSymbol)
           names.try_emplace(std::string(parameter.symbol_name()), dim);
       }
+    }
     const ShapeProgram& of = planned_[step.callee].shapes;
     CallBytes result{shapes.value_in_call(of, bytes.most, dims),
                      shapes.value_in_call(of, bytes.lower_bound, dims), std::nullopt};
@@ -179,7 +187,9 @@ bool is_made_by_data(const Function& function, const Step& step, ValueId result)
   const Value& value = function.values[result];
   if (value.storage == ValueStorage::kGrowing) return true;
   if (value.storage != ValueStorage::kOwn) return false;
-  return step.kind == StepKind::kLaunch || step.kind == StepKind::kText ||
+  if (value.is_list()) return false;  // one line for all
+  return step.kind == StepKind::kLaunch || step.kind == StepKind::kCallClosure ||
+         step.kind == StepKind::kText ||
          (step.kind == StepKind::kCall && depends_on_data(function, value.bytes()));
 }
 

@@ -19,9 +19,9 @@ struct CallBytes {
 struct CallMemory {
   CallBytes workspace;
   CallBytes results;  // kept or made during the calls, without those that the function returns
-  // Callees that need more than the dims tell, and why: they call themselves, or data decides.
+  // What needs more than the dims tell, and why: a callee calls itself, or data decides.
   struct Open {
-    std::string callee;
+    std::string what;
     bool is_recursive = false;
   };
   std::vector<Open> open;

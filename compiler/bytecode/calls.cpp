@@ -1,37 +1,49 @@
-// Calls: see code_emitter.h. The callee reads the dims of its arguments from their registers, so a
-// value that shows in another's register is passed as a view of its own.
+// Calls and closures: see code_emitter.h. The callee reads the dims of its arguments from their
+// registers, so a value that shows in another's register is passed as a view of its own.
+#include <span>
 #include <utility>
 
 #include "compiler/bytecode/code_emitter.h"
 
 namespace scopevm::bytecode {
 
+using isa::Int;
 using isa::RegisterIndex;
 namespace op = isa::op;
 
 void CodeEmitter::emit_call(const Step& step) {
-  std::vector<RegisterIndex> arguments, results;
-  std::vector<uint32_t> views;
-  for (ValueId operand : step.operands) {
-    const Value& value = function_.values[operand];
-    uint32_t reg = register_of(operand);
-    if (value.origin == ValueOrigin::kView) {
-      emit_view(views.emplace_back(take_register()), reg, value);
-      reg = views.back();
-    }
-    arguments.push_back({reg});
-  }
-  for (ValueId result : step.results) {
+  std::vector<RegisterIndex> arguments;
+  for (ValueId operand : step.operands) arguments.push_back(with_own_dims(operand));
+  for (ValueId result : step.results)
     registers_[result] = outputs_[result] >= 0 ? register_count_++ : take_register();
-    results.push_back({registers_[result]});
-  }
   code_.sources.push_back({encoder_.size(), step.name});
-  encoder_.emit(op::call{
-      .callee = {static_cast<uint32_t>(step.callee)}, .arguments = arguments, .results = results});
-  for (uint32_t view : views) {
-    encoder_.emit(op::kill{.value = {view}});
-    free_.push_back(view);
+  emit_call_of(step, arguments);
+  release_views();
+}
+
+void CodeEmitter::emit_call_of(const Step& step, const std::vector<RegisterIndex>& arguments) {
+  isa::FunctionIndex callee = {static_cast<uint32_t>(step.callee)};
+  std::vector<RegisterIndex> results;
+  for (ValueId result : step.results) results.push_back({registers_[result]});
+  if (step.kind == StepKind::kCall) {
+    encoder_.emit(op::call{.callee = callee, .arguments = arguments, .results = results});
+    return;
   }
+  if (step.kind == StepKind::kMakeClosure) {
+    encoder_.emit(op::make_closure{
+        .dst = results[0], .from = {kPoolWorkspace}, .callee = callee, .captured = arguments});
+    return;
+  }
+  std::vector<Int> types;
+  for (ValueId result : step.results) {
+    const Value& value = function_.values[result];
+    isa::ValueType type{value.dtype, static_cast<uint32_t>(value.shape.size()), value.is_list()};
+    types.push_back(Int::immediate(type.word()));
+  }
+  encoder_.emit(op::call_closure{.closure = arguments[0],
+                                 .arguments = std::span(arguments).subspan(1),
+                                 .types = types,
+                                 .results = results});
 }
 
 }  // namespace scopevm::bytecode

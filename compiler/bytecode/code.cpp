@@ -152,8 +152,8 @@ void CodeEmitter::release_dead(int64_t at) {
 void CodeEmitter::emit_entry() {
   std::vector<RegisterIndex> inputs;
   for (ValueId input : function_.inputs) {
-    registers_[input] = register_count_;
-    inputs.push_back({register_count_++});
+    registers_[input] = register_count_++;
+    if (!function_.values[input].is_list()) inputs.push_back({registers_[input]});
   }
   encoder_.emit(op::shape_function{.function = {shape_functions_}, .inputs = inputs});
   emit_arena(0);
@@ -200,7 +200,8 @@ void CodeEmitter::make_result(ValueId id) {
   if (value.origin == ValueOrigin::kPart) return make_part(id);
   if (registers_[id] != kNone) return;
   if (outputs_[id] >= 0) return make_own_storage(id, kPoolGlobal);
-  if (value.storage != ValueStorage::kPlanned) return make_own_storage(id, kPoolWorkspace);
+  if (value.storage != ValueStorage::kPlanned)
+    return make_own_storage(id, static_cast<uint32_t>(value.place.pool));
   registers_[id] = take_register();
   int buffer = plan_.liveness.buffer_of_value[id];
   emit_tensor(registers_[id], arenas_[plan_.liveness.buffers[buffer].stage], plan_.offsets[buffer],
@@ -324,13 +325,14 @@ void CodeEmitter::emit_return() {
   for (ValueId output : function_.outputs) {
     const Value& value = function_.values[output];
     uint32_t reg = register_of(output);
-    if (value.origin == ValueOrigin::kView) {
+    if (value.origin == ValueOrigin::kView && !value.is_list()) {
       uint32_t view = register_count_++;
       emit_view(view, reg, value);
       reg = view;
     }
     results.push_back({reg});
-    code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(value.bytes())));
+    DimExpr bytes = value.is_list() ? DimExpr(0) : value.bytes();
+    code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(bytes)));
   }
   encoder_.emit(op::ret{.values = results});
 }

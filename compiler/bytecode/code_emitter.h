@@ -1,7 +1,7 @@
 // CodeEmitter: one function's steps -> instruction words. Private to compiler/bytecode.
 //   code.cpp     values in registers, launches
 //   control.cpp  branches, loops, and the stages that begin in them
-//   calls.cpp    calls of functions
+//   calls.cpp    calls of functions and closures
 //
 // A stage's planned tensors are views of one storage; results have storage of their own. Registers
 // are reused once their value is dead, those of results never, so that the VM can put a caller's
@@ -61,6 +61,17 @@ class CodeEmitter {
 
   // --- Calls: calls.cpp. ---
   void emit_call(const Step& step);
+  void emit_call_of(const Step& step, const std::vector<isa::RegisterIndex>& arguments);
+
+  // --- Lists: lists.cpp. ---
+  void emit_list_step(const Step& step, int64_t index);
+  void emit_make_list(const Step& step);
+  void emit_list_get(const Step& step);
+  isa::RegisterIndex with_own_dims(ValueId id);
+  void release_views();
+  void take_list(const Step& step, int64_t index);
+  bool is_dead_after(ValueId root, int64_t step) const;
+  std::vector<int64_t> steps_after(int64_t step) const;
 
   // --- Control flow: control.cpp. ---
   struct OpenIf {
@@ -95,6 +106,7 @@ class CodeEmitter {
   std::vector<uint32_t> storages_;           // by value, of those that have one of their own
   std::vector<uint32_t> arenas_;             // storage registers, by stage
   std::vector<ValueId> parts_;               // of the step at hand
+  std::vector<uint32_t> views_;              // likewise
   std::map<int64_t, OpenIf> ifs_;            // by step
   std::map<int64_t, OpenLoop> loops_;
   std::vector<uint32_t> free_;

@@ -35,6 +35,8 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
     case StepKind::kAssert:
       return emit_assert(step);
     case StepKind::kCall:
+    case StepKind::kMakeClosure:
+    case StepKind::kCallClosure:
       return emit_call(step);
     case StepKind::kMove: {
       uint32_t from = register_of(step.operands[0]);
@@ -52,7 +54,7 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
       return;
     }
     default:
-      return;
+      return emit_list_step(step, index);
   }
 }
 
@@ -104,7 +106,9 @@ void CodeEmitter::emit_births(const Step& step) {
       continue;
     }
     RegisterIndex of = {register_of(step.operands[birth.operand])};
-    if (birth.source == Birth::Source::kElement)
+    if (birth.source == Birth::Source::kSize)
+      encoder_.emit(op::list_size{.dst = {slot}, .list = of});
+    else if (birth.source == Birth::Source::kElement)
       encoder_.emit(op::load_element{.dst = {slot}, .of = of, .index = index});
     else
       encoder_.emit(op::load_dim{.dst = {slot}, .of = of, .axis = index});

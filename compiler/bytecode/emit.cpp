@@ -11,9 +11,16 @@ namespace {
 // Longer formulas are cut: they are for people, the slots are exact.
 constexpr size_t kLongestFormula = 400;
 
+// In the type of a list's elements, -1 and -2 stand for what differs.
+std::string dim_text(DimExpr dim) {
+  if (dim.is_constant(-1)) return format::kAnyDim;
+  return dim.is_constant(-2) ? format::kAnyDims : dim.str();
+}
+
 format::TensorDecl tensor_decl(const std::string& name, const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
-  for (DimExpr dim : value.shape) decl.dims.push_back(dim.str());
+  for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
+  decl.kind = value.kind;
   return decl;
 }
 
@@ -70,14 +77,22 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
                            shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
                            "at most " + cut(sum.str()), true});
   }
+  bool has_lists = std::ranges::any_of(function.inputs,
+                                       [&](ValueId id) { return function.values[id].is_list(); });
   for (const Step& step : function.steps)
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
+      has_lists = has_lists || value.is_list();
       if (outputs[id] >= 0 || !is_made_by_data(function, step, id)) continue;
-      uint32_t pool = step.kind == StepKind::kCall ? kPoolGlobal : kPoolWorkspace;
+      bool is_made_by_callee = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
+      uint32_t pool = is_made_by_callee ? kPoolGlobal : static_cast<uint32_t>(value.place.pool);
       uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
       decl.memory.push_back({pool, value.name, false, slot, slot, cut(value.bytes().str()), true});
     }
+  if (!has_lists) return;
+  uint32_t none = shapes.slot_of(shapes.value(0));
+  decl.memory.push_back(
+      {kPoolGlobal, "lists", false, none, none, "their lengths and elements", true});
 }
 
 // Texts are ids in the plan; what they are themselves comes with the data.
@@ -102,7 +117,7 @@ void add_memory_of_calls(const CallMemory& calls, ShapeProgram& shapes,
     for (uint32_t pool : {kPoolWorkspace, kPoolGlobal}) {
       uint32_t none = shapes.slot_of(shapes.constant(0));
       const char* why = open.is_recursive ? "recursion" : "data";
-      decl.memory.push_back({pool, "calls of " + open.callee, false, none, none, why, true});
+      decl.memory.push_back({pool, open.what, false, none, none, why, true});
     }
 }
 
@@ -119,7 +134,13 @@ void add_memory(const Function& function, PlannedFunction& planned, const CallMe
   add_texts(function, shapes, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
-    DimExpr bytes = function.values[function.outputs[i]].bytes();
+    const Value& output = function.values[function.outputs[i]];
+    if (output.is_list()) {
+      decl.memory.push_back(
+          {kPoolGlobal, function.output_names[i], true, slot, slot, "its elements", true});
+      continue;
+    }
+    DimExpr bytes = output.bytes();
     decl.memory.push_back({kPoolGlobal, function.output_names[i], true, slot, slot,
                            cut(bytes.str()), depends_on_data(function, bytes)});
   }

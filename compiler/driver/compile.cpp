@@ -205,7 +205,7 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(plan());
   begin("bytecode");
   SCOPEVM_ASSIGN_OR_RETURN(module_, bytecode::emit_module(program_, planned_));
-  module_.variants = variant_table(program_.functions.front().dimensions, specialisations);
+  SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, specialisations));
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
   begin("bytecode");

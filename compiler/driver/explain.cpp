@@ -112,6 +112,7 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
   std::set<std::string> bound;
   for (ValueId id : function.inputs) {
     const Value& input = function.values[id];
+    if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       DimExpr dim = input.shape[axis];
       bool binds = dim.kind() == DimExpr::Kind::kSymbol &&

@@ -86,6 +86,19 @@ std::tuple<int64_t, double> rank(const format::VariantDecl& variant) {
   return {-fixed, sizes};
 }
 
+// Who calls sees main's signature.
+Status check_results(const Function& variant, const Function& main) {
+  for (size_t i = 0; i < main.outputs.size(); ++i) {
+    const size_t rank = variant.values[variant.outputs[i]].shape.size();
+    const size_t expected = main.values[main.outputs[i]].shape.size();
+    if (rank != expected)
+      return Status(StatusCode::kUnsupported, "result \"" + main.output_names[i] + "\" has rank " +
+                                                  std::to_string(rank) + ", in general it has " +
+                                                  std::to_string(expected));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Specialisation>> check_specialisations(const CompileOptions& options) {
@@ -102,12 +115,15 @@ Result<std::vector<Specialisation>> check_specialisations(const CompileOptions& 
   return result;
 }
 
-std::vector<format::VariantDecl> variant_table(const std::vector<Dimension>& general,
-                                               const std::vector<Specialisation>& specialisations) {
+Result<std::vector<format::VariantDecl>> variant_table(
+    const Program& program, const std::vector<Specialisation>& specialisations) {
+  const Function& main = program.functions.front();
   std::vector<format::VariantDecl> table;
   for (const Specialisation& specialisation : specialisations) {
     format::VariantDecl variant{static_cast<uint32_t>(table.size() + 1), {}};
-    for (const Dimension& dimension : general) {
+    SCOPEVM_RETURN_IF_ERROR(check_results(program.functions[variant.function], main)
+                                .with_context("specialisation " + specialisation.label));
+    for (const Dimension& dimension : main.dimensions) {
       const DimBound bound = bound_of(specialisation.dims, dimension.name);
       variant.dimensions.push_back(
           {dimension.name, bound.min, bound.max, is_fixed(bound) ? 1 : bound.multiple_of});

@@ -22,9 +22,10 @@ struct Specialisation {
 // bounds, narrows nothing, is one that was there before).
 Result<std::vector<Specialisation>> check_specialisations(const CompileOptions& options);
 
-// The module's table. `general` are the dimensions of main, and function i+1 is that of
-// specialisation i. The most constrained comes first: more fixed dims, then fewer admitted sizes.
-std::vector<format::VariantDecl> variant_table(const std::vector<Dimension>& general,
-                                               const std::vector<Specialisation>& specialisations);
+// The module's table, for a program whose function i+1 is that of specialisation i. The most
+// constrained comes first: more fixed dims, then fewer admitted sizes. Errors: kUnsupported, where
+// a variant's result has another rank than main's (a Squeeze of all dims that are 1).
+Result<std::vector<format::VariantDecl>> variant_table(
+    const Program& program, const std::vector<Specialisation>& specialisations);
 
 }  // namespace scopevm

@@ -37,7 +37,7 @@ int onnx_code(DType dtype) {
 
 onnx::TypeProto type_proto(Value value) {
   onnx::TypeProto proto;
-  if (!value) return proto;
+  if (!value || !mlir::isa<graph::TensorType>(value.getType())) return proto;
   auto type = mlir::cast<graph::TensorType>(value.getType());
   proto.mutable_tensor_type()->set_elem_type(onnx_code(type.getDtype()));
   auto* shape = proto.mutable_tensor_type()->mutable_shape();
@@ -106,9 +106,14 @@ DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fal
   return named_dim(candidate, options_.dims);
 }
 
-Result<graph::TensorType> GraphImporter::type_of_input(const onnx::ValueInfoProto& input) {
+Result<mlir::Type> GraphImporter::type_of_input(const onnx::ValueInfoProto& input) {
+  if (input.type().has_sequence_type() || input.type().has_optional_type()) {
+    SCOPEVM_ASSIGN_OR_RETURN(graph::ListType list, list_type_of(context_, input.type()));
+    return mlir::Type(list);
+  }
   if (!input.has_type() || !input.type().has_tensor_type())
-    return Status(StatusCode::kUnsupported, "only tensors are supported as inputs");
+    return Status(StatusCode::kUnsupported,
+                  "only tensors, sequences and optionals are supported as inputs");
   const auto& tensor = input.type().tensor_type();
   std::optional<DType> dtype = dtype_of_onnx(tensor.elem_type());
   if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
@@ -122,7 +127,7 @@ Result<graph::TensorType> GraphImporter::type_of_input(const onnx::ValueInfoProt
     else
       shape.push_back(dim_named(dim.dim_param(), fallback));
   }
-  return graph::TensorType::get(&context_, *dtype, shape);
+  return mlir::Type(graph::TensorType::get(&context_, *dtype, shape));
 }
 
 Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
@@ -133,12 +138,12 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   for (const auto& input : graph.input()) {
     if (initializers.contains(input.name())) continue;
     if (input.name().empty()) return invalid("an input has no name");
-    Result<graph::TensorType> known = type_of_input(input);
+    Result<mlir::Type> known = type_of_input(input);
     if (!known.is_ok()) {
       unsupported_[input.name()] = known.status().message();
       continue;
     }
-    graph::TensorType type = *known;
+    mlir::Type type = *known;
     types.push_back(type);
     mlir::Location location = mlir::NameLoc::get(mlir::StringAttr::get(&context_, input.name()));
     Value argument = function.getBody().front().addArgument(type, location);
@@ -214,12 +219,14 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
     return failed_with(invalid("the model imports no opset of domain \"" + domain + "\""));
   location_ = mlir::NameLoc::get(mlir::StringAttr::get(&context_, label(proto, index)));
   for (const std::string& input : proto.input()) {
-    if (input.empty() || values_.contains(input)) continue;
-    if (sequences_.contains(input)) {
-      if (is_sequence_op(proto)) continue;
+    if (input.empty()) continue;
+    if (is_list(input)) {
+      bool takes_lists = domain.empty() && (is_sequence_op(proto) || proto.op_type() == "Loop");
+      if (takes_lists) continue;
       return failed_with(Status(StatusCode::kUnsupported,
                                 "input \"" + input + "\" is a sequence, which it does not take"));
     }
+    if (values_.contains(input)) continue;
     if (auto reason = unsupported_.find(input); reason != unsupported_.end())
       return failed_with(
           Status(StatusCode::kUnsupported, "input \"" + input + "\": " + reason->second));
@@ -309,13 +316,17 @@ Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp fun
   const onnx::GraphProto& graph = file_->model.graph();
   if (graph.output_size() == 0) return invalid("the graph has no outputs");
   for (const auto& output : graph.output()) {
-    auto found = values_.find(output.name());
-    if (sequences_.contains(output.name()))
-      return Status(StatusCode::kUnsupported,
-                    "output \"" + output.name() + "\" is a sequence; results are tensors");
-    if (found == values_.end())
-      return invalid("output \"" + output.name() + "\" is not defined by any node");
-    outputs.push_back(found->second);
+    Value found = any_value(output.name());
+    if (!found) return invalid("output \"" + output.name() + "\" is not defined by any node");
+    // An optional stands where the model says that it is what it holds, and the other way round.
+    auto list = mlir::dyn_cast<graph::ListType>(found.getType());
+    if (output.type().has_optional_type()) {
+      SCOPEVM_ASSIGN_OR_RETURN(graph::ListType wanted, list_type_of(context_, output.type()));
+      found = lists().fit(found, wanted);
+    } else if (list && is_optional(list.getKind())) {
+      SCOPEVM_ASSIGN_OR_RETURN(found, lists().get(found, 0));
+    }
+    outputs.push_back(found);
   }
   llvm::SmallVector<mlir::Type> types;
   for (Value output : outputs) types.push_back(output.getType());

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "compiler/frontend/control/control_flow.h"
+#include "compiler/frontend/control/lists.h"
 #include "compiler/frontend/import.h"
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
@@ -18,6 +19,9 @@ class FuncOp;
 }
 
 namespace scopevm::frontend {
+
+// The type of a sequence or an optional. Errors: kUnsupported (strings, maps, deeper nesting).
+Result<graph::ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto& proto);
 
 class GraphImporter {
  public:
@@ -45,7 +49,7 @@ class GraphImporter {
  private:
   Status read_opsets();
   Status declare_inputs(mlir::func::FuncOp function);
-  Result<graph::TensorType> type_of_input(const onnx::ValueInfoProto& input);
+  Result<mlir::Type> type_of_input(const onnx::ValueInfoProto& input);
   DimExpr dim_named(const std::string& name, const std::string& fallback);
   Status import_initializers(const onnx::GraphProto& graph);
   Status import_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
@@ -84,15 +88,32 @@ class GraphImporter {
                                                        llvm::ArrayRef<Value> states,
                                                        llvm::ArrayRef<Value> scanned);
   // --- sequences.cpp ---
-  using Sequence = llvm::SmallVector<Value>;
+  // A list whose length is known here: no value stands for it.
+  struct Sequence {
+    graph::ListType type;
+    llvm::SmallVector<Value> items;
+  };
+  bool is_list(const std::string& name) const;
+  Value list_value(const Sequence& list);    // a value for it
+  Value any_value(const std::string& name);  // of a tensor or list; null when there is none
+  Result<Sequence> sequence_of(llvm::ArrayRef<Value> items);
+  Result<Sequence> make_optional(Node& n);
+  Result<Sequence> make_empty(Node& n);
   bool is_sequence_op(const onnx::NodeProto& node) const;
   Status import_sequence_op(const onnx::NodeProto& node, int opset);
   using Item = std::variant<Value, Sequence>;
   Result<Item> sequence_op(Node& n);
-  Result<Sequence> sequence(const Node& n, int input) const;
-  Result<Sequence> split_to_sequence(Node& n);
+  Result<std::optional<Item>> op_on_sequence(Node& n, const Sequence& list);
+  Result<Item> split_to_sequence(Node& n);
   Result<Value> concat_from_sequence(Node& n, const Sequence& list);
   Status import_sequence_map(Node& n);
+
+  // --- run_time_sequences.cpp ---
+  ListBuilder lists();
+  Result<Item> op_on_list(Node& n, Value list);
+  Result<Value> split_at_run_time(Node& n, int64_t axis, bool keep_dims);
+  Result<Value> concat_list(Node& n, Value list);
+  Status map_lists(Node& n, const onnx::GraphProto& body);
 
   void hide_names_of(const onnx::GraphProto& graph);
   void forget_known_values();

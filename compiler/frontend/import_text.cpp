@@ -40,8 +40,11 @@ Status check_function(mlir::func::FuncOp function) {
   if (!function.getBody().hasOneBlock()) return invalid(name + " must be one block");
   for (mlir::Type type :
        llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
-    if (!mlir::isa<graph::TensorType>(type))
-      return invalid(name + " must take and return !sv.tensor values only");
+    if (mlir::isa<graph::ClosureType>(type) && function.getName() == "main")
+      return invalid("@main takes and returns no closures: its callers have none");
+    else if (!mlir::isa<graph::TensorType, graph::ListType, graph::ClosureType>(type))
+      return invalid(name +
+                     " must take and return !sv.tensor, !sv.list and !sv.closure values only");
   if (function.getNumResults() == 0) return invalid(name + " returns nothing");
   for (mlir::Operation& op : function.getBody().front())
     if (!mlir::isa<graph::GraphDialect>(op.getDialect()) && !mlir::isa<mlir::func::ReturnOp>(op))
@@ -62,8 +65,9 @@ Status check_functions(mlir::ModuleOp module) {
 Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds) {
   std::set<std::string> names;
   for (mlir::Type type : main.getArgumentTypes())
-    for (DimExpr dim : mlir::cast<graph::TensorType>(type).getShape())
-      for (const std::string& name : dim.symbols()) names.insert(name);
+    if (auto tensor = mlir::dyn_cast<graph::TensorType>(type))
+      for (DimExpr dim : tensor.getShape())
+        for (const std::string& name : dim.symbols()) names.insert(name);
   SCOPEVM_RETURN_IF_ERROR(check_dim_names(bounds, names));
   auto replacement = [&](std::string_view name) -> std::optional<DimExpr> {
     if (!names.contains(std::string(name))) return std::nullopt;

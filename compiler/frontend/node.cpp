@@ -27,7 +27,9 @@ bool Node::wants_output(size_t i) const {
 
 Value Node::input(size_t i) {
   if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing"), Value();
-  return importer_.value(proto_.input(static_cast<int>(i)));
+  Value found = importer_.value(proto_.input(static_cast<int>(i)));
+  if (found && mlir::isa<TensorType>(found.getType())) return found;
+  return fail("input " + llvm::Twine(i) + " is no tensor"), Value();
 }
 
 Value Node::input_or(size_t i, Value other) { return has_input(i) ? input(i) : other; }

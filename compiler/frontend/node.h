@@ -14,6 +14,7 @@
 #include "compiler/frontend/control/control_flow.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/infer/symbolic_values.h"
+#include "llvm/ADT/Sequence.h"
 #include "scopevm/status.h"
 
 namespace scopevm::frontend {
@@ -21,6 +22,9 @@ namespace scopevm::frontend {
 using mlir::Value;
 using Dims = llvm::SmallVector<DimExpr>;
 using Ints = llvm::SmallVector<int64_t>;
+
+// 0, 1, ..., count - 1.
+inline Ints first_axes(int64_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }
 
 // What a handler returns: the node's outputs, in order; null for those that are not made.
 class Values {

@@ -53,6 +53,44 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
 // The element type of constants that hold texts: dense<["a", "b"]> : tensor<2x!sv.str>.
 def Graph_Text : Graph_Type<"Text", "str">;
 
+// A function whose first parameters are bound. Names in the signature are its own, as a function's.
+//   !sv.closure<(!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>>
+def Graph_Closure : Graph_Type<"Closure", "closure"> {
+  let parameters = (ins "::mlir::FunctionType":$signature);
+  let assemblyFormat = "`<` $signature `>`";
+}
+
+// A list of tensors, or an optional one of either. Its elements have one element type; dims that are
+// equal for all are numbers, others the dim kAnyDim.
+//   !sv.list<sequence f32[?, 4]>   !sv.list<optional sequence i64[...]>   of any dims
+//   !sv.list<sequence f32>   without elements
+def Graph_List : Graph_Type<"List", "list"> {
+  let parameters = (ins
+    "::scopevm::ValueKind":$kind,
+    "::scopevm::DType":$dtype,
+    "::scopevm::graph::ElementDims":$elements,
+    ArrayRefParameter<"::scopevm::DimExpr">:$shape);
+  let builders = [
+    TypeBuilder<(ins "::scopevm::ValueKind":$kind, "::scopevm::DType":$dtype), [{
+      return $_get($_ctxt, kind, dtype, ::scopevm::graph::ElementDims::kNone,
+                   ::llvm::ArrayRef<::scopevm::DimExpr>());
+    }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ListType withKind(::scopevm::ValueKind kind) const;
+    // The type of a list of such elements: an optional sequence of a sequence, else of a tensor.
+    static ListType of(::mlir::Type element, ::scopevm::ValueKind kind);
+    // Of the sequence in an optional one.
+    ListType getSequence() const { return withKind(::scopevm::ValueKind::kSequence); }
+    bool hasListElements() const { return getKind() == ::scopevm::ValueKind::kOptionalSequence; }
+    // What both fit into; null when the kinds or element types differ.
+    ListType join(ListType other) const;
+    // A value of this type may be used as one of the other.
+    bool fits(ListType other) const { return join(other) == other; }
+  }];
+}
+
 // A list of dimension expressions: #sv.dims<[n, 12, 64]>.
 def Graph_Dims : Graph_Attr<"Dims", "dims"> {
   let parameters = (ins ArrayRefParameter<"::scopevm::DimExpr">:$value);

@@ -69,12 +69,18 @@ namespace {
 TensorType tensor(mlir::Type type) { return mlir::cast<TensorType>(type); }
 
 bool is_one_bool(mlir::Type type) {
-  return tensor(type).getDtype() == DType::kBool && tensor(type).getElementCount().is_constant(1);
+  return mlir::isa<TensorType>(type) && tensor(type).getDtype() == DType::kBool &&
+         tensor(type).getElementCount().is_constant(1);
 }
 
 // A value may flow from `from` to `to`: dims that differ must be symbols of `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
+  auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
+  if (from_list && to_list && from_list.fits(to_list)) return mlir::success();
+  if (!mlir::isa<TensorType>(from) && is_same_value(from, to)) return mlir::success();
+  if (!mlir::isa<TensorType>(from) || !mlir::isa<TensorType>(to))
+    return op->emitOpError() << what << " is " << from << ", which is no " << to;
   TensorType a = tensor(from), b = tensor(to);
   bool fits = a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
   for (int64_t axis = 0; fits && axis < a.getRank(); ++axis) {
@@ -133,6 +139,8 @@ llvm::LogicalResult IfOp::verify() {
 }
 
 llvm::LogicalResult LoopOp::verify() {
+  for (mlir::Type type : getBody().front().getTerminator()->getOperandTypes())
+    if (mlir::isa<ClosureType>(type)) return emitOpError("keeps no closures");
   mlir::Block& block = getBody().front();
   mlir::OperandRange yielded = block.getTerminator()->getOperands();
   size_t carried = getInitial().size(), first = getHasCondition() ? 1 : 0;
@@ -153,6 +161,9 @@ llvm::LogicalResult LoopOp::verify() {
                             getSymbols(), "a carried value")))
         return mlir::failure();
   for (size_t i = carried; i < getNumResults(); ++i) {
+    if (mlir::isa<ListType>(yielded[first + i].getType()) ||
+        mlir::isa<ListType>(getResultTypes()[i]))
+      return emitOpError("gathers no lists");
     TensorType part = tensor(yielded[first + i].getType()), whole = tensor(getResultTypes()[i]);
     if (whole.getRank() != part.getRank() + 1)
       return emitOpError() << "gathers " << part << " into " << whole;
@@ -166,20 +177,44 @@ llvm::LogicalResult LoopOp::verify() {
   return check_symbols(*this, getSymbols());
 }
 
+namespace {
+
+llvm::LogicalResult check_results(mlir::Operation* call, const llvm::Twine& callee,
+                                  llvm::ArrayRef<mlir::Type> types) {
+  if (types.size() != call->getNumResults())
+    return call->emitOpError() << "has " << call->getNumResults() << " results, " << callee
+                               << " gives " << types.size();
+  for (auto [i, result] : llvm::enumerate(call->getResultTypes()))
+    if (!is_same_value(result, types[i]))
+      return call->emitOpError() << "result " << i << " is " << text_of(result) << ", " << callee
+                                 << " gives " << text_of(types[i]);
+  return mlir::success();
+}
+
+}  // namespace
+
 // The callee's types are read from its signature alone, so recursion is nothing special.
 llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
   if (getCallee() == "main") return emitOpError("@main is called by nobody");
   llvm::SmallVector<mlir::Type> types;
   if (failed(check_symbols(*this, getSymbols())) || failed(infer_call(*this, types)))
     return mlir::failure();
-  if (types.size() != getNumResults())
-    return emitOpError() << "has " << getNumResults() << " results, @" << getCallee() << " gives "
-                         << types.size();
-  for (auto [i, result] : llvm::enumerate(getResultTypes()))
-    if (!equal_but_for_place(result, types[i]))
-      return emitOpError() << "result " << i << " is " << text_of(result) << ", @" << getCallee()
-                           << " gives " << text_of(types[i]);
-  return mlir::success();
+  return check_results(*this, "@" + getCallee(), types);
+}
+
+llvm::LogicalResult ClosureOp::verifySymbolUses(mlir::SymbolTableCollection&) {
+  if (getCallee() == "main") return emitOpError("@main is called by nobody");
+  ClosureType type = infer_closure(*this);
+  if (!type) return mlir::failure();
+  if (is_same_value(type, getType())) return mlir::success();
+  return emitOpError() << "is " << getType() << ", @" << getCallee() << " gives " << type;
+}
+
+llvm::LogicalResult CallClosureOp::verify() {
+  llvm::SmallVector<mlir::Type> types;
+  if (failed(check_symbols(*this, getSymbols())) || failed(infer_call(*this, types)))
+    return mlir::failure();
+  return check_results(*this, "the closure", types);
 }
 
 }  // namespace scopevm::graph

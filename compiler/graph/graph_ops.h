@@ -13,6 +13,21 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "scopevm/dtype.h"
+#include "scopevm/value_kind.h"
+
+namespace scopevm::graph {
+
+// What a list's type says of the dims of its elements.
+enum class ElementDims : uint8_t {
+  kNone,   // there are no elements
+  kShape,  // all have this many
+  kAny,
+};
+
+// In the type of a list: a dim that may differ from element to element.
+inline constexpr int64_t kAnyDim = -1;
+
+}  // namespace scopevm::graph
 
 // The generated declarations use the headers above.
 #include "compiler/graph/graph_dialect.h.inc"

@@ -381,10 +381,12 @@ def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
+def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_List, Graph_Closure]>;
+
 def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, ReturnLike,
                  ParentOneOf<["GroupOp", "IfOp", "LoopOp"]>]> {
   let summary = "results of a region";
-  let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let arguments = (ins Variadic<Graph_Value>:$values);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -424,7 +426,7 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects,
   let summary = "one of two regions";
   let arguments = (ins Graph_Tensor:$condition,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
-  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let results = (outs Variadic<Graph_Value>:$outputs);
   let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $then `else` $otherwise";
   let hasVerifier = 1;
@@ -438,11 +440,11 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects,
 def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects,
                 SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "repeats its region";
-  let arguments = (ins Variadic<Graph_Tensor>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
+  let arguments = (ins Variadic<Graph_Value>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
                        DefaultValuedAttr<BoolAttr, "false">:$has_condition,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$carried_symbols,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
-  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let results = (outs Variadic<Graph_Value>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
   let hasVerifier = 1;
@@ -456,10 +458,62 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects,
 def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>,
                 DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a function";
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$arguments,
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Value>:$arguments,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
-  let results = (outs Variadic<AnyType>:$outputs);
+  let results = (outs Variadic<Graph_Value>:$outputs);
   let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, results)";
+}
+// The result's signature is that of the callee without the parameters that `captured` binds.
+def ClosureOp : Op<Graph_Dialect, "closure", [Pure,
+                   DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a function with its first parameters bound";
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$captured);
+  let results = (outs Graph_Closure:$result);
+  let assemblyFormat = "$callee `(` $captured `)` attr-dict `:` functional-type($captured, results)";
+}
+def CallClosureOp : Op<Graph_Dialect, "call_closure", [MemoryEffects<[MemWrite]>]> {
+  let summary = "runs the function of a closure";
+  let arguments = (ins Graph_Closure:$closure, Variadic<Graph_Value>:$arguments,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$outputs);
+  let assemblyFormat = "$closure `(` $arguments `)` attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+// --- Lists: sequences, and optionals as lists of one element or none. --------------------------------
+//
+// An index counts from the start, or when below 0 from the end; one that is out of range fails the
+// call. What an op gives is a list of its own: those that it came from stay as they were.
+class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
+    : Op<Graph_Dialect, mnemonic, traits> {
+  let summary = summary_;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def ListOp : Graph_ListOp<"list", "a list of the operands", [Pure]> {
+  let arguments = (ins Variadic<Graph_Value>:$elements);
+  let results = (outs Graph_List:$result);
+}
+// Dims that the list's type does not give are names of `symbols`.
+def ListGetOp : Graph_ListOp<"list_get", "an element of a list", [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Dims:$index,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Graph_Value:$result);
+}
+// Without an index: behind the last.
+def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element before index",
+                                [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);
+  let results = (outs Graph_List:$result);
+}
+def ListEraseOp : Graph_ListOp<"list_erase", "a list without element index",
+                               [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Dims:$index);
+  let results = (outs Graph_List:$result);
+}
+def ListSizeOp : Graph_ListOp<"list_size", "the number of elements becomes a symbol",
+                              [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, StrAttr:$symbol);
 }
 
 #endif

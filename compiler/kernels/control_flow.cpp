@@ -20,9 +20,11 @@ bool contains(mlir::ArrayAttr symbols, DimExpr dim) {
                             llvm::StringRef(dim.symbol_name()));
 }
 
-bool has_any(mlir::ArrayAttr symbols, mlir::Type type) {
-  return llvm::any_of(mlir::cast<TensorType>(type).getShape(),
-                      [&](DimExpr dim) { return contains(symbols, dim); });
+// What is no tensor is open too: only its name moves.
+bool is_open(mlir::ArrayAttr symbols, mlir::Type type) {
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  return !tensor ||
+         llvm::any_of(tensor.getShape(), [&](DimExpr dim) { return contains(symbols, dim); });
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ int FunctionLowering::new_stage(std::vector<Birth> births) {
 int FunctionLowering::push(Step step) {
   if (step.name.empty()) step.name = op_name(current_);
   if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCall ||
-      step.kind == StepKind::kText)
+      step.kind == StepKind::kCallClosure || step.kind == StepKind::kText || step.index)
     check_born(step);
   function_.steps.push_back(std::move(step));
   return static_cast<int>(function_.steps.size()) - 1;
@@ -47,16 +49,24 @@ int FunctionLowering::push(Step step) {
 
 // A step that runs before the stage of one of its symbols would find nothing in its slots.
 void FunctionLowering::check_born(const Step& step) {
-  auto check = [&](DimExpr dim) {
+  for (ValueId result : step.results) check_born(step.name, function_.values[result].shape);
+  check_born(step.name, step.params);
+  if (step.index) check_born(step.name, *step.index);
+}
+
+void FunctionLowering::check_born(const std::string& name, llvm::ArrayRef<DimExpr> dims) {
+  for (DimExpr dim : dims)
     for (const std::string& symbol : dim.symbols())
       if (symbol.front() == '$' && symbol != kThreadsSymbol && !born_.contains(symbol) &&
           status_.is_ok())
         status_ = Status(StatusCode::kInvalidModel,
-                         "\"" + step.name + "\" uses " + symbol + ", which is not known there");
-  };
-  for (ValueId result : step.results)
-    for (DimExpr dim : function_.values[result].shape) check(dim);
-  for (DimExpr param : step.params) check(param);
+                         "\"" + name + "\" uses " + symbol + ", which is not known there");
+}
+
+// What a region bears, results need under a name that is known behind it.
+void FunctionLowering::check_results_born(mlir::Operation* op) {
+  for (mlir::Type type : op->getResultTypes())
+    if (auto tensor = mlir::dyn_cast<TensorType>(type)) check_born(op_name(op), tensor.getShape());
 }
 
 ValueId FunctionLowering::root_of(ValueId id) const {
@@ -67,7 +77,9 @@ ValueId FunctionLowering::root_of(ValueId id) const {
 // Dims of `type` that are among `symbols`, each born where it is met first.
 void FunctionLowering::add_dim_births(mlir::ArrayAttr symbols, mlir::Type type, int operand,
                                       const std::string& what, std::vector<Birth>& births) const {
-  llvm::ArrayRef<DimExpr> shape = mlir::cast<TensorType>(type).getShape();
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  if (!tensor) return;
+  llvm::ArrayRef<DimExpr> shape = tensor.getShape();
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (!contains(symbols, shape[axis])) continue;
     std::string symbol(shape[axis].symbol_name());
@@ -109,7 +121,7 @@ llvm::LogicalResult FunctionLowering::lower_if(graph::IfOp op) {
   std::vector<bool> is_open;
   std::vector<Birth> births;
   for (mlir::Value result : op.getOutputs()) {
-    is_open.push_back(has_any(op.getSymbols(), result.getType()));
+    is_open.push_back(kernels::is_open(op.getSymbols(), result.getType()));
     ValueId id = value_of(result);
     if (!is_open.back()) {
       begin.results.push_back(id);
@@ -134,6 +146,7 @@ llvm::LogicalResult FunctionLowering::lower_if(graph::IfOp op) {
   end.match = at;
   if (!births.empty()) end.stage = new_stage(std::move(births));
   push(std::move(end));
+  check_results_born(op);
   return mlir::success();
 }
 
@@ -163,8 +176,8 @@ std::vector<FunctionLowering::Carried> FunctionLowering::begin_carried(graph::Lo
   for (auto [argument, initial, result] :
        llvm::zip(op.getBody().getArguments(), op.getInitial(), op.getOutputs())) {
     Carried c{argument, value_of(initial),
-              has_any(op.getCarriedSymbols(), argument.getType()) ||
-                  has_any(op.getSymbols(), result.getType())};
+              is_open(op.getCarriedSymbols(), argument.getType()) ||
+                  is_open(op.getSymbols(), result.getType())};
     if (c.is_open) {
       function_.values[c.value].storage = ValueStorage::kOwn;
       ValueId current = add_value(op_name(op), argument.getType());
@@ -190,7 +203,7 @@ void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
   size_t first = op.getHasCondition() ? 1 : 0;
   for (size_t i = op.getInitial().size(); i < op.getNumResults(); ++i) {
     ValueId whole = value_of(op.getOutputs()[i]);
-    if (has_any(op.getSymbols(), op.getOutputs()[i].getType()))
+    if (is_open(op.getSymbols(), op.getOutputs()[i].getType()))
       function_.values[whole].storage = ValueStorage::kGrowing;
     loop.results.push_back(whole);
     ValueId part = add_value(op_name(op), yielded[first + i].getType());
@@ -226,8 +239,18 @@ llvm::LogicalResult FunctionLowering::lower_loop(graph::LoopOp op) {
   scope_ = outer;
   born_ = outer_born;
   end_loop(op, carried, begin);
+  check_results_born(op);
   return mlir::success();
 }
+
+namespace {
+
+template <typename Carried>
+bool is_carried(const std::vector<Carried>& carried, ValueId id) {
+  return llvm::any_of(carried, [&](const Carried& c) { return c.value == id; });
+}
+
+}  // namespace
 
 void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>& carried,
                                    int begin) {
@@ -240,6 +263,12 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
     ValueId next = value_of(yielded[first + i]);
     if (c.is_open) {
       function_.values[next].storage = ValueStorage::kOwn;
+      // Lists may change places among those that are carried.
+      if (function_.values[next].is_list() && next != c.value && is_carried(carried, next)) {
+        ValueId apart = add_value(op_name(op), c.argument.getType());
+        push({.kind = StepKind::kMove, .operands = {next}, .results = {apart}});
+        next = apart;
+      }
       ends.push_back({.kind = StepKind::kMove, .operands = {next}, .results = {c.value}});
     } else if (!take_over(next, c.value, begin)) {
       function_.values[next].twin = c.value;

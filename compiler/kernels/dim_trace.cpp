@@ -133,6 +133,8 @@ std::vector<SymbolBirth> births_of(mlir::Operation* op) {
     }
     return births;
   }
+  if (auto size = mlir::dyn_cast<graph::ListSizeOp>(op))
+    births.push_back({size.getSymbol().str(), maker});
   if (auto loop = mlir::dyn_cast<graph::LoopOp>(op))
     births.push_back({loop.getIndex().str(), maker + " iteration"});
   for (const char* list : {"carried_symbols", "symbols"})

@@ -97,6 +97,9 @@ ValueId FunctionLowering::add_value(Value value) {
 }
 
 ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
+  if (mlir::isa<graph::ClosureType>(type))
+    return add_value({.name = name, .storage = ValueStorage::kOwn, .kind = ValueKind::kClosure});
+  if (auto list = mlir::dyn_cast<graph::ListType>(type)) return add_list(name, list);
   auto tensor = mlir::cast<TensorType>(type);
   return add_value({.name = name,
                     .dtype = tensor.getDtype(),
@@ -179,7 +182,8 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   if (auto change = mlir::dyn_cast<graph::ChangeCaseOp>(op))
     return lower_text(op, change.getUpper() ? TextWork::kUpper : TextWork::kLower), mlir::success();
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
-  if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return lower_call(call), mlir::success();
+  if (lower_call(op)) return mlir::success();
+  if (lower_list(op)) return mlir::success();
   mlir::Operation* first = op;
   if (auto group = mlir::dyn_cast<graph::GroupOp>(op)) {
     for (mlir::Operation& inner : group.getBody().front())

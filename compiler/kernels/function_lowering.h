@@ -1,7 +1,8 @@
 // One graph function -> a Program function. Private to compiler/kernels.
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
-//   calls.cpp              sv.call
+//   calls.cpp              sv.call, closures
+//   lists.cpp              sv.list and what reads and changes lists
 //   slice_view.cpp         slices that are parts of what they slice
 //   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
 #pragma once
@@ -19,6 +20,9 @@
 #include "scopevm/status.h"
 
 namespace scopevm::kernels {
+
+// The value that this one is a view of, through reshapes.
+mlir::Value viewed(mlir::Value value);
 
 // Copies, as sv.expand to the same dims, what a function returns, a region yields or a loop starts
 // from, where the value's bytes are not its own to give: an input, a constant, a view, a value of
@@ -72,12 +76,22 @@ class FunctionLowering : public LoweringContext {
   void lower_part(graph::SliceOp slice);
 
   // --- calls.cpp ---
-  void lower_call(graph::CallOp op);
+  bool lower_call(mlir::Operation* op);  // false when it is none of them
+  void lower_call(mlir::Operation* op, Step call, mlir::ArrayAttr symbols);
+  void lower_closure(graph::ClosureOp op);
+
+  // --- lists.cpp ---
+  ValueId add_list(const std::string& name, graph::ListType type);
+  bool lower_list(mlir::Operation* op);  // false when it is none of them
+  ValueId element_of(mlir::Value value);
+  void lower_list_get(graph::ListGetOp op);
 
   // --- control_flow.cpp ---
   int new_stage(std::vector<Birth> births);
   int push(Step step);
   void check_born(const Step& step);
+  void check_born(const std::string& name, llvm::ArrayRef<DimExpr> dims);
+  void check_results_born(mlir::Operation* op);
   void lower_read(graph::ReadDimsOp op);
   llvm::LogicalResult lower_if(graph::IfOp op);
   llvm::LogicalResult lower_branch(graph::IfOp op, mlir::Block& block,

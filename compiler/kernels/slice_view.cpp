@@ -30,7 +30,7 @@ bool is_contiguous(graph::SliceOp slice) {
 bool leaves(mlir::Value value, mlir::Block* block) {
   return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
     if ((block && user->getBlock() != block) || user->hasTrait<mlir::OpTrait::IsTerminator>() ||
-        mlir::isa<graph::LoopOp, graph::IfOp>(user))
+        mlir::isa<graph::LoopOp, graph::IfOp, graph::ListOp, graph::ListInsertOp>(user))
       return true;
     auto reshape = mlir::dyn_cast<graph::ReshapeOp>(user);
     return reshape && leaves(reshape.getResult(), block);
@@ -42,10 +42,10 @@ bool leaves(mlir::Value value, mlir::Block* block) {
 // Only of what a step writes once and no register is swapped with, and only for steps of the
 // slice's own block: the first of them makes the part, in each iteration anew.
 bool FunctionLowering::is_part(graph::SliceOp slice) {
-  mlir::Value root = slice.getX();
-  while (auto reshape = root.getDefiningOp<graph::ReshapeOp>()) root = reshape.getX();
+  mlir::Value root = viewed(slice.getX());
   mlir::Operation* op = root.getDefiningOp();
-  if (!op || mlir::isa<graph::ConstantOp, graph::IfOp, graph::LoopOp, graph::CallOp>(op))
+  if (!op || mlir::isa<graph::ConstantOp, graph::IfOp, graph::LoopOp, graph::CallOp,
+                       graph::CallClosureOp, graph::ListGetOp>(op))
     return false;
   return is_contiguous(slice) && !leaves(root, nullptr) &&
          !leaves(slice.getResult(), slice->getBlock());

@@ -151,6 +151,7 @@ Result<ShapeProgram> ShapeProgram::create(const Function& function) {
 void ShapeProgram::bind_inputs(const Function& function) {
   for (ValueId id : function.inputs) {
     const Value& input = function.values[id];
+    if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       DimExpr dim = input.shape[axis];
       ValueIndex actual = instruction({Op::kInputDim, static_cast<int64_t>(dims_.size())});
@@ -245,6 +246,7 @@ Status ShapeProgram::require_bound(const Function& function) const {
   for (const Step& step : function.steps) {
     bool all = is_bound(step.grid) && is_bound(step.grain) &&
                std::ranges::all_of(step.params, is_bound) && is_bound(step.trip_count) &&
+               (!step.index || is_bound(*step.index)) &&
                std::ranges::all_of(step.temporaries,
                                    [&](const Temporary& t) { return is_bound(t.bytes); });
     if (!all) return fail("\"" + step.name + "\"");
@@ -256,6 +258,7 @@ void ShapeProgram::check_inputs(const Function& function) {
   int64_t index = 0;
   for (ValueId id : function.inputs) {
     const Value& input = function.values[id];
+    if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis, ++index) {
       DimExpr dim = input.shape[axis];
       ValueIndex actual = instruction({Op::kInputDim, index});
@@ -305,7 +308,7 @@ void ShapeProgram::check_results(const Function& function) {
   for (const Check& check : function.checks)
     if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
   for (const Value& value : function.values)
-    for (size_t axis = 0; axis < value.shape.size(); ++axis) {
+    for (size_t axis = 0; !value.is_list() && axis < value.shape.size(); ++axis) {
       DimExpr dim = value.shape[axis];
       if (value.origin == ValueOrigin::kInput || is_never_negative(dim)) continue;
       if (seen.insert(dim).second)

@@ -21,7 +21,7 @@ enum class DType : uint8_t {
   kBF16 = 10,
   kF32 = 11,
   kF64 = 12,
-  kStr = 13,  // a text; inside a call the i32 id of one (docs/decisions/0008-strings.md)
+  kStr = 13,  // a text; inside a call the i32 id of one (docs/decisions/0007-strings.md)
 };
 inline constexpr int kDTypeCount = 14;
 

@@ -12,6 +12,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/export.h"
 #include "scopevm/status.h"
+#include "scopevm/value_kind.h"
 
 namespace scopevm {
 
@@ -21,6 +22,9 @@ struct TensorSignature {
   // One per axis: an integer ("48"), a dimension's name ("n") or, for outputs, an expression over
   // names ("floordiv(w-1, 2)+1").
   std::vector<std::string> dims;
+  // When not a tensor: dtype and dims are those of its elements, with "?" for a dim in which they
+  // may differ, or "..." alone for any number of dims.
+  ValueKind kind = ValueKind::kTensor;
 };
 
 struct DimensionSignature {

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SCOPEVM_API_VERSION 1
+#define SCOPEVM_API_VERSION 2
 
 typedef struct scopevm_status scopevm_status;
 typedef struct scopevm_module scopevm_module;
@@ -46,6 +46,11 @@ SCOPEVM_API size_t scopevm_module_output_count(const scopevm_module* module);
 /* NULL when index is out of range. */
 SCOPEVM_API const char* scopevm_module_input_name(const scopevm_module* module, size_t index);
 SCOPEVM_API const char* scopevm_module_output_name(const scopevm_module* module, size_t index);
+
+/* 0 a tensor, 1 a sequence, 2 an optional tensor, 3 an optional sequence; -1 when index is out of
+ * range. */
+SCOPEVM_API int scopevm_module_input_kind(const scopevm_module* module, size_t index);
+SCOPEVM_API int scopevm_module_output_kind(const scopevm_module* module, size_t index);
 
 /* Exact bytes that a call allocates in `scope` (all devices), results included, when dimension
  * names[i] is values[i] and the session has `threads` threads. */
@@ -89,12 +94,27 @@ SCOPEVM_API void scopevm_call_free(scopevm_call* call);
  * copied. Inputs are never written. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                                    const DLTensor* tensor);
-/* An input whose elements are texts: as many as the dims say, which are copied. `sizes` are their
- * bytes, or NULL where each ends with a 0. */
+/* An input that is a sequence, or an optional one; an optional tensor is set like a tensor. Borrows
+ * likewise. */
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
+                                                      const DLTensor* const* tensors, size_t count);
+/* A tensor of texts: as many as the dims say. `sizes` are their bytes, or NULL where each ends with
+ * a 0. */
+typedef struct {
+  const char* const* texts;
+  const size_t* sizes;
+  const int64_t* dims;
+  size_t rank;
+} scopevm_texts;
+
+/* An input whose elements are texts, or a sequence of such. The texts are copied. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
-                                                         const char* const* texts,
-                                                         const size_t* sizes, const int64_t* dims,
-                                                         size_t rank);
+                                                         const scopevm_texts* texts);
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence_texts(scopevm_call* call, const char* name,
+                                                            const scopevm_texts* elements,
+                                                            size_t count);
+/* An optional without a value. */
+SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name);
 /* A buffer for a result, borrowed likewise; NULL unsets. */
 SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                                     const DLTensor* tensor);
@@ -103,16 +123,24 @@ SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout
 /* A result of the last run, sharing ownership of the bytes: free it with its deleter. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);
+/* How many tensors a result of any kind is; has_value (may be NULL) is 0 for an optional without
+ * one, else 1. */
+SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
+                                                     size_t* out_size, int* out_has_value);
+/* One of them, as scopevm_call_output gives it. */
+SCOPEVM_API scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index,
+                                                        size_t element, DLManagedTensor** out);
 
-/* The dims of a result of the last run, valid until the next run. Also of one with texts, which
- * scopevm_call_output refuses. */
+/* The dims of tensor `element` of a result, valid until the next run. Also where it has texts,
+ * which scopevm_call_output refuses. Of a result that is a tensor, `element` is 0. */
 SCOPEVM_API scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
-                                                     const int64_t** out_dims, size_t* out_rank);
-/* Element `element`, in row-major order, of a result with texts: bytes with no 0 behind them, valid
+                                                     size_t element, const int64_t** out_dims,
+                                                     size_t* out_rank);
+/* The text at `position`, in row-major order, of that tensor: bytes with no 0 behind them, valid
  * until the next run. */
 SCOPEVM_API scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index,
-                                                     size_t element, const char** out_text,
-                                                     size_t* out_size);
+                                                     size_t element, size_t position,
+                                                     const char** out_text, size_t* out_size);
 
 #ifdef __cplusplus
 }

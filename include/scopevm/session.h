@@ -106,6 +106,12 @@ class SCOPEVM_API Call {
   // the message names the input, what is expected and what was given).
   Status set_input(size_t index, Tensor tensor);
   Status set_input(std::string_view name, Tensor tensor);
+  // An input that is a sequence, or an optional one with a value; of an optional tensor with a
+  // value, use set_input. Elements may differ in the dims that the signature calls "?". Errors:
+  // likewise, and kInvalidArgument where the input is of another kind.
+  Status set_sequence(std::string_view name, std::vector<Tensor> elements);
+  // An optional without a value.
+  Status set_no_value(std::string_view name);
   // A buffer to receive a result. Its shape must be the result's; it must not overlap an input or
   // another output. Without it, each run makes a storage for the result, as it always does for
   // texts. An empty tensor unsets.
@@ -118,7 +124,14 @@ class SCOPEVM_API Call {
 
   // Results of the last successful run, in signature order.
   std::span<const Tensor> outputs() const;
+  // Of a result that is no tensor: an empty tensor.
   Result<Tensor> output(std::string_view name) const;
+  // False for an optional without a value. Errors: kNotFound.
+  Result<bool> has_value(size_t output) const;
+  // The elements of a sequence; of a tensor, or an optional one with a value, itself; none without.
+  // Valid until the next run. Errors: kNotFound.
+  Result<std::span<const Tensor>> elements(size_t output) const;
+  Result<std::span<const Tensor>> elements(std::string_view name) const;
   // Drops the results, so that their storages can be reused by the next run.
   void clear_outputs();
   // Of the last run.
@@ -126,6 +139,7 @@ class SCOPEVM_API Call {
 
  private:
   friend class Session;
+  Status set_list(size_t index, bool has_value, std::vector<Tensor> elements);
   explicit Call(std::unique_ptr<vm::CallContext> context);
   std::unique_ptr<vm::CallContext> context_;
 };
@@ -137,7 +151,8 @@ class SCOPEVM_API Session {
   // this CPU), kInvalidModel (an image lacks a kernel).
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
-  // Runs `main`, or the variant that admits the dims, on inputs in signature order.
+  // Runs `main`, or the variant that admits the dims, on inputs in signature order. What is no
+  // tensor needs a Call.
   Result<std::vector<Tensor>> call(std::span<const Tensor> inputs,
                                    const CallOptions& options = {}) const;
   Call make_call() const;

@@ -32,6 +32,7 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
   made->bytes = bytes;
   made->references_.store(1, std::memory_order_relaxed);
   made->call_references = 0;
+  made->is_list = made->is_result = false;
   made->next = made->previous = nullptr;
   made->scope_ = shared_from_this();
   *storage = made;

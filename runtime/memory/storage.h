@@ -20,6 +20,8 @@ class Storage {
   int64_t bytes = 0;
   int32_t call_references = 0;
   int32_t pool = -1;        // of the call's module
+  bool is_list = false;     // the bytes are a list of the call's (vm/run/list.h)
+  bool is_result = false;   // a result of the call shares the bytes
   Storage* next = nullptr;  // in the owner's list: a call's live ones, or a scope's spare ones
   Storage* previous = nullptr;
 

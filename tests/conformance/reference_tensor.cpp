@@ -1,6 +1,7 @@
 // TensorProto to Tensor, and the element-wise comparison.
 #include "tests/conformance/reference_tensor.h"
 
+#include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>
 
 #include <bit>
@@ -133,13 +134,7 @@ std::string shape_text(const Tensor& tensor) {
   return text + ']';
 }
 
-}  // namespace
-
-Result<Tensor> read_tensor(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  onnx::TensorProto proto;
-  if (!file || !proto.ParseFromIstream(&file))
-    return Status(StatusCode::kUnsupported, "type:sequence");
+Result<Tensor> make_tensor(const onnx::TensorProto& proto) {
   std::vector<int64_t> dims(proto.dims().begin(), proto.dims().end());
   if (proto.data_type() == onnx::TensorProto::STRING)
     return Tensor::from_texts(
@@ -149,8 +144,46 @@ Result<Tensor> read_tensor(const std::string& path) {
   if (!dtype) return Status(StatusCode::kUnsupported, "type:complex");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*dtype, dims));
   if (!fill(tensor, proto))
-    return Status(StatusCode::kInvalidModel, path + ": data does not fill the shape");
+    return Status(StatusCode::kInvalidModel, proto.name() + ": data does not fill the shape");
   return tensor;
+}
+
+Status append(const onnx::TensorProto& proto, ReferenceValue& value) {
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_tensor(proto));
+  value.tensors.push_back(std::move(tensor));
+  return {};
+}
+
+Status append(const onnx::SequenceProto& proto, ReferenceValue& value) {
+  for (const onnx::TensorProto& tensor : proto.tensor_values())
+    SCOPEVM_RETURN_IF_ERROR(append(tensor, value));
+  return {};
+}
+
+Status append(const onnx::OptionalProto& proto, ReferenceValue& value) {
+  if (proto.has_tensor_value()) return append(proto.tensor_value(), value);
+  if (proto.has_sequence_value()) return append(proto.sequence_value(), value);
+  value.has_value = false;
+  return {};
+}
+
+template <typename Proto>
+Result<ReferenceValue> read_as(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Proto proto;
+  if (!file || !proto.ParseFromIstream(&file))
+    return Status(StatusCode::kUnsupported, "type:sequence");
+  ReferenceValue value;
+  SCOPEVM_RETURN_IF_ERROR(append(proto, value));
+  return value;
+}
+
+}  // namespace
+
+Result<ReferenceValue> read_value(const std::string& path, ValueKind kind) {
+  if (is_optional(kind)) return read_as<onnx::OptionalProto>(path);
+  return kind == ValueKind::kSequence ? read_as<onnx::SequenceProto>(path)
+                                      : read_as<onnx::TensorProto>(path);
 }
 
 std::string difference(const Tensor& expected, const Tensor& actual) {

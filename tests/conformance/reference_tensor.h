@@ -3,14 +3,22 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scopevm/tensor.h"
+#include "scopevm/value_kind.h"
 
 namespace scopevm::conformance {
 
-// Reads a serialised TensorProto. Errors: kUnsupported names the element type ("type:complex"),
-// kInvalidModel for a file that is not a tensor (sequences and optionals: "type:sequence").
-Result<Tensor> read_tensor(const std::string& path);
+// What a data file holds: one tensor, those of a sequence, or nothing.
+struct ReferenceValue {
+  bool has_value = true;
+  std::vector<Tensor> tensors;
+};
+
+// Reads a serialised TensorProto, SequenceProto or OptionalProto. Errors: kUnsupported names the
+// element type ("type:complex"), or says "type:sequence" for a file that is none of the kind.
+Result<ReferenceValue> read_value(const std::string& path, ValueKind kind);
 
 // Empty if `actual` agrees with `expected`, else the first difference. Floating point agrees within
 // a relative 1e-3 and a small absolute error, NaN with NaN; everything else must be equal.

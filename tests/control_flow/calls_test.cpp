@@ -438,8 +438,9 @@ TEST(Function, ThatIsNoneIsAnError) {
                            .message());
   };
   EXPECT_THAT(error("func.func private @f(!n) -> !n"), HasSubstr("@f has no body"));
-  EXPECT_THAT(error("func.func private @f(%x: f32) -> f32 { return %x : f32 }"),
-              HasSubstr("@f must take and return !sv.tensor values only"));
+  EXPECT_THAT(
+      error("func.func private @f(%x: f32) -> f32 { return %x : f32 }"),
+      HasSubstr("@f must take and return !sv.tensor, !sv.list and !sv.closure values only"));
   EXPECT_THAT(error("func.func private @\"f.1\"(%x: !n) -> !n { return %x : !n }"),
               HasSubstr("@f.1: names of functions have letters, digits and _ only"));
   EXPECT_THAT(error("func.func private @f(%x: !n) { return }"), HasSubstr("@f returns nothing"));

@@ -317,6 +317,18 @@ TEST(Symbols, AreKnownOnlyWhereTheyAreBorn) {
       return %0 : !sv.tensor<f32["$a"]>
     })"),
               HasSubstr("is born twice"));
+  // A result's dim that is born in the body needs a name outside.
+  EXPECT_THAT(error_of(R"(
+    func.func @main(%sizes: !sv.tensor<i64[2]>, %x: !sv.tensor<f32[]>) -> !sv.tensor<f32[2, "$a"]> {
+      %0 = sv.loop {index = "$i", trip_count = #sv.dims<[2]>} : () -> !sv.tensor<f32[2, "$a"]> {
+        %1 = sv.slice %sizes {sizes = #sv.dims<[1]>, starts = #sv.dims<["$i"]>, steps = array<i64: 1>} : (!sv.tensor<i64[2]>) -> !sv.tensor<i64[1]>
+        sv.read_dims %1 {symbols = ["$a"]} : !sv.tensor<i64[1]>
+        %2 = sv.expand %x {dims = #sv.dims<["$a"]>} : (!sv.tensor<f32[]>) -> !sv.tensor<f32["$a"]>
+        sv.yield %2 : !sv.tensor<f32["$a"]>
+      }
+      return %0 : !sv.tensor<f32[2, "$a"]>
+    })"),
+              HasSubstr("uses $a, which is not known there"));
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ class Graph {
   // Fails the test, and gives no tensors, when the call fails.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   Status status_of(const std::vector<Tensor>& inputs, const CallOptions& options = {});
+  // REQUIRES: the graph compiled.
+  Call& call() { return *call_; }
   // Allocator calls of the last run in one scope.
   int64_t allocations(const std::string& scope) const;
   // Of the last run.

@@ -28,28 +28,39 @@ def integers(name, low, high, *shape, dtype=np.int64):
     return rng(name).integers(low, high, shape).astype(dtype)
 
 
+def _kind(array):
+    if hasattr(helper, "np_dtype_to_tensor_dtype"):
+        return helper.np_dtype_to_tensor_dtype(array.dtype)
+    return onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype]
+
+
 def _value_info(name, array, dim_names):
+    if isinstance(array, list):  # a sequence, whose elements have one rank
+        dims = [None] * array[0].ndim
+        return helper.make_tensor_sequence_value_info(name, _kind(array[0]), dims)
     shape = [dim_names.get((name, axis), dim) for axis, dim in enumerate(array.shape)]
-    kind = helper.np_dtype_to_tensor_dtype if hasattr(helper, "np_dtype_to_tensor_dtype") else (
-        lambda dtype: onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[dtype])
-    return helper.make_tensor_value_info(name, kind(array.dtype), shape)
+    return helper.make_tensor_value_info(name, _kind(array), shape)
+
+
+def _value(array):
+    return array if isinstance(array, list) else np.asarray(array)
 
 
 def case(name, opset, op, inputs, outputs, constants=None, order=None, dynamic=False,
          keep_last=False, **attributes):
     """One node `op`. `inputs` and `constants` are arrays by name, in the order of the node's inputs
-    unless `order` gives that ("" for one that is absent). dynamic: every dim of every input (but
+    unless `order` gives that ("" for one that is absent); a list of arrays is a sequence. dynamic: every dim of every input (but
     for the last one: keep_last) gets a name of its own instead of its size."""
     folder = CASES / f"{name}_{opset}"
     assert folder not in _written, folder
     _written.add(folder)
     constants = constants or {}
-    inputs = {key: np.asarray(array) for key, array in inputs.items()}
-    results = {f"y{i}": np.asarray(array) for i, array in enumerate(outputs)}
+    inputs = {key: _value(array) for key, array in inputs.items()}
+    results = {f"y{i}": _value(array) for i, array in enumerate(outputs)}
     dim_names = {}
     if dynamic:
         dim_names = {(key, axis): f"{key}{axis}" for key, array in inputs.items()
-                     for axis in range(array.ndim - keep_last)}
+                     if not isinstance(array, list) for axis in range(array.ndim - keep_last)}
     names = order if order is not None else [*inputs, *constants]
     node = helper.make_node(op, names, list(results), **attributes)
     graph = helper.make_graph(
@@ -70,7 +81,10 @@ def _write(folder, model, inputs, outputs):
     (folder / "model.onnx").write_bytes(model.SerializeToString(deterministic=True))
     for stem, arrays in (("input", inputs), ("output", outputs)):
         for i, array in enumerate(arrays):
-            tensor = numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape))
+            if isinstance(array, list):
+                tensor = numpy_helper.from_list(array)
+            else:
+                tensor = numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape))
             (data / f"{stem}_{i}.pb").write_bytes(tensor.SerializeToString(deterministic=True))
 
 

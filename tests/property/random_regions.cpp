@@ -2,7 +2,9 @@
 // a loop's body as its first iteration sees them; the whole op is then run by the reference, which
 // refuses it if a later iteration goes astray.
 #include <algorithm>
+#include <set>
 
+#include "compiler/graph/rewrite/loop_body.h"
 #include "tests/property/graph_builder.h"
 
 namespace scopevm::property {
@@ -202,11 +204,13 @@ bool GraphBuilder::append_loop() {
       graph::TensorType::get(context_, initial->dtype(), last_dims)};
   DimExpr count = stops ? DimExpr::symbol(symbols.back()) : trips;
   if (chance(60)) {
+    // What is born in the body may vary, and is not known outside.
+    std::set<std::string> born = graph::symbols_born_in(holder);
+    born.insert(carried_symbols.begin(), carried_symbols.end());
     const Node* part = pick([&](const Node& node) {
       bool varies = llvm::any_of(node.type().getShape(), [&](DimExpr dim) {
-        return llvm::any_of(dim.symbols(), [&](const std::string& symbol) {
-          return symbol == index || llvm::is_contained(carried_symbols, symbol);
-        });
+        return llvm::any_of(dim.symbols(),
+                            [&](const std::string& symbol) { return born.contains(symbol); });
       });
       return node.rank() < 5 && !varies && body->isAncestor(region_of(node));
     });

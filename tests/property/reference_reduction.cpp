@@ -244,7 +244,9 @@ void normalise(DType dtype, Numbers& x, double epsilon) {
   // As mean of squares less square of mean, at worst.
   variance_error += static_cast<double>((n + 8) * unit(dtype) * squares);
   long double safe = variance + epsilon - variance_error;
-  if (!(safe > 0)) return x.assign(x.size(), kAnything);
+  // A kernel's sum of squares may overflow where the result would not.
+  bool may_overflow = n * squares > highest(dtype == DType::kF64 ? dtype : DType::kF32) / 2;
+  if (!(safe > 0) || may_overflow) return x.assign(x.size(), kAnything);
   long double deviation = std::sqrt(variance + epsilon);
   auto relative = static_cast<double>(variance_error / safe) + 8 * unit(dtype);
   for (Number& e : x) {

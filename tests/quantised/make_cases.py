@@ -218,11 +218,45 @@ def between_linears_case(name, op, a_type, b_type, per_column, transposed=False)
                [y], ("a_scale", "a_zero", "b", "b_scale", "b_zero"), ("a",))
 
 
+def conv_between_linears_case(per_channel, has_bias):
+    x, w = any_bytes(np.uint8, 2, 3, 6, 7), any_bytes(np.int8, 5, 3, 3, 3)
+    shape = (5,) if per_channel else ()
+    x_scale, w_scale = np.float32(0.02), scales(*shape)
+    x_zero, w_zero = any_bytes(np.uint8), any_bytes(np.int8, *shape)
+    bias = f32(5)
+    sums = conv_sums(x, x_zero, w, w_zero, [1, 2], [1, 0, 1, 2], [1, 1], 1)
+    factor = np.broadcast_to(x_scale * w_scale, (5,)).reshape(5, 1, 1)
+    y = sums.astype(np.float32) * factor + (bias.reshape(5, 1, 1) if has_bias else 0)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "x_scale", "x_zero"], ["image"]),
+        helper.make_node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["weights"], axis=0),
+        helper.make_node("Conv", ["image", "weights"] + ["bias"] * has_bias, ["y0"],
+                         strides=[1, 2], pads=[1, 0, 1, 2]),
+    ]
+    inputs = [("x", x), ("x_scale", x_scale), ("x_zero", x_zero), ("w", w), ("w_scale", w_scale),
+              ("w_zero", w_zero)] + [("bias", bias)] * has_bias
+    graph_case(f"conv_of_dequantised{'_per_channel' * per_channel}", nodes, 13, inputs,
+               [y.astype(np.float32)], [key for key, _ in inputs[1:]], ("x",))
+
+
+def weights_case():
+    """A product of floats with weights that were stored as bytes."""
+    a, b, b_scale = f32(5, 37), any_bytes(np.int8, 37, 40), scales(40)
+    y = np.matmul(a.astype(np.float64), b * b_scale.astype(np.float64)).astype(np.float32)
+    nodes = [helper.make_node("DequantizeLinear", ["b", "b_scale"], ["weights"], axis=1),
+             helper.make_node("MatMul", ["a", "weights"], ["y0"])]
+    graph_case("matmul_of_dequantised_weights", nodes, 13,
+               [("a", a), ("b", b), ("b_scale", b_scale)], [y], ("b", "b_scale"), ("a",))
+
+
 def between_linears_cases():
+    weights_case()
     types = (np.uint8, np.int8)
     for a_type, b_type, per_column in itertools.product(types, types, (False, True)):
         name = f"{np.dtype(a_type).name}_{np.dtype(b_type).name}{'_per_column' * per_column}"
         between_linears_case(name, "MatMul", a_type, b_type, per_column)
+    for per_channel, bias in ((False, False), (True, True)):
+        conv_between_linears_case(per_channel, bias)
     between_linears_case("per_column", "Gemm", np.uint8, np.int8, True)
     between_linears_case("transposed", "Gemm", np.uint8, np.int8, True, transposed=True)
 

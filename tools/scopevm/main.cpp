@@ -58,9 +58,15 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("MODULE", options->module, "The module")->required();
   command
       ->add_option("--input", options->inputs,
-                   "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH], or NAME=text:A,B,C")
+                   "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH], or NAME=text:A,B,C; of a "
+                   "sequence the elements, between commas; NAME=none for an optional without a "
+                   "value")
       ->allow_extra_args(false);
-  command->add_option("--output", options->outputs, "NAME=FILE.npy")->allow_extra_args(false);
+  command
+      ->add_option("--output", options->outputs,
+                   "NAME=FILE.npy; the elements of a sequence or optional go to FILE.0.npy, "
+                   "FILE.1.npy, ...")
+      ->allow_extra_args(false);
   command->add_option("--threads", options->threads, "Worker threads; 0: one per core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

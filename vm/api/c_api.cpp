@@ -76,6 +76,10 @@ const char* name_at(const std::vector<TensorSignature>& tensors, size_t index) {
   return index < tensors.size() ? tensors[index].name.c_str() : nullptr;
 }
 
+int kind_at(const std::vector<TensorSignature>& tensors, size_t index) {
+  return index < tensors.size() ? static_cast<int>(tensors[index].kind) : -1;
+}
+
 Result<int64_t> scope_bound(const Module& module, const std::map<std::string, int64_t>& dims,
                             int threads, const std::string& scope) {
   SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, module.memory_bound(dims, threads));
@@ -91,14 +95,36 @@ scopevm_status* give_module(Result<Module> module, scopevm_module** out) {
   return nullptr;
 }
 
-// Null, or why there is no such result.
-scopevm_status* find_output(const Call& call, size_t index, const Tensor** output) {
-  const auto outputs = call.outputs();
-  if (index >= outputs.size())
-    return to_c(
-        {StatusCode::kNotFound, "the call has " + std::to_string(outputs.size()) + " results"});
-  *output = &outputs[index];
-  return nullptr;
+Result<Tensor> to_tensor(const scopevm_texts& given) {
+  const std::span<const int64_t> dims(given.dims, given.rank);
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(DType::kStr, dims));
+  std::vector<std::string_view> texts;
+  const auto count = static_cast<size_t>(bytes / byte_size(DType::kStr));
+  for (size_t i = 0; i < count; ++i)
+    texts.push_back(given.sizes == nullptr ? std::string_view(given.texts[i])
+                                           : std::string_view(given.texts[i], given.sizes[i]));
+  return Tensor::from_texts(texts, dims);
+}
+
+// Tensor `element` of a result of any kind.
+Result<const Tensor*> find_element(const Call& call, size_t index, size_t element) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(index));
+  if (element < elements.size()) return &elements[element];
+  return Status(StatusCode::kNotFound,
+                "the result has " + std::to_string(elements.size()) + " elements");
+}
+
+Result<std::string_view> find_text(const Call& call, size_t index, size_t element,
+                                   size_t position) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor, find_element(call, index, element));
+  if (tensor->dtype() != DType::kStr)
+    return Status(
+        StatusCode::kInvalidArgument,
+        "the result holds " + std::string(name(tensor->dtype())) + " elements, not texts");
+  if (position >= static_cast<size_t>(tensor->element_count()))
+    return Status(StatusCode::kNotFound,
+                  "the tensor has " + std::to_string(tensor->element_count()) + " texts");
+  return tensor->text_at(static_cast<int64_t>(position));
 }
 
 }  // namespace
@@ -145,6 +171,14 @@ const char* scopevm_module_output_name(const scopevm_module* module, size_t inde
   return scopevm::name_at(module->module.signature().outputs, index);
 }
 
+int scopevm_module_input_kind(const scopevm_module* module, size_t index) {
+  return scopevm::kind_at(module->module.signature().inputs, index);
+}
+
+int scopevm_module_output_kind(const scopevm_module* module, size_t index) {
+  return scopevm::kind_at(module->module.signature().outputs, index);
+}
+
 scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const char* const* names,
                                             const int64_t* values, size_t count, int threads,
                                             const char* scope, int64_t* out_bytes) {
@@ -182,6 +216,39 @@ scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
   return to_c(call->call.set_input(name, *std::move(borrowed)));
 }
 
+scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
+                                          const DLTensor* const* tensors, size_t count) {
+  std::vector<scopevm::Tensor> elements;
+  for (size_t i = 0; i < count; ++i) {
+    scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensors[i]);
+    if (!borrowed.is_ok()) return to_c(borrowed.status());
+    elements.push_back(*std::move(borrowed));
+  }
+  return to_c(call->call.set_sequence(name, std::move(elements)));
+}
+
+scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
+                                             const scopevm_texts* texts) {
+  scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(*texts);
+  if (!tensor.is_ok()) return to_c(tensor.status());
+  return to_c(call->call.set_input(name, *std::move(tensor)));
+}
+
+scopevm_status* scopevm_call_set_sequence_texts(scopevm_call* call, const char* name,
+                                                const scopevm_texts* elements, size_t count) {
+  std::vector<scopevm::Tensor> tensors;
+  for (size_t i = 0; i < count; ++i) {
+    scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(elements[i]);
+    if (!tensor.is_ok()) return to_c(tensor.status());
+    tensors.push_back(*std::move(tensor));
+  }
+  return to_c(call->call.set_sequence(name, std::move(tensors)));
+}
+
+scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) {
+  return to_c(call->call.set_no_value(name));
+}
+
 scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                         const DLTensor* tensor) {
   scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
@@ -196,53 +263,63 @@ scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
   return to_c(call->call.run(options));
 }
 
-scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
-  const scopevm::Tensor* output = nullptr;
-  if (scopevm_status* status = scopevm::find_output(call->call, index, &output)) return status;
-  scopevm::Result<DLManagedTensor*> managed = output->to_dlpack();
+namespace scopevm {
+namespace {
+
+scopevm_status* give_tensor(const Tensor& tensor, DLManagedTensor** out) {
+  Result<DLManagedTensor*> managed = tensor.to_dlpack();
   if (!managed.is_ok()) return to_c(managed.status());
   *out = *managed;
   return nullptr;
 }
 
-scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
-                                             const char* const* texts, const size_t* sizes,
-                                             const int64_t* dims, size_t rank) {
-  const std::span<const int64_t> shape(dims, rank);
-  const scopevm::Result<int64_t> bytes = scopevm::runtime::shape_bytes(scopevm::DType::kStr, shape);
-  if (!bytes.is_ok()) return to_c(bytes.status());
-  std::vector<std::string_view> views;
-  const auto count = static_cast<size_t>(*bytes / byte_size(scopevm::DType::kStr));
-  for (size_t i = 0; i < count; ++i)
-    views.push_back(sizes == nullptr ? std::string_view(texts[i])
-                                     : std::string_view(texts[i], sizes[i]));
-  scopevm::Result<scopevm::Tensor> tensor = scopevm::Tensor::from_texts(views, shape);
-  if (!tensor.is_ok()) return to_c(tensor.status());
-  return to_c(call->call.set_input(name, *std::move(tensor)));
+}  // namespace
+}  // namespace scopevm
+
+scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
+  const auto outputs = call->call.outputs();
+  if (index >= outputs.size())
+    return to_c({scopevm::StatusCode::kNotFound,
+                 "the call has " + std::to_string(outputs.size()) + " results"});
+  if (call->call.elements(index)->data() != &outputs[index])
+    return to_c({scopevm::StatusCode::kInvalidArgument,
+                 "result " + std::to_string(index) + " is no tensor: ask for its elements"});
+  return scopevm::give_tensor(outputs[index], out);
 }
 
-scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
+scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index, size_t* out_size,
+                                         int* out_has_value) {
+  const scopevm::Result<bool> has_value = call->call.has_value(index);
+  if (!has_value.is_ok()) return to_c(has_value.status());
+  *out_size = call->call.elements(index)->size();
+  if (out_has_value != nullptr) *out_has_value = *has_value ? 1 : 0;
+  return nullptr;
+}
+
+scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index, size_t element,
+                                            DLManagedTensor** out) {
+  const scopevm::Result<const scopevm::Tensor*> tensor =
+      scopevm::find_element(call->call, index, element);
+  if (!tensor.is_ok()) return to_c(tensor.status());
+  return scopevm::give_tensor(**tensor, out);
+}
+
+scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index, size_t element,
                                          const int64_t** out_dims, size_t* out_rank) {
-  const scopevm::Tensor* output = nullptr;
-  if (scopevm_status* status = scopevm::find_output(call->call, index, &output)) return status;
-  *out_dims = output->dims().data();
-  *out_rank = output->dims().size();
+  const scopevm::Result<const scopevm::Tensor*> tensor =
+      scopevm::find_element(call->call, index, element);
+  if (!tensor.is_ok()) return to_c(tensor.status());
+  *out_dims = (*tensor)->dims().data();
+  *out_rank = (*tensor)->dims().size();
   return nullptr;
 }
 
 scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index, size_t element,
-                                         const char** out_text, size_t* out_size) {
-  const scopevm::Tensor* output = nullptr;
-  if (scopevm_status* status = scopevm::find_output(call->call, index, &output)) return status;
-  if (output->dtype() != scopevm::DType::kStr)
-    return to_c(
-        {scopevm::StatusCode::kInvalidArgument,
-         "the result holds " + std::string(name(output->dtype())) + " elements, not texts"});
-  if (element >= static_cast<size_t>(output->element_count()))
-    return to_c({scopevm::StatusCode::kNotFound,
-                 "the result has " + std::to_string(output->element_count()) + " elements"});
-  const std::string_view text = output->text_at(static_cast<int64_t>(element));
-  *out_text = text.data();
-  *out_size = text.size();
+                                         size_t position, const char** out_text, size_t* out_size) {
+  const scopevm::Result<std::string_view> text =
+      scopevm::find_text(call->call, index, element, position);
+  if (!text.is_ok()) return to_c(text.status());
+  *out_text = text->data();
+  *out_size = text->size();
   return nullptr;
 }

@@ -49,7 +49,10 @@ Status run(vm::CallContext& context, const CallOptions& options) {
   SCOPEVM_RETURN_IF_ERROR(vm::bind_inputs(session.module(), context));
   Status status = vm::interpret(session, context, options);
   context.end();
-  if (!status.is_ok()) context.results.clear();
+  if (!status.is_ok()) {
+    context.results.clear();
+    context.clear_list_results();
+  }
   const auto end = std::chrono::steady_clock::now();
   fill_stats(session, context,
              std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
@@ -94,10 +97,42 @@ Call::~Call() {
 
 Status Call::set_input(size_t index, Tensor tensor) {
   if (index >= context_->inputs.size()) return bad_index("input", index, context_->inputs.size());
-  if (!tensor.is_empty())
-    SCOPEVM_RETURN_IF_ERROR(vm::check_input(context_->session->module(), index, tensor));
-  context_->inputs[index] = std::move(tensor);
+  const vm::LoadedModule& module = context_->session->module();
+  const ValueKind kind = module.signature().inputs[index].kind;
+  if (tensor.is_empty()) {
+    context_->inputs[index] = Tensor();
+    context_->list_inputs[index] = {};
+    return {};
+  }
+  SCOPEVM_RETURN_IF_ERROR(vm::check_input(module, index, tensor));
+  if (kind == ValueKind::kTensor)
+    context_->inputs[index] = std::move(tensor);
+  else if (kind == ValueKind::kOptional)
+    context_->list_inputs[index] = {true, true, {std::move(tensor)}};
+  else
+    return {StatusCode::kInvalidArgument,
+            "input \"" + module.input_names()[index] + "\": expected a sequence, given a tensor"};
   return {};
+}
+
+Status Call::set_list(size_t index, bool has_value, std::vector<Tensor> elements) {
+  if (index >= context_->inputs.size()) return bad_index("input", index, context_->inputs.size());
+  vm::ListValue value{true, has_value, std::move(elements)};
+  SCOPEVM_RETURN_IF_ERROR(vm::check_list(context_->session->module(), index, value));
+  context_->list_inputs[index] = std::move(value);
+  return {};
+}
+
+Status Call::set_sequence(std::string_view name, std::vector<Tensor> elements) {
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
+                           find_name("input", name, context_->session->module().input_names()));
+  return set_list(index, true, std::move(elements));
+}
+
+Status Call::set_no_value(std::string_view name) {
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
+                           find_name("input", name, context_->session->module().input_names()));
+  return set_list(index, false, {});
 }
 
 Status Call::set_input(std::string_view name, Tensor tensor) {
@@ -118,6 +153,11 @@ Status Call::set_output(size_t index, Tensor tensor) {
     return {StatusCode::kInvalidArgument, "output \"" +
                                               context_->session->module().output_names()[index] +
                                               "\": the buffer is read-only"};
+  const TensorSignature& signature = context_->session->module().signature().outputs[index];
+  if (signature.kind != ValueKind::kTensor && !tensor.is_empty())
+    return {StatusCode::kInvalidArgument,
+            "output \"" + signature.name + "\": " + (is_optional(signature.kind) ? "an " : "a ") +
+                std::string(name(signature.kind)) + " takes no buffer"};
   context_->set_output(index, std::move(tensor));
   return {};
 }
@@ -140,7 +180,31 @@ Result<Tensor> Call::output(std::string_view name) const {
   return context_->results[index];
 }
 
-void Call::clear_outputs() { context_->results.clear(); }
+Result<bool> Call::has_value(size_t output) const {
+  if (output >= context_->results.size())
+    return Status(StatusCode::kNotFound,
+                  "the call has " + std::to_string(context_->results.size()) + " results");
+  const vm::ListValue& list = context_->list_results[output];
+  return !list.is_set || list.has_value;
+}
+
+Result<std::span<const Tensor>> Call::elements(size_t output) const {
+  SCOPEVM_RETURN_IF_ERROR(has_value(output).status());
+  const vm::ListValue& list = context_->list_results[output];
+  if (list.is_set) return std::span<const Tensor>(list.elements);
+  return std::span<const Tensor>(&context_->results[output], 1);
+}
+
+Result<std::span<const Tensor>> Call::elements(std::string_view name) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
+                           find_name("output", name, context_->session->module().output_names()));
+  return elements(index);
+}
+
+void Call::clear_outputs() {
+  context_->results.clear();
+  context_->clear_list_results();
+}
 
 const CallStats& Call::stats() const { return context_->stats; }
 
@@ -164,7 +228,10 @@ Result<std::vector<Tensor>> Session::call(std::span<const Tensor> inputs,
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].is_empty()) continue;
     SCOPEVM_RETURN_IF_ERROR(vm::check_input(bound_->module(), i, inputs[i]));
-    context.inputs[i] = inputs[i];
+    if (signature().inputs[i].kind == ValueKind::kOptional)
+      context.list_inputs[i] = {true, true, {inputs[i]}};
+    else
+      context.inputs[i] = inputs[i];
   }
   SCOPEVM_RETURN_IF_ERROR(run(context, options));
   return std::move(context.results);

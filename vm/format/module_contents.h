@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scopevm/dtype.h"
+#include "scopevm/value_kind.h"
 
 namespace scopevm::format {
 
@@ -19,10 +20,16 @@ struct DimensionDecl {
   int64_t multiple_of = 1;
 };
 
+// A dim in which the elements of a list may differ; as the only one, any number of dims.
+inline constexpr char kAnyDim[] = "?";
+inline constexpr char kAnyDims[] = "...";
+
 struct TensorDecl {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::string> dims;  // canonical DimExpr text: "n", "48", "floordiv(w-1, 2)+1"
+  // Not a tensor: dtype and dims are those of its elements, kAnyDim where they may differ.
+  ValueKind kind = ValueKind::kTensor;
 };
 
 // One line of a function's memory contract. Slots are filled by its shape function.
@@ -134,7 +141,7 @@ struct ModuleContents {
   std::vector<std::string> messages;  // of `fail`
   // Elements of str constants are indices here. All differ; the first, if there is one, is empty.
   std::vector<std::string> texts;
-  std::string producer;               // "scopevm 0.1.0"
+  std::string producer;  // "scopevm 0.1.0"
 };
 
 }  // namespace scopevm::format

@@ -100,8 +100,14 @@ class TablesReader {
     return PoolKind::kHeap;
   }
 
+  ValueKind value_kind(uint8_t value) {
+    if (value < kValueKindCount) return static_cast<ValueKind>(value);
+    fail("kind of value " + std::to_string(value) + " is not known");
+    return ValueKind::kTensor;
+  }
+
   TensorDecl tensor(const fb::Tensor& t) {
-    return {text(t.name()), dtype(t.dtype()), texts(*t.dims())};
+    return {text(t.name()), dtype(t.dtype()), texts(*t.dims()), value_kind(t.kind())};
   }
 
   std::vector<DimensionDecl> dimensions(const Vector<Offset<fb::Dimension>>& in) {

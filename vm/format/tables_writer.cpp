@@ -28,7 +28,8 @@ auto tensor_vector(FlatBufferBuilder& builder, const std::vector<TensorDecl>& te
   return table_vector<fb::Tensor>(builder, tensors, [&](const TensorDecl& tensor) {
     auto name = builder.CreateString(tensor.name);
     auto dims = string_vector(builder, tensor.dims);
-    return fb::CreateTensor(builder, name, static_cast<uint8_t>(tensor.dtype), dims);
+    return fb::CreateTensor(builder, name, static_cast<uint8_t>(tensor.dtype), dims,
+                            static_cast<uint8_t>(tensor.kind));
   });
 }
 

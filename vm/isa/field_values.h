@@ -82,6 +82,27 @@ class List {
   uint32_t size_ = 0;
 };
 
+// What a result of a call of a closure is, in one word.
+struct ValueType {
+  static constexpr uint32_t kClosureBit = 1 << 16;
+
+  DType dtype = DType::kF32;
+  uint32_t rank = 0;
+  bool is_closure = false;
+
+  // REQUIRES: is_valid(word).
+  static constexpr ValueType from_word(uint32_t word) {
+    return {static_cast<DType>(word & 0xFF), (word >> 8) & 0xFF, word == kClosureBit};
+  }
+  constexpr uint32_t word() const {
+    return is_closure ? kClosureBit : static_cast<uint32_t>(dtype) | rank << 8;
+  }
+  static constexpr bool is_valid(uint32_t word, uint32_t max_rank) {
+    return word == kClosureBit ||
+           ((word & 0xFF) < static_cast<uint32_t>(kDTypeCount) && word >> 8 <= max_rank);
+  }
+};
+
 using RegisterList = List<RegisterIndex>;
 using IntList = List<Int>;
 

@@ -58,10 +58,11 @@ int main() {
       "# Instructions\n\n"
       "Printed by `isa_docs` from `vm/isa/opcodes.def`; to change it, change the table and run\n"
       "`./dev docs`.\n\n"
-      "A function runs in a frame of registers `R` (empty, a storage or a tensor each) and 64-bit\n"
-      "integer slots `S`. An instruction is one word, `code | word_count << 16`, then its fields "
-      "in\n"
-      "order. Codes are frozen once released.\n\n");
+      "A function runs in a frame of registers `R` (empty, a storage, a tensor, a list or a "
+      "closure\n"
+      "each) and 64-bit integer slots `S`. An instruction is one word, `code | word_count << 16`, "
+      "then its\n"
+      "fields in order. Codes are frozen once released.\n\n");
   print_field_types();
   for (const Family& family : kFamilies) print_family(family);
   return 0;

@@ -27,12 +27,21 @@ void count_instruction(const format::ModuleContents& contents, const uint32_t* w
       const auto in = isa::decode<op::load_const>(w);
       return raise(layout.max_rank, contents.constants[in.constant.value].dims.size());
     }
+    case Opcode::list_get:
+      return raise(layout.max_rank,
+                   static_cast<size_t>(isa::decode<op::list_get>(w).rank.immediate_value()));
     case Opcode::launch:
       return raise(layout.max_buffers, isa::decode<op::launch>(w).buffers.size());
     case Opcode::shape_function: {
       const auto in = isa::decode<op::shape_function>(w);
       return raise(layout.max_shape_dims,
                    contents.shape_functions[in.function.value].dim_count + 1);
+    }
+    case Opcode::call_closure: {
+      const isa::IntList types = isa::decode<op::call_closure>(w).types;
+      for (uint32_t i = 0; i < types.size(); ++i)
+        raise(layout.max_rank, isa::ValueType::from_word(types[i].bits).rank);
+      return;
     }
     case Opcode::call: {
       const auto in = isa::decode<op::call>(w);
@@ -63,7 +72,7 @@ FrameLayout layout_of(const format::ModuleContents& contents,
 }
 
 TensorSignature signature_of(const format::TensorDecl& tensor) {
-  return {tensor.name, tensor.dtype, tensor.dims};
+  return {tensor.name, tensor.dtype, tensor.dims, tensor.kind};
 }
 
 AxisRule axis_rule(const std::string& dim, const std::vector<DimensionSignature>& dimensions) {
@@ -142,10 +151,11 @@ void LoadedModule::prepare_signature() {
   }
 }
 
-uint32_t LoadedModule::heap_pool() const {
+std::optional<uint32_t> LoadedModule::heap_pool() const {
   const auto& pools = contents_.pools;
   const auto heap = std::ranges::find(pools, format::PoolKind::kHeap, &format::PoolDecl::kind);
-  return heap == pools.end() ? 0 : static_cast<uint32_t>(heap - pools.begin());
+  if (heap == pools.end()) return std::nullopt;
+  return static_cast<uint32_t>(heap - pools.begin());
 }
 
 std::string_view LoadedModule::source_name(const format::FunctionDecl& function,

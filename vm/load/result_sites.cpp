@@ -62,6 +62,14 @@ class Definitions {
     for (uint32_t i = 0; i < in.arguments.size(); ++i) ++names_[in.arguments[i].value];
     for (uint32_t i = 0; i < in.results.size(); ++i) write(in.results[i]);
   }
+  void add(const op::make_closure& in) {
+    for (uint32_t i = 0; i < in.captured.size(); ++i) ++names_[in.captured[i].value];
+    write(in.dst);
+  }
+  void add(const op::call_closure& in) {
+    for (uint32_t i = 0; i < in.arguments.size(); ++i) ++names_[in.arguments[i].value];
+    for (uint32_t i = 0; i < in.results.size(); ++i) write(in.results[i]);
+  }
   void add(const op::ret&) { returns_.push_back(pc_); }
   void add(const op::jump&) {}
   void add(const op::branch&) {}
@@ -79,6 +87,15 @@ class Definitions {
   void add(const op::set_slot&) {}
   void add(const op::add_slot&) {}
   void add(const op::grow_storage& in) { write(in.storage); }
+  void add(const op::make_list& in) {
+    for (uint32_t i = 0; i < in.elements.size(); ++i) ++names_[in.elements[i].value];
+    write(in.dst);
+  }
+  void add(const op::list_get& in) { write(in.dst); }
+  void add(const op::list_insert& in) { rename(in.list, in.element); }
+  void add(const op::list_append& in) { rename(in.list, in.element); }
+  void add(const op::list_erase& in) { write(in.list); }
+  void add(const op::list_size&) {}
 
   const std::vector<uint32_t>& code_;
   uint32_t pc_ = 0;

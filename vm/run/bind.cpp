@@ -1,5 +1,6 @@
 #include "vm/run/bind.h"
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -9,11 +10,16 @@ namespace scopevm::vm {
 namespace {
 
 std::string declared_text(const TensorSignature& signature) {
-  std::string text = std::string(name(signature.dtype)) + "[";
+  std::string text;
+  if (signature.kind != ValueKind::kTensor) text = std::string(name(signature.kind)) + " of ";
+  text += std::string(name(signature.dtype)) + "[";
   for (size_t i = 0; i < signature.dims.size(); ++i)
     text += (i > 0 ? ", " : "") + signature.dims[i];
   return text + "]";
 }
+
+// The dims of a list whose elements may have any.
+const std::vector<std::string> kAnyRank = {format::kAnyDims};
 
 Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what) {
   return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": " + what +
@@ -65,7 +71,9 @@ Status check_overlap(const LoadedModule& module, const CallContext& context) {
     const Tensor& output = context.outputs[i];
     if (output.is_empty()) continue;
     for (size_t j = 0; j < context.inputs.size(); ++j)
-      if (overlaps(output, context.inputs[j]))
+      if (overlaps(output, context.inputs[j]) ||
+          std::ranges::any_of(context.list_inputs[j].elements,
+                              [&](const Tensor& element) { return overlaps(output, element); }))
         return {StatusCode::kInvalidArgument, "output \"" + signature.outputs[i].name +
                                                   "\" overlaps input \"" +
                                                   signature.inputs[j].name + "\""};
@@ -80,9 +88,26 @@ Status check_overlap(const LoadedModule& module, const CallContext& context) {
 
 }  // namespace
 
+Status check_list(const LoadedModule& module, size_t index, const ListValue& given) {
+  const TensorSignature& signature = module.signature().inputs[index];
+  const bool is_tensor = signature.kind == ValueKind::kTensor;
+  const bool is_sequence = !is_tensor && signature.kind != ValueKind::kOptional;
+  if (given.has_value ? !is_sequence : !is_optional(signature.kind))
+    return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": expected " +
+                                              (is_tensor ? "a tensor " : "") +
+                                              declared_text(signature) + ", given " +
+                                              (given.has_value ? "a sequence" : "no value")};
+  for (const Tensor& element : given.elements)
+    SCOPEVM_RETURN_IF_ERROR(check_input(module, index, element));
+  return {};
+}
+
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given) {
   const TensorSignature& signature = module.signature().inputs[index];
+  if (given.is_empty())
+    return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": an empty tensor"};
   if (given.dtype() != signature.dtype) return mismatch(signature, given, "wrong element type");
+  if (signature.kind != ValueKind::kTensor && signature.dims == kAnyRank) return {};
   if (given.dims().size() != signature.dims.size()) return mismatch(signature, given, "wrong rank");
   const std::vector<AxisRule>& rules = module.axis_rules()[index];
   for (size_t axis = 0; axis < rules.size(); ++axis)
@@ -101,10 +126,12 @@ Status bind_inputs(const LoadedModule& module, CallContext& context) {
   Witness* witnesses = more.empty() ? inline_witnesses : more.data();
   for (size_t input = 0; input < context.inputs.size(); ++input) {
     const Tensor& given = context.inputs[input];
-    if (given.is_empty())
+    const bool is_tensor = signature.inputs[input].kind == ValueKind::kTensor;
+    if (is_tensor ? given.is_empty() : !context.list_inputs[input].is_set)
       return {StatusCode::kInvalidArgument, "missing input \"" + signature.inputs[input].name +
                                                 "\": expected " +
                                                 declared_text(signature.inputs[input])};
+    if (!is_tensor) continue;
     const std::vector<AxisRule>& rules = module.axis_rules()[input];
     for (size_t axis = 0; axis < rules.size(); ++axis)
       if (const int32_t dimension = rules[axis].dimension; dimension >= 0)

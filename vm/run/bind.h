@@ -15,6 +15,9 @@ namespace scopevm::vm {
 // Element type, rank and exact dims of one input.
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given);
 
+// Whether the input takes a sequence, or no value, and then each element likewise.
+Status check_list(const LoadedModule& module, size_t index, const ListValue& given);
+
 // All inputs are there, agree on every dimension, and keep its bounds; no caller's output overlaps
 // an input or another output. Leaves what the dimensions are in the context. REQUIRES: each set
 // input passed check_input.

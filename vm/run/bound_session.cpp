@@ -81,6 +81,8 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   context->dimensions.resize(module_->signature().dimensions.size());
   context->outputs.resize(module_->signature().outputs.size());
   context->output_storages.resize(module_->signature().outputs.size());
+  context->list_inputs.resize(module_->signature().inputs.size());
+  context->list_results.resize(module_->signature().outputs.size());
   return context;
 }
 
@@ -88,6 +90,8 @@ void BoundSession::give_back(std::unique_ptr<CallContext> context) {
   for (Tensor& input : context->inputs) input = Tensor();
   for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, Tensor());
   context->results.clear();
+  for (ListValue& input : context->list_inputs) input = {};
+  context->clear_list_results();
   std::lock_guard lock(mutex_);
   spare_.push_back(std::move(context));
 }

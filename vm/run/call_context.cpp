@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vm/run/list.h"
+
 namespace scopevm::vm {
 
 CallContext::~CallContext() {
@@ -20,11 +22,25 @@ void CallContext::set_output(size_t index, Tensor tensor) {
 
 void CallContext::begin() {
   results.clear();
+  clear_list_results();
   std::ranges::fill(pools_, PoolAccount{});
 }
 
+void CallContext::clear_list_results() {
+  for (ListValue& result : list_results) result = {};
+}
+
+// Lists nest as deep as the verifier allows.
+void CallContext::drop_elements(runtime::Storage* list) {
+  const List elements(list);
+  for (int64_t i = 0; i < elements.size(); ++i)
+    if (runtime::Storage* storage = elements.element(i).storage)
+      if (--storage->call_references == 0) disown(storage);
+}
+
+// All storages of the call are in one chain, so that what lists count does not matter here.
 void CallContext::end() {
-  while (live_ != nullptr) disown(live_);
+  while (live_ != nullptr) let_go(live_);
   while (frames.depth() > 0) frames.pop();
 }
 

@@ -25,6 +25,13 @@ struct PoolAccount {
   int64_t lower_bound_bytes = 0;
 };
 
+// An input or a result that is no tensor.
+struct ListValue {
+  bool is_set = false;
+  bool has_value = false;        // false: an optional without one
+  std::vector<Tensor> elements;  // of an optional tensor: itself
+};
+
 class CallContext {
  public:
   explicit CallContext(size_t pool_count) : pools_(pool_count) {}
@@ -42,12 +49,16 @@ class CallContext {
   std::vector<Tensor> outputs;            // the caller's buffers; empty tensors: not set
   // A storage around each caller's buffer, so that registers can refer to it like to any other.
   std::vector<runtime::Storage*> output_storages;
-  std::vector<Tensor> results;
+  std::vector<Tensor> results;  // empty tensors where the result is no tensor
+  // By input and by output; those of tensors are not set.
+  std::vector<ListValue> list_inputs;
+  std::vector<ListValue> list_results;
   CallStats stats;
 
   FrameStack frames;
   TextTable texts;
 
+  void clear_list_results();
   void set_output(size_t index, Tensor tensor);
 
   // A storage of the pool becomes the call's: it holds the one reference until disown. pool < 0: a
@@ -66,11 +77,10 @@ class CallContext {
     if (account.live_bytes > account.peak_bytes) account.peak_bytes = account.live_bytes;
   }
 
+  // With the storage's last name in a register or list.
   void disown(runtime::Storage* storage) {
-    (storage->previous != nullptr ? storage->previous->next : live_) = storage->next;
-    if (storage->next != nullptr) storage->next->previous = storage->previous;
-    if (storage->pool >= 0) pools_[storage->pool].live_bytes -= storage->bytes;
-    storage->release();
+    if (storage->is_list) drop_elements(storage);
+    let_go(storage);
   }
 
   // Gives back whatever the call still holds.
@@ -81,6 +91,14 @@ class CallContext {
   std::vector<PoolAccount>& pools() { return pools_; }
 
  private:
+  void drop_elements(runtime::Storage* list);
+  void let_go(runtime::Storage* storage) {
+    (storage->previous != nullptr ? storage->previous->next : live_) = storage->next;
+    if (storage->next != nullptr) storage->next->previous = storage->previous;
+    if (storage->pool >= 0) pools_[storage->pool].live_bytes -= storage->bytes;
+    storage->release();
+  }
+
   std::vector<PoolAccount> pools_;
   runtime::Storage* live_ = nullptr;
 };

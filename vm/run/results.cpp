@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
+#include "vm/run/list.h"
 #include "vm/run/text/text_work.h"
 
 namespace scopevm::vm {
@@ -22,8 +24,8 @@ void replace_all(std::string& text, std::string_view mark, const int64_t* slots,
 }
 
 // The pool that the function's contract gives result `name`, else the module's first heap.
-uint32_t result_pool(const format::FunctionDecl& function, const LoadedModule& module,
-                     const std::string& name) {
+std::optional<uint32_t> result_pool(const format::FunctionDecl& function,
+                                    const LoadedModule& module, const std::string& name) {
   for (const format::MemoryDecl& line : function.memory)
     if (line.is_result && line.what == name) return line.pool;
   return module.heap_pool();
@@ -36,12 +38,7 @@ class ResultMaker {
   Status make(uint32_t output, const Register& from, std::span<const int64_t> dims) {
     const LoadedModule& module = session_.module();
     const std::string& name = module.output_names()[output];
-    const Result<int64_t> bytes = runtime::shape_bytes(from.dtype, dims);
-    if (!bytes.is_ok() || *bytes != from.bytes)
-      return {StatusCode::kInvalidModel, "output \"" + name + "\" has " +
-                                             std::to_string(from.bytes) + " bytes, not those of " +
-                                             runtime::type_text(from.dtype, dims)};
-    if (from.dtype == DType::kStr) return texts(name, from, dims);
+    SCOPEVM_RETURN_IF_ERROR(check_bytes(name, from, dims));
     const Tensor& given = context_.outputs[output];
     if (!given.is_empty()) {
       SCOPEVM_RETURN_IF_ERROR(check_output(module, output, given, dims));
@@ -50,36 +47,70 @@ class ResultMaker {
       context_.results.push_back(given);
       return {};
     }
-    if (from.storage == nullptr || is_taken(from.storage)) return copy(name, from, dims);
-    from.storage->retain();
-    context_.results.push_back(
-        TensorAccess::make(from.data, from.storage, from.dtype, dims, from.bytes));
+    return take(name, from, dims, context_.results);
+  }
+
+  // The elements of a list; those of an optional sequence are its sequence's.
+  Status make_list(uint32_t output, const Register& from) {
+    const LoadedModule& module = session_.module();
+    const ValueKind kind = module.signature().outputs[output].kind;
+    ListValue& result = context_.list_results[output];
+    List list(from.storage);
+    result.is_set = true;
+    result.has_value = !is_optional(kind) || list.size() > 0;
+    context_.results.emplace_back();
+    if (!result.has_value) return {};
+    if (kind == ValueKind::kOptionalSequence) list = List(list.element(0).storage);
+    result.elements.reserve(static_cast<size_t>(list.size()));
+    for (int64_t i = 0; i < list.size(); ++i) {
+      const Register& element = list.element(i);
+      const std::span<const int64_t> dims(list.dims_of(i), element.rank);
+      SCOPEVM_RETURN_IF_ERROR(check_bytes(module.output_names()[output], element, dims));
+      SCOPEVM_RETURN_IF_ERROR(take(module.output_names()[output], element, dims, result.elements));
+    }
     return {};
   }
 
  private:
-  // By an earlier result, or by the caller who owns the bytes.
-  bool is_taken(const Storage* storage) const {
-    return storage->pool < 0 || std::ranges::any_of(
-                                    context_.results,
-                                    [storage](const Tensor& result) {
-                                      return TensorAccess::storage(result) == storage;
-                                    });
+  static Status check_bytes(const std::string& name, const Register& from,
+                            std::span<const int64_t> dims) {
+    const Result<int64_t> bytes = runtime::shape_bytes(from.dtype, dims);
+    if (bytes.is_ok() && *bytes == from.bytes) return {};
+    return {StatusCode::kInvalidModel, "output \"" + name + "\" has " + std::to_string(from.bytes) +
+                                           " bytes, not those of " +
+                                           runtime::type_text(from.dtype, dims)};
   }
 
-  Status texts(const std::string& name, const Register& ids, std::span<const int64_t> dims) {
-    Result<Storage*> packed = texts_of_result(context_.texts, ids);
-    if (!packed.is_ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
-    (*packed)->retain();
-    context_.results.push_back(
-        TensorAccess::make_texts((*packed)->data, *packed, dims, (*packed)->bytes));
+  // Adds the register's tensor, or a copy where its bytes are not the call's to give.
+  Status take(const std::string& name, const Register& from, std::span<const int64_t> dims,
+              std::vector<Tensor>& to) {
+    if (from.dtype == DType::kStr) return take_texts(name, from, dims, to);
+    // By an earlier result, or by the caller who owns the bytes.
+    if (from.storage == nullptr || from.storage->pool < 0 || from.storage->is_result)
+      return copy(name, from, dims, to);
+    from.storage->is_result = true;
+    from.storage->retain();
+    to.push_back(TensorAccess::make(from.data, from.storage, from.dtype, dims, from.bytes));
     return {};
   }
 
-  Status copy(const std::string& name, const Register& from, std::span<const int64_t> dims) {
-    const uint32_t pool = result_pool(*context_.entry->decl, session_.module(), name);
+  Status take_texts(const std::string& name, const Register& ids, std::span<const int64_t> dims,
+                    std::vector<Tensor>& to) {
+    Result<Storage*> packed = texts_of_result(context_.texts, ids);
+    if (!packed.is_ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
+    (*packed)->retain();
+    to.push_back(TensorAccess::make_texts((*packed)->data, *packed, dims, (*packed)->bytes));
+    return {};
+  }
+
+  Status copy(const std::string& name, const Register& from, std::span<const int64_t> dims,
+              std::vector<Tensor>& to) {
+    const std::optional<uint32_t> pool =
+        result_pool(*context_.entry->decl, session_.module(), name);
+    if (!pool)
+      return {StatusCode::kInvalidModel, "output \"" + name + "\": no pool to put a copy in"};
     Storage* storage = nullptr;
-    switch (session_.pool(pool).allocate(from.bytes, &storage)) {
+    switch (session_.pool(*pool).allocate(from.bytes, &storage)) {
       case ScopeMemory::Outcome::kOk:
         break;
       case ScopeMemory::Outcome::kNoRoom:
@@ -89,10 +120,9 @@ class ResultMaker {
     }
     std::memcpy(storage->data, from.data, static_cast<size_t>(from.bytes));
     // One reference for the call, which it gives back when it ends, and one for the tensor.
-    context_.own(storage, static_cast<int32_t>(pool));
+    context_.own(storage, static_cast<int32_t>(*pool));
     storage->retain();
-    context_.results.push_back(
-        TensorAccess::make(storage->data, storage, from.dtype, dims, from.bytes));
+    to.push_back(TensorAccess::make(storage->data, storage, from.dtype, dims, from.bytes));
     return {};
   }
 
@@ -107,6 +137,10 @@ Status collect_results(BoundSession& session, CallContext& context, const Frame&
   ResultMaker maker(session, context);
   for (uint32_t i = 0; i < registers.size(); ++i) {
     const Register& from = frame.registers[registers[i].value];
+    if (session.module().signature().outputs[i].kind != ValueKind::kTensor) {
+      SCOPEVM_RETURN_IF_ERROR(maker.make_list(i, from));
+      continue;
+    }
     SCOPEVM_RETURN_IF_ERROR(maker.make(i, from, {frame.dims_of(registers[i].value), from.rank}));
   }
   return {};

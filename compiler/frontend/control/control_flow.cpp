@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "compiler/frontend/control/lists.h"
 #include "compiler/graph/infer/infer.h"
 #include "compiler/graph/rewrite/loop_body.h"
 
@@ -25,7 +26,10 @@ Status differ(const char* what, mlir::Type a, mlir::Type b) {
                                               text_of(b) + ", whose ranks or element types differ");
 }
 
+bool is_list(mlir::Type type) { return mlir::isa<graph::ListType>(type); }
+
 bool is_alike(mlir::Type a, mlir::Type b) {
+  if (is_list(a) || is_list(b)) return join_lists(a, b) != nullptr;
   auto x = mlir::cast<TensorType>(a), y = mlir::cast<TensorType>(b);
   return x.getDtype() == y.getDtype() && x.getRank() == y.getRank();
 }
@@ -45,6 +49,7 @@ mlir::Attribute ControlFlowBuilder::symbol_named(llvm::StringRef name) {
 // `type` for a result: dims over symbols that end with the region are symbols of their own.
 mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string>& inner,
                                      llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
+  if (is_list(type)) return type;
   auto tensor = mlir::cast<TensorType>(type);
   llvm::SmallVector<DimExpr> shape(tensor.getShape());
   for (DimExpr& dim : shape) {
@@ -53,6 +58,18 @@ mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string
     dim = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());
   }
   return tensor.withShape(shape);
+}
+
+// Where an optional is asked for and what it would hold is there, one is made of it.
+void ControlFlowBuilder::fit_operands(mlir::Operation* terminator, size_t first,
+                                      llvm::ArrayRef<mlir::Type> types) {
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPoint(terminator);
+  ListBuilder lists(builder_, location_, fresh_);
+  for (size_t i = 0; i < types.size(); ++i) {
+    mlir::OpOperand& operand = terminator->getOpOperand(static_cast<unsigned>(first + i));
+    operand.set(lists.fit(operand.get(), types[i]));
+  }
 }
 
 // --- If. ----------------------------------------------------------------------------------------
@@ -76,6 +93,10 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
   for (auto [a, b] : llvm::zip(yields[0], yields[1])) {
     if (!is_alike(a.getType(), b.getType()))
       return differ("its branches give", a.getType(), b.getType());
+    if (graph::ListType list = join_lists(a.getType(), b.getType())) {
+      types.push_back(list);
+      continue;
+    }
     llvm::SmallVector<DimExpr> shape(type_of(a).getShape());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] == type_of(b).getShape()[axis] && !has_symbol(shape[axis], inner)) continue;
@@ -84,6 +105,7 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
     }
     types.push_back(type_of(a).withShape(shape));
   }
+  for (auto& region : regions) fit_operands(region->front().getTerminator(), 0, types);
   auto op =
       builder_.create<graph::IfOp>(location_, types, condition, builder_.getArrayAttr(symbols));
   op.getThen().takeBody(*regions[0]);
@@ -99,6 +121,11 @@ bool ControlFlowBuilder::open_carried(llvm::ArrayRef<Value> from,
                                       llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
   bool has_changed = false;
   for (auto [value, type] : llvm::zip(from, types)) {
+    if (graph::ListType list = join_lists(value.getType(), type)) {
+      has_changed = has_changed || list != type;
+      type = list;
+      continue;
+    }
     auto tensor = mlir::cast<TensorType>(type);
     llvm::SmallVector<DimExpr> shape(tensor.getShape());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -150,6 +177,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   for (mlir::Type type : types) results.push_back(close(type, inner, symbols));
   std::optional<DimExpr> count = iteration.condition ? std::nullopt : trip_count;
   for (Value part : iteration.parts) {
+    if (is_list(part.getType()))
+      return Status(StatusCode::kUnsupported, "what it gathers is " + text_of(part.getType()));
     llvm::SmallVector<DimExpr> shape(type_of(part).getShape());
     if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, inner); }))
       return Status(StatusCode::kUnsupported,
@@ -169,12 +198,16 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   {
     mlir::OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToEnd(&region->front());
-    builder_.create<graph::YieldOp>(location_, yielded);
+    auto yield = builder_.create<graph::YieldOp>(location_, yielded);
+    fit_operands(yield, iteration.condition ? 1 : 0, types);
   }
+  ListBuilder lists(builder_, location_, fresh_);
+  llvm::SmallVector<Value> starts;
+  for (auto [value, type] : llvm::zip(initial, types)) starts.push_back(lists.fit(value, type));
   llvm::SmallVector<DimExpr> limit;
   if (trip_count) limit.push_back(*trip_count);
   auto op = builder_.create<graph::LoopOp>(
-      location_, results, initial, graph::DimsAttr::get(builder_.getContext(), limit), index,
+      location_, results, starts, graph::DimsAttr::get(builder_.getContext(), limit), index,
       iteration.condition != nullptr, builder_.getArrayAttr(carried_symbols),
       builder_.getArrayAttr(symbols));
   op.getBody().takeBody(*region);

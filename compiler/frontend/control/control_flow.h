@@ -45,6 +45,7 @@ class ControlFlowBuilder {
                     llvm::SmallVectorImpl<mlir::Attribute>& symbols);
   mlir::Type close(mlir::Type type, const std::set<std::string>& inner,
                    llvm::SmallVectorImpl<mlir::Attribute>& symbols);
+  void fit_operands(mlir::Operation* terminator, size_t first, llvm::ArrayRef<mlir::Type> types);
   mlir::Attribute symbol_named(llvm::StringRef name);
 
   mlir::OpBuilder& builder_;

@@ -64,15 +64,15 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
   std::map<std::string, Sequence> outer_sequences = sequences_;
   Result<llvm::SmallVector<Value>> results = [&]() -> Result<llvm::SmallVector<Value>> {
     hide_names_of(graph);
-    for (int i = 0; i < graph.input_size(); ++i) values_[graph.input(i).name()] = bindings[i];
+    for (int i = 0; i < graph.input_size(); ++i) {
+      sequences_.erase(graph.input(i).name());
+      values_[graph.input(i).name()] = bindings[i];
+    }
     SCOPEVM_RETURN_IF_ERROR(import_initializers(graph));
     SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));
     llvm::SmallVector<Value> values;
     for (const auto& output : graph.output()) {
-      if (sequences_.contains(output.name()))
-        return Status(StatusCode::kUnsupported, "graph \"" + graph.name() + "\": output \"" +
-                                                    output.name() + "\" is a sequence");
-      Value found = value(output.name());
+      Value found = any_value(output.name());
       if (!found)
         return invalid("graph \"" + graph.name() + "\": output \"" + output.name() +
                        "\" is not defined by any node");
@@ -159,7 +159,13 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
                                      "this branch: " + std::string(wrong.status.message()));
     llvm::SmallVector<Value> values;
     for (mlir::Type type : right.types) {
-      auto tensor = mlir::cast<graph::TensorType>(type);
+      auto tensor = mlir::dyn_cast<graph::TensorType>(type);
+      if (!tensor) {
+        auto list = mlir::cast<graph::ListType>(type);
+        values.push_back(
+            lists().make(graph::ListType::get(&context_, list.getKind(), list.getDtype()), {}));
+        continue;
+      }
       Dims dims(tensor.getShape());
       for (DimExpr& dim : dims)
         if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
@@ -192,6 +198,7 @@ namespace {
 // What iterations gather has one shape in all of them. Where its dims change as far as is known
 // here, the body's graph may say what they are, and the call is held to that.
 Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared) {
+  if (!mlir::isa<graph::TensorType>(part.getType())) return part;
   const auto& shape = declared.type().tensor_type().shape();
   if (!declared.type().tensor_type().has_shape() || shape.dim_size() != n.rank(part)) return part;
   Dims dims(n.shape(part));
@@ -210,7 +217,10 @@ Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared
 Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
   llvm::SmallVector<Value> initial;
-  for (size_t i = 2; i < n.input_count(); ++i) initial.push_back(n.input(i));
+  for (int i = 2; i < n.proto().input_size(); ++i) {
+    const std::string& name = n.proto().input(i);
+    initial.push_back(is_list(name) ? any_value(name) : n.input(static_cast<size_t>(i)));
+  }
   std::optional<DimExpr> trip_count;
   if (n.has_input(0)) {
     auto count = n.signed_dims_of(n.input(0), "the trip count");
@@ -235,6 +245,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
         if (outputs.size() < 1 + carried.size())
           return invalid("its body has " + std::to_string(outputs.size()) + " outputs, for " +
                          std::to_string(carried.size()) + " carried values");
+        if (!mlir::isa<graph::TensorType>(outputs[0].getType()))
+          return invalid("the condition that its body gives is a sequence");
         Iteration iteration;
         const auto* known = symbols_->find(outputs[0]);
         bool always = known && known->size() == 1 && (*known)[0].is_constant(1);

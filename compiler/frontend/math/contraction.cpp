@@ -47,6 +47,8 @@ llvm::SmallVector<Value> conv_operands(Node& n) {
 
 Values conv(Node& n) {
   auto operands = conv_operands(n);
+  Value bias = operands.size() > 2 ? operands[2] : Value();
+  if (Value y = dequantised_conv(n, operands[0], operands[1], bias)) return y;
   SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
   return n.emit<ConvOp>(operands,
                         {n.attr("strides", a.strides), n.attr("pads", a.pads),
@@ -80,6 +82,46 @@ void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
   }
 }
 
+// Windows that do not overlap: each pixel becomes a block of its own, so a product with all taps at
+// once, whose result is laid out as blocks.
+Value conv_transpose_of_blocks(Node& n, llvm::ArrayRef<Value> operands,
+                               const SpatialAttributes& a) {
+  Value x = operands[0], w = operands[1];
+  int64_t rank = n.rank(x), spatial = rank - 2;
+  DimExpr channels = n.dim(w, 0), results = n.dim(w, 1), taps = 1;
+  Ints last = {1}, blocks = {0, 1};
+  Dims split = {n.dim(x, 0), results}, whole = split, one_pixel(static_cast<size_t>(rank), 1);
+  for (int64_t i = 0; i < spatial; ++i) {
+    last.push_back(i + 2);
+    blocks.append({2 + spatial + i, 2 + i});
+    taps = taps * DimExpr(a.kernel[i]);
+    split.push_back(a.kernel[i]);
+    whole.push_back(n.dim(x, i + 2) * DimExpr(a.kernel[i]));
+  }
+  for (int64_t i = 0; i < spatial; ++i) split.push_back(n.dim(x, i + 2));
+  last.push_back(0);
+  one_pixel[0] = results * taps;
+  one_pixel[1] = channels;
+  Value weights = n.reshape(n.transpose(w, last), one_pixel);
+  Ints ones(static_cast<size_t>(spatial), 1), zeros(static_cast<size_t>(2 * spatial), 0);
+  Value product =
+      n.emit<ConvOp>({x, weights}, {n.attr("strides", ones), n.attr("pads", zeros),
+                                    n.attr("dilations", ones), n.attr("group", int64_t{1})});
+  Value y = n.reshape(n.transpose(n.reshape(product, split), blocks), whole);
+  if (operands.size() < 3) return y;
+  Dims along(static_cast<size_t>(rank), 1);
+  along[1] = results;
+  return n.emit<AddOp>({y, n.reshape(operands[2], along)});
+}
+
+bool has_blocks(const SpatialAttributes& a, const Ints& output_pads, int64_t group) {
+  auto all = [](const Ints& values, int64_t wanted) {
+    return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+  };
+  return group == 1 && a.kernel == a.strides && all(a.pads, 0) && all(a.dilations, 1) &&
+         all(output_pads, 0);
+}
+
 Values conv_transpose(Node& n) {
   auto operands = conv_operands(n);
   Value x = operands[0];
@@ -106,10 +148,13 @@ Values conv_transpose(Node& n) {
   } else if (mode == "VALID") {
     a.pads.assign(2 * rank, 0);
   }
+  int64_t group = n.integer("group", 1);
+  if (!n.has_failed() && has_blocks(a, output_pads, group))
+    return conv_transpose_of_blocks(n, operands, a);
   return n.emit<ConvTransposeOp>(
       operands,
       {n.attr("strides", a.strides), n.attr("pads", a.pads), n.attr("dilations", a.dilations),
-       n.attr("output_pads", output_pads), n.attr("group", n.integer("group", 1))});
+       n.attr("output_pads", output_pads), n.attr("group", group)});
 }
 
 constexpr OpRow kRows[] = {

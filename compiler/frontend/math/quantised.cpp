@@ -4,6 +4,7 @@
 #include "compiler/frontend/math/quantised.h"
 
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/graph/constant_array.h"
 
 namespace scopevm::frontend {
 
@@ -25,6 +26,11 @@ Value requantise(Node& n, Value x, Value zero, DType to) {
   return n.cast(rounded, to);
 }
 
+ConstantOp constant_behind(Value value) {
+  if (auto reshape = value.getDefiningOp<ReshapeOp>()) value = reshape.getX();
+  return value.getDefiningOp<ConstantOp>();
+}
+
 Value as_scalar(Node& n, Value parameter) {
   bool is_scalar = n.rank(parameter) == 1 && n.dim(parameter, 0).is_constant(1);
   return is_scalar ? n.reshape(parameter, {}) : parameter;
@@ -37,8 +43,6 @@ bool is_byte(Value value) {
   return dtype == DType::kU8 || dtype == DType::kI8;
 }
 
-int64_t rank_of(Value value) { return mlir::cast<TensorType>(value.getType()).getRank(); }
-
 // What was cast, if it was.
 Value before_cast(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
@@ -47,19 +51,31 @@ Value before_cast(Value value) {
 
 }  // namespace
 
+namespace {
+
+bool is_known_zero(Value value) {
+  ConstantOp constant = constant_behind(value);
+  if (!constant) return false;
+  ConstantArray array(constant);
+  for (int64_t i = 0; i < array.count(); ++i)
+    if (array.integer(i) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
 // Reads the formula that dequantize_linear writes.
 std::optional<Dequantised> dequantised(Value value) {
   auto product = value.getDefiningOp<MulOp>();
   auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
-  if (!cast || cast.getTo() != "f32" || rank_of(product.getB()) > 1) return std::nullopt;
+  if (!cast || cast.getTo() != "f32") return std::nullopt;
   Dequantised found{cast.getX(), product.getB(), {}};
   if (auto distance = found.values.getDefiningOp<SubOp>()) {
     found.values = before_cast(distance.getA());
     found.zero = before_cast(distance.getB());
-    if (!is_byte(found.zero) || rank_of(found.zero) > 1) return std::nullopt;
+    if (!is_byte(found.zero)) return std::nullopt;
   }
-  if (!is_byte(found.values) || rank_of(found.values) == 0) return std::nullopt;
-  return found;
+  return is_byte(found.values) ? std::optional(found) : std::nullopt;
 }
 
 namespace {
@@ -187,7 +203,8 @@ Values dequantize_linear(Node& n) {
   if (o.zero && n.dtype(o.zero) != from)
     return n.fail("the zero point's element type differs from x's"), Value();
   Value x = o.x;
-  if (o.zero) x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
+  if (o.zero && !is_known_zero(o.zero))
+    x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
   Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});
   return n.reshape(n.cast(y, to), o.shape);
 }
@@ -195,9 +212,7 @@ Values dequantize_linear(Node& n) {
 // The range is stretched to hold 0. All zeros have scale 0, and as 0 / 0 is cast to 0, zeros again.
 Values dynamic_quantize_linear(Node& n) {
   Value x = n.input(0);
-  Ints axes;
-  for (int64_t axis = 0; axis < n.rank(x); ++axis) axes.push_back(axis);
-  auto all = {n.attr("axes", axes), n.attr("keep_dims", false)};
+  auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};
   Value nothing = n.scalar(0, x);
   Value high = n.emit<MaxOp>({n.emit<ReduceMaxOp>({x}, all), nothing});
   Value low = n.emit<MinOp>({n.emit<ReduceMinOp>({x}, all), nothing});

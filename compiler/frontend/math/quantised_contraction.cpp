@@ -25,12 +25,6 @@ struct Quantised {
   Value zero;
 };
 
-// The constant that `value` is, maybe under other dims.
-ConstantOp constant_behind(Value value) {
-  if (auto reshape = value.getDefiningOp<ReshapeOp>()) value = reshape.getX();
-  return value.getDefiningOp<ConstantOp>();
-}
-
 // A zero point plus `shift`, as i32. Null when that is known to be 0.
 Value moved_zero(Node& n, Value zero, int64_t shift) {
   Value distance = n.scalar(static_cast<double>(shift), DType::kI32);
@@ -151,23 +145,6 @@ Values qlinear_matmul(Node& n) {
     return rescale(n, sums, a_scale, n.input(4), n.input(6), n.input(7));
   });
 }
-
-}  // namespace
-
-Value dequantised_product(Node& n, Value a, Value b) {
-  constexpr int64_t kMostDepth = 65536;  // times 255 * 128, below 2^31
-  std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
-  if (n.has_failed() || !left || !right || n.rank(left->scale) != 0) return {};
-  if ((left->zero && n.rank(left->zero) != 0) || n.rank(b) < 2) return {};
-  std::optional<int64_t> depth = n.dim(b, n.rank(b) - 2).as_constant();
-  if (!depth || *depth > kMostDepth) return {};
-  return matrix_product(n, left->values, left->zero, right->values, right->zero, [&](Value sums) {
-    Value scale = n.emit<MulOp>({left->scale, right->scale});
-    return n.emit<MulOp>({n.cast(sums, DType::kF32), scale});
-  });
-}
-
-namespace {
 
 // --- Convolutions. ------------------------------------------------------------------------------
 
@@ -329,6 +306,27 @@ Values qlinear_conv(Node& n) {
   return channels_first(n, rescale(n, sums, n.input(1), n.input(4), n.input(6), n.input(7)));
 }
 
+// --- Of dequantised tensors. ---------------------------------------------------------------------
+
+// Sums of so many products of bytes, 255 * 128 at most, stay below 2^31.
+constexpr int64_t kMostDepth = 65536;
+
+bool is_short(DimExpr depth) { return depth.is_constant() && *depth.as_constant() <= kMostDepth; }
+
+bool is_at_most_rank(Node& n, const Dequantised& x, int64_t rank) {
+  return n.rank(x.scale) <= rank && (!x.zero || n.rank(x.zero) <= rank);
+}
+
+// One number, or [m, 1, 1, ...] as [m]. Null stays.
+Value per_channel(Node& n, Value parameter) {
+  if (!parameter || n.rank(parameter) == 0) return parameter;
+  return n.reshape(parameter, {n.dim(parameter, 0)});
+}
+
+Value scaled(Node& n, Value sums, Value left_scale, Value right_scale) {
+  return n.emit<MulOp>({n.cast(sums, DType::kF32), n.emit<MulOp>({left_scale, right_scale})});
+}
+
 constexpr OpRow kRows[] = {
     {"ConvInteger", 10, conv_integer},
     {"MatMulInteger", 10, matmul_integer},
@@ -337,6 +335,38 @@ constexpr OpRow kRows[] = {
 };
 
 }  // namespace
+
+Value dequantised_product(Node& n, Value a, Value b) {
+  std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
+  if (n.has_failed() || !left || !right || n.rank(a) == 0 || n.rank(b) < 2) return {};
+  if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
+  if (!is_short(n.dim(b, n.rank(b) - 2))) return {};
+  return matrix_product(n, left->values, left->zero, right->values, right->zero,
+                        [&](Value sums) { return scaled(n, sums, left->scale, right->scale); });
+}
+
+Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
+  std::optional<Dequantised> left = dequantised(x), right = dequantised(w);
+  if (n.has_failed() || !left || !right || !is_at_most_rank(n, *left, 0)) return {};
+  DimExpr depth = 1;
+  for (DimExpr dim : n.shape(w).drop_front(1)) depth = depth * dim;
+  int64_t group = n.integer("group", 1);
+  if (!is_short(depth) || group != 1) return {};
+  for (Value parameter : {right->scale, right->zero})
+    if (parameter && n.rank(parameter) > 0 &&
+        (n.rank(parameter) != n.rank(w) ||
+         n.dim(parameter, 0) != element_count(n.shape(parameter))))
+      return {};
+  Convolution c{spatial_attributes(n, x, kernel_of(n, w)),
+                group,
+                left->values,
+                left->zero,
+                right->values,
+                per_channel(n, right->zero)};
+  Value y = scaled(n, conv_sums(n, c), left->scale, per_channel(n, right->scale));
+  if (bias) y = n.emit<AddOp>({y, bias});
+  return channels_first(n, y);
+}
 
 llvm::ArrayRef<OpRow> quantised_contraction_ops() { return kRows; }
 

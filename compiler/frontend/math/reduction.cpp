@@ -1,5 +1,4 @@
 // ONNX reductions, and what works along one axis.
-#include <numeric>
 
 #include "compiler/frontend/movement/run_time_axes.h"
 
@@ -27,8 +26,7 @@ Reduction reduction_of(Node& n, Value x, int input_since) {
     has_axes = n.has_attribute("axes");
   }
   if (!has_axes && !n.flag("noop_with_empty_axes", false)) {
-    axes.resize(static_cast<size_t>(n.rank(x)));
-    std::iota(axes.begin(), axes.end(), 0);
+    axes = first_axes(n.rank(x));
   }
   return {n.axes(axes, n.rank(x)), n.flag("keepdims", true), {}};
 }

@@ -1,8 +1,6 @@
 // Formulas: see formula.h.
 #include "compiler/frontend/movement/formula.h"
 
-#include <numeric>
-
 namespace scopevm::frontend {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -46,8 +44,7 @@ Formula Formula::axis_to_last(int64_t axis) const {
 
 Formula Formula::axis_from_last(int64_t axis) const {
   if (rank() == 0 || axis == rank() - 1) return *this;
-  Ints permutation(static_cast<size_t>(rank()) - 1);
-  std::iota(permutation.begin(), permutation.end(), 0);
+  Ints permutation = first_axes(rank() - 1);
   permutation.insert(permutation.begin() + axis, rank() - 1);
   return transpose(permutation);
 }

@@ -54,9 +54,8 @@ void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
   Formula index = Formula(n, indices).as(DType::kI64);
   Formula size(n, n.dims_value(Dims(sizes), sizes.size() == 1));
   Formula is_inside = (index < size) & (0.0 - size <= index);
-  Ints axes(static_cast<size_t>(is_inside.rank()));
-  for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
-  n.require(n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", axes), n.attr("keep_dims", false)}),
+  n.require(n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", first_axes(is_inside.rank())),
+                                              n.attr("keep_dims", false)}),
             "an index is outside of " + range_text(sizes));
 }
 

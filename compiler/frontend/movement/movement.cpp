@@ -27,12 +27,6 @@ Values concat(Node& n) {
   return inputs.size() == 1 ? inputs.front() : n.emit<ConcatOp>(inputs, {n.attr("axis", axis)});
 }
 
-Ints first_axes(size_t count) {
-  Ints axes(count);
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
 // --- Split, Pad, Tile. --------------------------------------------------------------------------
 
 // From opset 18 on num_outputs may say how many parts; all but the last one are of one size.
@@ -165,7 +159,7 @@ Values pad(Node& n) {
 Values center_crop_pad(Node& n) {
   Value x = n.input(0);
   Dims wanted = n.dims_of(n.input(1), "the shape");
-  Ints axes = n.integers("axes", first_axes(static_cast<size_t>(n.rank(x))));
+  Ints axes = n.integers("axes", first_axes(n.rank(x)));
   if (n.has_failed()) return Value();
   if (wanted.size() != axes.size())
     return n.fail(llvm::Twine(wanted.size()) + " sizes for " + llvm::Twine(axes.size()) + " axes"),

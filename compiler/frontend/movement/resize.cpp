@@ -330,9 +330,7 @@ Values resize(Node& n) {
              .antialias = n.flag("antialias", false),
              .exclude_outside = n.flag("exclude_outside", false),
              .cubic_coeff = n.number("cubic_coeff_a", -0.75f)};
-  Ints all(static_cast<size_t>(n.rank(x)));
-  std::iota(all.begin(), all.end(), 0);
-  Ints axes = n.integers("axes", all);
+  Ints axes = n.integers("axes", first_axes(n.rank(x)));
   for (int64_t& axis : axes) axis = n.axis(axis, n.rank(x));
   if (!is_known_mode(n, r) || n.has_failed()) return Value();
   // An empty tensor of scales stands for none.
@@ -366,8 +364,7 @@ Values upsample_with_attribute(Node& n) {
 Values upsample(Node& n) {
   Value x = n.input(0);
   Resample r = old_resample(n);
-  Ints axes(static_cast<size_t>(n.rank(x)));
-  std::iota(axes.begin(), axes.end(), 0);
+  Ints axes = first_axes(n.rank(x));
   take_scales(n, x, axes, n.input(1), r);
   return is_known_mode(n, r) ? resample(n, x, r) : Value();
 }

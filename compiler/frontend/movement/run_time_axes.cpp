@@ -1,8 +1,6 @@
 // Which dims lie before and after axes that are data: see run_time_axes.h.
 #include "compiler/frontend/movement/run_time_axes.h"
 
-#include <numeric>
-
 namespace scopevm::frontend {
 namespace {
 
@@ -15,9 +13,7 @@ class AxisTable {
     Value given = n.reshape(n.cast(axes, DType::kI64), {DimExpr(count), DimExpr(1)});
     Value from_end = n.emit<AddOp>({given, number(rank)});
     axes_ = n.emit<SelectOp>({n.emit<LessOp>({given, number(0)}), from_end, given});
-    Ints all(static_cast<size_t>(rank));
-    std::iota(all.begin(), all.end(), 0);
-    all_ = n.constant(all);
+    all_ = n.constant(first_axes(rank));
     is_ = n.emit<EqualOp>({axes_, all_});
     hits_ = n.cast(is_, DType::kI64);
     Value given_to =

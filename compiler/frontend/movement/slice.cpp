@@ -1,7 +1,6 @@
 // ONNX Slice. Starts and ends may be numbers, dims or data; axes and steps are numbers, or data,
 // which costs a gather for each axis instead of a copy of a box.
 #include <algorithm>
-#include <numeric>
 
 #include "compiler/frontend/movement/run_time_axes.h"
 
@@ -124,12 +123,6 @@ Value slice_by_data(Node& n, const Bounds& starts, const Bounds& ends, const Int
 
 // --- Attributes and inputs. ---------------------------------------------------------------------
 
-Ints first_axes(size_t count) {
-  Ints axes(count);
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
 Bounds bounds_of(const Ints& numbers) {
   Bounds bounds;
   for (int64_t number : numbers) bounds.push_back({number, 0});
@@ -138,7 +131,8 @@ Bounds bounds_of(const Ints& numbers) {
 
 Values slice_with_attributes(Node& n) {
   Ints starts = n.integers("starts"), ends = n.integers("ends");
-  return slice(n, bounds_of(starts), bounds_of(ends), n.integers("axes", first_axes(starts.size())),
+  return slice(n, bounds_of(starts), bounds_of(ends),
+               n.integers("axes", first_axes(static_cast<int64_t>(starts.size()))),
                Ints(starts.size(), 1));
 }
 

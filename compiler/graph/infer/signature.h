@@ -1,4 +1,4 @@
-// What a call of a function gives: from its signature and the arguments' types.
+// What a call of a function or closure gives: from the signature and the arguments' types.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -7,14 +7,18 @@
 
 namespace scopevm::graph {
 
-// Reports on the call, and fails, where the arguments are not what the function takes, or `symbols`
-// does not have one name for each result dim that they leave open. `callee` is how messages call
-// the function.
-llvm::LogicalResult infer_call(mlir::Operation* call, const llvm::Twine& callee,
-                               mlir::FunctionType signature, mlir::TypeRange arguments,
-                               mlir::ArrayAttr symbols, llvm::SmallVectorImpl<mlir::Type>& results);
+// Tensors of one element type and shape wherever they lie, closures whose signatures differ in
+// nothing but names.
+bool is_same_value(mlir::Type a, mlir::Type b);
 
-// The same of an sv.call in a module. The callee is looked up by its name.
+// Reports on the call, and fails, where the arguments are not what the callee takes, or `symbols`
+// does not have one name for each result dim that they leave open. The callee of an sv.call is
+// looked up by its name.
 llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results);
+llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
+
+// What is left of the callee's signature. Reports and gives null where it does not take what is
+// captured.
+ClosureType infer_closure(ClosureOp op);
 
 }  // namespace scopevm::graph

@@ -339,6 +339,7 @@ Elements SymbolicValues::evaluate(mlir::Operation* op) {
 
 const std::vector<DimExpr>* SymbolicValues::find(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
+  if (!mlir::isa<TensorType>(value.getType())) return nullptr;
   int64_t count = shape_tensor_size(type_of(value));
   if (!op || op->getNumResults() != 1 || count < 0) return nullptr;
   auto found = known_.find(value);

@@ -12,7 +12,8 @@
 namespace scopevm::graph {
 namespace {
 
-// A result may have this many bytes, or as many as its operands together.
+// A result may have this many bytes, or as many as its operands together, or as many elements as
+// one of them: weights that were stored as bytes become the floats that kernels take.
 constexpr int64_t kFreeBytes = 4096;
 constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
@@ -309,21 +310,29 @@ std::optional<int64_t> static_bytes(mlir::Type type) {
 }  // namespace
 
 mlir::ElementsAttr fold_constants(mlir::Operation* op) {
-  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0) return {};
-  int64_t operand_bytes = 0;
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0 ||
+      !mlir::isa<TensorType>(op->getResult(0).getType()))
+    return {};
+  int64_t operand_bytes = 0, most_elements = 0;
   for (mlir::Value operand : op->getOperands()) {
     auto constant = operand.getDefiningOp<ConstantOp>();
     if (!constant || mlir::isa<TextType>(constant.getValue().getElementType())) return {};
-    operand_bytes += static_bytes(operand.getType()).value_or(0);
+    int64_t bytes = static_bytes(operand.getType()).value_or(0);
+    operand_bytes += bytes;
+    most_elements = std::max(
+        most_elements, bytes / byte_size(mlir::cast<TensorType>(operand.getType()).getDtype()));
   }
   if (mlir::cast<TensorType>(op->getResult(0).getType()).getDtype() == DType::kStr) return {};
   std::optional<int64_t> bytes = static_bytes(op->getResult(0).getType());
-  if (!bytes || *bytes > std::max(kFreeBytes, operand_bytes) || *bytes > kMaxBytes) return {};
+  if (!bytes || *bytes > kMaxBytes) return {};
+  auto type = mlir::cast<TensorType>(op->getResult(0).getType());
+  if (*bytes > std::max({kFreeBytes, operand_bytes, most_elements * byte_size(type.getDtype())}))
+    return {};
   if (auto reshape = mlir::dyn_cast<ReshapeOp>(op)) return fold_reshape(reshape);
   Arrays operands;
   for (mlir::Value operand : op->getOperands())
     operands.emplace_back(operand.getDefiningOp<ConstantOp>());
-  ConstantArray result(mlir::cast<TensorType>(op->getResult(0).getType()));
+  ConstantArray result(type);
   if (!fold_into(op, operands, result)) return {};
   return result.attribute(op->getContext());
 }

@@ -8,8 +8,10 @@ namespace scopevm::graph {
 llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function) {
   auto module = function->getParentOfType<mlir::ModuleOp>();
   llvm::SetVector<mlir::Operation*> callees;
-  function.walk<mlir::WalkOrder::PreOrder>([&](CallOp call) {
-    if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee()))
+  function.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (!mlir::isa<CallOp, ClosureOp>(op)) return;
+    auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("callee");
+    if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(name.getValue()))
       callees.insert(callee);
   });
   return llvm::map_to_vector(

@@ -22,11 +22,10 @@ bool hoist_invariants(LoopOp loop) {
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
     // What may fail stays: the loop may not run at all.
     bool may_fail = mlir::isa<ParseTextOp>(op);
-    bool is_invariant = mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 &&
-                        !mentions(&op, inner) &&
-                        llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
-                          return is_outside(operand, loop);
-                        });
+    bool is_invariant =
+        mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 && !mentions(&op, inner) &&
+        llvm::all_of(op.getOperands(),
+                     [&](mlir::Value operand) { return is_outside(operand, loop); });
     if (!is_invariant) continue;
     op.moveBefore(loop);
     changed = true;

@@ -29,8 +29,11 @@ std::set<std::string> symbols_born_in(mlir::Region& region) {
   std::set<std::string> born;
   region.walk([&](mlir::Operation* op) {
     if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols(), born);
+    if (auto get = mlir::dyn_cast<ListGetOp>(op)) add(get.getSymbols(), born);
+    if (auto size = mlir::dyn_cast<ListSizeOp>(op)) born.insert(size.getSymbol().str());
     if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), born);
     if (auto call = mlir::dyn_cast<CallOp>(op)) add(call.getSymbols(), born);
+    if (auto call = mlir::dyn_cast<CallClosureOp>(op)) add(call.getSymbols(), born);
     if (auto loop = mlir::dyn_cast<LoopOp>(op)) {
       add(loop.getSymbols(), born);
       add_own(loop, born);
@@ -47,7 +50,8 @@ std::set<std::string> symbols_born_in(LoopOp loop) {
 
 bool mentions(mlir::Operation* op, const std::set<std::string>& symbols) {
   for (mlir::Type type : op->getResultTypes())
-    if (has_any(mlir::cast<TensorType>(type).getShape(), symbols)) return true;
+    if (auto tensor = mlir::dyn_cast<TensorType>(type))
+      if (has_any(tensor.getShape(), symbols)) return true;
   return llvm::any_of(op->getAttrs(), [&](mlir::NamedAttribute attribute) {
     auto dims = mlir::dyn_cast<DimsAttr>(attribute.getValue());
     return dims && has_any(dims.getValue(), symbols);

@@ -48,7 +48,8 @@ class Specialiser {
     if (auto branch = mlir::dyn_cast<IfOp>(op)) return run(branch);
     if (auto loop = mlir::dyn_cast<LoopOp>(op)) return run(loop);
     if (auto group = mlir::dyn_cast<GroupOp>(op)) return run(group);
-    if (auto call = mlir::dyn_cast<CallOp>(op)) return infer(call);
+    if (auto call = mlir::dyn_cast<CallOp>(op)) return infer_again(call);
+    if (auto call = mlir::dyn_cast<CallClosureOp>(op)) return infer_again(call);
     for (mlir::OpResult result : op->getResults()) result.setType(replaced(result.getType()));
     return mlir::success();
   }
@@ -97,6 +98,7 @@ class Specialiser {
 
   // What flows into `to` gives it its dims, but for those that are symbols of `open`.
   static void flow(mlir::Type from, mlir::ArrayAttr open, mlir::Value to) {
+    if (!mlir::isa<TensorType>(from)) return;
     auto source = mlir::cast<TensorType>(from), old = mlir::cast<TensorType>(to.getType());
     llvm::SmallVector<DimExpr> dims(source.getShape());
     for (auto [dim, kept] : llvm::zip(dims, old.getShape()))
@@ -107,7 +109,8 @@ class Specialiser {
     to.setType(old.withShape(dims));
   }
 
-  static llvm::LogicalResult infer(CallOp call) {
+  template <typename Call>
+  static llvm::LogicalResult infer_again(Call call) {
     llvm::SmallVector<mlir::Type> types;
     if (failed(infer_call(call, types))) return mlir::failure();
     set_types(call, types);
@@ -126,6 +129,7 @@ class Specialiser {
 
   static void set_types(mlir::Operation* op, llvm::ArrayRef<mlir::Type> types) {
     for (auto [result, type] : llvm::zip(op->getResults(), types)) {
+      if (!mlir::isa<TensorType>(type)) continue;
       // The place is not the rule's to know.
       auto old = mlir::cast<TensorType>(result.getType()), now = mlir::cast<TensorType>(type);
       result.setType(old.withShape(now.getShape()));

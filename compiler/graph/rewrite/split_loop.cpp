@@ -38,11 +38,14 @@ class Splitter {
     if (loop_.getHasCondition() || !loop_.getCarriedSymbols().empty() ||
         !loop_.getSymbols().empty() || loop_.getTripCount().getValue().empty())
       return false;
+    for (mlir::Type type : loop_->getResultTypes())
+      if (!mlir::isa<TensorType>(type)) return false;
     std::set<std::string> index = {loop_.getIndex().str()};
     return llvm::all_of(body_.without_terminator(), [&](mlir::Operation& op) {
       return mlir::isPure(&op) && op.getNumRegions() == 0 && op.getNumResults() > 0 &&
              llvm::none_of(op.getResultTypes(), [&](mlir::Type type) {
-               return llvm::any_of(mlir::cast<TensorType>(type).getShape(), [&](DimExpr dim) {
+               auto tensor = mlir::dyn_cast<TensorType>(type);
+               return !tensor || llvm::any_of(tensor.getShape(), [&](DimExpr dim) {
                  return llvm::is_contained(dim.symbols(), *index.begin());
                });
              });

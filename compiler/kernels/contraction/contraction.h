@@ -1,10 +1,10 @@
 // The generators behind lower_contraction, by kind of operands.
 //   matmul.cpp         matrix products of f32, and of u8 by i8, batched, on the micro-kernels
-//   conv.cpp           f32 convolutions of 1 and 2 dims with constant weights, on the micro-kernels
-//   depthwise.cpp      f32 convolutions of 1 and 2 dims with one input channel a group
-//   attention.cpp      softmax of a matrix product, times a matrix: one kernel, no matrix between
-//   generic_matmul.cpp, generic_conv.cpp  everything else, transposed convolutions too: scalar
-//   loops
+//   conv.cpp           f32 convolutions of 1 and 2 dims with weights of static shape, on the
+//   micro-kernels depthwise.cpp      f32 convolutions of 1 and 2 dims with one input channel a
+//   group attention.cpp      softmax of a matrix product, times a matrix: one kernel, no matrix
+//   between generic_matmul.cpp, generic_conv.cpp  everything else, transposed convolutions too:
+//   scalar loops
 #pragma once
 
 #include "compiler/kernels/contraction/fusion_match.h"
@@ -19,7 +19,7 @@ void lower_matmul(const FusedContraction& fused, LoweringContext& context);
 void lower_attention(const FusedAttention& fused, LoweringContext& context);
 
 // What conv.cpp and depthwise.cpp take.
-bool is_image_conv(const FusedContraction& fused, LoweringContext& context);
+bool is_image_conv(const FusedContraction& fused);
 bool is_depthwise_conv(const FusedContraction& fused);
 void lower_image_conv(const FusedContraction& fused, LoweringContext& context);
 void lower_depthwise_conv(const FusedContraction& fused, LoweringContext& context);

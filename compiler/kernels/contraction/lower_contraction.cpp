@@ -19,7 +19,7 @@ llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& cont
     lower_matmul(*fused, context);
   } else if (is_f32 && is_depthwise_conv(*fused)) {
     lower_depthwise_conv(*fused, context);
-  } else if (is_f32 && is_image_conv(*fused, context)) {
+  } else if (is_f32 && is_image_conv(*fused)) {
     lower_image_conv(*fused, context);
   } else if (mlir::isa<graph::MatMulOp>(fused->contraction)) {
     lower_generic_matmul(*fused, context);

@@ -54,23 +54,26 @@ const ConvCase kCases[] = {
     {"depthwise_multiplier", {1, 4, 9, 9}, {12, 1, 3, 3}, {{1, 1}, {1, 1, 1, 1}, {2, 2}, 4}},
 };
 
-class Conv : public ::testing::TestWithParam<std::tuple<const char*, ConvCase>> {};
-
-TEST_P(Conv, AgreesWithLoops) {
-  const auto& [cpu, t] = GetParam();
+// The weights are a constant, or come with the request.
+std::string conv_text(const ConvCase& t, const Array& w, const Array& bias, bool is_constant) {
   const ConvAttributes& a = t.attributes;
-  Array w = random_f32(t.w, 1), bias = random_f32({t.w[0]}, 2);
   std::string channels = std::to_string(t.x[1]), rows = std::to_string(t.w[0]);
   std::string x_type = tensor_type("n, " + channels + ", h, w");
   std::string y_type =
       tensor_type("n, " + rows + ", " +
                   out_dim("h", t.w[2], a.strides[0], a.pads[0] + a.pads[2], a.dilations[0]) + ", " +
                   out_dim("w", t.w[3], a.strides[1], a.pads[1] + a.pads[3], a.dilations[1]));
-  std::string text = "func.func @main(%x: " + x_type + ") -> " + y_type + " {\n" +
-                     constant_text("w", w) + constant_text("b", bias) +
-                     "  %y = sv.conv %x, %w, %b " + attributes_text(a) + " : (" + x_type + ", " +
-                     static_type(w) + ", " + static_type(bias) + ") -> " + y_type +
-                     "\n  return %y : " + y_type + "\n}\n";
+  return "func.func @main(%x: " + x_type + (is_constant ? "" : ", %w: " + static_type(w)) +
+         ") -> " + y_type + " {\n" + (is_constant ? constant_text("w", w) : "") +
+         constant_text("b", bias) + "  %y = sv.conv %x, %w, %b " + attributes_text(a) + " : (" +
+         x_type + ", " + static_type(w) + ", " + static_type(bias) + ") -> " + y_type +
+         "\n  return %y : " + y_type + "\n}\n";
+}
+
+void check_conv(const ConvCase& t, const char* cpu, bool is_constant) {
+  const ConvAttributes& a = t.attributes;
+  Array w = random_f32(t.w, 1), bias = random_f32({t.w[0]}, 2);
+  std::string text = conv_text(t, w, bias, is_constant);
   auto runner = KernelRunner::create(text, cpu);
   ASSERT_TRUE(runner.is_ok()) << runner.status().message() << text.substr(0, 300);
   Array x = random_f32(t.x, 3);
@@ -79,10 +82,19 @@ TEST_P(Conv, AgreesWithLoops) {
   std::vector<float> bias_values = bias.as<float>();
   int64_t area = dims[2] * dims[3];
   for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias_values[i / area % dims[1]];
-  auto outputs = (*runner)->run({x});
+  std::vector<Array> inputs = {x};
+  if (!is_constant) inputs.push_back(w);
+  auto outputs = (*runner)->run(inputs);
   ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
   EXPECT_EQ(outputs->front().dims, dims);
   expect_near(outputs->front(), expected, t.name);
+}
+
+class Conv : public ::testing::TestWithParam<std::tuple<const char*, ConvCase>> {};
+
+TEST_P(Conv, AgreesWithLoops) {
+  const auto& [cpu, t] = GetParam();
+  check_conv(t, cpu, /*is_constant=*/true);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Conv,
@@ -95,9 +107,13 @@ INSTANTIATE_TEST_SUITE_P(All, Conv,
                            return name;
                          });
 
-TEST(ConvLoops, WeightsThatArriveAtRunTime) {
-  std::string x = tensor_type("1, 3, 6, 6"), w = tensor_type("4, 3, 3, 3"),
-              y = tensor_type("1, 4, 6, 6");
+TEST(ConvWeights, ComeWithTheRequest) {
+  for (const ConvCase& t : kCases) check_conv(t, "host", /*is_constant=*/false);
+}
+
+TEST(ConvLoops, WeightsOfUnknownSize) {
+  std::string x = tensor_type("1, 3, 6, 6"), w = tensor_type("m, 3, 3, 3"),
+              y = tensor_type("1, m, 6, 6");
   ConvAttributes a{{1, 1}, {1, 1, 1, 1}, {1, 1}, 1};
   auto runner = KernelRunner::create("func.func @main(%x: " + x + ", %w: " + w + ") -> " + y +
                                      " {\n  %y = sv.conv %x, %w " + attributes_text(a) + " : (" +

@@ -1,5 +1,5 @@
-// The C API from C: loads sum.bc and upper.bc (tests/vm/run/test_modules.h), runs them, and reads
-// their errors.
+// The C API from C: loads sum.bc, sequence.bc and upper.bc (tests/vm/run/test_modules.h), runs
+// them, and reads their errors.
 #include <stdio.h>
 #include <string.h>
 
@@ -99,40 +99,89 @@ static void run_texts(const char* path) {
   const char* words[] = {"one", "t\0wo"};
   size_t sizes[] = {3, 4};
   int64_t shape[] = {2};
+  int64_t bad_shape[] = {-2};
+  scopevm_texts texts = {words, sizes, shape, 1};
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
   OK(scopevm_module_load(path, &module));
   OK(scopevm_session_create(module, NULL, &session));
   OK(scopevm_call_create(session, &call));
-  FAILS(scopevm_call_set_input_texts(call, "z", words, NULL, shape, 1), 12, "no input \"z\"");
-  OK(scopevm_call_set_input_texts(call, "x", words, sizes, shape, 1));
+  FAILS(scopevm_call_set_input_texts(call, "z", &texts), 12, "no input \"z\"");
+  texts.dims = bad_shape;
+  FAILS(scopevm_call_set_input_texts(call, "x", &texts), 10, "-2");
+  texts.dims = shape;
+  FAILS(scopevm_call_set_sequence_texts(call, "x", &texts, 1), 10, "given a sequence");
+  OK(scopevm_call_set_input_texts(call, "x", &texts));
   OK(scopevm_call_run(call, 0));
   const int64_t* dims = NULL;
   size_t rank = 0, size = 0;
   const char* text = NULL;
-  OK(scopevm_call_output_dims(call, 0, &dims, &rank));
+  OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
   EXPECT(rank == 1 && dims[0] == 2);
-  OK(scopevm_call_output_text(call, 0, 1, &text, &size));
+  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
   EXPECT(size == 4 && memcmp(text, "T\0WO", 4) == 0);
-  FAILS(scopevm_call_output_text(call, 0, 2, &text, &size), 12, "2 elements");
-  FAILS(scopevm_call_output_text(call, 1, 0, &text, &size), 12, "1 results");
+  FAILS(scopevm_call_output_text(call, 0, 0, 2, &text, &size), 12, "2 texts");
+  FAILS(scopevm_call_output_text(call, 0, 1, 0, &text, &size), 12, "1 elements");
+  FAILS(scopevm_call_output_text(call, 1, 0, 0, &text, &size), 12, "1 results");
   DLManagedTensor* result = NULL;
   FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack has no texts");
-  OK(scopevm_call_set_input_texts(call, "x", words, NULL, shape, 1));
+  texts.sizes = NULL;
+  OK(scopevm_call_set_input_texts(call, "x", &texts));
   OK(scopevm_call_run(call, 0));
-  OK(scopevm_call_output_text(call, 0, 1, &text, &size));
+  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
   EXPECT(size == 1 && text[0] == 'T');
   scopevm_call_free(call);
   scopevm_session_free(session);
   scopevm_module_free(module);
 }
 
+static void run_sequences(const char* path) {
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(path, &module));
+  EXPECT(scopevm_module_input_kind(module, 0) == 1);
+  EXPECT(scopevm_module_output_kind(module, 1) == 2);
+  EXPECT(scopevm_module_input_kind(module, 2) == -1);
+  OK(scopevm_session_create(module, NULL, &session));
+  scopevm_module_free(module);
+  OK(scopevm_call_create(session, &call));
+  float data[] = {1, 2, 3, 4};
+  int64_t shape[] = {4};
+  DLTensor tensor = floats(data, shape);
+  tensor.ndim = 1;
+  const DLTensor* elements[] = {&tensor, &tensor};
+  FAILS(scopevm_call_set_sequence(call, "o", elements, 2), 10, "given a sequence");
+  FAILS(scopevm_call_set_input(call, "xs", &tensor), 10, "expected a sequence");
+  OK(scopevm_call_set_sequence(call, "xs", elements, 2));
+  OK(scopevm_call_set_no_value(call, "o"));
+  OK(scopevm_call_run(call, 0));
+  size_t size = 0;
+  int has_value = 2;
+  OK(scopevm_call_output_size(call, 0, &size, NULL));
+  EXPECT(size == 2);
+  OK(scopevm_call_output_size(call, 1, &size, &has_value));
+  EXPECT(size == 0 && has_value == 0);
+  DLManagedTensor* result = NULL;
+  FAILS(scopevm_call_output(call, 0, &result), 10, "is no tensor");
+  FAILS(scopevm_call_output_element(call, 0, 2, &result), 12, "2 elements");
+  OK(scopevm_call_output_element(call, 0, 1, &result));
+  EXPECT(((float*)result->dl_tensor.data)[3] == 4);
+  result->deleter(result);
+  OK(scopevm_call_set_input(call, "o", &tensor));
+  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_output_size(call, 1, &size, &has_value));
+  EXPECT(size == 1 && has_value == 1);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+}
+
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
-  run_texts(argv[2]);
+  run_texts(argv[3]);
   scopevm_module* module = NULL;
   FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
   FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");
@@ -192,5 +241,6 @@ int main(int argc, char** argv) {
   EXPECT(loops == 2);
   scopevm_call_free(call);
   scopevm_session_free(session);
+  run_sequences(argv[2]);
   return failures == 0 ? 0 : 1;
 }

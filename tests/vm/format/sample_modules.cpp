@@ -147,6 +147,51 @@ std::vector<uint32_t> forwarding_code() {
   return *code.finish();
 }
 
+// A sequence without its first element, twice its last, and how many there are.
+FunctionDecl list_function() {
+  Encoder code;
+  std::vector<RegisterIndex> got = {{2}};
+  std::vector<RegisterIndex> made = {{3}};
+  code.emit(op::list_size{.dst = {0}, .list = {0}});
+  code.emit(
+      op::list_get{.dst = {2}, .list = {0}, .index = Int::slot({1}), .rank = Int::immediate(2)});
+  code.emit(op::list_erase{.list = {0}, .from = {0}, .index = Int::immediate(0)});
+  code.emit(op::list_append{.list = {0}, .from = {0}, .element = {2}});
+  code.emit(op::list_insert{.list = {0}, .from = {0}, .element = {2}, .index = Int::immediate(1)});
+  code.emit(op::make_list{
+      .dst = {3}, .from = {0}, .depth = Int::immediate(1), .dtype = DType::kF32, .elements = got});
+  code.emit(op::ret{.values = made});
+  FunctionDecl function;
+  function.name = "lists";
+  function.inputs = {{"xs", DType::kF32, {kAnyDim, "4"}, ValueKind::kSequence},
+                     {"o", DType::kI64, {kAnyDims}, ValueKind::kOptionalSequence}};
+  function.outputs = {{"ys", DType::kF32, {kAnyDim, kAnyDim}, ValueKind::kOptional}};
+  function.register_count = 4;
+  function.slot_count = 2;
+  function.code = *code.finish();
+  return function;
+}
+
+// A closure of function 1 that needs nothing more, and one of the caller's that takes what it
+// gives.
+FunctionDecl closure_function() {
+  Encoder code;
+  std::vector<RegisterIndex> x = {{1}}, first = {{3}}, second = {{4}};
+  std::vector<Int> vector = {Int::immediate(isa::ValueType{DType::kF32, 1}.word())};
+  code.emit(op::make_closure{.dst = {2}, .from = {0}, .callee = {1}, .captured = x});
+  code.emit(op::call_closure{.closure = {2}, .types = vector, .results = first});
+  code.emit(
+      op::call_closure{.closure = {0}, .arguments = first, .types = vector, .results = second});
+  code.emit(op::ret{.values = second});
+  FunctionDecl function;
+  function.name = "closures";
+  function.inputs = {{"f", DType::kF32, {}, ValueKind::kClosure}, {"x", DType::kF32, {"4"}}};
+  function.outputs = {{"y", DType::kF32, {"4"}}};
+  function.register_count = 5;
+  function.code = *code.finish();
+  return function;
+}
+
 }  // namespace
 
 Bytes bytes_of(std::string_view text) { return aligned_copy(text.data(), text.size()); }
@@ -209,7 +254,7 @@ ModuleContents branching_module() {
   main.memory = {{3, "y", true, 3, 3, "4*n", true}};
   FunctionDecl forward = vector_function("forward \xC3\xA9", 2, 1);
   forward.code = forwarding_code();
-  module.functions = {main, forward};
+  module.functions = {main, forward, list_function(), closure_function()};
   return module;
 }
 
@@ -286,7 +331,10 @@ struct Fingerprint {
     return add({reinterpret_cast<const char*>(bytes.data), bytes.size});
   }
   Fingerprint& add(const TensorDecl& t) {
-    return add(t.name).add(static_cast<int64_t>(t.dtype)).add(t.dims);
+    return add(t.name)
+        .add(static_cast<int64_t>(t.dtype))
+        .add(t.dims)
+        .add(static_cast<int64_t>(t.kind));
   }
   Fingerprint& add(const FunctionDecl& f) {
     add(f.name).add(int64_t{f.register_count}).add(int64_t{f.slot_count});

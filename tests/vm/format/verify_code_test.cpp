@@ -62,6 +62,20 @@ void emit_tensor(Encoder& code, uint32_t dst, uint32_t storage,
                              .dims = dims});
 }
 
+void emit_list(Encoder& code, uint32_t dst, const std::vector<RegisterIndex>& elements,
+               int64_t depth, uint32_t pool = 0) {
+  code.emit(op::make_list{.dst = {dst},
+                          .from = {pool},
+                          .depth = Int::immediate(depth),
+                          .dtype = DType::kF32,
+                          .elements = elements});
+}
+
+void emit_get(Encoder& code, uint32_t dst, uint32_t list, int64_t rank) {
+  code.emit(op::list_get{
+      .dst = {dst}, .list = {list}, .index = Int::slot({0}), .rank = Int::immediate(rank)});
+}
+
 struct Code {
   const char* name;
   std::function<void(Encoder&)> emit;
@@ -361,6 +375,127 @@ const Code kCode[] = {
        emit_storage(c, 1, 0);
        emit_tensor(c, 2, 1);
        emit_ret(c);
+     },
+     ""},
+    // Lists.
+    {"ListOfStorage",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       emit_list(c, 2, kFirst, 1);
+       emit_ret(c);
+     },
+     "main: word 4: make_list: register 1 holds a storage, a tensor is needed"},
+    {"ListOfAnotherType",
+     [](Encoder& c) {
+       c.emit(op::load_const{.dst = {1}, .constant = {2}});
+       emit_list(c, 2, kFirst, 1);
+       emit_ret(c);
+     },
+     "main: word 3: make_list: register 1 holds i64 of rank 2, the element is f32 of rank 2"},
+    {"ListOfTensorsForLists",
+     [](Encoder& c) {
+       emit_list(c, 2, kInput, 2);
+       emit_ret(c);
+     },
+     "main: word 0: make_list: register 0 holds a tensor, a list is needed"},
+    {"ListTooDeep",
+     [](Encoder& c) {
+       emit_list(c, 2, kNone, 3);
+       emit_ret(c);
+     },
+     "main: word 0: make_list: depth must be an immediate from 1 to 2"},
+    {"ListOfNoDepth",
+     [](Encoder& c) {
+       emit_list(c, 2, kNone, 0);
+       emit_ret(c);
+     },
+     "main: word 0: make_list: depth must be an immediate from 1 to 2"},
+    {"GetOfHugeRank",
+     [](Encoder& c) {
+       emit_list(c, 1, kNone, 1);
+       emit_get(c, 2, 1, 17);
+       emit_ret(c);
+     },
+     "main: word 6: list_get: rank must be an immediate of at most 16"},
+    {"GetOfListWithRank",
+     [](Encoder& c) {
+       emit_list(c, 1, kNone, 2);
+       emit_get(c, 2, 1, 1);
+       emit_ret(c);
+     },
+     "main: word 6: list_get: an element is a list, of rank 0"},
+    {"ListFromConstantPool",
+     [](Encoder& c) {
+       emit_list(c, 2, kNone, 1, 2);
+       emit_ret(c);
+     },
+     "main: word 0: make_list: pool \"global.constant\" holds constants only"},
+    {"ListInItself",
+     [](Encoder& c) {
+       emit_list(c, 1, kNone, 1);
+       c.emit(op::list_append{.list = {1}, .from = {0}, .element = {1}});
+       emit_ret(c);
+     },
+     "main: word 6: list_append: register 1 holds a list, a tensor is needed"},
+    {"InsertIntoTensor",
+     [](Encoder& c) {
+       c.emit(
+           op::list_insert{.list = {0}, .from = {0}, .element = {0}, .index = Int::immediate(0)});
+       emit_ret(c);
+     },
+     "main: word 0: list_insert: register 0 holds a tensor, a list is needed"},
+    {"EraseFromTensor",
+     [](Encoder& c) {
+       c.emit(op::list_erase{.list = {0}, .from = {0}, .index = Int::immediate(0)});
+       emit_ret(c);
+     },
+     "main: word 0: list_erase: register 0 holds a tensor, a list is needed"},
+    {"GetFromEmptyRegister",
+     [](Encoder& c) {
+       emit_get(c, 2, 1, 0);
+       emit_ret(c);
+     },
+     "main: word 0: list_get: register 1 is empty, a list is needed"},
+    {"SizeOfTensor",
+     [](Encoder& c) {
+       c.emit(op::list_size{.dst = {0}, .list = {0}});
+       emit_ret(c);
+     },
+     "main: word 0: list_size: register 0 holds a tensor, a list is needed"},
+    {"SizeToNoSlot",
+     [](Encoder& c) {
+       c.emit(op::list_size{.dst = {5}, .list = {0}});
+       emit_ret(c);
+     },
+     "main: word 0: list_size: slot 5 is out of range: there are 5"},
+    {"ReturnOfList",
+     [](Encoder& c) {
+       emit_list(c, 1, kNone, 1);
+       c.emit(op::ret{.values = kFirst});
+     },
+     "main: word 6: ret: register 1 holds a list, a tensor is needed"},
+    {"ListsOfDifferentDepthMeet",
+     [](Encoder& c) {
+       Encoder::Label join = c.new_label(), other = c.new_label();
+       emit_list(c, 1, kNone, 1);
+       c.emit(op::branch{.condition = Int::slot({0}),
+                         .then_to = Encoder::target(join),
+                         .else_to = Encoder::target(other)});
+       c.bind(other);
+       emit_list(c, 1, kNone, 2);
+       c.bind(join);
+       c.emit(op::list_size{.dst = {0}, .list = {1}});
+       emit_ret(c);
+     },
+     "main: word 16: list_size: register 1 holds different things on different paths, a list is "
+     "needed"},
+    {"GoodList",
+     [](Encoder& c) {
+       emit_list(c, 1, kInput, 1);
+       emit_list(c, 2, kFirst, 2);
+       emit_get(c, 1, 2, 0);
+       emit_get(c, 1, 1, 2);
+       c.emit(op::ret{.values = kFirst});
      },
      ""},
     {"EndlessLoopIsFine",

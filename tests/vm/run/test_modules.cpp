@@ -226,6 +226,20 @@ format::ModuleContents upper_contents() {
   return texts_contents(DType::kStr, code_writer);
 }
 
+format::ModuleContents sequence_contents() {
+  format::ModuleContents contents = empty_contents();
+  format::FunctionDecl main;
+  main.name = "main";
+  main.inputs = {{"xs", DType::kF32, {format::kAnyDim}, ValueKind::kSequence},
+                 {"o", DType::kF32, {format::kAnyDim}, ValueKind::kOptional}};
+  main.outputs = main.inputs;
+  main.register_count = 2;
+  CodeWriter writer;
+  main.code = writer.ret({0, 1}).take();
+  contents.functions = {main};
+  return contents;
+}
+
 Module load(format::ModuleContents contents) {
   Status status = format::verify(contents);
   Result<Module> module =

@@ -63,6 +63,8 @@ format::ModuleContents recursive_contents();
 format::ModuleContents texts_contents(DType input, CodeWriter& code);
 // The same of str: y = x in upper case.
 format::ModuleContents upper_contents();
+// main(xs: sequence of f32[?], o: optional of f32[?]) -> xs, o.
+format::ModuleContents sequence_contents();
 
 // Verifies and loads.
 Module load(format::ModuleContents contents);

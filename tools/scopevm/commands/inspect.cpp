@@ -17,7 +17,10 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string tensor_text(const format::TensorDecl& tensor) {
-  return fmt::format("{}: {}[{}]", tensor.name, name(tensor.dtype), fmt::join(tensor.dims, ", "));
+  const std::string kind =
+      tensor.kind == ValueKind::kTensor ? "" : std::string(name(tensor.kind)) + " of ";
+  return fmt::format("{}: {}{}[{}]", tensor.name, kind, name(tensor.dtype),
+                     fmt::join(tensor.dims, ", "));
 }
 
 std::string_view kind_text(format::PoolKind kind) {
@@ -87,9 +90,11 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
 
 ordered_json tensors_json(const std::vector<format::TensorDecl>& tensors) {
   ordered_json out = ordered_json::array();
-  for (const format::TensorDecl& tensor : tensors)
+  for (const format::TensorDecl& tensor : tensors) {
     out.push_back(
         {{"name", tensor.name}, {"dtype", std::string(name(tensor.dtype))}, {"dims", tensor.dims}});
+    if (tensor.kind != ValueKind::kTensor) out.back()["kind"] = std::string(name(tensor.kind));
+  }
   return out;
 }
 

@@ -56,7 +56,7 @@ Result<Plan> make_plan(const RunOptions& options) {
   SCOPEVM_RETURN_IF_ERROR(check_given_once("input", plan.inputs));
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, assignments(options.outputs));
   for (const NamedText& input : plan.inputs)
-    if (input.text.starts_with(kRandom))
+    if (input.text.starts_with(kRandom) && input.text.find(',') == std::string::npos)
       if (auto request = parse_random(input.text.substr(kRandom.size())); !request.is_ok())
         return std::move(request).status();
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits, assignments(options.limits));
@@ -76,6 +76,14 @@ Result<Tensor> make_texts(std::string_view list, size_t rank) {
   return Tensor::from_texts(std::vector<std::string_view>(texts.begin(), texts.end()), dims);
 }
 
+constexpr std::string_view kNoValue = "none";
+
+ValueKind kind_of(const std::string& input, const Signature& signature) {
+  // A name that the module does not have is reported when the input is set.
+  const auto declared = std::ranges::find(signature.inputs, input, &TensorSignature::name);
+  return declared == signature.inputs.end() ? ValueKind::kTensor : declared->kind;
+}
+
 Result<Tensor> make_input(const NamedText& input, const Signature& signature, uint64_t seed) {
   const bool is_text = input.text.starts_with(kText);
   if (!is_text && !input.text.starts_with(kRandom)) return read_npy(input.text);
@@ -91,11 +99,51 @@ Result<Tensor> make_input(const NamedText& input, const Signature& signature, ui
   return random_tensor(dtype, request, seed);
 }
 
+// The elements, between commas; no text, no elements.
+Result<std::vector<Tensor>> make_sequence(const NamedText& input, const Signature& signature,
+                                          uint64_t& seed) {
+  std::vector<Tensor> elements;
+  for (size_t at = 0; at < input.text.size();) {
+    const size_t end = std::min(input.text.find(',', at), input.text.size());
+    SCOPEVM_ASSIGN_OR_RETURN(
+        Tensor element,
+        make_input({input.name, input.text.substr(at, end - at)}, signature, seed++));
+    elements.push_back(std::move(element));
+    at = end + 1;
+  }
+  return elements;
+}
+
 Status set_inputs(Call& call, const Plan& plan, const Signature& signature, uint64_t seed) {
   for (const NamedText& input : plan.inputs) {
+    const ValueKind kind = kind_of(input.name, signature);
+    if (is_optional(kind) && input.text == kNoValue) {
+      SCOPEVM_RETURN_IF_ERROR(call.set_no_value(input.name));
+      continue;
+    }
+    if (kind == ValueKind::kSequence || kind == ValueKind::kOptionalSequence) {
+      SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> elements, make_sequence(input, signature, seed));
+      SCOPEVM_RETURN_IF_ERROR(call.set_sequence(input.name, std::move(elements)));
+      continue;
+    }
     SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
     SCOPEVM_RETURN_IF_ERROR(call.set_input(input.name, std::move(tensor)));
   }
+  return {};
+}
+
+// A tensor to the file. The elements of a sequence or an optional to FILE.0.npy, FILE.1.npy, ...
+Status write_output(const Call& call, const NamedText& output, const Signature& signature) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, call.output(output.name));
+  const auto declared = std::ranges::find(signature.outputs, output.name, &TensorSignature::name);
+  if (declared->kind == ValueKind::kTensor) return write_npy(output.text, tensor);
+  constexpr std::string_view kSuffix = ".npy";
+  std::string stem = output.text;
+  if (stem.ends_with(kSuffix)) stem.resize(stem.size() - kSuffix.size());
+  SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(output.name));
+  for (size_t i = 0; i < elements.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(
+        write_npy(stem + "." + std::to_string(i) + std::string(kSuffix), elements[i]));
   return {};
 }
 
@@ -115,15 +163,17 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
     SCOPEVM_RETURN_IF_ERROR(call.run(call_options));
     report.latency_ns.push_back(call.stats().latency_ns);
   }
-  for (const NamedText& output : plan.outputs) {
-    SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, call.output(output.name));
-    SCOPEVM_RETURN_IF_ERROR(write_npy(output.text, tensor));
-  }
+  for (const NamedText& output : plan.outputs)
+    SCOPEVM_RETURN_IF_ERROR(write_output(call, output, module.signature()));
   if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(trace.write(options.trace));
   const std::vector<ScopeUse> memory = concerned_scopes(call.stats());
   report.signature = &module.signature();
-  report.outputs = call.outputs();
   report.function = call.stats().function;
+  for (size_t i = 0; i < call.outputs().size(); ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const bool has_value, call.has_value(i));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(i));
+    report.outputs.push_back({has_value, elements});
+  }
   report.memory = memory;
   report.has_stats = options.stats;
   options.json ? print_json(report) : print_text(report);

@@ -36,13 +36,38 @@ Latency summarise(std::vector<int64_t> latency_ns) {
 
 }  // namespace
 
+namespace {
+
+void print_tensor(const Tensor& output) {
+  fmt::print("{}", shape_text(output));
+  const int64_t shown = std::min(output.element_count(), kShownElements);
+  for (int64_t e = 0; e < shown; ++e) fmt::print(" {}", element_text(output, e));
+  fmt::print("{}\n", shown < output.element_count() ? " ..." : "");
+}
+
+nlohmann::ordered_json json_of(const Tensor& tensor) {
+  return {{"dtype", std::string(name(tensor.dtype()))},
+          {"shape", std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end())}};
+}
+
+}  // namespace
+
 void print_text(const RunReport& report) {
   for (size_t i = 0; i < report.outputs.size(); ++i) {
-    const Tensor& output = report.outputs[i];
-    fmt::print("{}: {}", report.signature->outputs[i].name, shape_text(output));
-    const int64_t shown = std::min(output.element_count(), kShownElements);
-    for (int64_t e = 0; e < shown; ++e) fmt::print(" {}", element_text(output, e));
-    fmt::print("{}\n", shown < output.element_count() ? " ..." : "");
+    const TensorSignature& signature = report.signature->outputs[i];
+    const RunOutput& output = report.outputs[i];
+    if (signature.kind == ValueKind::kTensor) {
+      fmt::print("{}: ", signature.name);
+      print_tensor(output.elements[0]);
+    } else if (!output.has_value) {
+      fmt::print("{}: no value\n", signature.name);
+    } else {
+      fmt::print("{}: {} of {}\n", signature.name, name(signature.kind), output.elements.size());
+      for (size_t e = 0; e < output.elements.size(); ++e) {
+        fmt::print("  {}: ", e);
+        print_tensor(output.elements[e]);
+      }
+    }
   }
   if (!report.has_stats) return;
   const Latency latency = summarise(report.latency_ns);
@@ -66,11 +91,18 @@ void print_json(const RunReport& report) {
   out["function"] = std::string(report.function);
   out["outputs"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < report.outputs.size(); ++i) {
-    const Tensor& output = report.outputs[i];
-    out["outputs"].push_back(
-        {{"name", report.signature->outputs[i].name},
-         {"dtype", std::string(name(output.dtype()))},
-         {"shape", std::vector<int64_t>(output.dims().begin(), output.dims().end())}});
+    const TensorSignature& signature = report.signature->outputs[i];
+    const RunOutput& output = report.outputs[i];
+    nlohmann::ordered_json line = {{"name", signature.name}};
+    if (signature.kind == ValueKind::kTensor) {
+      line.update(json_of(output.elements[0]));
+    } else {
+      line["kind"] = std::string(name(signature.kind));
+      line["has_value"] = output.has_value;
+      line["elements"] = nlohmann::ordered_json::array();
+      for (const Tensor& element : output.elements) line["elements"].push_back(json_of(element));
+    }
+    out["outputs"].push_back(std::move(line));
   }
   out["memory"] = nlohmann::ordered_json::array();
   for (const ScopeUse& use : report.memory)

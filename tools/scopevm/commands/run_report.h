@@ -10,9 +10,14 @@
 
 namespace scopevm::tool {
 
+struct RunOutput {
+  bool has_value = true;
+  std::span<const Tensor> elements;  // of a tensor: itself
+};
+
 struct RunReport {
   const Signature* signature = nullptr;
-  std::span<const Tensor> outputs;   // of the last run
+  std::vector<RunOutput> outputs;    // of the last run
   int64_t load_ns = 0;               // module loaded, session created
   std::vector<int64_t> latency_ns;   // one per run
   std::string_view function;         // that the last run entered

@@ -6,6 +6,7 @@
 //   slot(n)          s12
 //   dtype(d)         f32
 //   choice(e, names) one of the names, indexed by the enumerator
+//   optional_choice(e, names)   likewise; nothing for the first
 //   flag(b, w)       the word, or nothing
 //   strings(v), numbers(v)   [a, b]
 #pragma once
@@ -17,6 +18,9 @@
 namespace scopevm::format::text {
 
 inline constexpr std::string_view kPoolKindNames[] = {"heap", "arena", "stack", "constant"};
+
+inline constexpr std::string_view kValueKindNames[] = {"tensor", "sequence", "optional",
+                                                       "optional_sequence", "closure"};
 
 template <typename V, typename Device>
 void visit_device(V& v, Device& device) {
@@ -87,9 +91,11 @@ void visit_variant(V& v, Variant& variant) {
   v.number(variant.function);
 }
 
+// The kind stands where it is not a tensor: input "xs" sequence f32 ["?", "4"].
 template <typename V, typename Tensor>
 void visit_tensor(V& v, Tensor& tensor) {
   v.string(tensor.name);
+  v.optional_choice(tensor.kind, kValueKindNames);
   v.dtype(tensor.dtype);
   v.strings(tensor.dims);
 }

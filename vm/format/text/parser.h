@@ -79,6 +79,11 @@ class Parser {
     for (std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
     fail_expected("one of " + all);
   }
+  template <typename Enum, size_t kCount>
+  void optional_choice(Enum& value, const std::string_view (&names)[kCount]) {
+    for (size_t i = 1; i < kCount; ++i)
+      if (accept_word(names[i])) value = static_cast<Enum>(i);
+  }
   void flag(bool& value, std::string_view name) { value = accept_word(name); }
   void strings(std::vector<std::string>& values) {
     list(values, [this](std::string& value) { string(value); });

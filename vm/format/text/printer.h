@@ -36,6 +36,10 @@ class Printer {
   void choice(const Enum& value, const std::string_view (&names)[kCount]) {
     word(names[static_cast<size_t>(value)]);
   }
+  template <typename Enum, size_t kCount>
+  void optional_choice(const Enum& value, const std::string_view (&names)[kCount]) {
+    if (static_cast<size_t>(value) != 0) choice(value, names);
+  }
   void flag(const bool& value, std::string_view name) {
     if (value) word(name);
   }

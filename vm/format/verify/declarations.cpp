@@ -124,6 +124,8 @@ bool is_expression(const std::string& dim) {
 Status verify_tensor(const TensorDecl& tensor) {
   if (static_cast<int>(tensor.dtype) >= kDTypeCount)
     return invalid(quoted(tensor.name) + ": element type is not known");
+  if (static_cast<int>(tensor.kind) >= kValueKindCount)
+    return invalid(quoted(tensor.name) + ": kind of value is not known");
   for (const std::string& dim : tensor.dims)
     if (dim.empty() || dim.size() > kMaxDimText)
       return invalid(quoted(tensor.name) + ": dim text of " + std::to_string(dim.size()) +
@@ -148,13 +150,26 @@ Status verify_signature(const FunctionDecl& function) {
     SCOPEVM_RETURN_IF_ERROR(verify_tensor(input).with_context("input"));
     if (!names.insert(input.name).second)
       return invalid("input " + quoted(input.name) + ": a second one of this name");
-    for (const std::string& dim : input.dims)
+    for (const std::string& dim : input.dims) {
+      if (input.kind != ValueKind::kTensor) {
+        bool is_any = dim == kAnyDim || (dim == kAnyDims && input.dims.size() == 1);
+        if (!is_any && !is_dim_number(dim))
+          return invalid("input " + quoted(input.name) + ": dim " + quoted(dim) +
+                         " of its elements is neither a number nor \"?\"");
+        continue;
+      }
       if (!is_dim_number(dim) && !symbols.contains(dim) && !is_expression(dim))
         return invalid("input " + quoted(input.name) + ": dim " + quoted(dim) +
                        " is neither a number nor a declared dimension, nor an expression");
+    }
   }
   for (const TensorDecl& output : function.outputs)
     SCOPEVM_RETURN_IF_ERROR(verify_tensor(output).with_context("output"));
+  if (function.name != "main") return {};
+  for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
+    for (const TensorDecl& value : *values)
+      if (value.kind == ValueKind::kClosure)
+        return invalid(quoted(value.name) + ": callers of the module have no closures");
   return {};
 }
 
@@ -184,10 +199,12 @@ Status verify_functions(const ModuleContents& module) {
   return names.contains("main") ? Status() : invalid("module has no function \"main\"");
 }
 
-// Callers see main's signature, whichever function runs: names, element types and ranks agree.
+// Callers see main's signature, whichever function runs: names, kinds, element types and ranks
+// agree.
 bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
   return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
-    return x.name == y.name && x.dtype == y.dtype && x.dims.size() == y.dims.size();
+    return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype &&
+           x.dims.size() == y.dims.size();
   });
 }
 

@@ -25,6 +25,16 @@ namespace op = isa::op;
 constexpr uint64_t kMaxStates = uint64_t{1} << 22;  // blocks times registers
 constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // instructions visited and registers merged
 
+bool is_value(Kind kind) {
+  return kind == Kind::kStorage || kind == Kind::kTensor || kind == Kind::kList ||
+         kind == Kind::kClosure;
+}
+
+RegisterState state_of(const TensorDecl& decl) {
+  if (decl.kind == ValueKind::kClosure) return closure_state();
+  return declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()), list_depth(decl.kind));
+}
+
 // The effect of each opcode on the registers.
 class Transfer {
  public:
@@ -37,18 +47,23 @@ class Transfer {
   Status expect(const State& state, RegisterIndex reg, Kind kind) const {
     const RegisterState& held = state[reg.value];
     if (held.kind == kind) return {};
+    const char* needed = kind == Kind::kStorage   ? "storage"
+                         : kind == Kind::kTensor  ? "tensor"
+                         : kind == Kind::kClosure ? "closure"
+                                                  : "list";
     return invalid("register " + std::to_string(reg.value) + " " + describe(held.kind) + ", a " +
-                   (kind == Kind::kStorage ? "storage" : "tensor") + " is needed");
+                   needed + " is needed");
   }
 
-  // A tensor of the declared element type and rank.
-  Status expect(const State& state, RegisterIndex reg, const TensorDecl& decl) const {
-    SCOPEVM_RETURN_IF_ERROR(expect(state, reg, Kind::kTensor));
+  // What registers, arguments and elements of lists may hold alike.
+  Status expect_value(const State& state, RegisterIndex reg, const RegisterState& expected,
+                      const std::string& what) const {
+    SCOPEVM_RETURN_IF_ERROR(expect(state, reg, expected.kind));
     const RegisterState& held = state[reg.value];
-    if (held.dtype == decl.dtype && held.rank == decl.dims.size()) return {};
-    return invalid("register " + std::to_string(reg.value) + " holds " +
-                   type_text(held.dtype, held.rank) + ", \"" + decl.name + "\" is " +
-                   type_text(decl.dtype, decl.dims.size()));
+    if (held.dtype == expected.dtype && held.rank == expected.rank && held.depth == expected.depth)
+      return {};
+    return invalid("register " + std::to_string(reg.value) + " holds " + type_text(held) + ", " +
+                   what + " is " + type_text(expected));
   }
 
   static Status check_written(RegisterIndex reg, const RegisterState& held) {
@@ -57,8 +72,16 @@ class Transfer {
                    " holds a constant or an input, which is never written");
   }
 
-  static std::string type_text(DType dtype, uint64_t rank) {
-    return std::string(name(dtype)) + " of rank " + std::to_string(rank);
+  // A value of the declared kind, element type and rank.
+  Status expect(const State& state, RegisterIndex reg, const TensorDecl& decl) const {
+    return expect_value(state, reg, state_of(decl), "\"" + decl.name + "\"");
+  }
+
+  static std::string type_text(const RegisterState& state) {
+    std::string text;
+    for (uint32_t i = 0; i < state.depth; ++i) text += "list of ";
+    text += name(state.dtype);
+    return state.depth > 0 ? text : text + " of rank " + std::to_string(state.rank);
   }
 
   // Dims known now do not take more than `bytes`, unless that is unknown (-1).
@@ -83,6 +106,13 @@ class Transfer {
   Status launch(const op::launch& in, const State& state) const;
   Status shape_function(const op::shape_function& in, const State& state) const;
   Status call(const op::call& in, State& state) const;
+  Status make_closure(const op::make_closure& in, State& state) const;
+  Status call_closure(const op::call_closure& in, State& state) const;
+  Status expect_element(const State& state, RegisterIndex element, DType dtype,
+                        uint32_t depth) const;
+  Status make_list(const op::make_list& in, State& state) const;
+  Status list_get(const op::list_get& in, State& state) const;
+  Status list_insert(RegisterIndex list, RegisterIndex element, const State& state) const;
 
   const ModuleContents& module_;
   const FunctionDecl& function_;
@@ -173,12 +203,65 @@ Status Transfer::call(const op::call& in, State& state) const {
   for (uint32_t i = 0; i < in.arguments.size(); ++i)
     SCOPEVM_RETURN_IF_ERROR(expect(state, in.arguments[i], callee.inputs[i]));
   for (uint32_t i = 0; i < in.results.size(); ++i) {
-    const TensorDecl& output = callee.outputs[i];
     // A callee may return its argument or a constant.
-    state[in.results[i].value] = {Kind::kTensor, output.dtype, true,
-                                  static_cast<uint32_t>(output.dims.size())};
+    state[in.results[i].value] = state_of(callee.outputs[i]);
   }
   return {};
+}
+
+Status Transfer::make_closure(const op::make_closure& in, State& state) const {
+  const FunctionDecl& callee = module_.functions[in.callee.value];
+  for (uint32_t i = 0; i < in.captured.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(expect(state, in.captured[i], callee.inputs[i]));
+  state[in.dst.value] = closure_state();
+  return {};
+}
+
+// Which function it is, and whether that takes these arguments and gives these results, only the
+// call knows.
+Status Transfer::call_closure(const op::call_closure& in, State& state) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(state, in.closure, Kind::kClosure));
+  for (uint32_t i = 0; i < in.arguments.size(); ++i)
+    if (state[in.arguments[i].value].kind != Kind::kClosure)
+      SCOPEVM_RETURN_IF_ERROR(expect(state, in.arguments[i], Kind::kTensor));
+  for (uint32_t i = 0; i < in.results.size(); ++i) {
+    const isa::ValueType type = isa::ValueType::from_word(in.types[i].bits);
+    state[in.results[i].value] =
+        type.is_closure ? closure_state() : declared_state(type.dtype, type.rank, 0);
+  }
+  return {};
+}
+
+Status Transfer::expect_element(const State& state, RegisterIndex element, DType dtype,
+                                uint32_t depth) const {
+  // Of a tensor, any rank is right: its own.
+  return expect_value(state, element, declared_state(dtype, state[element.value].rank, depth),
+                      "the element");
+}
+
+Status Transfer::make_list(const op::make_list& in, State& state) const {
+  if (in.depth.is_slot() || in.depth.bits < 1 || in.depth.bits > kMaxListDepth)
+    return invalid("depth must be an immediate from 1 to " + std::to_string(kMaxListDepth));
+  for (uint32_t i = 0; i < in.elements.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(expect_element(state, in.elements[i], in.dtype, in.depth.bits - 1));
+  state[in.dst.value] = declared_state(in.dtype, 0, in.depth.bits);
+  return {};
+}
+
+Status Transfer::list_get(const op::list_get& in, State& state) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(state, in.list, Kind::kList));
+  if (in.rank.is_slot() || in.rank.bits > kMaxElementRank)
+    return invalid("rank must be an immediate of at most " + std::to_string(kMaxElementRank));
+  const RegisterState& list = state[in.list.value];
+  if (list.depth > 1 && in.rank.bits != 0) return invalid("an element is a list, of rank 0");
+  state[in.dst.value] = declared_state(list.dtype, in.rank.bits, list.depth - 1);
+  return {};
+}
+
+Status Transfer::list_insert(RegisterIndex list, RegisterIndex element, const State& state) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(state, list, Kind::kList));
+  const RegisterState& held = state[list.value];
+  return expect_element(state, element, held.dtype, held.depth - 1);
 }
 
 Status Transfer::apply(const Instruction& in, State& state) const {
@@ -199,6 +282,10 @@ Status Transfer::apply(const Instruction& in, State& state) const {
     }
     case Opcode::call:
       return call(decode<op::call>(at), state);
+    case Opcode::make_closure:
+      return make_closure(decode<op::make_closure>(at), state);
+    case Opcode::call_closure:
+      return call_closure(decode<op::call_closure>(at), state);
     case Opcode::alloc_storage: {
       auto alloc = decode<op::alloc_storage>(at);
       state[alloc.dst.value] = {Kind::kStorage,
@@ -215,7 +302,7 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       return alloc_view(decode<op::alloc_view>(at), state);
     case Opcode::kill: {
       RegisterState& held = state[decode<op::kill>(at).value.value];
-      if (held.kind != Kind::kStorage && held.kind != Kind::kTensor)
+      if (!is_value(held.kind))
         return invalid("register " + std::to_string(at[1]) + " " + describe(held.kind));
       held = {};
       return {};
@@ -263,7 +350,7 @@ Status Transfer::apply(const Instruction& in, State& state) const {
     case Opcode::move: {
       auto move = decode<op::move>(at);
       const RegisterState& held = state[move.from.value];
-      if (held.kind != Kind::kStorage && held.kind != Kind::kTensor)
+      if (!is_value(held.kind))
         return invalid("register " + std::to_string(move.from.value) + " " + describe(held.kind));
       state[move.dst.value] = held;
       return {};
@@ -276,6 +363,22 @@ Status Transfer::apply(const Instruction& in, State& state) const {
                                constant.pool, static_cast<int64_t>(constant.bytes.size)};
       return {};
     }
+    case Opcode::make_list:
+      return make_list(decode<op::make_list>(at), state);
+    case Opcode::list_get:
+      return list_get(decode<op::list_get>(at), state);
+    case Opcode::list_insert: {
+      auto insert = decode<op::list_insert>(at);
+      return list_insert(insert.list, insert.element, state);
+    }
+    case Opcode::list_append: {
+      auto append = decode<op::list_append>(at);
+      return list_insert(append.list, append.element, state);
+    }
+    case Opcode::list_erase:
+      return expect(state, decode<op::list_erase>(at).list, Kind::kList);
+    case Opcode::list_size:
+      return expect(state, decode<op::list_size>(at).list, Kind::kList);
   }
   return invalid("opcode is not known to the verifier");
 }
@@ -291,8 +394,7 @@ class FlowVerifier {
     if (blocks_.size() * uint64_t{function_.register_count} > kMaxStates) return too_large();
     State entry(function_.register_count);
     for (size_t i = 0; i < function_.inputs.size(); ++i) {
-      const TensorDecl& input = function_.inputs[i];
-      entry[i] = {Kind::kTensor, input.dtype, true, static_cast<uint32_t>(input.dims.size())};
+      entry[i] = state_of(function_.inputs[i]);
     }
     SCOPEVM_RETURN_IF_ERROR(reach(0, entry));
     while (!pending_.empty()) {

@@ -97,6 +97,29 @@ class InstructionVerifier {
     return invalid(std::to_string(count) + " " + what + ", expected " + std::to_string(expected));
   }
 
+  Status check_pool(isa::PoolIndex index) const {
+    const PoolDecl& pool = module_.pools[index.value];
+    if (pool.kind != PoolKind::kConstant) return {};
+    return invalid("pool \"" + pool.scope + "\" holds constants only");
+  }
+
+  // What a closure keeps are tensors, so that none nests in another; what it takes and gives is
+  // known by its kind, element type and rank.
+  Status closure(const op::make_closure& in) const {
+    SCOPEVM_RETURN_IF_ERROR(check_pool(in.from));
+    const FunctionDecl& callee = module_.functions[in.callee.value];
+    if (in.captured.size() > callee.inputs.size())
+      return invalid(std::to_string(in.captured.size()) + " captured, \"" + callee.name +
+                     "\" takes " + std::to_string(callee.inputs.size()));
+    for (uint32_t i = 0; i < in.captured.size(); ++i)
+      if (callee.inputs[i].kind != ValueKind::kTensor)
+        return invalid("\"" + callee.inputs[i].name + "\" is no tensor");
+    for (const std::vector<TensorDecl>* values : {&callee.inputs, &callee.outputs})
+      for (const TensorDecl& value : *values)
+        if (list_depth(value.kind) > 0) return invalid("\"" + value.name + "\" is a list");
+    return {};
+  }
+
   Status relations(const Instruction& in) const {
     const uint32_t* at = &function_.code[in.start];
     switch (in.row->opcode) {
@@ -109,11 +132,17 @@ class InstructionVerifier {
             check_count("arguments", call.arguments.size(), callee.inputs.size()));
         return check_count("results", call.results.size(), callee.outputs.size());
       }
-      case Opcode::alloc_storage: {
-        const PoolDecl& pool = module_.pools[decode<op::alloc_storage>(at).from.value];
-        if (pool.kind != PoolKind::kConstant) return {};
-        return invalid("pool \"" + pool.scope + "\" holds constants only");
+      case Opcode::make_closure:
+        return closure(decode<op::make_closure>(at));
+      case Opcode::call_closure: {
+        auto call = decode<op::call_closure>(at);
+        for (uint32_t i = 0; i < call.types.size(); ++i)
+          if (!isa::ValueType::is_valid(call.types[i].bits, kMaxElementRank))
+            return invalid("types: " + std::to_string(call.types[i].bits) + " is none");
+        return check_count("results", call.results.size(), call.types.size());
       }
+      case Opcode::alloc_storage:
+        return check_pool(decode<op::alloc_storage>(at).from);
       case Opcode::launch: {
         auto launch = decode<op::launch>(at);
         const KernelDecl& kernel = module_.kernels[launch.kernel.value];
@@ -137,11 +166,18 @@ class InstructionVerifier {
         return check_index("slot", decode<op::set_slot>(at).dst.value, function_.slot_count);
       case Opcode::add_slot:
         return check_index("slot", decode<op::add_slot>(at).dst.value, function_.slot_count);
-      case Opcode::grow_storage: {
-        const PoolDecl& pool = module_.pools[decode<op::grow_storage>(at).from.value];
-        if (pool.kind != PoolKind::kConstant) return {};
-        return invalid("pool \"" + pool.scope + "\" holds constants only");
-      }
+      case Opcode::grow_storage:
+        return check_pool(decode<op::grow_storage>(at).from);
+      case Opcode::make_list:
+        return check_pool(decode<op::make_list>(at).from);
+      case Opcode::list_insert:
+        return check_pool(decode<op::list_insert>(at).from);
+      case Opcode::list_append:
+        return check_pool(decode<op::list_append>(at).from);
+      case Opcode::list_erase:
+        return check_pool(decode<op::list_erase>(at).from);
+      case Opcode::list_size:
+        return check_index("slot", decode<op::list_size>(at).dst.value, function_.slot_count);
       default:
         return {};
     }

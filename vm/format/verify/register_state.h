@@ -10,18 +10,37 @@
 namespace scopevm::format {
 
 struct RegisterState {
-  enum class Kind : uint8_t { kEmpty, kStorage, kTensor, kConflict };
+  enum class Kind : uint8_t { kEmpty, kStorage, kTensor, kList, kClosure, kConflict };
   static constexpr uint32_t kUnknownPool = UINT32_MAX;
 
   Kind kind = Kind::kEmpty;
-  DType dtype = DType::kU8;      // of a tensor
-  bool is_read_only = false;     // a constant or an input, or a view of one
+  DType dtype = DType::kU8;      // of a tensor, or of those in a list
+  bool is_read_only = false;     // a constant, an input or a list's element, or a view of one
   uint32_t rank = 0;             // of a tensor
   uint32_t pool = kUnknownPool;  // the callers' tensors and callees' results may lie anywhere
   int64_t bytes = -1;            // -1: known only to the request
+  uint32_t depth = 0;            // of a list: 1 of tensors, 2 of lists of tensors
 
   friend bool operator==(const RegisterState&, const RegisterState&) = default;
 };
+
+// What a value of a declared kind is, when nothing else is known of it.
+inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth) {
+  RegisterState state;
+  state.kind = depth == 0 ? RegisterState::Kind::kTensor : RegisterState::Kind::kList;
+  state.dtype = dtype;
+  state.is_read_only = true;
+  state.rank = depth == 0 ? rank : 0;  // elements may have any
+  state.depth = depth;
+  return state;
+}
+
+inline RegisterState closure_state() {
+  RegisterState state;
+  state.kind = RegisterState::Kind::kClosure;
+  state.is_read_only = true;
+  return state;
+}
 
 inline std::string describe(RegisterState::Kind kind) {
   switch (kind) {
@@ -31,6 +50,10 @@ inline std::string describe(RegisterState::Kind kind) {
       return "holds a storage";
     case RegisterState::Kind::kTensor:
       return "holds a tensor";
+    case RegisterState::Kind::kList:
+      return "holds a list";
+    case RegisterState::Kind::kClosure:
+      return "holds a closure";
     case RegisterState::Kind::kConflict:
       return "holds different things on different paths";
   }
@@ -45,7 +68,8 @@ inline RegisterState merge(const RegisterState& a, const RegisterState& b) {
   if (a.kind != b.kind || a.kind == Kind::kConflict) return conflict;
   bool places_differ = a.pool != b.pool && a.pool != RegisterState::kUnknownPool &&
                        b.pool != RegisterState::kUnknownPool;
-  if (a.dtype != b.dtype || a.rank != b.rank || places_differ) return conflict;
+  if (a.dtype != b.dtype || a.rank != b.rank || a.depth != b.depth || places_differ)
+    return conflict;
   RegisterState both = a;
   both.is_read_only = a.is_read_only || b.is_read_only;
   if (a.pool != b.pool) both.pool = RegisterState::kUnknownPool;

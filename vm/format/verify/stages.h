@@ -22,6 +22,11 @@ Result<std::vector<uint32_t>> verify_instructions(const ModuleContents& module,
 Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
                    const std::vector<uint32_t>& starts);
 
+// Optionals of sequences; nothing nests deeper.
+inline constexpr uint32_t kMaxListDepth = 2;
+// As of tensors (include/scopevm/tensor.h).
+inline constexpr uint32_t kMaxElementRank = 16;
+
 inline Status invalid(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
 
 // Fails with "WHAT INDEX is out of range: there are COUNT" unless index < count.

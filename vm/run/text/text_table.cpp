@@ -7,6 +7,7 @@
 #include <string>
 
 #include "vm/run/allocation.h"
+#include "vm/run/bound_session.h"
 #include "vm/run/call_context.h"
 
 namespace scopevm::vm {
@@ -21,16 +22,18 @@ constexpr int64_t kChunk = int64_t{16} << 10;
 
 }  // namespace
 
-void TextTable::begin(const ModuleTexts& module, CallContext& context, ScopeMemory& memory,
-                      int32_t pool) {
+void TextTable::begin(BoundSession& session, CallContext& context) {
   *this = TextTable();
-  module_ = &module;
+  module_ = &session.module().texts();
   context_ = &context;
-  memory_ = &memory;
-  pool_ = pool;
+  const std::optional<uint32_t> heap = session.module().heap_pool();
+  if (!heap) return;
+  memory_ = &session.pool(*heap);
+  pool_ = static_cast<int32_t>(*heap);
 }
 
 Result<Storage*> TextTable::allocate(int64_t bytes) {
+  if (memory_ == nullptr) return Status(StatusCode::kInvalidModel, "no pool to keep texts in");
   Storage* storage = nullptr;
   const ScopeMemory::Outcome outcome = memory_->allocate(bytes, &storage);
   if (outcome != ScopeMemory::Outcome::kOk)
@@ -47,6 +50,7 @@ void TextTable::release(Storage* storage) {
 }
 
 void TextTable::record_bounds() const {
+  if (memory_ == nullptr) return;
   PoolAccount& account = context_->pools()[static_cast<size_t>(pool_)];
   account.bound_bytes += peak_bytes_;
   account.lower_bound_bytes += peak_bytes_;

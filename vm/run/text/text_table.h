@@ -16,15 +16,15 @@
 
 namespace scopevm::vm {
 
+class BoundSession;
 class CallContext;
 
 class TextTable {
  public:
-  // Forgets the texts of the last call, whose storages are gone. `module` must outlive this one.
-  void begin(const ModuleTexts& module, CallContext& context, runtime::ScopeMemory& memory,
-             int32_t pool);
+  // Forgets the texts of the last call, whose storages are gone.
+  void begin(BoundSession& session, CallContext& context);
 
-  // Errors: kOutOfMemory, kResourceLimit.
+  // Errors: kOutOfMemory, kResourceLimit, kInvalidModel where the module has no heap.
   Result<int32_t> id_of(std::string_view text);
 
   // Empty where there is no such id: ids are what kernels wrote.
@@ -52,7 +52,7 @@ class TextTable {
 
   const ModuleTexts* module_ = nullptr;
   CallContext* context_ = nullptr;
-  runtime::ScopeMemory* memory_ = nullptr;
+  runtime::ScopeMemory* memory_ = nullptr;  // null: the module has no heap
   int32_t pool_ = 0;
   int64_t live_bytes_ = 0;
   int64_t peak_bytes_ = 0;

@@ -163,7 +163,7 @@ class Attention {
                            .first_row = e_.index(0)};
     emit_scores(operands);
     e_.loop(e_.index(0), e_.sub(last_row, first_row_), 1, [&](Value row) { emit_softmax(row); });
-    emit_product(operands, e_.mul(e_.mul(batch, launch_[rows_]), launch_[columns_]));
+    emit_results(operands, e_.mul(e_.mul(batch, launch_[rows_]), launch_[columns_]));
   }
 
   // Column k of row r of the block, where the second product finds it.
@@ -174,27 +174,34 @@ class Attention {
     return e_.add(start_of(score_rows_), e_.add(e_.mul(slot, kRowStride), within));
   }
 
+  // The rows times every panel.
+  void emit_product(BlockOperands operands, Value all_panels, Value panels, Value columns,
+                    TakeSums take) {
+    e_.loop(e_.index(0), panels, 1, [&](Value panel) {
+      operands.b_at = panel_start(all_panels, panel, operands.depth);
+      operands.first_column = e_.mul(panel, kPanelColumns);
+      operands.columns = columns_of_panel(columns, operands.first_column);
+      emit_block(e_, target(), operands, take);
+    });
+  }
+
   void emit_scores(BlockOperands operands) {
     operands.a_at = start_of(query_rows_);
     operands.depth = launch_[depth_];
     operands.depth_blocks = launch_[depth_blocks_];
-    e_.loop(e_.index(0), launch_[panels_], 1, [&](Value panel) {
-      operands.b_at = panel_start(start_of(key_panels_), panel, launch_[depth_]);
-      operands.first_column = e_.mul(panel, kPanelColumns);
-      operands.columns = columns_of_panel(launch_[length_], operands.first_column);
-      emit_block(e_, target(), operands,
+    emit_product(operands, start_of(key_panels_), launch_[panels_], launch_[length_],
                  [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
                    auto values = epilogue_.evaluate(e_, launch_, sums, row, column, lanes, mask);
-                   store(values[fused_.score], score_at(e_.sub(row, first_row_), column), mask);
+                   Value at = score_at(e_.sub(row, first_row_), column);
+                   store(values[fused_.score], scratch_, at, mask);
                  });
-    });
   }
 
-  void store(Value value, Value position, Value mask) {
+  void store(Value value, Launch::Buffer to, Value position, Value mask) {
     if (mask)
-      e_.store_masked(value, launch_[scratch_], position, mask);
+      e_.store_masked(value, launch_[to], position, mask);
     else
-      e_.store(value, launch_[scratch_], position);
+      e_.store(value, launch_[to], position);
   }
 
   Term term(Value value) { return Term(e_.builder, e_.location, value); }
@@ -235,7 +242,7 @@ class Attention {
     Value sums = fold_row(row, zero.value, [&](Value at, Value x, Value mask, Value carried) {
       Term power = exp_f32(term(x) - top);
       if (mask) power = choose(term(mask), power, zero);
-      store(power.value, at, mask);
+      store(power.value, scratch_, at, mask);
       return (term(carried) + power).value;
     });
     Term sum = term(across(mlir::vector::CombiningKind::ADD, sums));
@@ -244,26 +251,18 @@ class Attention {
              e_.add(start_of(by_), row));
   }
 
-  void emit_product(BlockOperands operands, Value result_start) {
+  void emit_results(BlockOperands operands, Value result_start) {
     operands.a_at = start_of(score_rows_);
     operands.depth = launch_[length_];
     operands.depth_blocks = launch_[length_blocks_];
-    e_.loop(e_.index(0), launch_[product_panels_], 1, [&](Value panel) {
-      operands.b_at = panel_start(start_of(value_panels_), panel, launch_[length_]);
-      operands.first_column = e_.mul(panel, kPanelColumns);
-      operands.columns = columns_of_panel(launch_[columns_], operands.first_column);
-      emit_block(
-          e_, target(), operands,
-          [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
-            Value by = e_.load(launch_[scratch_], e_.add(start_of(by_), e_.sub(row, first_row_)));
-            Term y = term(sums) * term(e_.splat(by, e_.f32(lanes)));
-            Value position = e_.add(result_start, e_.add(e_.mul(row, launch_[columns_]), column));
-            if (mask)
-              e_.store_masked(y.value, launch_[result_], position, mask);
-            else
-              e_.store(y.value, launch_[result_], position);
-          });
-    });
+    emit_product(operands, start_of(value_panels_), launch_[product_panels_], launch_[columns_],
+                 [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
+                   Value by =
+                       e_.load(launch_[scratch_], e_.add(start_of(by_), e_.sub(row, first_row_)));
+                   Term y = term(sums) * term(e_.splat(by, e_.f32(lanes)));
+                   Value at = e_.add(result_start, e_.add(e_.mul(row, launch_[columns_]), column));
+                   store(y.value, result_, at, mask);
+                 });
   }
 
   const Target& target() { return context_.kernels().target(); }

@@ -1,7 +1,7 @@
 // f32 image convolutions: for each image and group, out[rows, positions] = w[rows, depth] *
-// unfolded[depth, positions], where depth = kernel * channels. Weights are packed at compile time;
-// a panel of 32 positions is unfolded into scratch just before it is used, so the unfolded image
-// never exists as a whole.
+// unfolded[depth, positions], where depth = kernel * channels. Weights are packed at compile time,
+// or by a launch before this one; a panel of 32 positions is unfolded into scratch just before it
+// is used, so the unfolded image never exists as a whole.
 //
 // Grid: images x groups x panels x row blocks, row blocks innermost, so that a worker unfolds a
 // panel once for all the rows it multiplies with.
@@ -38,9 +38,13 @@ class ImageConv {
     RowBlocks blocks(group_rows);
     DimExpr depth = kernel * channels, panels = ceildiv(shape_.positions(), kPanelColumns);
     x_ = launch_.operand(context_.value_of(fused_.outer(op_.getX())), DType::kF32);
-    w_ = launch_.operand(packed_rows(context_, context_.constant_of(fused_.outer(op_.getW())),
-                                     shape_.groups, group_rows, channels, kernel),
-                         DType::kF32);
+    Value weights = fused_.outer(op_.getW());
+    mlir::ElementsAttr constant = context_.constant_of(weights);
+    w_ = launch_.operand(
+        constant ? packed_rows(context_, constant, shape_.groups, group_rows, channels, kernel)
+                 : pack_rows(context_, context_.value_of(weights), shape_.groups, group_rows,
+                             channels, kernel),
+        DType::kF32);
     epilogue_.declare(launch_, context_);
     DimExpr tile_floats = blocks.block_rows() * DimExpr(kPanelColumns);
     scratch_ = launch_.scratch(tile_floats + depth * DimExpr(kPanelColumns));
@@ -159,11 +163,11 @@ class ImageConv {
 
 }  // namespace
 
-bool is_image_conv(const FusedContraction& fused, LoweringContext& context) {
+bool is_image_conv(const FusedContraction& fused) {
   auto op = mlir::dyn_cast<graph::ConvOp>(fused.contraction);
   if (!op) return false;
   int64_t rank = mlir::cast<TensorType>(op.getX().getType()).getRank();
-  return (rank == 3 || rank == 4) && context.constant_of(fused.outer(op.getW()));
+  return (rank == 3 || rank == 4) && mlir::cast<TensorType>(op.getW().getType()).isStatic();
 }
 
 void lower_image_conv(const FusedContraction& fused, LoweringContext& context) {

@@ -1,4 +1,5 @@
-// Weights, packed at compile time into the layouts of microkernel.h; the same for every target.
+// Weights, packed into the layouts of microkernel.h: at compile time, the same for every target.
+// pack_rows.cpp packs at run time.
 #pragma once
 
 #include "compiler/kernels/generator.h"
@@ -19,5 +20,9 @@ ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64
 // runs over kernel positions, then channels: the order in which an image is unfolded.
 ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel);
+
+// The same of weights that are no constant: a launch that makes them.
+ValueId pack_rows(LoweringContext& context, ValueId w, int64_t groups, int64_t rows,
+                  int64_t channels, int64_t kernel);
 
 }  // namespace scopevm::kernels

@@ -1,0 +1,190 @@
+// Lists in the graph: their type, and what their ops require.
+#include "compiler/graph/graph_ops.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+namespace scopevm::graph {
+namespace {
+
+constexpr std::pair<ValueKind, llvm::StringLiteral> kKindWords[] = {
+    {ValueKind::kOptionalSequence, "optional sequence"},
+    {ValueKind::kOptional, "optional"},
+    {ValueKind::kSequence, "sequence"}};
+
+// What is known of a dim for all elements: numbers.
+DimExpr known_dim(DimExpr dim) { return dim.is_constant() ? dim : DimExpr(kAnyDim); }
+
+}  // namespace
+
+// --- The type. ----------------------------------------------------------------------------------
+
+ListType ListType::of(mlir::Type element, ValueKind kind) {
+  if (auto list = mlir::dyn_cast<ListType>(element)) return list.withKind(kind);
+  auto tensor = mlir::cast<TensorType>(element);
+  llvm::SmallVector<DimExpr> shape;
+  for (DimExpr dim : tensor.getShape()) shape.push_back(known_dim(dim));
+  return get(element.getContext(), kind, tensor.getDtype(), ElementDims::kShape, shape);
+}
+
+ListType ListType::withKind(ValueKind kind) const {
+  return get(getContext(), kind, getDtype(), getElements(), getShape());
+}
+
+ListType ListType::join(ListType other) const {
+  if (getKind() != other.getKind() || getDtype() != other.getDtype()) return {};
+  if (getElements() == ElementDims::kNone || other.getElements() == ElementDims::kAny) return other;
+  if (other.getElements() == ElementDims::kNone || getElements() == ElementDims::kAny) return *this;
+  if (getShape().size() != other.getShape().size())
+    return get(getContext(), getKind(), getDtype(), ElementDims::kAny, llvm::ArrayRef<DimExpr>());
+  llvm::SmallVector<DimExpr> shape(getShape());
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] != other.getShape()[axis]) shape[axis] = kAnyDim;
+  return get(getContext(), getKind(), getDtype(), ElementDims::kShape, shape);
+}
+
+// sequence f32[?, 4]
+void ListType::print(mlir::AsmPrinter& printer) const {
+  printer << '<';
+  for (const auto& [kind, word] : kKindWords)
+    if (kind == getKind()) printer << word;
+  printer << ' ' << scopevm::name(getDtype());
+  if (getElements() == ElementDims::kAny) printer << "[...]";
+  if (getElements() == ElementDims::kShape) {
+    printer << '[';
+    llvm::interleaveComma(getShape(), printer, [&](DimExpr dim) {
+      dim.is_constant(kAnyDim) ? printer << "?" : printer << dim.str();
+    });
+    printer << ']';
+  }
+  printer << '>';
+}
+
+mlir::Type ListType::parse(mlir::AsmParser& parser) {
+  if (parser.parseLess()) return {};
+  bool is_optional = succeeded(parser.parseOptionalKeyword("optional"));
+  bool is_sequence = succeeded(parser.parseOptionalKeyword("sequence"));
+  if (!is_optional && !is_sequence) {
+    parser.emitError(parser.getCurrentLocation(), "expected 'sequence' or 'optional'");
+    return {};
+  }
+  ValueKind kind = !is_optional  ? ValueKind::kSequence
+                   : is_sequence ? ValueKind::kOptionalSequence
+                                 : ValueKind::kOptional;
+  llvm::StringRef dtype_name;
+  llvm::SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&dtype_name)) return {};
+  std::optional<DType> dtype = parse_dtype(dtype_name);
+  if (!dtype) {
+    parser.emitError(location) << "'" << dtype_name << "' is not an element type";
+    return {};
+  }
+  ElementDims elements = ElementDims::kNone;
+  llvm::SmallVector<DimExpr> shape;
+  if (succeeded(parser.parseOptionalLSquare())) {
+    elements = ElementDims::kShape;
+    if (succeeded(parser.parseOptionalEllipsis())) {
+      elements = ElementDims::kAny;
+    } else if (failed(parser.parseOptionalRSquare())) {
+      do {
+        int64_t number = kAnyDim;
+        location = parser.getCurrentLocation();
+        if (failed(parser.parseOptionalQuestion()) && parser.parseInteger(number)) return {};
+        if (number < kAnyDim) return parser.emitError(location, "a dim is at least 0"), ListType();
+        shape.push_back(number);
+      } while (succeeded(parser.parseOptionalComma()));
+      if (parser.parseRSquare() || parser.parseGreater()) return {};
+      return get(parser.getContext(), kind, *dtype, elements, shape);
+    } else {
+      return parser.parseGreater() ? ListType()
+                                   : get(parser.getContext(), kind, *dtype, elements, shape);
+    }
+    if (parser.parseRSquare()) return {};
+  }
+  if (parser.parseGreater()) return {};
+  return get(parser.getContext(), kind, *dtype, elements, shape);
+}
+
+// --- Ops. ---------------------------------------------------------------------------------------
+
+namespace {
+
+llvm::LogicalResult check_index(mlir::Operation* op, DimsAttr index, bool may_be_absent) {
+  size_t count = index.getValue().size();
+  if (count == 1 || (may_be_absent && count == 0)) return mlir::success();
+  return op->emitOpError() << "takes one index, has " << count;
+}
+
+// An element may stand in the list.
+llvm::LogicalResult check_element(mlir::Operation* op, mlir::Type element, ListType list) {
+  auto inner = mlir::dyn_cast<ListType>(element);
+  bool fits = list.hasListElements() == (inner && inner.getKind() == ValueKind::kSequence) &&
+              (list.hasListElements() || !inner);
+  if (fits && ListType::of(element, list.getKind()).fits(list)) return mlir::success();
+  return op->emitOpError() << "element " << element << " does not fit into " << list;
+}
+
+llvm::LogicalResult check_flow(mlir::Operation* op, ListType from, ListType to) {
+  if (from.fits(to)) return mlir::success();
+  return op->emitOpError() << "gives " << to << " of " << from;
+}
+
+bool is_among(DimExpr dim, mlir::ArrayAttr symbols) {
+  return dim.kind() == DimExpr::Kind::kSymbol &&
+         llvm::is_contained(symbols.getAsValueRange<mlir::StringAttr>(),
+                            llvm::StringRef(dim.symbol_name()));
+}
+
+llvm::LogicalResult check_symbol(mlir::Operation* op, llvm::StringRef symbol) {
+  if (symbol.size() >= 2 && symbol[0] == '$') return mlir::success();
+  return op->emitOpError() << "symbol \"" << symbol << "\" must start with '$'";
+}
+
+}  // namespace
+
+llvm::LogicalResult ListOp::verify() {
+  ListType type = getResult().getType();
+  if (is_optional(type.getKind()) && getElements().size() > 1)
+    return emitOpError("an optional has one element at most");
+  for (mlir::Type element : getElements().getTypes())
+    if (failed(check_element(*this, element, type))) return mlir::failure();
+  return mlir::success();
+}
+
+llvm::LogicalResult ListGetOp::verify() {
+  if (failed(check_index(*this, getIndexAttr(), false))) return mlir::failure();
+  for (llvm::StringRef symbol : getSymbols().getAsValueRange<mlir::StringAttr>())
+    if (failed(check_symbol(*this, symbol))) return mlir::failure();
+  ListType list = getList().getType();
+  if (list.hasListElements()) {
+    auto sequence = mlir::dyn_cast<ListType>(getResult().getType());
+    if (sequence && list.getSequence().fits(sequence)) return mlir::success();
+    return emitOpError() << "gives " << getResult().getType() << " of " << list;
+  }
+  auto tensor = mlir::dyn_cast<TensorType>(getResult().getType());
+  bool has_shape = list.getElements() == ElementDims::kShape;
+  bool fits = tensor && tensor.getDtype() == list.getDtype() &&
+              (!has_shape || tensor.getShape().size() == list.getShape().size());
+  for (size_t axis = 0; fits && axis < tensor.getShape().size(); ++axis) {
+    DimExpr known = has_shape ? list.getShape()[axis] : DimExpr(kAnyDim);
+    fits = known.is_constant(kAnyDim) ? is_among(tensor.getShape()[axis], getSymbols())
+                                      : tensor.getShape()[axis] == known;
+  }
+  if (fits) return mlir::success();
+  return emitOpError() << "gives " << getResult().getType() << " of " << list;
+}
+
+llvm::LogicalResult ListInsertOp::verify() {
+  if (failed(check_index(*this, getIndexAttr(), true)) ||
+      failed(check_flow(*this, getList().getType(), getResult().getType())))
+    return mlir::failure();
+  return check_element(*this, getElement().getType(), getResult().getType());
+}
+
+llvm::LogicalResult ListEraseOp::verify() {
+  if (failed(check_index(*this, getIndexAttr(), false))) return mlir::failure();
+  return check_flow(*this, getList().getType(), getResult().getType());
+}
+
+llvm::LogicalResult ListSizeOp::verify() { return check_symbol(*this, getSymbol()); }
+
+}  // namespace scopevm::graph

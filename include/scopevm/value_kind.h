@@ -1,0 +1,36 @@
+// ValueKind: what an input or a result of a module is. Closures only pass between its functions.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace scopevm {
+
+// Values are written into module files: never renumber.
+enum class ValueKind : uint8_t {
+  kTensor = 0,
+  kSequence = 1,
+  kOptional = 2,
+  kOptionalSequence = 3,
+  kClosure = 4
+};
+
+inline constexpr int kValueKindCount = 5;
+
+constexpr std::string_view name(ValueKind kind) {
+  constexpr std::string_view kNames[] = {"tensor", "sequence", "optional", "optional_sequence",
+                                         "closure"};
+  return static_cast<int>(kind) < kValueKindCount ? kNames[static_cast<int>(kind)] : "?";
+}
+
+// Sequences, and optionals as lists of one element or none: how deep the lists nest.
+constexpr uint32_t list_depth(ValueKind kind) {
+  if (kind == ValueKind::kTensor || kind == ValueKind::kClosure) return 0;
+  return kind == ValueKind::kOptionalSequence ? 2 : 1;
+}
+
+constexpr bool is_optional(ValueKind kind) {
+  return kind == ValueKind::kOptional || kind == ValueKind::kOptionalSequence;
+}
+
+}  // namespace scopevm
