@@ -90,6 +90,38 @@ def _movement():
          [words[:, [2, -1, 0]]], axis=1)
     both("tile_strings", 13, "Tile", {"x": words}, [np.tile(words, (2, 1))],
          constants={"repeats": np.array([2, 1])})
+    both("identity_strings", 16, "Identity", {"x": words}, [words])
+    both("transpose_strings", 13, "Transpose", {"x": words}, [words.T])
+    both("split_strings", 13, "Split", {"x": words}, [words[:, :1], words[:, 1:]],
+         constants={"split": np.array([1, 2])}, axis=1)
+    both("slice_strings", 13, "Slice", {"x": words}, [words[:, ::-2]],
+         constants={"starts": np.array([-1]), "ends": np.array([-9]), "axes": np.array([1]),
+                    "steps": np.array([-2])})
+    both("compress_strings", 11, "Compress",
+         {"x": words, "which": np.array([True, False, True])}, [words[:, [0, 2]]], axis=1)
+    both("pad_strings", 13, "Pad", {"x": _texts("a", "b")}, [_texts("-", "a", "b", "-", "-")],
+         constants={"pads": np.array([1, 2]), "with": np.array("-", dtype=object)})
+    scattered = words.copy()
+    scattered[[1, 0], [0, 2]] = "new", ""
+    case("scatter_nd_strings", 16, "ScatterND",
+         {"x": words, "at": np.array([[1, 0], [0, 2]]), "new": _texts("new", "")}, [scattered])
+
+
+def _sequences():
+    parts = [_texts("a", "\u00e9"), _texts(), _texts("", "a", "b")]
+    case("concat_from_sequence_strings", 17, "ConcatFromSequence", {"xs": parts},
+         [np.concatenate(parts)], axis=0)
+    for at in (-1, 0):
+        case(f"sequence_at_strings_{'end' if at < 0 else 'start'}", 17, "SequenceAt",
+             {"xs": parts, "at": np.int64(at)}, [parts[at]])
+    case("sequence_insert_strings", 17, "SequenceInsert",
+         {"xs": parts, "x": _texts("new"), "at": np.int64(1)},
+         [parts[:1] + [_texts("new")] + parts[1:]])
+    case("sequence_construct_strings", 17, "SequenceConstruct",
+         {"x": parts[0], "y": parts[2]}, [[parts[0], parts[2]]])
+    words = np.concatenate(parts)
+    both("split_to_sequence_strings", 17, "SplitToSequence", {"x": words},
+         [[words[:2], words[2:4], words[4:]]], {"split": np.int64(2)})
 
 
 def write_cases():
@@ -97,3 +129,4 @@ def write_cases():
     _ngrams()
     _casts()
     _movement()
+    _sequences()

@@ -1,4 +1,4 @@
-// The C API from C: loads sum.bc, sequence.bc and upper.bc (tests/vm/run/test_modules.h), runs
+// The C API from C: loads sum.bc and others of its modules (tests/vm/run/test_modules.h), runs
 // them, and reads their errors.
 #include <stdio.h>
 #include <string.h>
@@ -136,6 +136,36 @@ static void run_texts(const char* path) {
   scopevm_module_free(module);
 }
 
+static void run_text_sequences(const char* path) {
+  const char* words[] = {"one", "", "one"};
+  int64_t two[] = {2}, one[] = {1};
+  scopevm_texts texts[] = {{words, NULL, two, 1}, {words + 2, NULL, one, 1}};
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(path, &module));
+  OK(scopevm_session_create(module, NULL, &session));
+  scopevm_module_free(module);
+  OK(scopevm_call_create(session, &call));
+  OK(scopevm_call_set_sequence_texts(call, "xs", texts, 2));
+  OK(scopevm_call_set_input_texts(call, "o", &texts[1]));
+  OK(scopevm_call_run(call, 0));
+  const int64_t* dims = NULL;
+  size_t rank = 0, size = 0;
+  const char* text = NULL;
+  OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
+  EXPECT(rank == 1 && dims[0] == 2);
+  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
+  EXPECT(size == 0);
+  OK(scopevm_call_output_text(call, 0, 1, 0, &text, &size));
+  EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
+  FAILS(scopevm_call_output_text(call, 0, 2, 0, &text, &size), 12, "2 elements");
+  OK(scopevm_call_output_text(call, 1, 0, 0, &text, &size));
+  EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+}
+
 static void run_sequences(const char* path) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
@@ -178,10 +208,11 @@ static void run_sequences(const char* path) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 5) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
   run_texts(argv[3]);
+  run_text_sequences(argv[4]);
   scopevm_module* module = NULL;
   FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
   FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");

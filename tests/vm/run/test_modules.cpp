@@ -226,12 +226,12 @@ format::ModuleContents upper_contents() {
   return texts_contents(DType::kStr, code_writer);
 }
 
-format::ModuleContents sequence_contents() {
+format::ModuleContents sequence_contents(DType dtype) {
   format::ModuleContents contents = empty_contents();
   format::FunctionDecl main;
   main.name = "main";
-  main.inputs = {{"xs", DType::kF32, {format::kAnyDim}, ValueKind::kSequence},
-                 {"o", DType::kF32, {format::kAnyDim}, ValueKind::kOptional}};
+  main.inputs = {{"xs", dtype, {format::kAnyDim}, ValueKind::kSequence},
+                 {"o", dtype, {format::kAnyDim}, ValueKind::kOptional}};
   main.outputs = main.inputs;
   main.register_count = 2;
   CodeWriter writer;

@@ -63,8 +63,8 @@ format::ModuleContents recursive_contents();
 format::ModuleContents texts_contents(DType input, CodeWriter& code);
 // The same of str: y = x in upper case.
 format::ModuleContents upper_contents();
-// main(xs: sequence of f32[?], o: optional of f32[?]) -> xs, o.
-format::ModuleContents sequence_contents();
+// main(xs: sequence of dtype[?], o: optional of dtype[?]) -> xs, o.
+format::ModuleContents sequence_contents(DType dtype = DType::kF32);
 
 // Verifies and loads.
 Module load(format::ModuleContents contents);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace scopevm {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr uint16_t kAllocView = 18, kParseText = 40, kFormatText = 41, kChangeCase = 42;
@@ -99,6 +101,50 @@ TEST(Texts, AreInTheBoundOnceTheyAreThere) {
   EXPECT_EQ(use.scope, "global");
   EXPECT_GT(use.peak_bytes, 0);
   EXPECT_GE(use.bound_bytes + 8, use.peak_bytes);  // 8: the module declares no line for the ids
+}
+
+std::vector<std::string> texts_of(const Tensor& tensor) {
+  std::vector<std::string> elements;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) elements.emplace_back(tensor.text_at(i));
+  return elements;
+}
+
+TEST(Texts, InSequencesAndOptionals) {
+  const Session session = *Session::create(test::load(test::sequence_contents(DType::kStr)));
+  Call call = session.make_call();
+  ASSERT_TRUE(call.set_sequence("xs", {texts({"a", ""}), texts({}), texts({"b"})}).is_ok());
+  ASSERT_TRUE(call.set_input("o", texts({"b", "a"})).is_ok());
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(call.run().is_ok());
+    const std::span<const Tensor> xs = *call.elements("xs");
+    ASSERT_EQ(xs.size(), 3U);
+    EXPECT_THAT(texts_of(xs[0]), ElementsAre("a", ""));
+    EXPECT_THAT(texts_of(xs[1]), ElementsAre());
+    EXPECT_THAT(texts_of(xs[2]), ElementsAre("b"));
+    EXPECT_THAT(texts_of((*call.elements("o"))[0]), ElementsAre("b", "a"));
+  }
+  ASSERT_TRUE(call.set_no_value("o").is_ok());
+  ASSERT_TRUE(call.run().is_ok());
+  EXPECT_FALSE(*call.has_value(1));
+}
+
+TEST(Texts, NeedAHeap) {
+  format::ModuleContents contents = test::sequence_contents(DType::kStr);
+  contents.functions[0].inputs.pop_back();
+  contents.functions[0].inputs[0].kind = ValueKind::kTensor;
+  contents.functions[0].outputs = contents.functions[0].inputs;
+  test::CodeWriter code;
+  contents.functions[0].code = code.ret({0}).take();
+  contents.pools.clear();
+  const Session session = *Session::create(test::load(contents));
+  const Status status = session.call(std::vector{texts({"a"})}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no pool to keep texts in"));
+  contents.functions[0].inputs[0].dtype = contents.functions[0].outputs[0].dtype = DType::kF32;
+  const Session copying = *Session::create(test::load(contents));
+  EXPECT_THAT(
+      std::string(copying.call(std::vector{*Tensor::allocate(DType::kF32, {2})}).status().message()),
+      HasSubstr("output \"xs\": no pool to put a copy in"));
 }
 
 TEST(Texts, EveryAllocationMayFail) {
