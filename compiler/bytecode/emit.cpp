@@ -95,10 +95,12 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
       {kPoolGlobal, "lists", false, none, none, "their lengths and elements", true});
 }
 
-// Texts are ids in the plan; what they are themselves comes with the data.
-void add_texts(const Function& function, ShapeProgram& shapes, format::FunctionDecl& decl) {
+// Texts are ids in the plan; what they are themselves comes with the data. A function may get to
+// them through those that it calls.
+void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDecl& decl) {
   const auto is_text = [](const Value& value) { return value.dtype == DType::kStr; };
-  if (std::ranges::none_of(function.values, is_text)) return;
+  const auto has_texts = [&](const Function& f) { return std::ranges::any_of(f.values, is_text); };
+  if (std::ranges::none_of(program.functions, has_texts)) return;
   const uint32_t none = shapes.slot_of(shapes.value(0));
   decl.memory.push_back({kPoolGlobal, "texts", false, none, none, "the texts of the call", true});
 }
@@ -131,7 +133,6 @@ void add_memory(const Function& function, PlannedFunction& planned, const CallMe
                            workspace_formula(function, planned), false});
   add_memory_of_calls(calls, shapes, decl);
   add_memory_by_data(function, planned, decl);
-  add_texts(function, shapes, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
     const Value& output = function.values[function.outputs[i]];
@@ -146,9 +147,11 @@ void add_memory(const Function& function, PlannedFunction& planned, const CallMe
   }
 }
 
-Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunction& planned,
-                                           const CallMemory& calls, uint32_t shape_functions,
+Result<format::FunctionDecl> function_decl(const Program& program, size_t index,
+                                           PlannedFunction& planned, const CallMemory& calls,
+                                           uint32_t shape_functions,
                                            std::vector<std::string>& messages) {
+  const Function& function = program.functions[index];
   format::FunctionDecl decl;
   decl.name = function.name;
   for (ValueId input : function.inputs)
@@ -161,6 +164,7 @@ Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunc
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
   SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_functions, messages));
   add_memory(function, planned, calls, code, decl);
+  add_texts(program, planned.shapes, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);
@@ -213,7 +217,7 @@ Result<format::ModuleContents> emit_module(const Program& program,
     const Function& function = program.functions[i];
     SCOPEVM_ASSIGN_OR_RETURN(
         format::FunctionDecl decl,
-        function_decl(function, planned[i], calls[i],
+        function_decl(program, i, planned[i], calls[i],
                       static_cast<uint32_t>(module.shape_functions.size()), module.messages));
     module.functions.push_back(std::move(decl));
     for (int stage = 0; stage < planned[i].shapes.stage_count(); ++stage)

@@ -93,6 +93,52 @@ TEST(Strings, ThroughBranchesAndLoops) {
               ElementsAre("else", "else", "else"));
 }
 
+// @main has none itself: they come up in a callee.
+TEST(Strings, InCallees) {
+  Graph graph(R"(
+    func.func private @digits(%x: !sv.tensor<i64[n]>) -> !sv.tensor<str[n]> {
+      %0 = sv.format_text %x : (!sv.tensor<i64[n]>) -> !sv.tensor<str[n]>
+      return %0 : !sv.tensor<str[n]>
+    }
+    func.func private @back(%x: !sv.tensor<i64[n]>) -> !sv.tensor<f32[n]> {
+      %0 = sv.call @digits(%x) : (!sv.tensor<i64[n]>) -> !sv.tensor<str[n]>
+      %1 = sv.parse_text %0 {to = "f32"} : (!sv.tensor<str[n]>) -> !sv.tensor<f32[n]>
+      return %1 : !sv.tensor<f32[n]>
+    }
+    func.func @main(%x: !sv.tensor<i64[n]>) -> !sv.tensor<f32[n]> {
+      %0 = sv.call @back(%x) : (!sv.tensor<i64[n]>) -> !sv.tensor<f32[n]>
+      return %0 : !sv.tensor<f32[n]>
+    })");
+  EXPECT_THAT(elements(graph.run({integers({7, -12, 1000000})})[0]), ElementsAre(7, -12, 1e6f));
+  for (const ScopeUse& use : graph.stats().memory)
+    EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
+}
+
+TEST(Strings, KeptByClosures) {
+  Graph graph(R"(
+    func.func private @join(%kept: !sv.tensor<str[n]>, %x: !sv.tensor<str[1]>)
+        -> !sv.tensor<str["n+1"]> {
+      %0 = sv.concat %kept, %x {axis = 0 : i64} : (!sv.tensor<str[n]>, !sv.tensor<str[1]>) -> !sv.tensor<str["n+1"]>
+      return %0 : !sv.tensor<str["n+1"]>
+    }
+    func.func @main(%x: !sv.tensor<str[2]>, %y: !sv.tensor<str[1]>, %c: !sv.tensor<bool[]>)
+        -> !sv.tensor<str[3]> {
+      %upper = sv.change_case %x {upper = true} : (!sv.tensor<str[2]>) -> !sv.tensor<str[2]>
+      %f = sv.closure @join(%upper) : (!sv.tensor<str[2]>) -> !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
+      %g = sv.closure @join(%x) : (!sv.tensor<str[2]>) -> !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
+      %h = sv.if %c : (!sv.tensor<bool[]>) -> !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>> {
+        sv.yield %f : !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
+      } else {
+        sv.yield %g : !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
+      }
+      %0 = sv.call_closure %h(%y) : !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
+      return %0 : !sv.tensor<str[3]>
+    })");
+  const Tensor x = texts({"a", "b"}), y = texts({"c"});
+  EXPECT_THAT(texts_of(graph.run({x, y, boolean(true)})[0]), ElementsAre("A", "B", "c"));
+  EXPECT_THAT(texts_of(graph.run({x, y, boolean(false)})[0]), ElementsAre("a", "b", "c"));
+}
+
 TEST(Strings, NumbersAndBack) {
   Graph parse(one_op("parse_text %x {to = \"f32\"}", "%x: !sv.tensor<str[n]>", "!sv.tensor<str[n]>",
                      "!sv.tensor<f32[n]>"));
@@ -119,6 +165,10 @@ TEST(Strings, ManyDifferentOnes) {
   upper.push_back(std::string(100000, 'X'));
   EXPECT_EQ(texts_of(graph.run({texts(words)})[0]), upper);
   EXPECT_EQ(texts_of(graph.run({texts(words)})[0]), upper);
+  for (const ScopeUse& use : graph.stats().memory) {
+    EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
+    if (use.scope == "global") EXPECT_GT(use.peak_bytes, 100000 + 100000);
+  }
 }
 
 TEST(Strings, OtherOpsRefuseThem) {

@@ -385,10 +385,7 @@ bool Interpreter::execute(const op::ret& in) {
 
 bool Interpreter::return_from_main(isa::RegisterList values) {
   status_ = collect_results(session_, context_, frame_, values);
-  if (status_.is_ok()) {
-    record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
-    context_.texts.record_bounds();
-  }
+  if (status_.is_ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
   leave_frame();
   return false;
 }

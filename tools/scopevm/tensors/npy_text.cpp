@@ -85,7 +85,7 @@ Result<Tensor> decode_npy_text(NpyText type, std::span<const uint8_t> bytes,
 
 Result<EncodedNpyText> encode_npy_text(const Tensor& texts) {
   std::vector<std::u32string> decoded(static_cast<size_t>(texts.element_count()));
-  size_t width = 0;
+  size_t width = 1;  // as NumPy has it for texts that are all empty
   for (size_t i = 0; i < decoded.size(); ++i) {
     std::string_view rest = texts.text_at(static_cast<int64_t>(i));
     while (!rest.empty()) {

@@ -39,22 +39,10 @@ Result<Storage*> TextTable::allocate(int64_t bytes) {
   if (outcome != ScopeMemory::Outcome::kOk)
     return allocation_failure(outcome, bytes, *memory_).with_context("texts");
   context_->own(storage, pool_);
-  live_bytes_ += bytes;
-  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
   return storage;
 }
 
-void TextTable::release(Storage* storage) {
-  live_bytes_ -= storage->bytes;
-  context_->disown(storage);
-}
-
-void TextTable::record_bounds() const {
-  if (memory_ == nullptr) return;
-  PoolAccount& account = context_->pools()[static_cast<size_t>(pool_)];
-  account.bound_bytes += peak_bytes_;
-  account.lower_bound_bytes += peak_bytes_;
-}
+void TextTable::release(Storage* storage) { context_->disown(storage); }
 
 std::optional<std::string_view> TextTable::find(int32_t id) const {
   if (id < 0) return std::nullopt;

@@ -33,8 +33,6 @@ class TextTable {
   // A storage of the call's pool, for what goes with texts; until `release`, or the call's end.
   Result<runtime::Storage*> allocate(int64_t bytes);
   void release(runtime::Storage* storage);
-  // What texts took is part of what the call was known to need once they were there.
-  void record_bounds() const;
 
  private:
   struct Entry {
@@ -54,8 +52,6 @@ class TextTable {
   CallContext* context_ = nullptr;
   runtime::ScopeMemory* memory_ = nullptr;  // null: the module has no heap
   int32_t pool_ = 0;
-  int64_t live_bytes_ = 0;
-  int64_t peak_bytes_ = 0;
   int32_t count_ = 0;
   int32_t capacity_ = 0;  // entries; slots are twice as many, a power of 2
   runtime::Storage* entries_ = nullptr;
