@@ -205,7 +205,8 @@ void check_slice(graph::SliceOp op, Collector& collect) {
   }
 }
 
-// A reflection stays inside x; an edge needs an element to repeat.
+// A reflection stays inside x; an edge needs an element to repeat. Where nothing is padded, neither
+// needs anything.
 void check_pad(graph::PadOp op, Collector& collect) {
   if (op.getMode() == "constant") return;
   int64_t rank = type_of(op.getX()).getRank();
@@ -213,7 +214,7 @@ void check_pad(graph::PadOp op, Collector& collect) {
     DimExpr pad = op.getPads().getValue()[i];
     if (pad.is_constant(0)) continue;
     Side dim = dim_of(op.getX(), i % rank);
-    DimExpr least = op.getMode() == "reflect" ? pad + 1 : DimExpr(1);
+    DimExpr least = min(pad, 1) + (op.getMode() == "reflect" ? pad : DimExpr(0));
     collect.at_least(dim, {least, nullptr, ""},
                      dim.what + " is {0}; " + op.getMode().str() + " padding of " + pad.str() +
                          " needs at least {1}");

@@ -1,0 +1,73 @@
+// Device: what launches kernels beside the host's own CPU, and where the storages of its pools lie.
+//
+// Addresses: allocate() gives a range of addresses that no other memory of the process has, so that
+// offsets into a block are plain pointer arithmetic. What lies there is the device's: the host
+// neither reads nor writes it (a device may keep the range inaccessible).
+//
+// Order: launches and copies of one device take effect in the order in which they were called,
+// whichever thread calls them. A block may be given back while work on it is pending: what
+// allocate() gives next is used behind that work.
+//
+// Thread-safety: every method may be called by any thread at any time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "scopevm/status.h"
+
+namespace scopevm::runtime {
+
+// A kernel of a loaded image. Lives as long as its image.
+class DeviceKernel {
+ public:
+  virtual ~DeviceKernel() = default;
+};
+
+// Kernels in the form that one kind of device loads: for OpenCL, source text.
+class DeviceImage {
+ public:
+  virtual ~DeviceImage() = default;
+  // Null when the image has no such kernel, or one that takes other counts.
+  virtual const DeviceKernel* find(std::string_view symbol, int buffers, int params) = 0;
+};
+
+// One launch: work items [0, grid) in parts of at least `grain`, spread over at most `workers`.
+struct DeviceLaunch {
+  const DeviceKernel* kernel = nullptr;
+  std::span<void* const> buffers;  // addresses of the device
+  std::span<const int64_t> params;
+  int64_t grid = 0;
+  int64_t grain = 1;
+  int64_t workers = 1;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string_view kind() const = 0;         // "opencl"
+  virtual std::string_view description() const = 0;  // as its driver calls it, for people
+
+  // A block of at least `bytes`, at a multiple of kBlockAlignment; null when there is no room. For
+  // 0 bytes: a block as well.
+  virtual void* allocate(int64_t bytes) = 0;
+  virtual void deallocate(void* block, int64_t bytes) = 0;
+
+  // Errors: kInvalidModel with the driver's build log.
+  virtual Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) = 0;
+
+  // Errors of what follows: kInternal, with the driver's name for the error. An error of a launch
+  // may be told by a later call. Copies from and to the host's memory have ended when they return.
+  virtual Status copy_in(void* to, const void* from_host, int64_t bytes) = 0;
+  virtual Status copy_out(void* to_host, const void* from, int64_t bytes) = 0;
+  virtual Status copy_within(void* to, const void* from, int64_t bytes) = 0;
+  virtual Status launch(const DeviceLaunch& launch) = 0;
+  // Waits until all work has ended.
+  virtual Status finish() = 0;
+};
+
+}  // namespace scopevm::runtime
