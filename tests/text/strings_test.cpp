@@ -116,27 +116,32 @@ TEST(Strings, InCallees) {
 
 TEST(Strings, KeptByClosures) {
   Graph graph(R"(
-    func.func private @join(%kept: !sv.tensor<str[n]>, %x: !sv.tensor<str[1]>)
-        -> !sv.tensor<str["n+1"]> {
-      %0 = sv.concat %kept, %x {axis = 0 : i64} : (!sv.tensor<str[n]>, !sv.tensor<str[1]>) -> !sv.tensor<str["n+1"]>
-      return %0 : !sv.tensor<str["n+1"]>
+    !two = !sv.tensor<str[2]>
+    !n = !sv.tensor<str[n]>
+    !match = !sv.closure<(!sv.tensor<str[m]>) -> !sv.tensor<bool[m, 2]>>
+    func.func private @which(%kept: !two, %x: !n) -> !sv.tensor<bool[n, 2]> {
+      %0 = sv.reshape %x {dims = #sv.dims<[n, 1]>} : (!n) -> !sv.tensor<str[n, 1]>
+      %1 = sv.equal %0, %kept : (!sv.tensor<str[n, 1]>, !two) -> !sv.tensor<bool[n, 2]>
+      return %1 : !sv.tensor<bool[n, 2]>
     }
-    func.func @main(%x: !sv.tensor<str[2]>, %y: !sv.tensor<str[1]>, %c: !sv.tensor<bool[]>)
-        -> !sv.tensor<str[3]> {
-      %upper = sv.change_case %x {upper = true} : (!sv.tensor<str[2]>) -> !sv.tensor<str[2]>
-      %f = sv.closure @join(%upper) : (!sv.tensor<str[2]>) -> !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
-      %g = sv.closure @join(%x) : (!sv.tensor<str[2]>) -> !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
-      %h = sv.if %c : (!sv.tensor<bool[]>) -> !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>> {
-        sv.yield %f : !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
+    func.func @main(%x: !two, %y: !n, %c: !sv.tensor<bool[]>) -> !sv.tensor<bool[n, 2]> {
+      %0 = sv.if %c : (!sv.tensor<bool[]>) -> !match {
+        %upper = sv.change_case %x {upper = true} : (!two) -> !two
+        %1 = sv.closure @which(%upper) : (!two) -> !match
+        sv.yield %1 : !match
       } else {
-        sv.yield %g : !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
+        %1 = sv.closure @which(%x) : (!two) -> !match
+        sv.yield %1 : !match
       }
-      %0 = sv.call_closure %h(%y) : !sv.closure<(!sv.tensor<str[1]>) -> !sv.tensor<str[3]>>
-      return %0 : !sv.tensor<str[3]>
+      %2 = sv.call_closure %0(%y) : (!match, !n) -> !sv.tensor<bool[n, 2]>
+      return %2 : !sv.tensor<bool[n, 2]>
     })");
-  const Tensor x = texts({"a", "b"}), y = texts({"c"});
-  EXPECT_THAT(texts_of(graph.run({x, y, boolean(true)})[0]), ElementsAre("A", "B", "c"));
-  EXPECT_THAT(texts_of(graph.run({x, y, boolean(false)})[0]), ElementsAre("a", "b", "c"));
+  const auto run = [&](bool is_upper) {
+    const Tensor same = graph.run({texts({"a", "b"}), texts({"B", "a"}), boolean(is_upper)})[0];
+    return std::vector<int>(same.elements<uint8_t>().begin(), same.elements<uint8_t>().end());
+  };
+  EXPECT_THAT(run(true), ElementsAre(0, 1, 0, 0));
+  EXPECT_THAT(run(false), ElementsAre(0, 0, 1, 0));
 }
 
 TEST(Strings, NumbersAndBack) {
