@@ -131,15 +131,17 @@ bool parse_wide(std::string_view text, void* element) {
 
 // --- Numbers to texts. --------------------------------------------------------------------------
 
-// `digits` (of to_chars, scientific: "-1.25e+02") as NumPy writes them: with an exponent below 1e-4
-// and from 1e16 on, else with a point and at least one digit behind it.
-std::string positional(std::string_view digits) {
+// `digits` of the value (of to_chars, scientific: "-1.25e+02") as NumPy writes them: with an
+// exponent below 1e-4 and from 1e16 on, else with a point and at least one digit behind it. The
+// value decides, not its digits: the f32 next to 1e-4 is below it.
+std::string written(std::string_view digits, double value) {
+  const double magnitude = std::fabs(value);
+  if (magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16)) return std::string(digits);
   const size_t e = digits.find('e');
   int exponent = 0;
   const std::string_view power = digits.substr(e + 1);
   std::from_chars(power.data() + (power.front() == '+' ? 1 : 0), power.data() + power.size(),
                   exponent);
-  if (exponent < -4 || exponent >= 16) return std::string(digits);
   std::string text, plain;
   for (const char c : digits.substr(0, e))
     if (c >= '0' && c <= '9') plain += c;
@@ -163,22 +165,25 @@ std::string format_float(T value) {
   char digits[64];
   const auto end =
       std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific).ptr;
-  return positional({digits, static_cast<size_t>(end - digits)});
+  return written({digits, static_cast<size_t>(end - digits)}, value);
 }
 
-// The fewest digits that round to the same bits.
+// The fewest digits that round to the same bits. Half a unit of the last digit goes away from zero
+// where only that leads back.
 std::string format_narrow(uint16_t bits, NarrowFormat format) {
   const double value = widen(bits, format);
   if (!std::isfinite(value)) return special(value);
   char digits[64];
   for (int precision = 0;; ++precision) {
-    const auto end = std::to_chars(digits, digits + sizeof digits, value,
-                                   std::chars_format::scientific, precision)
-                         .ptr;
-    double rounded = 0;
-    std::from_chars(digits, end, rounded);
-    if (narrow(rounded, format) == bits || precision == 17)
-      return positional({digits, static_cast<size_t>(end - digits)});
+    for (const double near : {value, std::nextafter(value, 2 * value)}) {
+      const auto end = std::to_chars(digits, digits + sizeof digits, near,
+                                     std::chars_format::scientific, precision)
+                           .ptr;
+      double rounded = 0;
+      std::from_chars(digits, end, rounded);
+      if (narrow(rounded, format) == bits || precision == 17)
+        return written({digits, static_cast<size_t>(end - digits)}, value);
+    }
   }
 }
 

@@ -38,7 +38,9 @@ TEST(FormatNumber, AsNumPyDoes) {
   EXPECT_EQ(formatted(DType::kF32, 0.47892547f), "0.47892547");
   EXPECT_EQ(formatted(DType::kF32, 100.0f), "100.0");
   EXPECT_EQ(formatted(DType::kF32, -0.0f), "-0.0");
-  EXPECT_EQ(formatted(DType::kF32, 1e-4f), "0.0001");
+  EXPECT_EQ(formatted(DType::kF32, 1e-4f), "1e-04");  // the float is below 1e-4
+  EXPECT_EQ(formatted(DType::kF64, 1e-4), "0.0001");
+  EXPECT_EQ(formatted(DType::kF32, 9.9999998e15f), "1e+16");
   EXPECT_EQ(formatted(DType::kF32, 1.5e-5f), "1.5e-05");
   EXPECT_EQ(formatted(DType::kF32, 16777216.0f), "16777216.0");
   EXPECT_EQ(formatted(DType::kF64, 123456.789), "123456.789");
@@ -49,6 +51,7 @@ TEST(FormatNumber, AsNumPyDoes) {
   EXPECT_EQ(formatted(DType::kF32, -INFINITY), "-inf");
   EXPECT_EQ(formatted(DType::kF16, uint16_t{0x2e66}), "0.1");
   EXPECT_EQ(formatted(DType::kF16, uint16_t{0x7bff}), "65500.0");
+  EXPECT_EQ(formatted(DType::kF16, uint16_t{0x2400}), "0.01563");
   EXPECT_EQ(formatted(DType::kF16, uint16_t{0x0001}), "6e-08");
   EXPECT_EQ(formatted(DType::kF16, uint16_t{0xfc00}), "-inf");
   EXPECT_EQ(formatted(DType::kBF16, uint16_t{0x3dcd}), "0.1");

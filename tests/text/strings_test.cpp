@@ -153,6 +153,11 @@ TEST(Strings, NumbersAndBack) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("element 2, \"three\", is no f32"));
   EXPECT_THAT(elements(parse.run({texts({"7"})})[0]), ElementsAre(7));  // usable after it
+  // What is shown is one line, without half characters.
+  std::string odd("\0\n\"", 3);
+  for (int i = 0; i < 30; ++i) odd += "\xc3\xa9";
+  EXPECT_THAT(std::string(parse.status_of({texts({odd})}).message()),
+              HasSubstr(R"("\x00\n\")" + odd.substr(3, 36) + "\"..., is no f32"));
   Graph format(one_op("format_text %x", "%x: !sv.tensor<i64[n]>", "!sv.tensor<i64[n]>",
                       "!sv.tensor<str[n]>"));
   EXPECT_THAT(texts_of(format.run({integers({7, -12, 7})})[0]), ElementsAre("7", "-12", "7"));

@@ -1,5 +1,7 @@
 #include "vm/run/text/text_work.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "runtime/tensor/text_tensor.h"
 #include "runtime/text/case.h"
 #include "runtime/text/numbers.h"
+#include "vm/format/text/spelling.h"
 
 namespace scopevm::vm {
 namespace {
@@ -45,10 +48,15 @@ Status check_counts(const Register& from, const Register& to) {
 }
 
 Status not_a_number(std::string_view text, DType dtype, int64_t i) {
-  std::string shown(text.substr(0, kShownText));
-  if (text.size() > kShownText) shown += "...";
-  return {StatusCode::kInvalidArgument, "element " + std::to_string(i) + ", \"" + shown +
-                                            "\", is no " + std::string(name(dtype))};
+  // Not in the middle of a character.
+  size_t size = std::min(text.size(), kShownText);
+  while (size > 0 && size < text.size() && (static_cast<uint8_t>(text[size]) & 0xc0) == 0x80)
+    --size;
+  std::string shown;
+  format::text::append_quoted(shown, text.substr(0, size));
+  if (size < text.size()) shown += "...";
+  return {StatusCode::kInvalidArgument,
+          "element " + std::to_string(i) + ", " + shown + ", is no " + std::string(name(dtype))};
 }
 
 }  // namespace
