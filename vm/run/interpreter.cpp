@@ -137,7 +137,7 @@ class Interpreter {
   bool check_interrupts();
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
-  bool finish_text(Status work);
+  bool finish_text(const Status& work);
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
@@ -536,7 +536,7 @@ void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
 // Texts.
 
 // What is wrong with a text is the request's affair, and told in the model's names.
-bool Interpreter::finish_text(Status work) {
+bool Interpreter::finish_text(const Status& work) {
   if (work.is_ok()) return true;
   if (work.code() != StatusCode::kInvalidArgument)
     return fail(work.code(), std::string(work.message()));

@@ -103,7 +103,7 @@ Status TextTable::grow() {
   SCOPEVM_ASSIGN_OR_RETURN(Storage * more,
                            allocate(capacity * static_cast<int64_t>(sizeof(Entry))));
   SCOPEVM_ASSIGN_OR_RETURN(Storage * slots,
-                           allocate(2 * capacity * static_cast<int64_t>(sizeof(int32_t))));
+                           allocate(int64_t{2} * capacity * static_cast<int64_t>(sizeof(int32_t))));
   if (count_ > 0)
     std::memcpy(more->data, entries_->data, sizeof(Entry) * static_cast<size_t>(count_));
   std::memset(slots->data, 0, 2 * sizeof(int32_t) * static_cast<size_t>(capacity));
