@@ -17,7 +17,7 @@ class ConstantTable {
   // Appends to the program's constants and texts, which nothing else may change.
   explicit ConstantTable(Program& program) : constants_(program.constants), texts_(program.texts) {}
 
-  // The index of the constant, or of an earlier one of the same type, dims and bytes.
+  // The index of the constant, or of an earlier one of the same pool, type, dims and bytes.
   int add(Constant constant);
   int32_t id_of_text(llvm::StringRef text);
 

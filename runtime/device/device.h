@@ -57,11 +57,12 @@ class Device {
   virtual void* allocate(int64_t bytes) = 0;
   virtual void deallocate(void* block, int64_t bytes) = 0;
 
-  // Errors: kInvalidModel with the driver's build log.
+  // Errors: kInvalidModel with the driver's build log, kDevice when the driver fails.
   virtual Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) = 0;
 
-  // Errors of what follows: kInternal, with the driver's name for the error. An error of a launch
-  // may be told by a later call. Copies from and to the host's memory have ended when they return.
+  // Errors of what follows: kDevice, with the driver's name for the error; kInternal for addresses
+  // that are not the device's. An error of a launch may be told by a later call. Copies from and to
+  // the host's memory have ended when they return. Ranges of a copy do not overlap.
   virtual Status copy_in(void* to, const void* from_host, int64_t bytes) = 0;
   virtual Status copy_out(void* to_host, const void* from, int64_t bytes) = 0;
   virtual Status copy_within(void* to, const void* from, int64_t bytes) = 0;

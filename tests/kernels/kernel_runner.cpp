@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <deque>
 #include <map>
 #include <random>
 
 #include "compiler/codegen/image.h"
+#include "compiler/codegen/opencl/emit.h"
 #include "compiler/driver/context.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower.h"
@@ -18,11 +21,12 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "scopevm/kernel_abi.h"
+#include "tests/kernels/opencl_kernels.h"
 
 namespace scopevm::testing {
 namespace {
 
-constexpr size_t kGuardBytes = 64;
+constexpr size_t kGuardBytes = OpenClKernels::kGuardBytes;
 constexpr uint8_t kGuard = 0xA5;
 constexpr uint8_t kGarbage = 0xCD;
 
@@ -38,6 +42,8 @@ class Buffer {
     if (from && bytes) std::memcpy(data(), from, bytes);
   }
   uint8_t* data() { return memory_.data() + offset_; }
+  // With the guards before and behind.
+  std::span<uint8_t> guarded() { return {data() - kGuardBytes, bytes_ + 2 * kGuardBytes}; }
   size_t size() const { return bytes_; }
   bool guards_are_intact() const {
     for (size_t i = 0; i < memory_.size(); ++i)
@@ -72,6 +78,7 @@ struct KernelRunner::State {
   int file = -1;
   void* handle = nullptr;
   std::vector<KernelFn> entries;
+  std::unique_ptr<OpenClKernels> opencl;  // instead of an image
   std::map<std::string, int64_t, std::less<>> symbols;
 
   ~State() {
@@ -88,7 +95,8 @@ struct KernelRunner::State {
     });
     return value.value_or(-1);
   }
-  Status run_step(const Step& step, const std::vector<uint8_t*>& addresses, int pieces);
+  Status compile(kernels::KernelModule& kernels);
+  Status run_step(const Step& step, const std::vector<Buffer*>& values, int pieces);
 };
 
 KernelRunner::KernelRunner() : state_(std::make_unique<State>()) {}
@@ -108,7 +116,10 @@ Status KernelRunner::State::load() {
 }
 
 Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& text,
-                                                           const std::string& cpu, bool fuse) {
+                                                           const std::string& target_cpu,
+                                                           bool fuse) {
+  const char* instead = std::getenv("SCOPEVM_TEST_HOST_KERNELS_ON");
+  const std::string cpu = instead != nullptr && target_cpu == "host" ? instead : target_cpu;
   std::unique_ptr<KernelRunner> runner(new KernelRunner());
   State& state = *runner->state_;
   state.context = make_context();
@@ -124,15 +135,29 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
     return error(StatusCode::kInvalidModel, diagnostics);
   if (fuse && failed(graph::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
-  SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
+  kernels::Target target = codegen::opencl_target();
+  if (cpu != target.cpu) {
+    SCOPEVM_ASSIGN_OR_RETURN(target, codegen::make_target(cpu));
+  }
   kernels::KernelModule kernels(state.context.get(), target);
-  SCOPEVM_ASSIGN_OR_RETURN(state.program, kernels::lower({{*module, "main", {}}}, kernels));
+  SCOPEVM_ASSIGN_OR_RETURN(state.program,
+                           kernels::lower({{*module, "main", {}}}, Machine::host(), {&kernels}));
+  SCOPEVM_RETURN_IF_ERROR(state.compile(kernels));
+  return runner;
+}
+
+Status KernelRunner::State::compile(kernels::KernelModule& kernels) {
+  if (kernels.target().cpu == codegen::opencl_target().cpu) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string text,
+                             codegen::emit_opencl(kernels.module(), kernels.kernels()));
+    SCOPEVM_ASSIGN_OR_RETURN(opencl, OpenClKernels::load(text, program.kernels));
+    return {};
+  }
   codegen::ImageOptions options;
   options.threads = 2;
-  SCOPEVM_ASSIGN_OR_RETURN(
-      state.image, codegen::compile_image(kernels.module(), kernels.kernels(), target, options));
-  SCOPEVM_RETURN_IF_ERROR(state.load());
-  return runner;
+  SCOPEVM_ASSIGN_OR_RETURN(image, codegen::compile_image(kernels.module(), kernels.kernels(),
+                                                         kernels.target(), options));
+  return load();
 }
 
 Status KernelRunner::State::bind(const std::vector<Array>& inputs) {
@@ -151,28 +176,35 @@ Status KernelRunner::State::bind(const std::vector<Array>& inputs) {
   return {};
 }
 
-Status KernelRunner::State::run_step(const Step& step, const std::vector<uint8_t*>& addresses,
+Status KernelRunner::State::run_step(const Step& step, const std::vector<Buffer*>& values,
                                      int pieces) {
   symbols[kThreadsSymbol] = pieces;
-  std::vector<void*> buffers;
-  for (ValueId id : step.operands) buffers.push_back(addresses[id]);
-  for (ValueId id : step.results) buffers.push_back(addresses[id]);
-  std::vector<Buffer> temporaries;
+  std::vector<Buffer*> buffers;
+  for (ValueId id : step.operands) buffers.push_back(values[id]);
+  for (ValueId id : step.results) buffers.push_back(values[id]);
+  std::deque<Buffer> temporaries;
   for (const Temporary& temporary : step.temporaries) {
     int64_t bytes = value_of(temporary.bytes);
     if (bytes < 0) return error(StatusCode::kInternal, step.name + ": bad temporary size");
     if (temporary.per_worker) bytes = (bytes + 63) / 64 * 64 * pieces;
-    temporaries.emplace_back(static_cast<size_t>(bytes));
+    buffers.push_back(&temporaries.emplace_back(static_cast<size_t>(bytes)));
   }
-  for (Buffer& temporary : temporaries) buffers.push_back(temporary.data());
   std::vector<int64_t> params;
   for (DimExpr param : step.params) params.push_back(value_of(param));
   int64_t grid = value_of(step.grid);
   if (grid < 0 || value_of(step.grain) < 1)
     return error(StatusCode::kInternal, step.name + ": bad grid or grain");
-  for (int64_t piece = 0; piece < pieces; ++piece) {
-    int64_t begin = grid * piece / pieces, end = grid * (piece + 1) / pieces;
-    if (begin < end) entries[step.kernel](buffers.data(), params.data(), begin, end, piece);
+  if (opencl) {
+    std::vector<std::span<uint8_t>> memory;
+    for (Buffer* buffer : buffers) memory.push_back(buffer->guarded());
+    SCOPEVM_RETURN_IF_ERROR(opencl->run(step.kernel, memory, params, grid, pieces));
+  } else {
+    std::vector<void*> addresses;
+    for (Buffer* buffer : buffers) addresses.push_back(buffer->data());
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      int64_t begin = grid * piece / pieces, end = grid * (piece + 1) / pieces;
+      if (begin < end) entries[step.kernel](addresses.data(), params.data(), begin, end, piece);
+    }
   }
   for (Buffer& temporary : temporaries)
     if (!temporary.guards_are_intact())
@@ -184,9 +216,8 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
   State& state = *state_;
   SCOPEVM_RETURN_IF_ERROR(state.bind(inputs));
   const Function& function = state.program.functions.front();
-  std::vector<Buffer> buffers;
-  buffers.reserve(function.values.size());
-  std::vector<uint8_t*> addresses;
+  std::deque<Buffer> buffers;
+  std::vector<Buffer*> values;
   auto dims_of = [&](const Value& value) {
     std::vector<int64_t> dims;
     for (DimExpr dim : value.shape) dims.push_back(state.value_of(dim));
@@ -198,7 +229,7 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
     for (int64_t dim : dims_of(value)) bytes = dim < 0 ? -1 : bytes * dim;
     if (bytes < 0) return error(StatusCode::kInternal, "value " + value.name + ": negative dim");
     if (value.origin == ValueOrigin::kView) {
-      addresses.push_back(addresses[value.view_of]);
+      values.push_back(values[value.view_of]);
       continue;
     }
     const uint8_t* from = nullptr;
@@ -211,18 +242,17 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
         return error(StatusCode::kInvalidArgument, "input " + value.name + " has another shape");
       from = array.bytes.data();
     }
-    buffers.emplace_back(static_cast<size_t>(bytes), from);
-    addresses.push_back(buffers.back().data());
+    values.push_back(&buffers.emplace_back(static_cast<size_t>(bytes), from));
   }
   for (const Step& step : function.steps) {
-    SCOPEVM_RETURN_IF_ERROR(state.run_step(step, addresses, pieces));
+    SCOPEVM_RETURN_IF_ERROR(state.run_step(step, values, pieces));
     for (Buffer& buffer : buffers)
       if (!buffer.guards_are_intact())
         return error(StatusCode::kInternal, step.name + ": wrote outside a buffer");
   }
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].bytes.empty() &&
-        std::memcmp(addresses[function.inputs[i]], inputs[i].bytes.data(),
+        std::memcmp(values[function.inputs[i]]->data(), inputs[i].bytes.data(),
                     inputs[i].bytes.size()) != 0)
       return error(StatusCode::kInternal, "an input was changed");
   std::vector<Array> outputs;
@@ -231,7 +261,7 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
     Array array{value.dtype, dims_of(value), {}};
     size_t bytes = byte_size(value.dtype);
     for (int64_t dim : array.dims) bytes *= dim;
-    array.bytes.assign(addresses[id], addresses[id] + bytes);
+    array.bytes.assign(values[id]->data(), values[id]->data() + bytes);
     outputs.push_back(std::move(array));
   }
   return outputs;

@@ -37,8 +37,9 @@ Array random_f32(std::vector<int64_t> dims, uint32_t seed);
 
 class KernelRunner {
  public:
-  // Compiles @main of `text` for `cpu` ("host", "x86-64-v3", "x86-64", ...). `fuse` runs fusion
-  // first.
+  // Compiles @main of `text` for `cpu` ("host", "x86-64-v3", "x86-64", ..., or "opencl": text, run
+  // by the first device). `fuse` runs fusion first. Where SCOPEVM_TEST_HOST_KERNELS_ON is set, its
+  // value replaces "host".
   static Result<std::unique_ptr<KernelRunner>> create(const std::string& text,
                                                       const std::string& cpu = "host",
                                                       bool fuse = false);

@@ -68,7 +68,7 @@ class LoadedModule {
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   const ModuleTexts& texts() const { return texts_; }
-  // The first heap, if there is one: where what the module has no place for goes.
+  // The first heap of the host, if there is one: where what the module has no place for goes.
   std::optional<uint32_t> heap_pool() const;
   // The model's ops behind the instruction at `word` of a function, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;

@@ -1,0 +1,321 @@
+// See the header. Unsigned integers hold all integers: what depends on signs goes through as_int
+// and its like, and multiplication of narrow scalars through uint, where C would make it int and
+// overflow. Comparisons of vectors give -1 in the width of their operands; bool lanes are of char.
+#include "compiler/codegen/opencl/arithmetic.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace scopevm::codegen::opencl {
+namespace {
+
+namespace arith = mlir::arith;
+
+std::string call(const std::string& function, const std::string& a) {
+  return function + "(" + a + ")";
+}
+std::string call(const std::string& function, const std::string& a, const std::string& b) {
+  return function + "(" + a + ", " + b + ")";
+}
+std::string infix(const std::string& a, const char* sign, const std::string& b) {
+  return "(" + a + " " + sign + " " + b + ")";
+}
+
+std::string as_signed(Form form, const std::string& x) {
+  return call("as_" + signed_name(form), x);
+}
+std::string as_unsigned(Form form, const std::string& x) {
+  return call("as_" + unsigned_name(form), x);
+}
+
+// Values of the form's type again after C made an int of narrow scalars.
+std::string narrowed(Form form, const std::string& x) {
+  return form.is_scalar() && form.bits() < 32 ? "(" + type_name(form) + ")" + x : x;
+}
+
+// An expression of C's truth (a scalar, or lanes of -1 in any width) as the form of bools.
+std::string truth(Form form, const std::string& x) {
+  return form.is_scalar() ? x : call("convert_" + type_name(form), x);
+}
+
+std::string integer_infix(Form form, const std::string& a, const char* sign, const std::string& b) {
+  if (form.is_scalar() && form.bits() < 32 && !form.is_bool())
+    return narrowed(form, infix("(uint)" + a, sign, b));
+  return narrowed(form, infix(a, sign, b));
+}
+
+std::string signed_infix(Form form, const std::string& a, const char* sign, const std::string& b) {
+  std::string result = infix(as_signed(form, a), sign, as_signed(form, b));
+  if (form.is_scalar()) return "(" + type_name(form) + ")" + result;
+  return as_unsigned(form, result);
+}
+
+// NaN when either is, and -0 below +0: fmin and fmax promise neither.
+std::string with_nan(const char* function, const char* zeros, Form form, const std::string& a,
+                     const std::string& b) {
+  const std::string chosen = call(function, a, b);
+  const std::string same =
+      call("as_" + type_name(form), infix(as_unsigned(form, a), zeros, as_unsigned(form, b)));
+  if (form.is_scalar())
+    return "(" + a + " == " + b + " ? " + same + " : " + a + " != " + a + " || " + b + " != " + b +
+           " ? " + a + " + " + b + " : " + chosen + ")";
+  return "select(select(" + chosen + ", " + same + ", " + a + " == " + b + "), " + a + " + " + b +
+         ", (" + a + " != " + a + ") | (" + b + " != " + b + "))";
+}
+
+struct BinaryText {
+  enum Kind { kFloatInfix, kInfix, kSignedInfix, kCall, kSignedCall, kMaximum, kMinimum } kind;
+  const char* text;
+};
+
+const llvm::StringMap<BinaryText>& binaries() {
+  using B = BinaryText;
+  static const llvm::StringMap<BinaryText> table = {
+      {"arith.addf", {B::kFloatInfix, "+"}},     {"arith.subf", {B::kFloatInfix, "-"}},
+      {"arith.mulf", {B::kFloatInfix, "*"}},     {"arith.divf", {B::kFloatInfix, "/"}},
+      {"arith.addi", {B::kInfix, "+"}},          {"arith.subi", {B::kInfix, "-"}},
+      {"arith.muli", {B::kInfix, "*"}},          {"arith.divui", {B::kInfix, "/"}},
+      {"arith.remui", {B::kInfix, "%"}},         {"arith.andi", {B::kInfix, "&"}},
+      {"arith.ori", {B::kInfix, "|"}},           {"arith.xori", {B::kInfix, "^"}},
+      {"arith.shli", {B::kInfix, "<<"}},         {"arith.shrui", {B::kInfix, ">>"}},
+      {"arith.shrsi", {B::kSignedInfix, ">>"}},  {"arith.divsi", {B::kSignedInfix, "/"}},
+      {"arith.remsi", {B::kSignedInfix, "%"}},   {"arith.minsi", {B::kSignedCall, "min"}},
+      {"arith.maxsi", {B::kSignedCall, "max"}},  {"arith.minui", {B::kCall, "min"}},
+      {"arith.maxui", {B::kCall, "max"}},        {"arith.remf", {B::kCall, "fmod"}},
+      {"arith.minnumf", {B::kCall, "fmin"}},     {"arith.maxnumf", {B::kCall, "fmax"}},
+      {"arith.maximumf", {B::kMaximum, "fmax"}}, {"arith.minimumf", {B::kMinimum, "fmin"}},
+      {"math.powf", {B::kCall, "pow"}},          {"math.atan2", {B::kCall, "atan2"}},
+      {"math.copysign", {B::kCall, "copysign"}},
+  };
+  return table;
+}
+
+std::string binary(llvm::StringRef op, Form form, const std::string& a, const std::string& b) {
+  auto found = binaries().find(op);
+  if (found == binaries().end()) return "";
+  const BinaryText& entry = found->second;
+  const bool takes_bools = op == "arith.andi" || op == "arith.ori" || op == "arith.xori";
+  if (form.is_bool() && !takes_bools) return "";
+  switch (entry.kind) {
+    case BinaryText::kFloatInfix:
+      return infix(a, entry.text, b);
+    case BinaryText::kInfix:
+      return integer_infix(form, a, entry.text, b);
+    case BinaryText::kSignedInfix:
+      return signed_infix(form, a, entry.text, b);
+    case BinaryText::kCall:
+      return call(entry.text, a, b);
+    case BinaryText::kSignedCall:
+      return as_unsigned(form, call(entry.text, as_signed(form, a), as_signed(form, b)));
+    case BinaryText::kMaximum:
+      return with_nan(entry.text, "&", form, a, b);
+    case BinaryText::kMinimum:
+      return with_nan(entry.text, "|", form, a, b);
+  }
+  return "";
+}
+
+const llvm::StringMap<std::string>& functions() {
+  static const llvm::StringMap<std::string> table = {
+      {"math.absf", "fabs"},      {"math.acos", "acos"},   {"math.acosh", "acosh"},
+      {"math.asin", "asin"},      {"math.asinh", "asinh"}, {"math.atan", "atan"},
+      {"math.atanh", "atanh"},    {"math.cbrt", "cbrt"},   {"math.ceil", "ceil"},
+      {"math.cos", "cos"},        {"math.cosh", "cosh"},   {"math.ctlz", "clz"},
+      {"math.ctpop", "popcount"}, {"math.erf", "erf"},     {"math.exp", "exp"},
+      {"math.exp2", "exp2"},      {"math.expm1", "expm1"}, {"math.floor", "floor"},
+      {"math.log", "log"},        {"math.log10", "log10"}, {"math.log1p", "log1p"},
+      {"math.log2", "log2"},      {"math.round", "round"}, {"math.roundeven", "rint"},
+      {"math.rsqrt", "rsqrt"},    {"math.sin", "sin"},     {"math.sinh", "sinh"},
+      {"math.sqrt", "sqrt"},      {"math.tan", "tan"},     {"math.tanh", "tanh"},
+      {"math.trunc", "trunc"},    {"arith.negf", "-"},
+  };
+  return table;
+}
+
+// Conversions keep lanes; `from` and `to` differ in their elements.
+std::string converted(llvm::StringRef op, Form from, Form to, const std::string& x) {
+  const std::string name = type_name(to);
+  auto convert = [&](const std::string& value) {
+    return to.is_scalar() ? "(" + name + ")" + value : call("convert_" + name, value);
+  };
+  if (op == "arith.bitcast") return call("as_" + name, x);
+  if (op == "arith.extf" || op == "arith.truncf") return convert(x);
+  if (op == "arith.fptoui") return convert(x);
+  if (op == "arith.fptosi") {
+    const std::string target = signed_name(to);
+    return as_unsigned(to, to.is_scalar() ? "(" + target + ")" + x : call("convert_" + target, x));
+  }
+  if (op == "arith.trunci" && to.is_bool())
+    return truth(to, infix(narrowed(from, infix(x, "&", "1")), "!=", "0"));
+  if (from.is_bool()) {
+    // Lanes of bools are -1 where they are true.
+    if (op == "arith.extsi") return from.is_scalar() ? convert("-(long)" + x) : convert(x);
+    if (op == "arith.sitofp") return convert(from.is_scalar() ? "-(int)" + x : x);
+    return convert(from.is_scalar() ? x : infix(x, "&", "(char)1"));
+  }
+  const bool is_signed = op == "arith.extsi" || op == "arith.sitofp" || op == "arith.index_cast";
+  return convert(is_signed ? as_signed(from, x) : x);
+}
+
+std::string compared_numbers(arith::CmpIPredicate predicate, Form to, const std::string& a,
+                             const std::string& b) {
+  using P = arith::CmpIPredicate;
+  const char* sign = nullptr;
+  switch (predicate) {
+    case P::slt:
+    case P::ult:
+      sign = "<";
+      break;
+    case P::sle:
+    case P::ule:
+      sign = "<=";
+      break;
+    case P::sgt:
+    case P::ugt:
+      sign = ">";
+      break;
+    default:
+      sign = ">=";
+  }
+  return truth(to, infix(a, sign, b));
+}
+
+std::string compared(arith::CmpIOp op, Form form, Form to, const std::string& a,
+                     const std::string& b) {
+  using P = arith::CmpIPredicate;
+  const P predicate = op.getPredicate();
+  if (predicate == P::eq) return truth(to, infix(a, "==", b));
+  if (predicate == P::ne) return truth(to, infix(a, "!=", b));
+  const bool is_signed = predicate >= P::slt && predicate <= P::sge;
+  // True is -1 to a signed comparison.
+  if (form.is_bool() && form.is_scalar() && is_signed) return compared_numbers(predicate, to, b, a);
+  if (form.is_bool() && !form.is_scalar() && !is_signed)
+    return compared_numbers(predicate, to, as_unsigned(form, a), as_unsigned(form, b));
+  if (form.is_bool() || !is_signed) return compared_numbers(predicate, to, a, b);
+  return compared_numbers(predicate, to, as_signed(form, a), as_signed(form, b));
+}
+
+std::string compared(arith::CmpFOp op, Form to, const std::string& a, const std::string& b) {
+  using P = arith::CmpFPredicate;
+  auto yes = [&](const char* sign) { return truth(to, infix(a, sign, b)); };
+  auto no = [&](const char* sign) { return truth(to, "!" + infix(a, sign, b)); };
+  const std::string is_one = "((" + a + " < " + b + ") | (" + a + " > " + b + "))";
+  switch (op.getPredicate()) {
+    case P::OEQ:
+      return yes("==");
+    case P::OGT:
+      return yes(">");
+    case P::OGE:
+      return yes(">=");
+    case P::OLT:
+      return yes("<");
+    case P::OLE:
+      return yes("<=");
+    case P::ONE:
+      return truth(to, is_one);
+    case P::ORD:
+      return truth(to, "((" + a + " == " + a + ") & (" + b + " == " + b + "))");
+    case P::UNO:
+      return truth(to, "((" + a + " != " + a + ") | (" + b + " != " + b + "))");
+    case P::UEQ:
+      return truth(to, "!" + is_one);
+    case P::UGT:
+      return no("<=");
+    case P::UGE:
+      return no("<");
+    case P::ULT:
+      return no(">=");
+    case P::ULE:
+      return no(">");
+    case P::UNE:
+      return yes("!=");
+    default:
+      return "";
+  }
+}
+
+std::string chosen(arith::SelectOp op, Form form, llvm::ArrayRef<std::string> x) {
+  const bool by_lane = mlir::isa<mlir::VectorType>(op.getCondition().getType());
+  if (!by_lane || form.is_scalar()) return "(" + x[0] + " ? " + x[1] + " : " + x[2] + ")";
+  return "select(" + x[2] + ", " + x[1] + ", " + call("convert_" + signed_name(form), x[0]) + ")";
+}
+
+}  // namespace
+
+bool is_called_by_lane(mlir::Operation* op) {
+  const llvm::StringRef name = op->getName().getStringRef();
+  constexpr llvm::StringRef kInstructions[] = {
+      "math.absf",  "math.absi",  "math.ceil",      "math.copysign", "math.ctlz",
+      "math.ctpop", "math.cttz",  "math.floor",     "math.fma",      "math.round",
+      "math.sqrt",  "math.rsqrt", "math.roundeven", "math.trunc"};
+  return name == "arith.remf" ||
+         (name.starts_with("math.") && !llvm::is_contained(kInstructions, name));
+}
+
+std::string combined(mlir::vector::CombiningKind kind, Form form, const std::string& a,
+                     const std::string& b) {
+  using K = mlir::vector::CombiningKind;
+  switch (kind) {
+    case K::ADD:
+      return binary(form.is_float() ? "arith.addf" : "arith.addi", form, a, b);
+    case K::MUL:
+      return binary(form.is_float() ? "arith.mulf" : "arith.muli", form, a, b);
+    case K::MINUI:
+      return binary("arith.minui", form, a, b);
+    case K::MINSI:
+      return binary("arith.minsi", form, a, b);
+    case K::MAXUI:
+      return binary("arith.maxui", form, a, b);
+    case K::MAXSI:
+      return binary("arith.maxsi", form, a, b);
+    case K::MINNUMF:
+      return binary("arith.minnumf", form, a, b);
+    case K::MAXNUMF:
+      return binary("arith.maxnumf", form, a, b);
+    case K::MINIMUMF:
+      return binary("arith.minimumf", form, a, b);
+    case K::MAXIMUMF:
+      return binary("arith.maximumf", form, a, b);
+    case K::AND:
+      return binary("arith.andi", form, a, b);
+    case K::OR:
+      return binary("arith.ori", form, a, b);
+    case K::XOR:
+      return binary("arith.xori", form, a, b);
+  }
+  return "";
+}
+
+std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands, int64_t lanes) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0) return "";
+  Form to = form_of(op->getResult(0).getType());
+  Form from = form_of(op->getOperand(0).getType());
+  if (!to || !from) return "";
+  to.lanes = lanes;
+  from.lanes = lanes;
+  if (auto compare = mlir::dyn_cast<arith::CmpIOp>(op))
+    return compared(compare, from, to, operands[0], operands[1]);
+  if (auto compare = mlir::dyn_cast<arith::CmpFOp>(op))
+    return compared(compare, to, operands[0], operands[1]);
+  if (auto choice = mlir::dyn_cast<arith::SelectOp>(op)) return chosen(choice, to, operands);
+  const llvm::StringRef name = op->getName().getStringRef();
+  if (operands.size() == 3)
+    return name == "math.fma" || name == "vector.fma"
+               ? "fma(" + operands[0] + ", " + operands[1] + ", " + operands[2] + ")"
+               : "";
+  if (operands.size() == 2) return binary(name, to, operands[0], operands[1]);
+  if (auto found = functions().find(name); found != functions().end())
+    return call(found->second, operands[0]);
+  // The zeros below the lowest one, and all ones for 0.
+  if (name == "math.cttz")
+    return call("popcount", narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - 1)"));
+  if (name == "math.absi") return call("abs", as_signed(to, operands[0]));
+  constexpr llvm::StringRef kConversions[] = {
+      "arith.bitcast", "arith.extf",   "arith.truncf",     "arith.fptoui",
+      "arith.fptosi",  "arith.trunci", "arith.extui",      "arith.extsi",
+      "arith.uitofp",  "arith.sitofp", "arith.index_cast", "arith.index_castui"};
+  if (llvm::is_contained(kConversions, name)) return converted(name, from, to, operands[0]);
+  return "";
+}
+
+}  // namespace scopevm::codegen::opencl

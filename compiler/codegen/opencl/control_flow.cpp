@@ -1,0 +1,103 @@
+// Loops and branches: see printer.h.
+#include "compiler/codegen/opencl/printer.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace scopevm::codegen::opencl {
+
+namespace scf = mlir::scf;
+
+void Printer::assign(mlir::ValueRange targets, mlir::ValueRange values) {
+  llvm::SmallVector<std::string> sources;
+  for (mlir::Value value : values) sources.push_back(name(value));
+  // A target that a later assignment reads is kept in a name of its own.
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (size_t earlier = 0; earlier < i; ++earlier) {
+      if (sources[i] != name(targets[earlier])) continue;
+      std::string kept = fresh();
+      line("const " + type_name(form(values[i])) + " " + kept + " = " + sources[i] + ";");
+      sources[i] = kept;
+    }
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources[i] != name(targets[i])) line(name(targets[i]) + " = " + sources[i] + ";");
+}
+
+bool Printer::print_region(mlir::Region& region, mlir::ValueRange results) {
+  if (region.empty()) return true;
+  if (!region.hasOneBlock() || !print_block(region.front())) return false;
+  ++depth_;
+  assign(results, region.front().getTerminator()->getOperands());
+  --depth_;
+  return true;
+}
+
+bool Printer::print_for(mlir::Operation& op) {
+  auto loop = mlir::cast<scf::ForOp>(op);
+  for (auto [argument, initial] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
+    declare(argument, name(initial));
+  Form form = this->form(loop.getInductionVar());
+  std::string type = type_name(form), as = "as_" + signed_name(form), i = fresh();
+  bind(loop.getInductionVar(), i);
+  line("for (" + type + " " + i + " = " + name(loop.getLowerBound()) + "; " + as + "(" + i +
+       ") < " + as + "(" + name(loop.getUpperBound()) + "); " + i + " += " + name(loop.getStep()) +
+       ") {");
+  mlir::ValueRange carried = loop.getRegionIterArgs();
+  if (!print_region(loop.getRegion(), carried)) return false;
+  line("}");
+  for (auto [result, argument] : llvm::zip(loop.getResults(), carried))
+    bind(result, name(argument));
+  return true;
+}
+
+bool Printer::print_while(mlir::Operation& op) {
+  auto loop = mlir::cast<scf::WhileOp>(op);
+  mlir::Block& before = loop.getBefore().front();
+  mlir::Block& after = loop.getAfter().front();
+  for (auto [argument, initial] : llvm::zip(before.getArguments(), loop.getInits()))
+    declare(argument, name(initial));
+  for (mlir::Value argument : after.getArguments()) declare(argument);
+  line("for (;;) {");
+  if (!print_block(before)) return false;
+  auto condition = mlir::cast<scf::ConditionOp>(before.getTerminator());
+  ++depth_;
+  assign(after.getArguments(), condition.getArgs());
+  line("if (!" + name(condition.getCondition()) + ") break;");
+  --depth_;
+  if (!print_region(loop.getAfter(), before.getArguments())) return false;
+  line("}");
+  for (auto [result, argument] : llvm::zip(loop.getResults(), after.getArguments()))
+    bind(result, name(argument));
+  return true;
+}
+
+bool Printer::print_if(mlir::Operation& op) {
+  auto branch = mlir::cast<scf::IfOp>(op);
+  for (mlir::Value result : branch.getResults()) declare(result);
+  line("if (" + name(branch.getCondition()) + ") {");
+  if (!print_region(branch.getThenRegion(), branch.getResults())) return false;
+  if (!branch.getElseRegion().empty()) {
+    line("} else {");
+    if (!print_region(branch.getElseRegion(), branch.getResults())) return false;
+  }
+  line("}");
+  return true;
+}
+
+bool Printer::print_switch(mlir::Operation& op) {
+  auto choice = mlir::cast<scf::IndexSwitchOp>(op);
+  for (mlir::Value result : choice.getResults()) declare(result);
+  line("switch (" + name(choice.getArg()) + ") {");
+  ++depth_;
+  for (auto [value, region] : llvm::zip(choice.getCases(), choice.getCaseRegions())) {
+    line("case " + std::to_string(value) + ": {");
+    if (!print_region(region, choice.getResults())) return false;
+    line("} break;");
+  }
+  line("default: {");
+  if (!print_region(choice.getDefaultRegion(), choice.getResults())) return false;
+  line("}");
+  --depth_;
+  line("}");
+  return true;
+}
+
+}  // namespace scopevm::codegen::opencl

@@ -1,0 +1,31 @@
+// A kernels module as OpenCL C 1.2, for devices that build kernels from text.
+//   emit.cpp        the whole way: passes, then functions and kernels as text
+//   form.cpp        types and constants in OpenCL C
+//   printer.cpp     functions, control flow, names
+//   arithmetic.cpp  one elementwise operation -> one expression
+//   memory.cpp      loads and stores
+//   lanes.cpp       what moves lanes of vectors
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernels/target.h"
+#include "compiler/program.h"
+#include "scopevm/status.h"
+
+namespace mlir {
+class ModuleOp;
+}
+
+namespace scopevm::codegen {
+
+// What the generators are told of a device whose kernels are text: `cpu` is "opencl".
+kernels::Target opencl_target();
+
+// The text of every kernel in `table`, and of the functions that they call. `kernels` stays as it
+// is. The same module gives the same text. Errors: kUnsupported, with the operation's name, for
+// what has no form in OpenCL C.
+Result<std::string> emit_opencl(mlir::ModuleOp kernels, const std::vector<Kernel>& table);
+
+}  // namespace scopevm::codegen

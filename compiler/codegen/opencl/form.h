@@ -1,0 +1,48 @@
+// How values of MLIR types look in OpenCL C. Integers are unsigned, so that arithmetic wraps;
+// operations that ask for signs say so. Vectors of 2, 4, 8 and 16 lanes are the language's; one
+// lane is a scalar; other counts are structs of an array. i1 is bool, or lanes of char that are 0
+// or -1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace scopevm::codegen::opencl {
+
+struct Form {
+  mlir::Type element;  // null when the type has no form
+  int64_t lanes = 1;
+
+  explicit operator bool() const { return element != nullptr; }
+  bool is_scalar() const { return lanes == 1; }
+  bool is_native() const { return lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16; }
+  bool is_array() const { return !is_scalar() && !is_native(); }
+  bool is_float() const { return mlir::isa<mlir::FloatType>(element); }
+  bool is_bool() const { return element.isInteger(1); }
+  int bits() const { return element.isIndex() ? 64 : int(element.getIntOrFloatBitWidth()); }
+  Form with(mlir::Type other) const { return {other, lanes}; }
+};
+
+// Scalars and vectors of rank 1 (and 0) of i1, i8, i16, i32, i64, index, f32, f64.
+Form form_of(mlir::Type type);
+
+std::string type_name(Form form);
+// The signed integers of the form's width and lanes: "int8", "long".
+std::string signed_name(Form form);
+// The unsigned integers of the form's width and lanes.
+std::string unsigned_name(Form form);
+
+// "x.s3", "x.s[3]", "x"; bool lanes come out as bool.
+std::string lane(Form form, const std::string& name, int64_t index);
+
+// A value of the form from an expression for each lane, to stand behind "=" in a declaration.
+std::string listed(Form form, llvm::ArrayRef<std::string> lanes);
+
+// The value of a constant; empty when it is not of a form.
+std::string constant(Form form, mlir::Attribute value);
+
+}  // namespace scopevm::codegen::opencl

@@ -1,0 +1,175 @@
+// See the header. Most are lists of lanes.
+#include "compiler/codegen/opencl/lanes.h"
+
+#include "compiler/codegen/opencl/arithmetic.h"
+#include "compiler/codegen/opencl/printer.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace scopevm::codegen::opencl {
+namespace {
+
+namespace vector = mlir::vector;
+using Texts = llvm::SmallVector<std::string>;
+
+Texts lanes_of(Printer& p, mlir::Value value) {
+  Form form = p.form(value);
+  Texts texts;
+  for (int64_t l = 0; l < form.lanes; ++l) texts.push_back(lane(form, p.name(value), l));
+  return texts;
+}
+
+void define_listed(Printer& p, mlir::Value result, const Texts& lanes) {
+  p.define(result, listed(p.form(result), lanes));
+}
+
+bool print_splat(Printer& p, mlir::Value source, mlir::Value result) {
+  Form form = p.form(result);
+  if (!p.form(source).is_scalar()) return false;
+  const std::string x = p.name(source);
+  if (form.is_native())
+    define_listed(p, result, {x});
+  else
+    define_listed(p, result, Texts(static_cast<size_t>(form.lanes), x));
+  return true;
+}
+
+bool print(Printer& p, vector::BroadcastOp op) {
+  return p.form(op.getSource()) && print_splat(p, op.getSource(), op.getResult());
+}
+
+bool print(Printer& p, vector::SplatOp op) {
+  return print_splat(p, op.getInput(), op.getAggregate());
+}
+
+bool print(Printer& p, vector::ExtractOp op) {
+  if (op.hasDynamicPosition() || op.getNumIndices() != 1 || !p.form(op.getVector())) return false;
+  p.define(op.getResult(), lanes_of(p, op.getVector())[op.getStaticPosition()[0]]);
+  return true;
+}
+
+bool print(Printer& p, vector::FromElementsOp op) {
+  Texts lanes;
+  for (mlir::Value each : op.getElements()) lanes.push_back(p.name(each));
+  define_listed(p, op.getResult(), lanes);
+  return true;
+}
+
+bool print(Printer& p, vector::ShuffleOp op) {
+  if (!p.form(op.getV1()) || !p.form(op.getV2())) return false;
+  Texts from = lanes_of(p, op.getV1());
+  from.append(lanes_of(p, op.getV2()));
+  Texts lanes;
+  for (mlir::Attribute each : op.getMask())
+    lanes.push_back(from[mlir::cast<mlir::IntegerAttr>(each).getInt()]);
+  define_listed(p, op.getResult(), lanes);
+  return true;
+}
+
+bool print(Printer& p, vector::ExtractStridedSliceOp op) {
+  if (!p.form(op.getVector())) return false;
+  int64_t first = mlir::cast<mlir::IntegerAttr>(op.getOffsets()[0]).getInt();
+  int64_t step = mlir::cast<mlir::IntegerAttr>(op.getStrides()[0]).getInt();
+  Texts from = lanes_of(p, op.getVector()), lanes;
+  for (int64_t l = 0; l < p.form(op.getResult()).lanes; ++l)
+    lanes.push_back(from[first + l * step]);
+  define_listed(p, op.getResult(), lanes);
+  return true;
+}
+
+bool print(Printer& p, vector::CreateMaskOp op) {
+  if (op.getOperands().size() != 1) return false;
+  Texts lanes;
+  for (int64_t l = 0; l < p.form(op.getResult()).lanes; ++l)
+    lanes.push_back("(as_long(" + p.name(op.getOperands()[0]) + ") > " + std::to_string(l) + ")");
+  define_listed(p, op.getResult(), lanes);
+  return true;
+}
+
+bool print(Printer& p, vector::ConstantMaskOp op) {
+  int64_t count = mlir::cast<mlir::IntegerAttr>(op.getMaskDimSizes()[0]).getInt();
+  Texts lanes;
+  for (int64_t l = 0; l < p.form(op.getResult()).lanes; ++l)
+    lanes.push_back(l < count ? "true" : "false");
+  define_listed(p, op.getResult(), lanes);
+  return true;
+}
+
+bool print(Printer& p, vector::ReductionOp op) {
+  Form form = p.form(op.getDest());
+  if (!p.form(op.getVector())) return false;
+  Texts lanes = lanes_of(p, op.getVector());
+  if (op.getAcc()) lanes.insert(lanes.begin(), p.name(op.getAcc()));
+  // In order, as the CPU's is. A step a line: some expressions name their operands twice.
+  std::string sum = lanes.front();
+  for (size_t l = 1; l < lanes.size(); ++l) {
+    std::string text = combined(op.getKind(), form, sum, lanes[l]);
+    if (text.empty()) return false;
+    p.define(op.getDest(), text);
+    sum = p.name(op.getDest());
+  }
+  if (lanes.size() == 1) p.define(op.getDest(), sum);
+  return true;
+}
+
+// Bits of the first lane come first.
+std::string packed(Printer& p, mlir::Value bools) {
+  std::string text;
+  for (const auto& [l, each] : llvm::enumerate(lanes_of(p, bools)))
+    text += (l > 0 ? " | " : "") + ("(ulong)" + each) + " << " + std::to_string(l);
+  return text;
+}
+
+bool print(Printer& p, vector::BitCastOp op) {
+  Form from = p.form(op.getSource()), to = p.form(op.getResult());
+  if (!from) return false;
+  const std::string source = p.name(op.getSource());
+  if (from.is_bool()) {
+    if (!to.is_scalar() || to.is_bool()) return false;
+    p.define(op.getResult(), "(" + type_name(to) + ")(" + packed(p, op.getSource()) + ")");
+  } else if (to.is_bool()) {
+    return false;
+  } else if (!from.is_array() && !to.is_array()) {
+    p.define(op.getResult(), "as_" + type_name(to) + "(" + source + ")");
+  } else {
+    const std::string& name = p.declare(op.getResult());
+    p.line("{ union { " + type_name(from) + " from; " + type_name(to) +
+           " to; } u; u.from = " + source + "; " + name + " = u.to; }");
+  }
+  return true;
+}
+
+// Of a CPU's intrinsics, the one that has no operation of its own: i16 lanes multiplied, and the
+// products of neighbours added.
+bool print(Printer& p, mlir::LLVM::CallIntrinsicOp op) {
+  const bool is_pairwise =
+      op.getIntrin().contains(".pmadd.wd") || op.getIntrin().contains(".pmaddw.d");
+  if (!is_pairwise || op.getNumResults() != 1 || op.getArgs().size() != 2) return false;
+  Form form = p.form(op.getArgs()[0]), to = p.form(op.getResult(0));
+  if (!form || !form.is_native() || form.is_bool() || form.bits() != 16 || to.lanes < 2)
+    return false;
+  const std::string wide = "convert_int" + std::to_string(to.lanes),
+                    lanes = std::to_string(form.lanes);
+  auto half = [&](mlir::Value value, const char* which) {
+    return "as_" + type_name(to) + "(" + wide + "(as_short" + lanes + "(" + p.name(value) + ")." +
+           which + "))";
+  };
+  mlir::Value a = op.getArgs()[0], b = op.getArgs()[1];
+  p.define(op.getResult(0), half(a, "even") + " * " + half(b, "even") + " + " + half(a, "odd") +
+                                " * " + half(b, "odd"));
+  return true;
+}
+
+}  // namespace
+
+bool print_lanes(Printer& printer, mlir::Operation* op) {
+  return llvm::TypeSwitch<mlir::Operation*, bool>(op)
+      .Case<vector::BroadcastOp, vector::SplatOp, vector::ExtractOp, vector::FromElementsOp,
+            vector::ShuffleOp, vector::ExtractStridedSliceOp, vector::CreateMaskOp,
+            vector::ConstantMaskOp, vector::ReductionOp, vector::BitCastOp,
+            mlir::LLVM::CallIntrinsicOp>([&](auto each) { return print(printer, each); })
+      .Default(false);
+}
+
+}  // namespace scopevm::codegen::opencl

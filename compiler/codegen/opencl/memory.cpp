@@ -1,0 +1,129 @@
+// See the header. Vectors need no alignment but their elements' (vload and vstore). Masked and
+// indexed accesses touch one lane after the other: a masked lane's memory may not exist.
+#include "compiler/codegen/opencl/memory.h"
+
+#include "compiler/codegen/opencl/printer.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace scopevm::codegen::opencl {
+namespace {
+
+namespace memref = mlir::memref;
+namespace vector = mlir::vector;
+
+std::string element(Printer& p, mlir::Value base, mlir::Value at) {
+  return p.name(base) + "[" + p.name(at) + "]";
+}
+
+// The element `index` behind base[at].
+std::string element(Printer& p, mlir::Value base, mlir::Value at, int64_t index) {
+  return p.name(base) + "[" + p.name(at) + " + " + std::to_string(index) + "]";
+}
+
+bool print(Printer& p, memref::LoadOp op) {
+  if (op.getIndices().size() != 1) return false;
+  p.define(op.getResult(), element(p, op.getMemRef(), op.getIndices()[0]));
+  return true;
+}
+
+bool print(Printer& p, memref::StoreOp op) {
+  if (op.getIndices().size() != 1) return false;
+  p.line(element(p, op.getMemRef(), op.getIndices()[0]) + " = " + p.name(op.getValue()) + ";");
+  return true;
+}
+
+bool print(Printer& p, memref::AllocaOp op) {
+  Form form = form_of(op.getType().getElementType());
+  if (!form || !op.getType().hasStaticShape() || op.getType().getRank() != 1) return false;
+  p.declare_array(op.getResult(), form, op.getType().getNumElements());
+  return true;
+}
+
+// Vectors of vectors have no form, so elements are scalars.
+bool print(Printer& p, vector::LoadOp op) {
+  if (op.getIndices().size() != 1) return false;
+  mlir::Value base = op.getBase(), at = op.getIndices()[0];
+  Form form = p.form(op.getResult());
+  if (form.is_scalar()) {
+    p.define(op.getResult(), element(p, base, at));
+  } else if (form.is_native()) {
+    p.define(op.getResult(), "vload" + std::to_string(form.lanes) + "(0, " + p.name(base) + " + " +
+                                 p.name(at) + ")");
+  } else {
+    const std::string& name = p.declare(op.getResult());
+    p.line("for (int l = 0; l < " + std::to_string(form.lanes) + "; ++l) " + name +
+           ".s[l] = " + p.name(base) + "[" + p.name(at) + " + l];");
+  }
+  return true;
+}
+
+bool print(Printer& p, vector::StoreOp op) {
+  Form form = p.form(op.getValueToStore());
+  if (op.getIndices().size() != 1 || !form) return false;
+  mlir::Value base = op.getBase(), at = op.getIndices()[0];
+  const std::string value = p.name(op.getValueToStore());
+  if (form.is_scalar())
+    p.line(element(p, base, at) + " = " + value + ";");
+  else if (form.is_native())
+    p.line("vstore" + std::to_string(form.lanes) + "(" + value + ", 0, " + p.name(base) + " + " +
+           p.name(at) + ");");
+  else
+    p.line("for (int l = 0; l < " + std::to_string(form.lanes) + "; ++l) " + p.name(base) + "[" +
+           p.name(at) + " + l] = " + value + ".s[l];");
+  return true;
+}
+
+// The lanes of `mask` that are set take what `source` names; the others are as in `rest`.
+template <typename Source>
+void print_where(Printer& p, mlir::Value result, mlir::Value mask, mlir::Value rest,
+                 const Source& source) {
+  Form form = p.form(result), bools = p.form(mask);
+  const std::string name = p.declare(result, p.name(rest));
+  for (int64_t l = 0; l < form.lanes; ++l)
+    p.line("if (" + lane(bools, p.name(mask), l) + ") " + lane(form, name, l) + " = " + source(l) +
+           ";");
+}
+
+bool print(Printer& p, vector::MaskedLoadOp op) {
+  if (op.getIndices().size() != 1) return false;
+  print_where(p, op.getResult(), op.getMask(), op.getPassThru(),
+              [&](int64_t l) { return element(p, op.getBase(), op.getIndices()[0], l); });
+  return true;
+}
+
+bool print(Printer& p, vector::GatherOp op) {
+  Form indices = p.form(op.getIndexVec());
+  if (op.getIndices().size() != 1 || !indices) return false;
+  // Indices are signed and relative to the first.
+  print_where(p, op.getResult(), op.getMask(), op.getPassThru(), [&](int64_t l) {
+    return p.name(op.getBase()) + "[" + p.name(op.getIndices()[0]) + " + as_" +
+           signed_name({indices.element, 1}) + "(" + lane(indices, p.name(op.getIndexVec()), l) +
+           ")]";
+  });
+  return true;
+}
+
+bool print(Printer& p, vector::MaskedStoreOp op) {
+  Form form = p.form(op.getValueToStore()), bools = p.form(op.getMask());
+  if (op.getIndices().size() != 1 || !form) return false;
+  for (int64_t l = 0; l < form.lanes; ++l)
+    p.line("if (" + lane(bools, p.name(op.getMask()), l) + ") " +
+           element(p, op.getBase(), op.getIndices()[0], l) + " = " +
+           lane(form, p.name(op.getValueToStore()), l) + ";");
+  return true;
+}
+
+}  // namespace
+
+bool print_memory(Printer& printer, mlir::Operation* op) {
+  return llvm::TypeSwitch<mlir::Operation*, bool>(op)
+      .Case<memref::LoadOp, memref::StoreOp, memref::AllocaOp, vector::LoadOp, vector::StoreOp,
+            vector::MaskedLoadOp, vector::MaskedStoreOp, vector::GatherOp>(
+          [&](auto each) { return print(printer, each); })
+      .Case([](memref::PrefetchOp) { return true; })  // a hint only
+      .Default(false);
+}
+
+}  // namespace scopevm::codegen::opencl

@@ -1,0 +1,13 @@
+// Loads, stores and arrays of a function's own.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+namespace scopevm::codegen::opencl {
+
+class Printer;
+
+// False when `op` is none of them, or has no form.
+bool print_memory(Printer& printer, mlir::Operation* op);
+
+}  // namespace scopevm::codegen::opencl

@@ -1,0 +1,239 @@
+// Names, declarations, functions and single operations: see the header. Control flow is in
+// control_flow.cpp.
+#include "compiler/codegen/opencl/printer.h"
+
+#include "compiler/codegen/opencl/arithmetic.h"
+#include "compiler/codegen/opencl/lanes.h"
+#include "compiler/codegen/opencl/memory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace scopevm::codegen::opencl {
+
+std::string Printer::declarations() const {
+  std::string text;
+  for (const auto& [name, declaration] : structs_) text += declaration + "\n";
+  return text;
+}
+
+Form Printer::form(mlir::Value value) {
+  Form form = form_of(value.getType());
+  if (!form) return form;
+  if (form.element.isF64()) has_f64_ = true;
+  if (form.is_array()) {
+    std::string element = type_name({form.element, 1}), name = type_name(form);
+    structs_[name] =
+        "typedef struct { " + element + " s[" + std::to_string(form.lanes) + "]; } " + name + ";";
+  }
+  return form;
+}
+
+void Printer::line(const std::string& text) {
+  text_.append(static_cast<size_t>(depth_) * 2, ' ');
+  text_ += text + "\n";
+}
+
+void Printer::define(mlir::Value value, const std::string& text) {
+  std::string type = type_name(form(value));
+  std::string name = fresh();
+  line("const " + type + " " + name + " = " + text + ";");
+  names_[value] = std::move(name);
+}
+
+const std::string& Printer::declare(mlir::Value value, const std::string& text) {
+  std::string type = type_name(form(value));
+  std::string name = fresh();
+  line(type + " " + name + (text.empty() ? "" : " = " + text) + ";");
+  return names_[value] = std::move(name);
+}
+
+const std::string& Printer::declare_array(mlir::Value memref, Form element, int64_t count) {
+  if (element.element.isF64()) has_f64_ = true;
+  std::string name = fresh();
+  line(type_name(element) + " " + name + "[" + std::to_string(count) + "];");
+  private_.insert(memref);
+  return names_[memref] = std::move(name);
+}
+
+void Printer::begin_function() {
+  depth_ = 0;
+  next_ = 0;
+  names_.clear();
+  private_.clear();
+  unsupported_ = nullptr;
+}
+
+Status Printer::finish(mlir::func::FuncOp function, bool is_printed) {
+  if (is_printed) return {};
+  std::string what = unsupported_ ? unsupported_->getName().getStringRef().str() : "a type";
+  if (unsupported_ && unsupported_->getNumResults() == 1) {
+    llvm::raw_string_ostream stream(what);
+    stream << " (" << unsupported_->getResult(0).getType() << ")";
+  }
+  return {StatusCode::kUnsupported,
+          "kernel " + function.getName().str() + ": OpenCL has no form of " + what};
+}
+
+// Empty when an argument has no form.
+std::string Printer::parameters(mlir::func::FuncOp function, bool with_names) {
+  std::string text = "(";
+  for (mlir::BlockArgument argument : function.getArguments()) {
+    auto memref = mlir::dyn_cast<mlir::MemRefType>(argument.getType());
+    Form form = form_of(memref ? memref.getElementType() : argument.getType());
+    if (!form) return "";
+    if (form.element.isF64()) has_f64_ = true;
+    if (!memref) this->form(argument);
+    if (argument.getArgNumber() > 0) text += ", ";
+    text += (memref ? "__global " : "const ") + type_name(form) + (memref ? "*" : "");
+    if (!with_names) continue;
+    names_[argument] = fresh();
+    text += " " + names_[argument];
+  }
+  return text + ")";
+}
+
+Status Printer::print_head(mlir::func::FuncOp function) {
+  std::string list = parameters(function, false);
+  if (list.empty() || function.getNumResults() != 0) return finish(function, false);
+  line("void " + function.getName().str() + list + ";");
+  return {};
+}
+
+Status Printer::print_function(mlir::func::FuncOp function) {
+  begin_function();
+  std::string list = parameters(function, true);
+  if (list.empty() || !function.getBody().hasOneBlock()) return finish(function, false);
+  line("");
+  line("void " + function.getName().str() + list + " {");
+  bool is_printed = print_block(function.getBody().front());
+  line("}");
+  return finish(function, is_printed);
+}
+
+Status Printer::print_kernel(mlir::func::FuncOp function, const Kernel& kernel) {
+  begin_function();
+  const int buffers = kernel.buffer_count, params = kernel.param_count;
+  if (!function.getBody().hasOneBlock() ||
+      static_cast<int>(function.getNumArguments()) != buffers + params + 3)
+    return {StatusCode::kInternal, "kernel " + kernel.symbol + ": its arguments are others"};
+  std::string list;
+  for (int i = 0; i < buffers; ++i)
+    list += "__global uchar* b" + std::to_string(i) + ", ulong o" + std::to_string(i) + ", ";
+  for (int i = 0; i < params; ++i) list += "long p" + std::to_string(i) + ", ";
+  line("");
+  line("__kernel void " + kernel.symbol + "(" + list + "long grid, long per_item) {");
+  ++depth_;
+  line("const ulong worker = get_global_id(0);");
+  line("const ulong begin = worker * (ulong)per_item;");
+  line("if (begin >= (ulong)grid) return;");
+  line("const ulong end = min((ulong)grid, begin + (ulong)per_item);");
+  for (int i = 0; i < buffers; ++i) {
+    mlir::Value argument = function.getArgument(static_cast<unsigned>(i));
+    auto memref = mlir::dyn_cast<mlir::MemRefType>(argument.getType());
+    Form form = memref ? form_of(memref.getElementType()) : Form{};
+    if (!form) return finish(function, false);
+    if (form.element.isF64()) has_f64_ = true;
+    std::string pointer = "__global " + type_name(form) + "*", number = std::to_string(i);
+    std::string name = fresh();
+    line(pointer + " const " + name + " = (" + pointer + ")(b" + number + " + o" + number + ");");
+    bind(argument, name);
+  }
+  for (int i = 0; i < params; ++i)
+    define(function.getArgument(static_cast<unsigned>(buffers + i)),
+           "(ulong)p" + std::to_string(i));
+  const char* const range[] = {"begin", "end", "worker"};
+  for (int i = 0; i < 3; ++i)
+    bind(function.getArgument(static_cast<unsigned>(buffers + params + i)), range[i]);
+  --depth_;
+  bool is_printed = print_block(function.getBody().front());
+  line("}");
+  return finish(function, is_printed);
+}
+
+bool Printer::print_block(mlir::Block& block) {
+  ++depth_;
+  for (mlir::Operation& op : block.without_terminator()) {
+    if (print_operation(op)) continue;
+    if (!unsupported_) unsupported_ = &op;
+    return false;
+  }
+  --depth_;
+  return true;
+}
+
+bool Printer::print_operation(mlir::Operation& op) {
+  for (mlir::Value result : op.getResults())
+    if (!form(result) && !mlir::isa<mlir::MemRefType>(result.getType())) return false;
+  if (mlir::isa<mlir::arith::ConstantOp>(op)) return print_constant(op);
+  if (auto call = mlir::dyn_cast<mlir::func::CallOp>(op)) return print_call(call);
+  if (mlir::isa<mlir::scf::ForOp>(op)) return print_for(op);
+  if (mlir::isa<mlir::scf::WhileOp>(op)) return print_while(op);
+  if (mlir::isa<mlir::scf::IfOp>(op)) return print_if(op);
+  if (mlir::isa<mlir::scf::IndexSwitchOp>(op)) return print_switch(op);
+  return print_memory(*this, &op) || print_lanes(*this, &op) || print_elementwise(op);
+}
+
+bool Printer::print_constant(mlir::Operation& op) {
+  mlir::Value result = op.getResult(0);
+  Form form = this->form(result);
+  std::string text = constant(form, mlir::cast<mlir::arith::ConstantOp>(op).getValue());
+  if (text.empty()) return false;
+  if (form.is_scalar())
+    bind(result, std::move(text));
+  else
+    define(result, text);
+  return true;
+}
+
+// An expression of scalars for each lane.
+bool Printer::print_by_lane(mlir::Operation& op) {
+  Form form = this->form(op.getResult(0));
+  llvm::SmallVector<std::string> lanes;
+  for (int64_t l = 0; l < form.lanes; ++l) {
+    llvm::SmallVector<std::string> operands;
+    for (mlir::Value operand : op.getOperands())
+      operands.push_back(lane(this->form(operand), name(operand), l));
+    lanes.push_back(expression(&op, operands, 1));
+    if (lanes.back().empty()) return false;
+  }
+  define(op.getResult(0), listed(form, lanes));
+  return true;
+}
+
+bool Printer::print_elementwise(mlir::Operation& op) {
+  if (op.getNumResults() != 1) return false;
+  mlir::Value result = op.getResult(0);
+  Form form = this->form(result);
+  for (mlir::Value operand : op.getOperands())
+    if (!this->form(operand)) return false;
+  if (form.is_native() && is_called_by_lane(&op)) return print_by_lane(op);
+  const bool is_array = form.is_array();
+  llvm::SmallVector<std::string> operands;
+  for (mlir::Value operand : op.getOperands())
+    operands.push_back(name(operand) +
+                       (is_array && !this->form(operand).is_scalar() ? ".s[l]" : ""));
+  std::string text = expression(&op, operands, is_array ? 1 : form.lanes);
+  if (text.empty()) return false;
+  if (!is_array) {
+    define(result, text);
+    return true;
+  }
+  const std::string target = declare(result);
+  line("for (int l = 0; l < " + std::to_string(form.lanes) + "; ++l) " + target +
+       ".s[l] = " + text + ";");
+  return true;
+}
+
+bool Printer::print_call(mlir::func::CallOp op) {
+  std::string list;
+  for (mlir::Value operand : op.getOperands()) {
+    // Functions take global memory only.
+    if (mlir::isa<mlir::MemRefType>(operand.getType()) && !is_global(operand)) return false;
+    list += (list.empty() ? "" : ", ") + name(operand);
+  }
+  if (op.getNumResults() != 0) return false;
+  line(op.getCallee().str() + "(" + list + ");");
+  return true;
+}
+
+}  // namespace scopevm::codegen::opencl

@@ -1,0 +1,46 @@
+// A built program and its kernels.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "runtime/device/device.h"
+#include "runtime/opencl/session.h"
+
+namespace scopevm::runtime::opencl {
+
+class Kernel final : public DeviceKernel {
+ public:
+  Kernel(std::string symbol, int buffers, int params, Handle<cl_kernel> kernel)
+      : symbol(std::move(symbol)), buffers(buffers), params(params), kernel(std::move(kernel)) {}
+
+  const std::string symbol;
+  const int buffers;
+  const int params;
+  const Handle<cl_kernel> kernel;
+  // Held from the first argument that is set until the launch is in the queue: the driver's object
+  // carries its arguments.
+  mutable std::mutex arguments;
+};
+
+class Image final : public DeviceImage {
+ public:
+  // Errors: kInvalidModel, with the build's log, for a text that does not build.
+  static Result<std::unique_ptr<DeviceImage>> build(std::shared_ptr<const Session> session,
+                                                    std::span<const uint8_t> text);
+  const DeviceKernel* find(std::string_view symbol, int buffers, int params) override;
+
+ private:
+  Image(std::shared_ptr<const Session> session, Handle<cl_program> program)
+      : session_(std::move(session)), program_(std::move(program)) {}
+
+  std::shared_ptr<const Session> session_;
+  Handle<cl_program> program_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
+};
+
+}  // namespace scopevm::runtime::opencl

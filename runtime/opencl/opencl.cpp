@@ -1,0 +1,156 @@
+// Which devices there are, and opening one: see the header.
+#include "runtime/opencl/opencl.h"
+
+#include <algorithm>
+
+#include "runtime/opencl/device.h"
+
+namespace scopevm::runtime {
+namespace opencl {
+namespace {
+
+struct Found {
+  cl_platform_id platform;
+  cl_device_id device;
+};
+
+constexpr cl_int kNoPlatform = -1001;  // what the loader of drivers says when it has none
+
+std::string text_of(std::string text) {
+  text.resize(std::min(text.size(), text.find('\0')));
+  return text;
+}
+
+std::string platform_name(const Api& api, cl_platform_id platform) {
+  size_t size = 0;
+  if (api.clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, nullptr, &size) != CL_SUCCESS) return "";
+  std::string text(size, '\0');
+  if (api.clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text.data(), nullptr) != CL_SUCCESS)
+    return "";
+  return text_of(std::move(text));
+}
+
+std::string device_text(const Api& api, cl_device_id device, cl_device_info what) {
+  size_t size = 0;
+  if (api.clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS) return "";
+  std::string text(size, '\0');
+  if (api.clGetDeviceInfo(device, what, size, text.data(), nullptr) != CL_SUCCESS) return "";
+  return text_of(std::move(text));
+}
+
+template <typename T>
+int64_t device_number(const Api& api, cl_device_id device, cl_device_info what) {
+  T value{};
+  if (api.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) != CL_SUCCESS) return 0;
+  return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX));
+}
+
+Result<std::vector<Found>> find_devices(const Api& api) {
+  cl_uint count = 0;
+  cl_int error = api.clGetPlatformIDs(0, nullptr, &count);
+  if (error == kNoPlatform || (error == CL_SUCCESS && count == 0))
+    return Status(StatusCode::kNotFound,
+                  "no OpenCL platform: a library is there, but no driver of a device");
+  SCOPEVM_RETURN_IF_ERROR(check(error, "clGetPlatformIDs"));
+  std::vector<cl_platform_id> platforms(count);
+  SCOPEVM_RETURN_IF_ERROR(
+      check(api.clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs"));
+  std::vector<Found> found;
+  for (cl_platform_id platform : platforms) {
+    error = api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+    if (error == CL_DEVICE_NOT_FOUND) continue;
+    SCOPEVM_RETURN_IF_ERROR(check(error, "clGetDeviceIDs"));
+    std::vector<cl_device_id> devices(count);
+    error = api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
+    SCOPEVM_RETURN_IF_ERROR(check(error, "clGetDeviceIDs"));
+    for (cl_device_id device : devices) found.push_back({platform, device});
+  }
+  return found;
+}
+
+OpenClDeviceFacts facts_of(const Api& api, const Found& found) {
+  const cl_device_id device = found.device;
+  OpenClDeviceFacts facts;
+  facts.name = device_text(api, device, CL_DEVICE_NAME);
+  facts.platform = platform_name(api, found.platform);
+  facts.driver_version = device_text(api, device, CL_DRIVER_VERSION);
+  facts.memory_bytes = device_number<cl_ulong>(api, device, CL_DEVICE_GLOBAL_MEM_SIZE);
+  facts.largest_block_bytes = device_number<cl_ulong>(api, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  facts.compute_units = device_number<cl_uint>(api, device, CL_DEVICE_MAX_COMPUTE_UNITS);
+  facts.shares_host_memory = device_number<cl_bool>(api, device, CL_DEVICE_HOST_UNIFIED_MEMORY);
+  facts.base_alignment_bytes =
+      device_number<cl_uint>(api, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  facts.has_f64 = device_number<cl_ulong>(api, device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+  return facts;
+}
+
+// Nothing that gives up accuracy: results are to be those of the host's CPU, but for rounding.
+std::string build_options(const Api& api, cl_device_id device) {
+  const auto f32 = device_number<cl_device_fp_config>(api, device, CL_DEVICE_SINGLE_FP_CONFIG);
+  const bool can_round = (f32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  return std::string("-cl-std=CL1.2") +
+         (can_round ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+}
+
+std::string describe(const OpenClDeviceFacts& facts) {
+  return facts.name + " (" + facts.platform + ", driver " + facts.driver_version + ")";
+}
+
+Status no_such_device(const Api& api, int number, const std::vector<Found>& found) {
+  std::string message = "no OpenCL device " + std::to_string(number) + "; there are:";
+  if (found.empty()) message = "no OpenCL device: the platforms have none";
+  for (size_t i = 0; i < found.size(); ++i)
+    message += "\n  " + std::to_string(i) + ": " + describe(facts_of(api, found[i]));
+  return {StatusCode::kNotFound, message};
+}
+
+}  // namespace
+
+Result<std::vector<OpenClDeviceFacts>> list_devices(const Api& api) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Found> found, find_devices(api));
+  std::vector<OpenClDeviceFacts> devices;
+  for (const Found& one : found) devices.push_back(facts_of(api, one));
+  return devices;
+}
+
+Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Found> found, find_devices(api));
+  if (number < 0 || static_cast<size_t>(number) >= found.size())
+    return no_such_device(api, number, found);
+  const Found& chosen = found[static_cast<size_t>(number)];
+  const OpenClDeviceFacts facts = facts_of(api, chosen);
+  const std::string description = describe(facts);
+  // Asked again: without it there would be no block.
+  cl_ulong memory_bytes = 0;
+  cl_int error = api.clGetDeviceInfo(chosen.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory_bytes,
+                                     &memory_bytes, nullptr);
+  SCOPEVM_RETURN_IF_ERROR(check(error, "clGetDeviceInfo").with_context(description));
+  const cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(chosen.platform), 0};
+  Handle<cl_context> context(
+      api.clCreateContext(properties, 1, &chosen.device, nullptr, nullptr, &error),
+      api.clReleaseContext);
+  SCOPEVM_RETURN_IF_ERROR(check(error, "clCreateContext").with_context(description));
+  Handle<cl_command_queue> queue(api.clCreateCommandQueue(context.get(), chosen.device, 0, &error),
+                                 api.clReleaseCommandQueue);
+  SCOPEVM_RETURN_IF_ERROR(check(error, "clCreateCommandQueue").with_context(description));
+  std::shared_ptr<const Session> session(
+      new Session{api, chosen.device, description,
+                  static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)),
+                  build_options(api, chosen.device), std::move(context), std::move(queue)});
+  return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(std::move(session)));
+}
+
+}  // namespace opencl
+
+Result<std::vector<OpenClDeviceFacts>> list_opencl_devices() {
+  SCOPEVM_ASSIGN_OR_RETURN(const opencl::Api* api, opencl::load_api());
+  return opencl::list_devices(*api);
+}
+
+Result<std::shared_ptr<Device>> open_opencl_device(int number) {
+  SCOPEVM_ASSIGN_OR_RETURN(const opencl::Api* api, opencl::load_api());
+  return opencl::open_device(*api, number);
+}
+
+}  // namespace scopevm::runtime

@@ -1,0 +1,36 @@
+// Kernels as OpenCL text, built and launched by the machine's first OpenCL device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/program.h"
+#include "runtime/device/device.h"
+
+namespace scopevm::testing {
+
+class OpenClKernels {
+ public:
+  static constexpr size_t kGuardBytes = 64;
+
+  static Result<std::unique_ptr<OpenClKernels>> load(const std::string& text,
+                                                     const std::vector<Kernel>& table);
+
+  // Copies the buffers to the device, launches the kernel of that index over `pieces` workers, and
+  // copies them back. Each begins and ends with guard bytes that the kernel does not count. The
+  // same memory may be given twice.
+  Status run(int kernel, const std::vector<std::span<uint8_t>>& buffers,
+             const std::vector<int64_t>& params, int64_t grid, int64_t pieces);
+
+ private:
+  OpenClKernels() = default;
+
+  std::shared_ptr<runtime::Device> device_;
+  std::unique_ptr<runtime::DeviceImage> image_;
+  std::vector<const runtime::DeviceKernel*> kernels_;
+};
+
+}  // namespace scopevm::testing

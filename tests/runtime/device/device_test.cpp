@@ -1,0 +1,257 @@
+// What runtime/device/device.h promises, asked of every implementation that this machine has.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <thread>
+
+#include "runtime/opencl/opencl.h"
+#include "scopevm/allocator.h"
+#include "tests/runtime/device/faulty_api.h"
+#include "tests/runtime/device/test_device.h"
+
+namespace scopevm::runtime {
+namespace {
+
+using testing::as_image;
+using testing::kKernelText;
+using testing::TestBlock;
+
+struct Implementation {
+  const char* name;
+  Result<std::shared_ptr<Device>> (*open)();
+};
+
+Result<std::shared_ptr<Device>> open_counted() {
+  SCOPEVM_RETURN_IF_ERROR(opencl::load_api().status());
+  return opencl::open_device(testing::faulty_api(), 0);
+}
+
+class AnyDevice : public ::testing::TestWithParam<Implementation> {
+ protected:
+  void SetUp() override {
+    testing::set_fault_plan({});
+    auto opened = GetParam().open();
+    if (!opened.is_ok() && opened.status().code() == StatusCode::kNotFound)
+      GTEST_SKIP() << opened.status().message();
+    ASSERT_TRUE(opened.is_ok()) << opened.status().message();
+    device_ = *opened;
+  }
+
+  const DeviceKernel* load_kernel() {
+    auto image = device_->load(as_image(kKernelText));
+    EXPECT_TRUE(image.is_ok()) << image.status().message();
+    if (!image.is_ok()) return nullptr;
+    image_ = *std::move(image);
+    return image_->find("add_at", 2, 1);
+  }
+
+  Status add(const DeviceKernel* kernel, const TestBlock& in, const TestBlock& out, int64_t amount,
+             int64_t grid, int64_t grain = 1, int64_t workers = 1) {
+    void* const buffers[] = {in.address(), out.address()};
+    const int64_t params[] = {amount};
+    return device_->launch({kernel, buffers, params, grid, grain, workers});
+  }
+
+  std::shared_ptr<Device> device_;
+  std::unique_ptr<DeviceImage> image_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, AnyDevice,
+                         ::testing::Values(Implementation{"opencl",
+                                                          [] { return open_opencl_device(0); }},
+                                           Implementation{"layered", open_counted}),
+                         [](const auto& test) { return test.param.name; });
+
+std::vector<int32_t> counting(int64_t count) {
+  std::vector<int32_t> values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 1);
+  return values;
+}
+
+TEST_P(AnyDevice, SaysWhatItIs) {
+  EXPECT_EQ(device_->kind(), "opencl");
+  EXPECT_FALSE(device_->description().empty());
+}
+
+TEST_P(AnyDevice, BlocksHaveAddressesOfTheirOwn) {
+  std::vector<std::pair<uintptr_t, int64_t>> blocks;
+  for (const int64_t bytes : {0, 1, 64, 4095, 4096, 4097, 1000000}) {
+    const auto address = reinterpret_cast<uintptr_t>(device_->allocate(bytes));
+    ASSERT_NE(address, 0U);
+    EXPECT_EQ(address % kBlockAlignment, 0U);
+    for (const auto& [other, size] : blocks)
+      EXPECT_TRUE(address > other + size || address + bytes < other);
+    blocks.emplace_back(address, bytes);
+  }
+  for (const auto& [address, bytes] : blocks)
+    device_->deallocate(reinterpret_cast<void*>(address), bytes);
+}
+
+TEST_P(AnyDevice, RefusesWhatItHasNotRoomFor) {
+  EXPECT_EQ(device_->allocate(-1), nullptr);
+  EXPECT_EQ(device_->allocate(INT64_MAX), nullptr);
+  EXPECT_EQ(device_->allocate(int64_t{1} << 50), nullptr);
+  TestBlock usable(*device_, 100);
+  EXPECT_TRUE(usable.write(counting(100)).is_ok());
+}
+
+TEST_P(AnyDevice, CopiesAnyPartOfABlock) {
+  TestBlock block(*device_, 1000);
+  std::vector<int32_t> expected = counting(1000);
+  ASSERT_TRUE(block.write(expected).is_ok());
+  const std::vector<int32_t> part = {-1, -2, -3};
+  auto* bytes = static_cast<char*>(block.address());
+  ASSERT_TRUE(device_->copy_in(bytes + 4 * 997, part.data(), 12).is_ok());
+  std::copy(part.begin(), part.end(), expected.begin() + 997);
+  EXPECT_EQ(*block.read(), expected);
+  int32_t two[2] = {};
+  ASSERT_TRUE(device_->copy_out(two, bytes + 4 * 10, 8).is_ok());
+  EXPECT_EQ(two[0], 11);
+  EXPECT_EQ(two[1], 12);
+}
+
+TEST_P(AnyDevice, CopiesWithinAndBetweenBlocks) {
+  TestBlock a(*device_, 100), b(*device_, 50);
+  ASSERT_TRUE(a.write(counting(100)).is_ok());
+  auto* first = static_cast<char*>(a.address());
+  ASSERT_TRUE(device_->copy_within(b.address(), first + 200, 200).is_ok());
+  ASSERT_TRUE(device_->copy_within(first, first + 200, 200).is_ok());
+  std::vector<int32_t> upper(50);
+  std::iota(upper.begin(), upper.end(), 51);
+  EXPECT_EQ(*b.read(), upper);
+  EXPECT_EQ((*a.read())[49], 100);
+  EXPECT_EQ((*a.read())[50], 51);
+}
+
+TEST_P(AnyDevice, CopiesNothing) {
+  TestBlock block(*device_, 0);
+  EXPECT_TRUE(device_->copy_in(block.address(), nullptr, 0).is_ok());
+  EXPECT_TRUE(device_->copy_out(nullptr, block.address(), 0).is_ok());
+  EXPECT_TRUE(device_->copy_within(block.address(), block.address(), 0).is_ok());
+}
+
+TEST_P(AnyDevice, RefusesAddressesThatAreNotItsOwn) {
+  TestBlock block(*device_, 10);
+  int32_t host[16] = {};
+  auto* bytes = static_cast<char*>(block.address());
+  EXPECT_EQ(device_->copy_in(host, host, 4).code(), StatusCode::kInternal);
+  EXPECT_EQ(device_->copy_out(host, bytes, 44).code(), StatusCode::kInternal);
+  EXPECT_EQ(device_->copy_out(host, bytes + 40, 4).code(), StatusCode::kInternal);
+  EXPECT_EQ(device_->copy_out(host, bytes - 4, 4).code(), StatusCode::kInternal);
+  const DeviceKernel* kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  void* const buffers[] = {bytes, host};
+  const int64_t params[] = {1};
+  EXPECT_EQ(device_->launch({kernel, buffers, params, 1, 1, 1}).code(), StatusCode::kInternal);
+}
+
+TEST_P(AnyDevice, TellsWhyAnImageDoesNotLoad) {
+  auto wrong = device_->load(as_image("__kernel void k() { no_such_thing(); return 1 +; }"));
+  ASSERT_FALSE(wrong.is_ok());
+  EXPECT_EQ(wrong.status().code(), StatusCode::kInvalidModel);
+  EXPECT_NE(wrong.status().message().find("error"), std::string::npos) << wrong.status().message();
+  EXPECT_EQ(device_->load({}).status().code(), StatusCode::kInvalidModel);
+  EXPECT_NE(load_kernel(), nullptr);
+}
+
+TEST_P(AnyDevice, FindsOnlyWhatTheImageHas) {
+  const DeviceKernel* kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(image_->find("add_at", 2, 1), kernel);
+  EXPECT_EQ(image_->find("add_at", 2, 2), nullptr);
+  EXPECT_EQ(image_->find("add_at", 1, 3), nullptr);  // as many arguments, but other ones
+  EXPECT_EQ(image_->find("add_at", -1, 7), nullptr);
+  EXPECT_EQ(image_->find("subtract", 2, 1), nullptr);
+  EXPECT_EQ(image_->find("", 2, 1), nullptr);
+}
+
+TEST_P(AnyDevice, EveryItemIsWorkedOnOnce) {
+  const DeviceKernel* kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  for (const int64_t grid : {1, 2, 7, 64, 1000})
+    for (const int64_t grain : {1, 3, 100, 5000})
+      for (const int64_t workers : {1, 2, 5, 64, 4096}) {
+        TestBlock in(*device_, grid), out(*device_, 2 * grid);
+        ASSERT_TRUE(in.write(counting(grid)).is_ok());
+        ASSERT_TRUE(add(kernel, in, out, 1, grid, grain, workers).is_ok());
+        const std::vector<int32_t> result = *out.read();
+        std::set<int32_t> used;
+        for (int64_t i = 0; i < grid; ++i) {
+          ASSERT_EQ(result[i], i + 2);
+          used.insert(result[grid + i]);
+        }
+        EXPECT_LE(static_cast<int64_t>(used.size()), (grid - 1) / grain + 1);
+        EXPECT_LT(*used.rbegin(), workers);
+        EXPECT_GE(*used.begin(), 0);
+      }
+}
+
+TEST_P(AnyDevice, LaunchesNothing) {
+  const DeviceKernel* kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  TestBlock in(*device_, 0), out(*device_, 0);
+  EXPECT_TRUE(add(kernel, in, out, 1, 0).is_ok());
+  EXPECT_TRUE(device_->finish().is_ok());
+}
+
+TEST_P(AnyDevice, RefusesOtherCountsThanTheKernelTakes) {
+  const DeviceKernel* kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  TestBlock in(*device_, 1);
+  void* const buffers[] = {in.address()};
+  EXPECT_EQ(device_->launch({kernel, buffers, {}, 1, 1, 1}).code(), StatusCode::kInternal);
+  EXPECT_EQ(add(kernel, in, in, 1, 1, 0, 1).code(), StatusCode::kInternal);
+  EXPECT_EQ(add(kernel, in, in, 1, 1, 1, 0).code(), StatusCode::kInternal);
+}
+
+TEST_P(AnyDevice, LaunchesTakeEffectInOrder) {
+  const DeviceKernel* kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  constexpr int64_t kCount = 1000;
+  auto a = std::make_unique<TestBlock>(*device_, 2 * kCount);
+  auto b = std::make_unique<TestBlock>(*device_, 2 * kCount);
+  ASSERT_TRUE(a->write(std::vector<int32_t>(2 * kCount)).is_ok());
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(add(kernel, *a, *b, 1, kCount, 1, 7).is_ok());
+    // The block given back is still read by the launch above.
+    if (i % 10 == 0) a = std::make_unique<TestBlock>(*device_, 2 * kCount);
+    std::swap(a, b);
+  }
+  TestBlock copy(*device_, kCount);
+  ASSERT_TRUE(device_->copy_within(copy.address(), a->address(), copy.bytes()).is_ok());
+  EXPECT_EQ(*copy.read(), std::vector<int32_t>(kCount, 200));
+}
+
+TEST_P(AnyDevice, ThreadsShareAKernel) {
+  const DeviceKernel* kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  std::vector<std::string> problems(4);
+  auto work = [&](int number) {
+    for (int i = 0; i < 50 && problems[number].empty(); ++i) {
+      TestBlock in(*device_, 100), out(*device_, 200);
+      Status status = in.write(std::vector<int32_t>(100, number * 1000));
+      if (status.is_ok()) status = add(kernel, in, out, i, 100, 1, 3);
+      auto result = out.read();
+      if (!status.is_ok() || !result.is_ok())
+        problems[number] = std::string(status.message()) + std::string(result.status().message());
+      else if ((*result)[99] != number * 1000 + i)
+        problems[number] = "a result of another thread's launch";
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 4; ++number) threads.emplace_back(work, number);
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& problem : problems) EXPECT_EQ(problem, "");
+}
+
+TEST_P(AnyDevice, AnImageMayOutliveTheDevice) {
+  ASSERT_NE(load_kernel(), nullptr);
+  device_.reset();
+  EXPECT_NE(image_->find("add_at", 2, 1), nullptr);
+}
+
+}  // namespace
+}  // namespace scopevm::runtime

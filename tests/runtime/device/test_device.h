@@ -1,0 +1,64 @@
+// What the tests of devices share: a device opened for a test, kernels to run, a chain of calls.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/device/device.h"
+
+namespace scopevm::testing {
+
+// add_at(in, out; amount): out[i] = in[i] + amount, worker numbers into out[grid + i].
+inline constexpr std::string_view kKernelText = R"(
+__kernel void add_at(__global uchar* b0, ulong o0, __global uchar* b1, ulong o1, long p0, long grid,
+                     long per_item) {
+  __global const int* in = (__global const int*)(b0 + o0);
+  __global int* out = (__global int*)(b1 + o1);
+  long worker = (long)get_global_id(0);
+  long end = min(grid, (worker + 1) * per_item);
+  for (long i = worker * per_item; i < end; ++i) {
+    out[i] = in[i] + (int)p0;
+    out[grid + i] = (int)worker;
+  }
+}
+)";
+
+inline std::span<const uint8_t> as_image(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// A block with the contents of `values`.
+class TestBlock {
+ public:
+  TestBlock(runtime::Device& device, int64_t count) : device_(device), count_(count) {
+    address_ = device.allocate(bytes());
+  }
+  TestBlock(const TestBlock&) = delete;
+  TestBlock& operator=(const TestBlock&) = delete;
+  ~TestBlock() {
+    if (address_ != nullptr) device_.deallocate(address_, bytes());
+  }
+
+  void* address() const { return address_; }
+  int64_t bytes() const { return count_ * static_cast<int64_t>(sizeof(int32_t)); }
+  Status write(const std::vector<int32_t>& values) {
+    return device_.copy_in(address_, values.data(), bytes());
+  }
+  Result<std::vector<int32_t>> read() {
+    std::vector<int32_t> values(static_cast<size_t>(count_));
+    SCOPEVM_RETURN_IF_ERROR(device_.copy_out(values.data(), address_, bytes()));
+    return values;
+  }
+
+ private:
+  runtime::Device& device_;
+  int64_t count_;
+  void* address_ = nullptr;
+};
+
+}  // namespace scopevm::testing
