@@ -311,6 +311,8 @@ class ConstraintReader {
   static std::optional<std::string> host_only(mlir::Operation* op) {
     if (mlir::isa<graph::ReadDimsOp>(op)) return "sizes are read on the host";
     if (mlir::isa<graph::AssertOp>(op)) return "conditions are read on the host";
+    if (mlir::isa<graph::ParseTextOp, graph::FormatTextOp, graph::ChangeCaseOp>(op))
+      return "texts are the host's";
     if (is_kept_by_vm(op)) return "lists and closures are the host's";
     return std::nullopt;
   }
