@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/machine/machine.h"
 #include "compiler/shapes/dim_expr.h"
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
@@ -22,8 +23,8 @@ namespace scopevm {
 using ValueId = int32_t;
 
 struct Place {
-  int device = 0;  // index into Program::devices
-  int pool = 0;    // index into Program::pools
+  int device = 0;  // index into Machine::devices
+  int pool = 0;    // index into Machine::pools
   friend bool operator==(const Place&, const Place&) = default;
 };
 
@@ -181,14 +182,16 @@ struct Function {
 };
 
 struct Kernel {
-  std::string symbol;  // exported by every image
+  std::string symbol;  // exported by every image of its device
   int buffer_count = 0;
   int param_count = 0;
+  int device = 0;
 };
 
 struct Constant {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
+  int pool = 0;
   std::string name;
   // The bytes, row-major; shared with the importer's storage where possible.
   std::shared_ptr<const void> owner;
@@ -196,34 +199,14 @@ struct Constant {
   int64_t bytes = 0;
 };
 
-enum class PoolKind : uint8_t { kHeap, kArena, kStack, kConstant };
-
-struct Pool {
-  std::string scope;  // "global.workspace"
-  PoolKind kind = PoolKind::kArena;
-  int device = 0;
-  int64_t limit = -1;  // bytes; -1 unlimited
-};
-
-struct DeviceDecl {
-  std::string name = "cpu";
-  std::string kind = "cpu";
-};
-
 // The thread count of the session, as a symbol that any DimExpr of a Program may use.
 inline constexpr char kThreadsSymbol[] = "$threads";
 
 struct Program {
-  std::vector<DeviceDecl> devices;
-  std::vector<Pool> pools;
+  Machine machine;
   std::vector<Kernel> kernels;
   std::vector<Constant> constants;
   std::vector<Function> functions;  // main first
 };
-
-// Pools of the default machine, in this order.
-inline constexpr int kPoolGlobal = 0;     // "global": heap; results
-inline constexpr int kPoolWorkspace = 1;  // "global.workspace": arena; intermediates
-inline constexpr int kPoolConstant = 2;   // "global.constant": mapped weights
 
 }  // namespace scopevm

@@ -82,8 +82,12 @@ std::string step_text(const Program& program, const Function& function, const St
 
 std::string str(const Program& program) {
   std::string text;
-  for (size_t i = 0; i < program.pools.size(); ++i)
-    text += "pool p" + std::to_string(i) + " " + program.pools[i].scope + "\n";
+  const Machine& machine = program.machine;
+  for (size_t i = 0; i < machine.pools.size(); ++i)
+    text +=
+        "pool p" + std::to_string(i) + " " + machine.pools[i].scope +
+        (machine.devices.size() > 1 ? " of " + machine.devices[machine.pools[i].device].name : "") +
+        "\n";
   for (size_t i = 0; i < program.constants.size(); ++i) {
     const Constant& constant = program.constants[i];
     text += "constant c" + std::to_string(i) + " " + std::string(name(constant.dtype)) + " " +

@@ -10,7 +10,7 @@ kRules='
 include/scopevm | scopevm/ |
 runtime         | scopevm/ runtime/ | boost/context/ tbb/ oneapi/tbb/ CL/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
-compiler        | scopevm/ vm/isa/ vm/format/ compiler/ | llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
+compiler        | scopevm/ vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/
 '
 # `scopevm` must start without the compiler: everything in tools but these is free of it.

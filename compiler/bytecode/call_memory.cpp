@@ -29,12 +29,22 @@ std::vector<std::set<int>> callees_of_all(const Program& program) {
   return callees;
 }
 
+using ByPool = std::map<int, CallBytes>;
+
 // Everything that a function needs while it runs, in its own shape program.
-CallBytes total(const CallBytes& own, const CallBytes& calls, ShapeProgram& shapes) {
-  CallBytes sum = {shapes.add(own.most, calls.most), shapes.add(own.lower_bound, calls.lower_bound),
-                   std::nullopt};
-  if (own.formula && calls.formula) sum.formula = *own.formula + *calls.formula;
-  return sum;
+ByPool total(ByPool own, const ByPool& calls, ShapeProgram& shapes) {
+  for (const auto& [pool, bytes] : calls) {
+    auto [entry, is_new] = own.try_emplace(pool, bytes);
+    if (is_new) continue;
+    CallBytes& sum = entry->second;
+    sum.most = shapes.add(sum.most, bytes.most);
+    sum.lower_bound = shapes.add(sum.lower_bound, bytes.lower_bound);
+    if (sum.formula && bytes.formula)
+      sum.formula = *sum.formula + *bytes.formula;
+    else
+      sum.formula.reset();
+  }
+  return own;
 }
 
 class CallMemoryFinder {
@@ -60,8 +70,7 @@ class CallMemoryFinder {
     const Function& function = program_.functions[f];
     const std::vector<int64_t> releases = memory::release_steps(function);
     const std::vector<int> outputs = memory::output_of_root(function);
-    const ValueIndex zero = planned_[f].shapes.constant(0);
-    CallMemory memory{.workspace = {zero, zero}, .results = {zero, zero}};
+    CallMemory memory;
     for (size_t at = 0; at < function.steps.size(); ++at) {
       const Step& step = function.steps[at];
       if (step.kind == StepKind::kMakeClosure || step.kind == StepKind::kCallClosure)
@@ -73,24 +82,31 @@ class CallMemoryFinder {
   }
 
   // What the function keeps of calls' results at a step, where the dims decide it.
-  CallBytes kept_at(int f, int64_t at, const std::vector<int64_t>& releases,
-                    const std::vector<int>& outputs) {
+  ByPool kept_at(int f, int64_t at, const std::vector<int64_t>& releases,
+                 const std::vector<int>& outputs) {
     const Function& function = program_.functions[f];
-    DimExpr bytes = 0;
+    std::map<int, DimExpr> bytes;
     for (int64_t before = 0; before <= at; ++before)
-      for (ValueId result : function.steps[before].results)
+      for (ValueId result : function.steps[before].results) {
+        const Value& value = function.values[result];
         if (function.steps[before].kind == StepKind::kCall && outputs[result] < 0 &&
-            !function.values[result].is_list() && (before == at || releases[result] >= at) &&
-            !depends_on_data(function, function.values[result].bytes()))
-          bytes = bytes + function.values[result].bytes();
-    ValueIndex value = planned_[f].shapes.value(bytes);
-    return {value, value, bytes};
+            !value.is_list() && (before == at || releases[result] >= at) &&
+            !depends_on_data(function, value.bytes())) {
+          DimExpr& sum = bytes[program_.machine.global_pool(value.place.device)];
+          sum = sum + value.bytes();
+        }
+      }
+    ByPool kept;
+    for (const auto& [pool, sum] : bytes) {
+      ValueIndex value = planned_[f].shapes.value(sum);
+      kept[pool] = {value, value, sum};
+    }
+    return kept;
   }
 
-  void add_call(int f, const Step& step, const CallBytes& kept, CallMemory& memory) {
+  void add_call(int f, const Step& step, const ByPool& kept, CallMemory& memory) {
     const int callee = step.callee;
     CallMemory needed{.results = kept};
-    needed.workspace.most = needed.workspace.lower_bound = planned_[f].shapes.constant(0);
     bool is_known = !is_recursive(callee);
     if (is_known) {
       find(callee);
@@ -114,29 +130,41 @@ class CallMemoryFinder {
       memory.open.push_back(std::move(open));
   }
 
-  bool is_early(int f, const CallBytes& bytes) const {
-    return planned_[f].shapes.stage_of(bytes.most) == 0;
+  bool is_early(int f, const ByPool& bytes) const {
+    return std::ranges::all_of(bytes, [&](const auto& entry) {
+      return planned_[f].shapes.stage_of(entry.second.most) == 0;
+    });
   }
 
-  void raise(int f, CallBytes& most, const CallBytes& by) {
+  void raise(int f, ByPool& most, const ByPool& by) {
     ShapeProgram& shapes = planned_[f].shapes;
-    most.most = shapes.max(most.most, by.most);
-    most.lower_bound = shapes.max(most.lower_bound, by.lower_bound);
-    if (most.formula && by.formula) most.formula = max(*most.formula, *by.formula);
-    if (!by.formula || most.formula->str().size() > kLongestFormula) most.formula.reset();
+    for (const auto& [pool, bytes] : by) {
+      auto [entry, is_new] = most.try_emplace(pool, bytes);
+      CallBytes& sum = entry->second;
+      if (!is_new) {
+        sum.most = shapes.max(sum.most, bytes.most);
+        sum.lower_bound = shapes.max(sum.lower_bound, bytes.lower_bound);
+        if (sum.formula && bytes.formula) sum.formula = max(*sum.formula, *bytes.formula);
+      }
+      if (!bytes.formula || (sum.formula && sum.formula->str().size() > kLongestFormula))
+        sum.formula.reset();
+    }
   }
 
-  CallBytes workspace_of(int f) {
+  ByPool workspace_of(int f) {
     const memory::Plan& plan = planned_[f].plan;
-    CallBytes own{plan.workspace().height, plan.workspace().lower_bound, plan.height_formula()};
-    return total(own, memory_[f].workspace, planned_[f].shapes);
+    ByPool own;
+    for (const memory::Arena& arena : plan.arenas)
+      if (arena.stage == 0)
+        own[arena.pool] = {arena.height, arena.lower_bound, plan.height_formula(arena)};
+    return total(std::move(own), memory_[f].workspace, planned_[f].shapes);
   }
 
   // Stages, and values with a storage of their own, as add_memory_by_data lists them.
   bool needs_by_data(int f) const {
     const Function& function = program_.functions[f];
-    for (size_t stage = 1; stage < function.stages.size(); ++stage)
-      if (!planned_[f].plan.arenas[stage].buffers.empty()) return true;
+    for (const memory::Arena& arena : planned_[f].plan.arenas)
+      if (arena.stage > 0) return true;
     const std::vector<int> outputs = memory::output_of_root(function);
     return std::ranges::any_of(function.steps, [&](const Step& step) {
       return std::ranges::any_of(step.results, [&](ValueId id) {
@@ -146,7 +174,7 @@ class CallMemoryFinder {
   }
 
   // The callee's bytes in the caller's terms.
-  CallBytes in_call(int f, const Step& step, const CallBytes& bytes) {
+  ByPool in_call(int f, const Step& step, const ByPool& by_pool) {
     const Function& caller = program_.functions[f];
     const Function& callee = program_.functions[step.callee];
     ShapeProgram& shapes = planned_[f].shapes;
@@ -164,14 +192,18 @@ class CallMemoryFinder {
       }
     }
     const ShapeProgram& of = planned_[step.callee].shapes;
-    CallBytes result{shapes.value_in_call(of, bytes.most, dims),
-                     shapes.value_in_call(of, bytes.lower_bound, dims), std::nullopt};
-    if (bytes.formula)
-      result.formula = bytes.formula->substitute([&](std::string_view name) {
-        auto bound = names.find(name);
-        return bound == names.end() ? std::nullopt : std::optional(bound->second);
-      });
-    return result;
+    ByPool results;
+    for (const auto& [pool, bytes] : by_pool) {
+      CallBytes& result = results[pool];
+      result = {shapes.value_in_call(of, bytes.most, dims),
+                shapes.value_in_call(of, bytes.lower_bound, dims), std::nullopt};
+      if (bytes.formula)
+        result.formula = bytes.formula->substitute([&](std::string_view name) {
+          auto bound = names.find(name);
+          return bound == names.end() ? std::nullopt : std::optional(bound->second);
+        });
+    }
+    return results;
   }
 
   const Program& program_;

@@ -2,6 +2,7 @@
 // callees' workspaces, and results that the function keeps. One callee runs at a time.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ struct CallBytes {
 };
 
 struct CallMemory {
-  CallBytes workspace;
-  CallBytes results;  // kept or made during the calls, without those that the function returns
+  // By pool.
+  std::map<int, CallBytes> workspace;
+  std::map<int, CallBytes>
+      results;  // kept or made during the calls, without those that the function returns
   // What needs more than the dims tell, and why: a callee calls itself, or data decides.
   struct Open {
     std::string what;

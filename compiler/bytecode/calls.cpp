@@ -30,8 +30,10 @@ void CodeEmitter::emit_call_of(const Step& step, const std::vector<RegisterIndex
     return;
   }
   if (step.kind == StepKind::kMakeClosure) {
-    encoder_.emit(op::make_closure{
-        .dst = results[0], .from = {kPoolWorkspace}, .callee = callee, .captured = arguments});
+    encoder_.emit(op::make_closure{.dst = results[0],
+                                   .from = host_pool("global.workspace"),
+                                   .callee = callee,
+                                   .captured = arguments});
     return;
   }
   std::vector<Int> types;

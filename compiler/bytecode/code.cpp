@@ -13,12 +13,12 @@ namespace op = isa::op;
 
 // The step at which an arena may go: the last one that uses it, or the end of the branch or loop
 // around that, if the arena's stage began outside.
-int64_t end_of_arena(const Function& function, const memory::Plan& plan, int stage) {
+int64_t end_of_arena(const Function& function, const memory::Plan& plan,
+                     const memory::Arena& arena) {
   int64_t last = -1;
-  for (int buffer : plan.arenas[stage].buffers)
-    last = std::max(last, plan.liveness.buffers[buffer].upper - 1);
+  for (int buffer : arena.buffers) last = std::max(last, plan.liveness.buffers[buffer].upper - 1);
   const auto begin =
-      std::ranges::find(function.steps, stage, &Step::stage) - function.steps.begin();
+      std::ranges::find(function.steps, arena.stage, &Step::stage) - function.steps.begin();
   int depth = 0;  // of marks since the stage began
   for (auto at = static_cast<int64_t>(begin) + 1;; ++at) {
     StepKind kind = function.steps[at].kind;
@@ -32,9 +32,10 @@ int64_t end_of_arena(const Function& function, const memory::Plan& plan, int sta
 
 }  // namespace
 
-CodeEmitter::CodeEmitter(const Function& function, PlannedFunction& planned,
+CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, PlannedFunction& planned,
                          uint32_t shape_functions, std::vector<std::string>& messages)
-    : function_(function),
+    : machine_(machine),
+      function_(function),
       shapes_(planned.shapes),
       plan_(planned.plan),
       shape_functions_(shape_functions),
@@ -44,7 +45,7 @@ CodeEmitter::CodeEmitter(const Function& function, PlannedFunction& planned,
       ending_(function.steps.size()),
       registers_(function.values.size(), kNone),
       storages_(function.values.size(), kNone),
-      arenas_(function.stages.size(), kNone) {
+      arenas_(planned.plan.arenas.size(), kNone) {
   const std::vector<int64_t> last_uses = memory::last_uses(function);
   const std::vector<int64_t> releases = memory::release_steps(function);
   for (size_t id = 0; id < function.values.size(); ++id) {
@@ -56,10 +57,10 @@ CodeEmitter::CodeEmitter(const Function& function, PlannedFunction& planned,
   for (size_t step = 0; step < function.steps.size(); ++step)
     for (ValueId result : function.steps[step].results)  // made for nobody
       if (last_uses[memory::root_of(function, result)] < 0) dying_[step].push_back(result);
-  for (size_t stage = 1; stage < function.stages.size(); ++stage)
-    if (!planned.plan.arenas[stage].buffers.empty())
-      ending_[end_of_arena(function, planned.plan, static_cast<int>(stage))].push_back(
-          static_cast<int>(stage));
+  for (size_t arena = 0; arena < plan_.arenas.size(); ++arena)
+    if (plan_.arenas[arena].stage > 0)
+      ending_[end_of_arena(function, plan_, plan_.arenas[arena])].push_back(
+          static_cast<int>(arena));
 }
 
 Result<Code> CodeEmitter::run() {
@@ -140,10 +141,10 @@ void CodeEmitter::give_back(ValueId id) {
 // Gives back the registers of what step `at` used last, and the storages of arenas.
 void CodeEmitter::release_dead(int64_t at) {
   for (ValueId root : dying_[at]) give_back(root);
-  for (int stage : ending_[at])
-    if (arenas_[stage] != kNone) {
-      encoder_.emit(op::kill{.value = {arenas_[stage]}});
-      free_.push_back(std::exchange(arenas_[stage], kNone));
+  for (int arena : ending_[at])
+    if (arenas_[arena] != kNone) {
+      encoder_.emit(op::kill{.value = {arenas_[arena]}});
+      free_.push_back(std::exchange(arenas_[arena], kNone));
     }
 }
 
@@ -156,15 +157,17 @@ void CodeEmitter::emit_entry() {
     if (!function_.values[input].is_list()) inputs.push_back({registers_[input]});
   }
   encoder_.emit(op::shape_function{.function = {shape_functions_}, .inputs = inputs});
-  emit_arena(0);
+  emit_arenas(0);
 }
 
-// The storage of what the stage plans.
-void CodeEmitter::emit_arena(int stage) {
-  const memory::Arena& arena = plan_.arenas[stage];
-  if (arena.buffers.empty()) return;
-  if (arenas_[stage] == kNone) arenas_[stage] = take_register();
-  emit_storage(arenas_[stage], kPoolWorkspace, int_operand(arena.height));
+// The storages of what the stage plans, one in each pool.
+void CodeEmitter::emit_arenas(int stage) {
+  for (size_t i = 0; i < plan_.arenas.size(); ++i) {
+    const memory::Arena& arena = plan_.arenas[i];
+    if (arena.stage != stage) continue;
+    if (arenas_[i] == kNone) arenas_[i] = take_register();
+    emit_storage(arenas_[i], static_cast<uint32_t>(arena.pool), int_operand(arena.height));
+  }
 }
 
 void CodeEmitter::emit_storage(uint32_t reg, uint32_t pool, Int bytes) {
@@ -199,13 +202,17 @@ void CodeEmitter::make_result(ValueId id) {
   const Value& value = function_.values[id];
   if (value.origin == ValueOrigin::kPart) return make_part(id);
   if (registers_[id] != kNone) return;
-  if (outputs_[id] >= 0) return make_own_storage(id, kPoolGlobal);
-  if (value.storage != ValueStorage::kPlanned)
-    return make_own_storage(id, static_cast<uint32_t>(value.place.pool));
+  if (outputs_[id] >= 0 || value.storage != ValueStorage::kPlanned)
+    return make_own_storage(id, own_pool(id));
   registers_[id] = take_register();
   int buffer = plan_.liveness.buffer_of_value[id];
-  emit_tensor(registers_[id], arenas_[plan_.liveness.buffers[buffer].stage], plan_.offsets[buffer],
-              value);
+  emit_tensor(registers_[id], arena_of(buffer), plan_.offsets[buffer], value);
+}
+
+uint32_t CodeEmitter::own_pool(ValueId id) const {
+  const Place& place = function_.values[id].place;
+  const bool is_heap = outputs_[id] >= 0 && place.pool == machine_.workspace_pool(place.device);
+  return static_cast<uint32_t>(is_heap ? machine_.global_pool(place.device) : place.pool);
 }
 
 void CodeEmitter::make_own_storage(ValueId id, uint32_t pool) {
@@ -234,12 +241,11 @@ void CodeEmitter::make_part(ValueId id) {
   int buffer = plan_.liveness.buffer_of_value[root];
   uint32_t storage = storages_[root];
   if (storage == kNone) {
-    storage = arenas_[plan_.liveness.buffers[buffer].stage];
+    storage = arena_of(buffer);
     begin = shapes_.add(begin, plan_.offsets[buffer]);
   } else if (function_.values[root].storage == ValueStorage::kGrowing) {
-    const uint32_t pool = outputs_[root] >= 0 ? kPoolGlobal : kPoolWorkspace;
     encoder_.emit(op::grow_storage{.storage = {storage},
-                                   .from = {pool},
+                                   .from = {own_pool(root)},
                                    .used = int_operand(offset),
                                    .needed = int_operand(offset + value.bytes())});
   }
@@ -277,15 +283,13 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
     int buffer = plan_.liveness.buffer_of_temporary[index][t];
     uint32_t reg = take_register();
     Int bytes = int_operand(plan_.liveness.buffers[buffer].bytes);
-    emit_tensor(reg, arenas_[plan_.liveness.buffers[buffer].stage], plan_.offsets[buffer], bytes,
-                DType::kU8, {bytes});
+    emit_tensor(reg, arena_of(buffer), plan_.offsets[buffer], bytes, DType::kU8, {bytes});
     temporaries.push_back(reg);
     buffers.push_back({reg});
   }
   code_.sources.push_back({encoder_.size(), step.name});
   if (step.kind == StepKind::kCopy)
-    encoder_.emit(op::device_copy{.to = {registers_[step.results[0]]},
-                                  .from = {register_of(step.operands[0])}});
+    emit_copy(step.results[0], step.operands[0]);
   else
     emit_launch(step, buffers);
   for (size_t t = 0; t < temporaries.size(); ++t) {
@@ -294,6 +298,18 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
       encoder_.emit(op::kill{.value = {temporaries[t]}});
     free_.push_back(temporaries[t]);
   }
+}
+
+void CodeEmitter::emit_copy(ValueId to, ValueId from) {
+  auto pool_of = [&](ValueId id) {
+    const ValueId root = memory::root_of(function_, id);
+    return isa::PoolIndex{storages_[root] != kNone
+                              ? own_pool(root)
+                              : static_cast<uint32_t>(function_.values[root].place.pool)};
+  };
+  const RegisterIndex source = {register_of(from)};
+  encoder_.emit(op::device_copy{
+      .to = {registers_[to]}, .to_pool = pool_of(to), .from = source, .from_pool = pool_of(from)});
 }
 
 void CodeEmitter::emit_launch(const Step& step, const std::vector<RegisterIndex>& buffers) {
@@ -324,9 +340,9 @@ void CodeEmitter::emit_return() {
   encoder_.emit(op::ret{.values = results});
 }
 
-Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
-                       std::vector<std::string>& messages) {
-  return CodeEmitter(function, planned, shape_functions, messages).run();
+Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
+                       uint32_t shape_functions, std::vector<std::string>& messages) {
+  return CodeEmitter(machine, function, planned, shape_functions, messages).run();
 }
 
 }  // namespace scopevm::bytecode

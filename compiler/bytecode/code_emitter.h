@@ -17,8 +17,8 @@ namespace scopevm::bytecode {
 
 class CodeEmitter {
  public:
-  CodeEmitter(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
-              std::vector<std::string>& messages);
+  CodeEmitter(const Machine& machine, const Function& function, PlannedFunction& planned,
+              uint32_t shape_functions, std::vector<std::string>& messages);
   Result<Code> run();
 
  private:
@@ -50,11 +50,18 @@ class CodeEmitter {
   void make_own_storage(ValueId id, uint32_t pool);
   void make_part(ValueId id);
   void release_parts();
-  void emit_arena(int stage);
+  void emit_arenas(int stage);
+  uint32_t arena_of(int buffer) const { return arenas_[plan_.arena_of_buffer[buffer]]; }
+  isa::PoolIndex host_pool(std::string_view scope) const {
+    return {static_cast<uint32_t>(*machine_.find_pool(machine_.host_device(), scope))};
+  }
+  // Where a value's own storage comes from: what outlives the call is the heap's.
+  uint32_t own_pool(ValueId id) const;
 
   // --- Steps. ---
   void emit_step(const Step& step, int64_t index);
   void emit_kernel_step(const Step& step, int64_t index);
+  void emit_copy(ValueId to, ValueId from);
   void emit_launch(const Step& step, const std::vector<isa::RegisterIndex>& buffers);
   void emit_return();
 
@@ -68,6 +75,7 @@ class CodeEmitter {
   void emit_list_get(const Step& step);
   isa::RegisterIndex with_own_dims(ValueId id);
   void release_views();
+  isa::PoolIndex list_pool() const { return host_pool("global"); }
   void take_list(const Step& step, int64_t index);
   bool is_dead_after(ValueId root, int64_t step) const;
   std::vector<int64_t> steps_after(int64_t step) const;
@@ -93,6 +101,7 @@ class CodeEmitter {
   isa::Int condition_slot(ValueId condition);
   void finish_growing(const Step& loop);
 
+  const Machine& machine_;
   const Function& function_;
   ShapeProgram& shapes_;
   const memory::Plan& plan_;
@@ -103,7 +112,7 @@ class CodeEmitter {
   std::vector<std::vector<int>> ending_;     // arenas by the step after which they are unused
   std::vector<uint32_t> registers_;          // by value
   std::vector<uint32_t> storages_;           // by value, of those that have one of their own
-  std::vector<uint32_t> arenas_;             // storage registers, by stage
+  std::vector<uint32_t> arenas_;             // storage registers, by arena of the plan
   std::vector<ValueId> parts_;               // of the step at hand
   std::vector<uint32_t> views_;              // likewise
   std::map<int64_t, OpenIf> ifs_;            // by step

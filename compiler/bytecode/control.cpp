@@ -87,7 +87,7 @@ void CodeEmitter::emit_stage(const Step& step) {
   op::shape_function code;
   code.function = {shape_functions_ + static_cast<uint32_t>(step.stage)};
   encoder_.emit(code);
-  emit_arena(step.stage);
+  emit_arenas(step.stage);
 }
 
 void CodeEmitter::emit_births(const Step& step) {

@@ -11,14 +11,24 @@ namespace {
 // Longer formulas are cut: they are for people, the slots are exact.
 constexpr size_t kLongestFormula = 400;
 
+// The pool that a value lies in outside of the function that makes it.
+int result_pool(const Machine& machine, const Value& value) {
+  const Place& place = value.place;
+  const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
+                        place.pool == machine.constant_pool(place.device);
+  return is_inner ? machine.global_pool(place.device) : place.pool;
+}
+
 // In the type of a list's elements, -1 and -2 stand for what differs.
 std::string dim_text(DimExpr dim) {
   if (dim.is_constant(-1)) return format::kAnyDim;
   return dim.is_constant(-2) ? format::kAnyDims : dim.str();
 }
 
-format::TensorDecl tensor_decl(const std::string& name, const Value& value) {
+format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
+                               const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
+  decl.pool = static_cast<uint32_t>(result_pool(machine, value));
   for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
   decl.kind = value.kind;
   return decl;
@@ -30,13 +40,14 @@ std::string cut(std::string formula) {
 }
 
 // The sum of what lives at the step where that is largest at the representative dims.
-DimExpr peak_formula(const Function& function, const PlannedFunction& planned) {
+DimExpr peak_formula(const Function& function, const PlannedFunction& planned,
+                     const memory::Arena& arena) {
   std::map<std::string, int64_t> symbols;
   for (const Dimension& dimension : function.dimensions)
     symbols[dimension.name] = dimension.representative;
   for (const Stage& stage : function.stages)
     for (const Birth& birth : stage.births) symbols[birth.symbol] = 0;  // none lies in stage 0
-  std::vector<memory::Buffer> buffers = planned.plan.at(planned.shapes, symbols, 1);
+  std::vector<memory::Buffer> buffers = planned.plan.at(arena, planned.shapes, symbols, 1);
   int64_t most = -1;
   DimExpr formula = 0;
   for (int64_t step = 0; step < static_cast<int64_t>(function.steps.size()); ++step) {
@@ -55,25 +66,26 @@ DimExpr peak_formula(const Function& function, const PlannedFunction& planned) {
   return formula;
 }
 
-// The workspace's size for people. Where the exact formula is too long, its largest part at the
+// An arena's size for people. Where the exact formula is too long, its largest part at the
 // representative dims.
-std::string workspace_formula(const Function& function, const PlannedFunction& planned) {
-  std::optional<DimExpr> exact = planned.plan.height_formula();
+std::string arena_formula(const Function& function, const PlannedFunction& planned,
+                          const memory::Arena& arena) {
+  std::optional<DimExpr> exact = planned.plan.height_formula(arena);
   if (exact && exact->str().size() <= kLongestFormula) return exact->str();
-  return "max(" + cut(peak_formula(function, planned).str()) + ", ...)";
+  return "max(" + cut(peak_formula(function, planned, arena).str()) + ", ...)";
 }
 
 // What stages plan, and the values that have a storage of their own.
-void add_memory_by_data(const Function& function, PlannedFunction& planned,
+void add_memory_by_data(const Machine& machine, const Function& function, PlannedFunction& planned,
                         format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
   const std::vector<int> outputs = memory::output_of_root(function);
-  for (size_t stage = 1; stage < planned.plan.arenas.size(); ++stage) {
-    const memory::Arena& arena = planned.plan.arenas[stage];
-    if (arena.buffers.empty()) continue;
+  for (const memory::Arena& arena : planned.plan.arenas) {
+    if (arena.stage == 0) continue;
     DimExpr sum = 0;
     for (int buffer : arena.buffers) sum = sum + planned.plan.liveness.buffers[buffer].bytes;
-    decl.memory.push_back({kPoolWorkspace, "stage " + std::to_string(stage), false,
+    decl.memory.push_back({static_cast<uint32_t>(arena.pool),
+                           "stage " + std::to_string(arena.stage), false,
                            shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
                            "at most " + cut(sum.str()), true});
   }
@@ -85,73 +97,82 @@ void add_memory_by_data(const Function& function, PlannedFunction& planned,
       has_lists = has_lists || value.is_list();
       if (outputs[id] >= 0 || !is_made_by_data(function, step, id)) continue;
       bool is_made_by_callee = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
-      uint32_t pool = is_made_by_callee ? kPoolGlobal : static_cast<uint32_t>(value.place.pool);
+      const int from =
+          is_made_by_callee ? machine.global_pool(value.place.device) : value.place.pool;
+      const auto pool = static_cast<uint32_t>(from);
       uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
       decl.memory.push_back({pool, value.name, false, slot, slot, cut(value.bytes().str()), true});
     }
   if (!has_lists) return;
   uint32_t none = shapes.slot_of(shapes.value(0));
-  decl.memory.push_back(
-      {kPoolGlobal, "lists", false, none, none, "their lengths and elements", true});
+  const auto lists = static_cast<uint32_t>(machine.global_pool(machine.host_device()));
+  decl.memory.push_back({lists, "lists", false, none, none, "their lengths and elements", true});
 }
 
-void add_memory_of_calls(const CallMemory& calls, ShapeProgram& shapes,
+void add_memory_of_calls(const Machine& machine, const CallMemory& calls, ShapeProgram& shapes,
                          format::FunctionDecl& decl) {
-  auto add = [&](uint32_t pool, const char* what, const CallBytes& bytes) {
+  auto add = [&](int pool, const char* what, const CallBytes& bytes) {
     if (shapes.constant_of(bytes.most) == 0) return;
-    decl.memory.push_back({pool, what, false, shapes.slot_of(bytes.most),
+    decl.memory.push_back({static_cast<uint32_t>(pool), what, false, shapes.slot_of(bytes.most),
                            shapes.slot_of(bytes.lower_bound),
                            bytes.formula ? cut(bytes.formula->str()) : "...", false});
   };
-  add(kPoolWorkspace, "calls", calls.workspace);
-  add(kPoolGlobal, "results of calls", calls.results);
+  for (const auto& [pool, bytes] : calls.workspace) add(pool, "calls", bytes);
+  for (const auto& [pool, bytes] : calls.results) add(pool, "results of calls", bytes);
   for (const CallMemory::Open& open : calls.open)
-    for (uint32_t pool : {kPoolWorkspace, kPoolGlobal}) {
-      uint32_t none = shapes.slot_of(shapes.constant(0));
-      const char* why = open.is_recursive ? "recursion" : "data";
-      decl.memory.push_back({pool, open.what, false, none, none, why, true});
-    }
+    for (size_t device = 0; device < machine.devices.size(); ++device)
+      for (int pool : {machine.workspace_pool(static_cast<int>(device)),
+                       machine.global_pool(static_cast<int>(device))}) {
+        uint32_t none = shapes.slot_of(shapes.constant(0));
+        const char* why = open.is_recursive ? "recursion" : "data";
+        decl.memory.push_back(
+            {static_cast<uint32_t>(pool), open.what, false, none, none, why, true});
+      }
 }
 
-void add_memory(const Function& function, PlannedFunction& planned, const CallMemory& calls,
-                const Code& code, format::FunctionDecl& decl) {
+void add_memory(const Machine& machine, const Function& function, PlannedFunction& planned,
+                const CallMemory& calls, const Code& code, format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
-  const memory::Arena& workspace = planned.plan.workspace();
-  if (!workspace.buffers.empty())
-    decl.memory.push_back({kPoolWorkspace, "workspace", false, shapes.slot_of(workspace.height),
-                           shapes.slot_of(workspace.lower_bound),
-                           workspace_formula(function, planned), false});
-  add_memory_of_calls(calls, shapes, decl);
-  add_memory_by_data(function, planned, decl);
+  for (const memory::Arena& arena : planned.plan.arenas)
+    if (arena.stage == 0)
+      decl.memory.push_back({static_cast<uint32_t>(arena.pool), "workspace", false,
+                             shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
+                             arena_formula(function, planned, arena), false});
+  add_memory_of_calls(machine, calls, shapes, decl);
+  add_memory_by_data(machine, function, planned, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
     const Value& output = function.values[function.outputs[i]];
+    const auto pool = static_cast<uint32_t>(result_pool(machine, output));
     if (output.is_list()) {
       decl.memory.push_back(
-          {kPoolGlobal, function.output_names[i], true, slot, slot, "its elements", true});
+          {pool, function.output_names[i], true, slot, slot, "its elements", true});
       continue;
     }
     DimExpr bytes = output.bytes();
-    decl.memory.push_back({kPoolGlobal, function.output_names[i], true, slot, slot,
-                           cut(bytes.str()), depends_on_data(function, bytes)});
+    decl.memory.push_back({pool, function.output_names[i], true, slot, slot, cut(bytes.str()),
+                           depends_on_data(function, bytes)});
   }
 }
 
-Result<format::FunctionDecl> function_decl(const Function& function, PlannedFunction& planned,
-                                           const CallMemory& calls, uint32_t shape_functions,
+Result<format::FunctionDecl> function_decl(const Machine& machine, const Function& function,
+                                           PlannedFunction& planned, const CallMemory& calls,
+                                           uint32_t shape_functions,
                                            std::vector<std::string>& messages) {
   format::FunctionDecl decl;
   decl.name = function.name;
   for (ValueId input : function.inputs)
-    decl.inputs.push_back(tensor_decl(function.values[input].name, function.values[input]));
+    decl.inputs.push_back(
+        tensor_decl(machine, function.values[input].name, function.values[input]));
   for (size_t i = 0; i < function.outputs.size(); ++i)
     decl.outputs.push_back(
-        tensor_decl(function.output_names[i], function.values[function.outputs[i]]));
+        tensor_decl(machine, function.output_names[i], function.values[function.outputs[i]]));
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
-  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(function, planned, shape_functions, messages));
-  add_memory(function, planned, calls, code, decl);
+  SCOPEVM_ASSIGN_OR_RETURN(Code code,
+                           emit_code(machine, function, planned, shape_functions, messages));
+  add_memory(machine, function, planned, calls, code, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);
@@ -183,27 +204,32 @@ Result<format::ModuleContents> emit_module(const Program& program,
                                            std::vector<PlannedFunction>& planned) {
   format::ModuleContents module;
   module.producer = "scopevm 0.1.0";
-  for (const DeviceDecl& device : program.devices)
-    module.devices.push_back({device.name, device.kind});
-  for (const Pool& pool : program.pools)
-    module.pools.push_back({pool.scope, static_cast<format::PoolKind>(pool.kind),
-                            static_cast<uint32_t>(pool.device), pool.limit});
+  const Machine& machine = program.machine;
+  for (const DeviceDecl& device : machine.devices)
+    module.devices.push_back({device.name, device.kind, device.workers});
+  for (const Pool& pool : machine.pools)
+    module.pools.push_back({pool.scope,
+                            static_cast<format::PoolKind>(pool.kind),
+                            static_cast<uint32_t>(pool.device),
+                            pool.limit,
+                            {pool.reached.begin() + 1, pool.reached.end()}});
   for (const Kernel& kernel : program.kernels)
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
-                              static_cast<uint32_t>(kernel.param_count)});
+                              static_cast<uint32_t>(kernel.param_count),
+                              static_cast<uint32_t>(kernel.device)});
   for (const Constant& constant : program.constants)
     module.constants.push_back(
         {constant.name,
          constant.dtype,
          constant.dims,
-         kPoolConstant,
+         static_cast<uint32_t>(constant.pool),
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
   const std::vector<CallMemory> calls = memory_of_calls(program, planned);
   for (size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = program.functions[i];
     SCOPEVM_ASSIGN_OR_RETURN(
         format::FunctionDecl decl,
-        function_decl(function, planned[i], calls[i],
+        function_decl(machine, function, planned[i], calls[i],
                       static_cast<uint32_t>(module.shape_functions.size()), module.messages));
     module.functions.push_back(std::move(decl));
     for (int stage = 0; stage < planned[i].shapes.stage_count(); ++stage)

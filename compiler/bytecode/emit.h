@@ -33,8 +33,8 @@ struct Code {
 };
 // `shape_functions` is the index of its first stage's shape function; the others follow. Appends
 // the module's messages that it needs.
-Result<Code> emit_code(const Function& function, PlannedFunction& planned, uint32_t shape_functions,
-                       std::vector<std::string>& messages);
+Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
+                       uint32_t shape_functions, std::vector<std::string>& messages);
 
 // Everything but the images, which the caller adds once the shape functions are compiled: their
 // programs, with all slots that the code names, are in `planned` afterwards, and the symbol of a

@@ -13,12 +13,6 @@ using isa::Int;
 using isa::RegisterIndex;
 namespace op = isa::op;
 
-namespace {
-
-constexpr isa::PoolIndex kPool = {kPoolGlobal};
-
-}  // namespace
-
 void CodeEmitter::emit_list_step(const Step& step, int64_t index) {
   switch (step.kind) {
     case StepKind::kMakeList:
@@ -32,9 +26,10 @@ void CodeEmitter::emit_list_step(const Step& step, int64_t index) {
       if (step.index) {
         Int at = int_operand(*step.index);
         code_.sources.push_back({encoder_.size(), step.name});
-        encoder_.emit(op::list_insert{.list = list, .from = kPool, .element = value, .index = at});
+        encoder_.emit(
+            op::list_insert{.list = list, .from = list_pool(), .element = value, .index = at});
       } else {
-        encoder_.emit(op::list_append{.list = list, .from = kPool, .element = value});
+        encoder_.emit(op::list_append{.list = list, .from = list_pool(), .element = value});
       }
       return release_views();
     }
@@ -43,7 +38,7 @@ void CodeEmitter::emit_list_step(const Step& step, int64_t index) {
       Int at = int_operand(*step.index);
       code_.sources.push_back({encoder_.size(), step.name});
       encoder_.emit(
-          op::list_erase{.list = {registers_[step.results[0]]}, .from = kPool, .index = at});
+          op::list_erase{.list = {registers_[step.results[0]]}, .from = list_pool(), .index = at});
       return;
     }
     default:
@@ -57,7 +52,7 @@ void CodeEmitter::emit_make_list(const Step& step) {
   for (ValueId operand : step.operands) elements.push_back(with_own_dims(operand));
   registers_[step.results[0]] = take_register();
   encoder_.emit(op::make_list{.dst = {registers_[step.results[0]]},
-                              .from = kPool,
+                              .from = list_pool(),
                               .depth = Int::immediate(list_depth(list.kind)),
                               .dtype = list.dtype,
                               .elements = elements});

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "compiler/frontend/import.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/lower.h"
+#include "compiler/placement/place.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -31,6 +33,7 @@ class Compilation {
 
   Result<CompileOutput> run();
   Result<ShapeExplanation> explain_shapes();
+  Result<CopyExplanation> explain_copies();
 
  private:
   Status check_options() const;
@@ -46,22 +49,35 @@ class Compilation {
   Status import(const std::vector<Specialisation>& specialisations);
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
-  Status simplify_and_fuse();
+  using GraphPass = std::function<llvm::LogicalResult(mlir::ModuleOp)>;
+  Status run_pass(const GraphPass& pass);
+  Status read_machine();
+  Status simplify();
   Status place();
+  Status fuse();
+  Status place_again();
   Status lower_for_targets();
   Status plan();
+  void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
+                 const std::map<std::string, int64_t>& symbols);
   Status make_images();
+  Status make_opencl_image();
 
   const CompileOptions& options_;
   CompileOutput output_;
   std::string stage_;
   std::chrono::steady_clock::time_point began_;
 
+  Machine machine_ = Machine::host();
+  std::vector<placement::Rule> rules_;
+  std::vector<placement::Report> placements_;  // by graph, of the last run
+
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one a function, main first
   std::vector<kernels::GraphFunction> functions_;          // of these graphs
   std::vector<kernels::Target> targets_;
   std::vector<std::unique_ptr<kernels::KernelModule>> kernels_;  // by target
+  std::unique_ptr<kernels::KernelModule> opencl_kernels_;  // for whatever OpenCL device there is
   Program program_;
   std::vector<bytecode::PlannedFunction> planned_;
   format::ModuleContents module_;

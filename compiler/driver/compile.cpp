@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compiler/codegen/image.h"
+#include "compiler/codegen/opencl/emit.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
@@ -96,26 +97,66 @@ Status Compilation::import_function(frontend::ModelFile& file, const std::string
   return {};
 }
 
-Status Compilation::simplify_and_fuse() {
+Status Compilation::run_pass(const GraphPass& pass) {
   std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(context_.get(), [&](mlir::Diagnostic& diagnostic) {
     diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
     return mlir::success();
   });
-  for (auto& graph : graphs_) {
-    if (failed(graph::simplify(*graph)) || failed(graph::hoist(*graph)) ||
-        failed(graph::fuse(*graph)) || failed(mlir::verify(*graph)))
+  for (auto& graph : graphs_)
+    if (failed(pass(*graph)) || failed(mlir::verify(*graph)))
       return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics);
-    dump("graph", *graph);
+  return {};
+}
+
+Status Compilation::simplify() {
+  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::simplify));
+  return run_pass(graph::hoist);
+}
+
+// Ops become one kernel only where they are at one place, so places come first.
+Status Compilation::fuse() { return run_pass(graph::fuse); }
+
+Status Compilation::read_machine() {
+  if (!options_.machine_json.empty()) {
+    SCOPEVM_ASSIGN_OR_RETURN(machine_, parse_machine(options_.machine_json, options_.machine_name));
+  }
+  for (const std::string& text : options_.places) {
+    SCOPEVM_ASSIGN_OR_RETURN(placement::Rule rule, placement::parse_rule(text));
+    rules_.push_back(std::move(rule));
+  }
+  return {};
+}
+
+// Once more, now that kernels say in which scopes they want what they read and write.
+Status Compilation::place_again() {
+  for (size_t i = 0; i < graphs_.size(); ++i) {
+    if (placement::has_kernel_scopes(*graphs_[i])) {
+      SCOPEVM_ASSIGN_OR_RETURN(placement::Report report, placement::place(*graphs_[i], machine_));
+      std::vector<placement::Copy>& known = placements_[i].copies;
+      for (placement::Copy& copy : report.copies)
+        if (std::ranges::none_of(known, [&](const placement::Copy& other) {
+              return other.value == copy.value && other.from == copy.from && other.to == copy.to;
+            }))
+          known.push_back(std::move(copy));
+    }
+    SCOPEVM_RETURN_IF_ERROR(placement::verify_places(*graphs_[i], machine_));
+    dump("graph", *graphs_[i]);
   }
   return {};
 }
 
 Status Compilation::place() {
+  std::vector<bool> matched(rules_.size(), false);
+  placements_.clear();
   for (auto& graph : graphs_) {
-    SCOPEVM_RETURN_IF_ERROR(placement::place(*graph, placement::Machine()));
+    SCOPEVM_ASSIGN_OR_RETURN(placement::Report report, placement::place(*graph, machine_, rules_));
+    for (size_t i = 0; i < matched.size(); ++i) matched[i] = matched[i] || report.matched[i];
+    placements_.push_back(std::move(report));
     dump("placement", *graph);
   }
+  for (size_t i = 0; i < matched.size(); ++i)
+    if (!matched[i]) output_.warnings.push_back("--place " + rules_[i].text + " matches nothing");
   return {};
 }
 
@@ -126,7 +167,11 @@ Status Compilation::lower_for_targets() {
     SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
     targets_.push_back(target);
     kernels_.push_back(std::make_unique<KernelModule>(context_.get(), target));
-    SCOPEVM_ASSIGN_OR_RETURN(Program program, kernels::lower(functions_, *kernels_.back()));
+    opencl_kernels_ = std::make_unique<KernelModule>(context_.get(), codegen::opencl_target());
+    std::vector<KernelModule*> by_device;
+    for (const DeviceDecl& device : machine_.devices)
+      by_device.push_back(device.is_cpu() ? kernels_.back().get() : opencl_kernels_.get());
+    SCOPEVM_ASSIGN_OR_RETURN(Program program, kernels::lower(functions_, machine_, by_device));
     std::string program_text = str(program);
     if (!text.empty() && program_text != text)
       return Status(StatusCode::kInternal, "the program depends on target CPU " + target.cpu);
@@ -135,6 +180,19 @@ Status Compilation::lower_for_targets() {
   }
   dump("kernels", text);
   return {};
+}
+
+void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
+                            const std::map<std::string, int64_t>& symbols) {
+  for (const memory::Arena& arena : plan.arenas) {
+    if (arena.stage > 0) continue;
+    // The one pool of a plain machine needs no name.
+    if (machine_.devices.size() > 1) {
+      const Pool& pool = machine_.pools[arena.pool];
+      dump("memory", "# " + machine_.devices[pool.device].name + "." + pool.scope + "\n");
+    }
+    dump("memory", memory::to_csv(plan.at(arena, shapes, symbols, 1)));
+  }
 }
 
 Status Compilation::plan() {
@@ -149,9 +207,29 @@ Status Compilation::plan() {
       symbols[dimension.name] = dimension.representative;
     for (const Stage& stage : function.stages)
       for (const Birth& birth : stage.births) symbols[birth.symbol] = 0;
-    if (wants("memory")) dump("memory", memory::to_csv(plan.at(shapes, symbols, 1)));
+    if (wants("memory")) dump_plan(plan, shapes, symbols);
     planned_.push_back({std::move(shapes), std::move(plan)});
   }
+  return {};
+}
+
+// One text for all OpenCL devices: it holds for whichever a session binds.
+Status Compilation::make_opencl_image() {
+  std::vector<Kernel> table;
+  uint32_t first = 0;
+  for (const Kernel& kernel : program_.kernels) {
+    if (machine_.devices[kernel.device].is_cpu()) continue;
+    if (table.empty()) first = static_cast<uint32_t>(kernel.device);
+    if (std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
+      table.push_back(kernel);
+  }
+  if (table.empty()) return {};
+  SCOPEVM_ASSIGN_OR_RETURN(const std::string text,
+                           codegen::emit_opencl(opencl_kernels_->module(), table));
+  if (wants("codegen")) options_.dump(text);
+  auto bytes = std::make_shared<std::vector<uint8_t>>(text.begin(), text.end());
+  module_.images.push_back(
+      {first, opencl_kernels_->target().cpu, {}, {bytes, bytes->data(), bytes->size()}});
   return {};
 }
 
@@ -159,6 +237,9 @@ Status Compilation::make_images() {
   int threads = options_.threads > 0
                     ? options_.threads
                     : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<Kernel> cpu_kernels = program_.kernels;
+  std::erase_if(cpu_kernels,
+                [&](const Kernel& kernel) { return !machine_.devices[kernel.device].is_cpu(); });
   for (size_t i = 0; i < targets_.size(); ++i) {
     codegen::ImageOptions image_options;
     image_options.threads = threads;
@@ -178,11 +259,11 @@ Status Compilation::make_images() {
       kernels_[i]->module().print(stream);
       options_.dump(text);
     }
-    SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint8_t> elf,
-                             codegen::compile_image(kernels_[i]->module(), program_.kernels,
-                                                    targets_[i], image_options));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        std::vector<uint8_t> elf,
+        codegen::compile_image(kernels_[i]->module(), cpu_kernels, targets_[i], image_options));
     auto bytes = std::make_shared<std::vector<uint8_t>>(std::move(elf));
-    module_.images.push_back({0,
+    module_.images.push_back({static_cast<uint32_t>(machine_.host_device()),
                               targets_[i].cpu,
                               codegen::required_features(targets_[i]),
                               {bytes, bytes->data(), bytes->size()}});
@@ -194,12 +275,17 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Specialisation> specialisations,
                            check_specialisations(options_));
+  SCOPEVM_RETURN_IF_ERROR(read_machine());
   begin("frontend");
   SCOPEVM_RETURN_IF_ERROR(import(specialisations));
   begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(simplify_and_fuse());
+  SCOPEVM_RETURN_IF_ERROR(simplify());
   begin("placement");
   SCOPEVM_RETURN_IF_ERROR(place());
+  begin("graph");
+  SCOPEVM_RETURN_IF_ERROR(fuse());
+  begin("placement");
+  SCOPEVM_RETURN_IF_ERROR(place_again());
   begin("kernels");
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_RETURN_IF_ERROR(plan());
@@ -208,6 +294,7 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, specialisations));
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
+  SCOPEVM_RETURN_IF_ERROR(make_opencl_image());
   begin("bytecode");
   if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
   output_.module = format::write_module(module_);

@@ -198,11 +198,13 @@ void add_bounds(const Function& function, Explained& explained) {
 Result<ShapeExplanation> Compilation::explain_shapes() {
   ShapeExplanation explanation;
   SCOPEVM_RETURN_IF_ERROR(check_options());
+  SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
   for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
-  SCOPEVM_RETURN_IF_ERROR(simplify_and_fuse());
+  SCOPEVM_RETURN_IF_ERROR(simplify());
   SCOPEVM_RETURN_IF_ERROR(place());
+  SCOPEVM_RETURN_IF_ERROR(fuse());
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   for (const Function& function : program_.functions) {
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram program, ShapeProgram::create(function));
@@ -213,6 +215,35 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
       }
   }
   return explanation;
+}
+
+Result<CopyExplanation> Compilation::explain_copies() {
+  CopyExplanation explanation;
+  SCOPEVM_RETURN_IF_ERROR(check_options());
+  SCOPEVM_RETURN_IF_ERROR(read_machine());
+  SCOPEVM_RETURN_IF_ERROR(import({}));
+  SCOPEVM_RETURN_IF_ERROR(simplify());
+  SCOPEVM_RETURN_IF_ERROR(place());
+  SCOPEVM_RETURN_IF_ERROR(fuse());
+  SCOPEVM_RETURN_IF_ERROR(place_again());
+  const placement::Report& report = placements_.front();
+  for (const placement::Copy& copy : report.copies) {
+    std::optional<int64_t> bytes = copy.bytes.evaluate([&](std::string_view name) {
+      auto bound = options_.dims.find(std::string(name));
+      const bool is_fixed = bound != options_.dims.end() && bound->second.min == bound->second.max;
+      return is_fixed ? std::optional(bound->second.min) : std::nullopt;
+    });
+    explanation.copies.push_back({copy.value, copy.bytes.str(), bytes, copy.times, copy.from,
+                                  copy.to, copy.is_by_host, copy.made_because, copy.read_because});
+  }
+  explanation.is_proved = report.is_proved;
+  explanation.notes = report.notes;
+  explanation.warnings = output_.warnings;
+  return explanation;
+}
+
+Result<CopyExplanation> explain_copies(const CompileOptions& options) {
+  return Compilation(options).explain_copies();
 }
 
 Result<ShapeExplanation> explain_shapes(const CompileOptions& options) {

@@ -4,7 +4,9 @@
 
 #include "compiler/frontend/dim_names.h"
 #include "compiler/frontend/import.h"
+#include "compiler/frontend/places.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/named_dims.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -92,8 +94,13 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
     bool is_placed = messages.find(path) != std::string::npos;
     return Status(StatusCode::kInvalidModel, is_placed ? messages : path + ": " + messages);
   };
+  std::set<std::string, std::less<>> may_be_zero;
+  for (const auto& [name, bound] : options.dims)
+    if (bound.min == 0) may_be_zero.insert(name);
+  const graph::ZeroDims zero_dims(std::move(may_be_zero));
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
   if (!module) return wrong_text();
+  lift_places(*module);
   SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
   if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
       !status.is_ok())

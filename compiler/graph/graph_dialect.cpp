@@ -1,5 +1,8 @@
 // The graph dialect's registration, and the text form of its types and attributes.
+#include <utility>
+
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/named_dims.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -41,10 +44,12 @@ void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
   printer << ']';
 }
 
+thread_local const ZeroDims* zero_dims = nullptr;
+
 // A dim that a caller names is at least 1 unless more is said of it (--dim n>=0); one that is born
 // during the call may be 0.
 std::optional<DimExpr> named_dim(std::string_view name) {
-  if (name.front() == '$') return std::nullopt;
+  if (name.front() == '$' || ZeroDims::contain(name)) return std::nullopt;
   return DimExpr::symbol(name, {.min = 1});
 }
 
@@ -71,6 +76,15 @@ mlir::ParseResult parse_dims(mlir::AsmParser& parser, llvm::SmallVectorImpl<DimE
 }
 
 }  // namespace
+
+ZeroDims::ZeroDims(std::set<std::string, std::less<>> names)
+    : names_(std::move(names)), outer_(std::exchange(zero_dims, this)) {}
+
+ZeroDims::~ZeroDims() { zero_dims = outer_; }
+
+bool ZeroDims::contain(std::string_view name) {
+  return zero_dims != nullptr && zero_dims->names_.contains(name);
+}
 
 mlir::Type TensorType::parse(mlir::AsmParser& parser) {
   llvm::StringRef dtype_name;
@@ -110,6 +124,10 @@ TensorType TensorType::withShape(llvm::ArrayRef<DimExpr> shape) const {
 
 TensorType TensorType::withDType(DType dtype) const {
   return get(getContext(), dtype, getShape(), getPlace());
+}
+
+TensorType TensorType::withPlace(mlir::StringAttr place) const {
+  return get(getContext(), getDtype(), getShape(), place);
 }
 
 mlir::Attribute DimsAttr::parse(mlir::AsmParser& parser, mlir::Type) {

@@ -47,6 +47,7 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
     bool isStatic() const;
     TensorType withShape(::llvm::ArrayRef<::scopevm::DimExpr> shape) const;
     TensorType withDType(::scopevm::DType dtype) const;
+    TensorType withPlace(::mlir::StringAttr place) const;
   }];
 }
 

@@ -354,6 +354,20 @@ def DimsTensorOp : Graph_Op<"dims_tensor", "i64 (or dtype) tensor of dims; rank 
                        DefaultValuedAttr<StrAttr, "\"i64\"">:$dtype);
 }
 
+// --- Places: "gpu" is a device, "gpu.global.workspace" a scope of it. ------------------------------
+//
+// A demand of the one who wrote the graph; placement fulfils it and erases the op. constrain_body: x
+// is stored at the place. constrain_result: what reads the result reads it there.
+def OnDeviceOp : Graph_Op<"on_device", "x, stored or read at a place", "inferElementwise(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$place,
+                       DefaultValuedAttr<BoolAttr, "true">:$constrain_body,
+                       DefaultValuedAttr<BoolAttr, "false">:$constrain_result);
+}
+// from: where x must lie; without it, anywhere.
+def DeviceCopyOp : Graph_Op<"device_copy", "x in other memory", "inferElementwise(rule, operands)"> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$to, OptionalAttr<StrAttr>:$from);
+}
+
 // --- Structure. ---------------------------------------------------------------------------------
 // What becomes one kernel. The body sees the operands as block arguments and nothing else; its ops
 // are graph ops; a contraction, if there is one, is the first and the rest is its epilogue.

@@ -121,20 +121,6 @@ void Collector::add(Check::Kind kind, const Side& a, const Side& b, const std::s
   checks_.push_back(std::move(check));
 }
 
-// The first name in a location, looking into fused ones.
-std::string name_in(mlir::Location location) {
-  if (auto named = mlir::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
-  if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(location)) {
-    std::string names;
-    for (mlir::Location part : fused.getLocations()) {
-      std::string name = name_in(part);
-      if (!name.empty()) names += (names.empty() ? "" : "+") + name;
-    }
-    return names;
-  }
-  return "";
-}
-
 // --- The rules, op by op. -----------------------------------------------------------------------
 
 void check_concat(graph::ConcatOp op, Collector& collect) {
@@ -205,7 +191,8 @@ void check_slice(graph::SliceOp op, Collector& collect) {
   }
 }
 
-// A reflection stays inside x; an edge needs an element to repeat.
+// A reflection stays inside x; an edge needs an element to repeat. Where nothing is padded, neither
+// needs anything.
 void check_pad(graph::PadOp op, Collector& collect) {
   if (op.getMode() == "constant") return;
   int64_t rank = type_of(op.getX()).getRank();
@@ -213,7 +200,7 @@ void check_pad(graph::PadOp op, Collector& collect) {
     DimExpr pad = op.getPads().getValue()[i];
     if (pad.is_constant(0)) continue;
     Side dim = dim_of(op.getX(), i % rank);
-    DimExpr least = op.getMode() == "reflect" ? pad + 1 : DimExpr(1);
+    DimExpr least = min(pad, 1) + (op.getMode() == "reflect" ? pad : DimExpr(0));
     collect.at_least(dim, {least, nullptr, ""},
                      dim.what + " is {0}; " + op.getMode().str() + " padding of " + pad.str() +
                          " needs at least {1}");
@@ -326,17 +313,6 @@ void check_operands(mlir::Operation* op, Collector& collect) {
 }
 
 }  // namespace
-
-std::string op_name(mlir::Operation* op) {
-  std::string name = name_in(op->getLoc());
-  if (!name.empty()) return name;
-  auto group = mlir::dyn_cast<graph::GroupOp>(op);
-  if (!group) return op->getName().stripDialect().str();
-  for (mlir::Operation& inner : group.getBody().front())
-    if (!mlir::isa<graph::ConstantOp, graph::YieldOp>(inner))
-      name += (name.empty() ? "" : "+") + op_name(&inner);
-  return name;
-}
 
 void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks) {
   if (mlir::isa<graph::GroupOp>(op)) return;

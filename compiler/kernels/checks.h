@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "compiler/graph/op_name.h"
 #include "compiler/program.h"
 #include "mlir/IR/Operation.h"
 
@@ -13,7 +14,6 @@ namespace scopevm::kernels {
 // Provable ones are left out.
 void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks);
 
-// The model's name of an op: its location's name, else its mnemonic.
-std::string op_name(mlir::Operation* op);
+using graph::op_name;
 
 }  // namespace scopevm::kernels

@@ -9,7 +9,8 @@ namespace scopevm::kernels {
 namespace {
 
 bool are_equal(const Constant& a, const Constant& b) {
-  if (a.dtype != b.dtype || a.dims != b.dims || a.bytes != b.bytes) return false;
+  if (a.pool != b.pool || a.dtype != b.dtype || a.dims != b.dims || a.bytes != b.bytes)
+    return false;
   return a.data == b.data || a.bytes == 0 ||
          std::memcmp(a.data, b.data, static_cast<size_t>(a.bytes)) == 0;
 }

@@ -14,7 +14,7 @@ class ConstantTable {
   // Appends to `constants`, which nothing else may change.
   explicit ConstantTable(std::vector<Constant>& constants) : constants_(constants) {}
 
-  // The index of the constant, or of an earlier one of the same type, dims and bytes.
+  // The index of the constant, or of an earlier one of the same pool, type, dims and bytes.
   int add(Constant constant);
 
  private:

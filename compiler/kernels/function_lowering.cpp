@@ -3,6 +3,7 @@
 
 #include "compiler/graph/elements.h"
 #include "compiler/kernels/checks.h"
+#include "compiler/placement/place.h"
 
 namespace scopevm::kernels {
 namespace {
@@ -27,6 +28,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     function_.inputs.push_back(id);
   }
   collect_dimensions(dims, any);
+  if (function.isPublic()) receive_inputs();
   if (failed(lower_block(function.getBody().front())))
     return Status(StatusCode::kUnsupported, "no kernel for " +
                                                 current_->getName().getStringRef().str() + " \"" +
@@ -34,6 +36,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
   SCOPEVM_RETURN_IF_ERROR(status_);
   for (mlir::Value output : function.getBody().front().getTerminator()->getOperands())
     function_.outputs.push_back(value_of(output));
+  if (function.isPublic()) hand_out_outputs();
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
     function_.output_names.push_back(name ? name.str() : "output" + std::to_string(i));
@@ -47,7 +50,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
 ValueId FunctionLowering::value_of(mlir::Value value) {
   if (auto found = ids_.find(value); found != ids_.end()) return found->second;
   if (mlir::ElementsAttr elements = constant_of(value)) {
-    ValueId id = add_constant(make_constant(elements, value));
+    ValueId id = add_constant(make_constant(elements, value), place_of(value.getType()).device);
     ids_[value] = id;
     return id;
   }
@@ -64,19 +67,112 @@ mlir::ElementsAttr FunctionLowering::constant_of(mlir::Value value) {
 
 ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
                                        std::vector<DimExpr> shape) {
-  return add_value({.name = name.str(), .dtype = dtype, .shape = std::move(shape)});
+  const Place place{device_, program_.machine.workspace_pool(device_)};
+  return add_value({.name = name.str(), .dtype = dtype, .shape = std::move(shape), .place = place});
 }
 
 ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Constant()> make) {
-  auto [entry, is_new] = constants_by_key_.try_emplace(key, -1);
-  if (is_new) entry->second = add_constant(make());
+  auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(device_) + " " + key, -1);
+  if (is_new) entry->second = add_constant(make(), device_);
   return entry->second;
 }
 
-void FunctionLowering::launch(Step step) { push(std::move(step)); }
+// The device's workers stand for the session's threads, which its kernels never see.
+void FunctionLowering::launch(Step step) {
+  const DeviceDecl& device = program_.machine.devices[device_];
+  const Kernel& made = kernels().kernels()[step.kernel];
+  auto [entry, is_new] = kernel_indexes_.try_emplace({device_, step.kernel},
+                                                     static_cast<int>(program_.kernels.size()));
+  if (is_new) {
+    program_.kernels.push_back(made);
+    program_.kernels.back().device = device_;
+  }
+  step.kernel = entry->second;
+  for (Temporary& temporary : step.temporaries)
+    temporary.pool = program_.machine.workspace_pool(device_);
+  if (!device.is_cpu()) {
+    auto known = [&](DimExpr e) {
+      return e.substitute([&](std::string_view name) {
+        return name == kThreadsSymbol ? std::optional(DimExpr(device.workers)) : std::nullopt;
+      });
+    };
+    for (Temporary& temporary : step.temporaries) {
+      temporary.bytes = known(temporary.bytes);
+      if (!temporary.per_worker) continue;
+      temporary.bytes = round_up(temporary.bytes, 64) * DimExpr(device.workers);
+      temporary.per_worker = false;
+    }
+    for (DimExpr& param : step.params) param = known(param);
+    step.grid = known(step.grid);
+    step.grain = known(step.grain);
+  }
+  push(std::move(step));
+}
+
+// --- Places. ------------------------------------------------------------------------------------
+
+Place FunctionLowering::place_of(mlir::Type type) const {
+  const Machine& machine = program_.machine;
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  if (!tensor || !tensor.getPlace())
+    return {machine.host_device(), machine.workspace_pool(machine.host_device())};
+  auto [name, scope] = tensor.getPlace().getValue().split('.');
+  const int device = machine.find_device(name).value_or(machine.host_device());
+  return {device, scope.empty()
+                      ? machine.workspace_pool(device)
+                      : machine.find_pool(device, scope).value_or(machine.workspace_pool(device))};
+}
+
+int FunctionLowering::device_running(mlir::Operation* op) const {
+  return placement::device_of(op, program_.machine);
+}
+
+// Callers' tensors lie in the host's memory: what has its place elsewhere is copied there first.
+void FunctionLowering::receive_inputs() {
+  for (ValueId& input : function_.inputs) {
+    const Place place = function_.values[input].place;
+    if (program_.machine.devices[place.device].is_cpu()) continue;
+    const int host = program_.machine.host_device();
+    ValueId given = add_value(Value(function_.values[input]));
+    function_.values[given].place = {host, program_.machine.workspace_pool(host)};
+    function_.values[input].origin = ValueOrigin::kStep;
+    push({.kind = StepKind::kCopy,
+          .name = function_.values[input].name,
+          .operands = {given},
+          .results = {input}});
+    input = given;
+  }
+}
+
+void FunctionLowering::hand_out_outputs() {
+  const int host = program_.machine.host_device();
+  for (ValueId& output : function_.outputs) {
+    const Value& value = function_.values[output];
+    if (value.is_list() || program_.machine.devices[value.place.device].is_cpu()) continue;
+    output = copied(output, {host, program_.machine.workspace_pool(host)});
+  }
+}
+
+ValueId FunctionLowering::copied(ValueId from, Place to) {
+  const Value& value = function_.values[from];
+  ValueId copy =
+      add_value({.name = value.name, .dtype = value.dtype, .shape = value.shape, .place = to});
+  push({.kind = StepKind::kCopy,
+        .name = function_.values[copy].name,
+        .operands = {from},
+        .results = {copy}});
+  return copy;
+}
+
+void FunctionLowering::lower_copy(graph::DeviceCopyOp op) {
+  const ValueId from = value_of(op.getX());
+  push({.kind = StepKind::kCopy,
+        .name = op_name(op),
+        .operands = {from},
+        .results = {value_of(op.getResult())}});
+}
 
 ValueId FunctionLowering::add_value(Value value) {
-  value.place.pool = value.origin == ValueOrigin::kConstant ? kPoolConstant : kPoolWorkspace;
   value.scope = scope_;
   function_.values.push_back(std::move(value));
   return static_cast<ValueId>(function_.values.size() - 1);
@@ -84,18 +180,24 @@ ValueId FunctionLowering::add_value(Value value) {
 
 ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
   if (mlir::isa<graph::ClosureType>(type))
-    return add_value({.name = name, .storage = ValueStorage::kOwn, .kind = ValueKind::kClosure});
+    return add_value({.name = name,
+                      .place = place_of(type),
+                      .storage = ValueStorage::kOwn,
+                      .kind = ValueKind::kClosure});
   if (auto list = mlir::dyn_cast<graph::ListType>(type)) return add_list(name, list);
   auto tensor = mlir::cast<TensorType>(type);
   return add_value({.name = name,
                     .dtype = tensor.getDtype(),
-                    .shape = {tensor.getShape().begin(), tensor.getShape().end()}});
+                    .shape = {tensor.getShape().begin(), tensor.getShape().end()},
+                    .place = place_of(type)});
 }
 
-ValueId FunctionLowering::add_constant(Constant constant) {
+ValueId FunctionLowering::add_constant(Constant constant, int device) {
+  constant.pool = program_.machine.constant_pool(device);
   Value value{.name = constant.name,
               .dtype = constant.dtype,
               .shape = {constant.dims.begin(), constant.dims.end()},
+              .place = {device, constant.pool},
               .origin = ValueOrigin::kConstant};
   value.constant = constants_.add(std::move(constant));
   return add_value(std::move(value));
@@ -145,6 +247,7 @@ llvm::LogicalResult FunctionLowering::lower_block(mlir::Block& block) {
 
 llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   current_ = op;
+  device_ = device_running(op);
   collect_own_checks(op);
   if (mlir::isa<graph::ConstantOp>(op)) return mlir::success();  // made when first used
   if (mlir::isa<graph::RequireOp>(op)) return mlir::success();   // a check, no step
@@ -160,6 +263,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
     return mlir::success();
   }
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
+  if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) return lower_copy(copy), mlir::success();
   if (lower_call(op)) return mlir::success();
   if (lower_list(op)) return mlir::success();
   mlir::Operation* first = op;

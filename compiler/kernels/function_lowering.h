@@ -34,16 +34,24 @@ class FunctionLowering : public LoweringContext {
   // Indexes of the program's functions, by name.
   using Functions = std::map<std::string, int, std::less<>>;
 
-  FunctionLowering(Program& program, ConstantTable& constants, KernelModule& kernels,
+  // What the program calls a kernel: by its device, and its index in the device's module.
+  using KernelIndexes = std::map<std::pair<int, int>, int>;
+
+  FunctionLowering(Program& program, ConstantTable& constants,
+                   llvm::ArrayRef<KernelModule*> kernels, KernelIndexes& kernel_indexes,
                    const Functions& functions)
-      : program_(program), constants_(constants), kernels_(kernels), functions_(functions) {}
+      : program_(program),
+        constants_(constants),
+        kernels_(kernels),
+        kernel_indexes_(kernel_indexes),
+        functions_(functions) {}
 
   // `dims` bounds the names of the parameters' dims; those without a bound get `any`.
   Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
              const DimBound& any);
 
   // --- LoweringContext. ---
-  KernelModule& kernels() override { return kernels_; }
+  KernelModule& kernels() override { return *kernels_[device_]; }
   ValueId value_of(mlir::Value value) override;
   mlir::ElementsAttr constant_of(mlir::Value value) override;
   ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) override;
@@ -60,7 +68,7 @@ class FunctionLowering : public LoweringContext {
 
   ValueId add_value(Value value);
   ValueId add_value(const std::string& name, mlir::Type type);
-  ValueId add_constant(Constant constant);
+  ValueId add_constant(Constant constant, int device);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
   void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
@@ -68,6 +76,12 @@ class FunctionLowering : public LoweringContext {
   llvm::LogicalResult lower_block(mlir::Block& block);
   llvm::LogicalResult lower_op(mlir::Operation* op);
   llvm::LogicalResult lower_reshape(graph::ReshapeOp op);
+  void lower_copy(graph::DeviceCopyOp op);
+  Place place_of(mlir::Type type) const;
+  int device_running(mlir::Operation* op) const;
+  void receive_inputs();
+  void hand_out_outputs();
+  ValueId copied(ValueId from, Place to);
 
   // --- slice_view.cpp ---
   static bool is_part(graph::SliceOp slice);
@@ -107,12 +121,14 @@ class FunctionLowering : public LoweringContext {
 
   Program& program_;
   ConstantTable& constants_;
-  KernelModule& kernels_;
+  llvm::ArrayRef<KernelModule*> kernels_;  // by device
+  KernelIndexes& kernel_indexes_;
   const Functions& functions_;
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;
   mlir::Operation* current_ = nullptr;
+  int device_ = 0;                           // that runs it
   int scope_ = 0;                            // the stage of the block at hand
   std::set<std::string, std::less<>> born_;  // symbols of the stages that the block at hand sees
   Status status_;

@@ -28,6 +28,7 @@ ValueId FunctionLowering::add_list(const std::string& name, graph::ListType type
   return add_value({.name = name,
                     .dtype = type.getDtype(),
                     .shape = std::move(shape),
+                    .place = place_of(type),
                     .storage = ValueStorage::kOwn,
                     .kind = type.getKind()});
 }
@@ -38,7 +39,7 @@ ValueId FunctionLowering::element_of(mlir::Value value) {
   Value& root = function_.values[root_of(id)];
   if (root.origin == ValueOrigin::kStep) {
     root.storage = ValueStorage::kOwn;
-    root.place.pool = kPoolGlobal;
+    root.place.pool = program_.machine.global_pool(root.place.device);
   }
   return id;
 }

@@ -22,11 +22,9 @@ void add_callees(mlir::func::FuncOp caller, Callees& callees) {
 
 class Lowering {
  public:
-  explicit Lowering(KernelModule& kernels) : kernels_(kernels), constants_(program_.constants) {
-    program_.devices = {{"cpu", "cpu"}};
-    program_.pools = {{"global", PoolKind::kHeap},
-                      {"global.workspace", PoolKind::kArena},
-                      {"global.constant", PoolKind::kConstant}};
+  Lowering(const Machine& machine, llvm::ArrayRef<KernelModule*> kernels)
+      : kernels_(kernels), constants_(program_.constants) {
+    program_.machine = machine;
   }
 
   // Entries first, in their order, then what they call.
@@ -47,7 +45,6 @@ class Lowering {
     for (auto& [name, callee] : callees)
       SCOPEVM_RETURN_IF_ERROR(
           lower(callee, {}, DimBound{.max = INT64_MAX}).with_context(name.str()));
-    program_.kernels = kernels_.kernels();
     return std::move(program_);
   }
 
@@ -59,22 +56,24 @@ class Lowering {
       diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
       return mlir::success();
     });
-    Status status =
-        FunctionLowering(program_, constants_, kernels_, indexes_).run(function, dims, any);
+    Status status = FunctionLowering(program_, constants_, kernels_, kernel_indexes_, indexes_)
+                        .run(function, dims, any);
     if (status.is_ok() || diagnostics.empty()) return status;
     return Status(status.code(), std::string(status.message()) + ": " + diagnostics);
   }
 
   Program program_;
-  KernelModule& kernels_;
+  llvm::ArrayRef<KernelModule*> kernels_;
+  FunctionLowering::KernelIndexes kernel_indexes_;
   ConstantTable constants_;
   FunctionLowering::Functions indexes_;
 };
 
 }  // namespace
 
-Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, KernelModule& kernels) {
-  return Lowering(kernels).run(functions);
+Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
+                      llvm::ArrayRef<KernelModule*> kernels) {
+  return Lowering(machine, kernels).run(functions);
 }
 
 }  // namespace scopevm::kernels

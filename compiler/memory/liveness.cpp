@@ -133,7 +133,7 @@ class LifespanFinder {
         result_.buffers[buffer].upper = upper;
       } else {
         buffer = static_cast<int>(result_.buffers.size());
-        add_buffer(at, upper, value.bytes());
+        add_buffer(at, upper, value.bytes(), value.place.pool);
       }
       result_.buffer_of_value[id] = buffer;
     }
@@ -152,6 +152,7 @@ class LifespanFinder {
       bool is_taken = std::any_of(step.results.begin(), step.results.begin() + r,
                                   [&](ValueId o) { return result_.buffer_of_value[o] == buffer; });
       if (buffer >= 0 && dies_here && is_read_once && !is_taken &&
+          function_.values[operand].place == function_.values[step.results[r]].place &&
           function_.values[operand].bytes() == function_.values[step.results[r]].bytes())
         return buffer;
     }
@@ -161,18 +162,18 @@ class LifespanFinder {
   int add_temporary(const Temporary& temporary, int64_t at) {
     DimExpr bytes = round_up(temporary.bytes, kAlignment);
     if (temporary.per_worker) bytes = bytes * DimExpr::symbol(kThreadsSymbol);
-    add_buffer(at, at + 1, bytes);
+    add_buffer(at, at + 1, bytes, temporary.pool);
     return static_cast<int>(result_.buffers.size()) - 1;
   }
 
   // In a branch that is not taken, a size may come out negative: nothing is there then.
-  void add_buffer(int64_t lower, int64_t upper, DimExpr bytes) {
+  void add_buffer(int64_t lower, int64_t upper, DimExpr bytes, int pool) {
     bytes = round_up(is_never_negative(bytes) ? bytes : max(bytes, 0), kAlignment);
     int stage = 0;
     for (const std::string& symbol : bytes.symbols())
       if (auto born = stages_.find(symbol); born != stages_.end())
         stage = std::max(stage, born->second);
-    result_.buffers.push_back({lower, upper, bytes, stage});
+    result_.buffers.push_back({lower, upper, bytes, stage, pool});
   }
 
   const Function& function_;

@@ -16,10 +16,12 @@ using ValueIndex = ShapeProgram::ValueIndex;
 class ArenaPlanner {
  public:
   ArenaPlanner(const Function& function, ShapeProgram& shapes, const std::vector<Request>& samples,
-               Plan& plan, std::vector<int> members)
-      : function_(function), shapes_(shapes), samples_(samples), plan_(plan) {
-    arena_.buffers = std::move(members);
-  }
+               Plan& plan, Arena arena)
+      : function_(function),
+        shapes_(shapes),
+        samples_(samples),
+        plan_(plan),
+        arena_(std::move(arena)) {}
 
   Result<Arena> run() {
     SCOPEVM_RETURN_IF_ERROR(choose_layers());
@@ -124,10 +126,9 @@ Status validate_at_samples(const Function& function, const ShapeProgram& shapes,
   for (const Request& request : samples) {
     std::optional<std::vector<int64_t>> values = shapes.evaluate(request.symbols, request.threads);
     if (!values) continue;  // the request's own overflow check covers it
-    for (size_t stage = 0; stage < plan.arenas.size(); ++stage) {
-      Status status =
-          validate(plan.at(shapes, request.symbols, request.threads, static_cast<int>(stage)),
-                   (*values)[plan.arenas[stage].height], kAlignment);
+    for (const Arena& arena : plan.arenas) {
+      Status status = validate(plan.at(arena, shapes, request.symbols, request.threads),
+                               (*values)[arena.height], kAlignment);
       SCOPEVM_RETURN_IF_ERROR(std::move(status).with_context(function.name));
     }
   }
@@ -136,20 +137,18 @@ Status validate_at_samples(const Function& function, const ShapeProgram& shapes,
 
 }  // namespace
 
-std::vector<Buffer> Plan::at(const ShapeProgram& shapes,
-                             const std::map<std::string, int64_t>& symbols, int64_t threads,
-                             int stage) const {
+std::vector<Buffer> Plan::at(const Arena& arena, const ShapeProgram& shapes,
+                             const std::map<std::string, int64_t>& symbols, int64_t threads) const {
   std::optional<std::vector<int64_t>> values = shapes.evaluate(symbols, threads);
   std::optional<std::vector<Buffer>> buffers =
-      buffers_at(liveness, arenas[stage].buffers, {symbols, threads});
+      buffers_at(liveness, arena.buffers, {symbols, threads});
   if (!values || !buffers) return {};
   for (Buffer& buffer : *buffers) buffer.offset = (*values)[offsets[buffer.id]];
   return *std::move(buffers);
 }
 
-std::optional<DimExpr> Plan::height_formula() const {
+std::optional<DimExpr> Plan::height_formula(const Arena& arena) const {
   constexpr size_t kLongest = 400;  // characters; beyond that nobody reads on
-  const Arena& arena = workspace();
   std::vector<DimExpr> ends(arena.buffers.size());
   DimExpr height = 0;
   for (int i : arena.layers.order) {
@@ -167,12 +166,17 @@ Result<Plan> plan(const Function& function, ShapeProgram& shapes) {
   Plan plan;
   plan.liveness = find_lifespans(function);
   plan.offsets.assign(plan.liveness.buffers.size(), shapes.constant(0));
-  std::vector<std::vector<int>> members(function.stages.size());
-  for (size_t i = 0; i < plan.liveness.buffers.size(); ++i)
-    members[plan.liveness.buffers[i].stage].push_back(static_cast<int>(i));
-  for (std::vector<int>& of_stage : members) {
-    SCOPEVM_ASSIGN_OR_RETURN(
-        Arena arena, ArenaPlanner(function, shapes, samples, plan, std::move(of_stage)).run());
+  plan.arena_of_buffer.assign(plan.liveness.buffers.size(), -1);
+  std::map<std::pair<int, int>, std::vector<int>> members;  // by stage and pool
+  for (size_t i = 0; i < plan.liveness.buffers.size(); ++i) {
+    const Liveness::Lifespan& lifespan = plan.liveness.buffers[i];
+    members[{lifespan.stage, lifespan.pool}].push_back(static_cast<int>(i));
+  }
+  for (auto& [key, buffers] : members) {
+    for (int buffer : buffers) plan.arena_of_buffer[buffer] = static_cast<int>(plan.arenas.size());
+    Arena arena{.stage = key.first, .pool = key.second, .buffers = std::move(buffers)};
+    SCOPEVM_ASSIGN_OR_RETURN(arena,
+                             ArenaPlanner(function, shapes, samples, plan, std::move(arena)).run());
     plan.arenas.push_back(std::move(arena));
   }
   SCOPEVM_RETURN_IF_ERROR(validate_at_samples(function, shapes, plan, samples));

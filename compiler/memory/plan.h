@@ -40,6 +40,7 @@ struct Liveness {
     int64_t upper = 0;
     DimExpr bytes;  // rounded up to kAlignment
     int stage = 0;  // of the function, in which `bytes` becomes known
+    int pool = 0;   // of the machine
   };
   std::vector<Lifespan> buffers;
   std::vector<int> buffer_of_value;                   // by ValueId; -1: not planned
@@ -88,8 +89,11 @@ int64_t lower_bound_of(const std::vector<Buffer>& buffers);
 // Buffers that live at the same time must not overlap; offsets are aligned and not negative.
 Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alignment);
 
-// The buffers whose sizes one stage of a function decides: planned together, one storage.
+// The buffers of one pool whose sizes one stage of a function decides: planned together, one
+// storage.
 struct Arena {
+  int stage = 0;
+  int pool = 0;
   std::vector<int> buffers;  // indexes of Liveness::buffers
   Layers layers;             // by place in `buffers`
   ShapeProgram::ValueIndex height = -1;
@@ -98,18 +102,16 @@ struct Arena {
 
 struct Plan {
   Liveness liveness;
-  std::vector<Arena> arenas;                      // by stage
+  std::vector<Arena> arenas;  // by stage, then pool; none is empty
+  std::vector<int> arena_of_buffer;
   std::vector<ShapeProgram::ValueIndex> offsets;  // by buffer, in its arena
 
-  // What a request's dims alone decide.
-  const Arena& workspace() const { return arenas.front(); }
-
   // An arena at given dims, to validate or to print. Empty when the dims overflow.
-  std::vector<Buffer> at(const ShapeProgram& shapes, const std::map<std::string, int64_t>& symbols,
-                         int64_t threads, int stage = 0) const;
-  // The workspace's height as one expression over dims and threads. Empty when it would be too long
-  // to read.
-  std::optional<DimExpr> height_formula() const;
+  std::vector<Buffer> at(const Arena& arena, const ShapeProgram& shapes,
+                         const std::map<std::string, int64_t>& symbols, int64_t threads) const;
+  // An arena's height as one expression over dims and threads. Empty when it would be too long to
+  // read.
+  std::optional<DimExpr> height_formula(const Arena& arena) const;
 };
 
 // Plans `function` and adds the formulas to `shapes`. Of the plans that several orders give at its

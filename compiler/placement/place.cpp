@@ -1,87 +1,103 @@
-// Defaults places, and checks that each op stays on one device; see place.h.
+// The stage itself, and places as text; see place.h.
 #include "compiler/placement/place.h"
 
-#include "compiler/graph/graph_ops.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "compiler/placement/constraints.h"
 
 namespace scopevm::placement {
 namespace {
 
-using graph::TensorType;
-
-// "cpu.global.workspace" is scope "global.workspace" of device "cpu".
-llvm::StringRef device_of(TensorType type) { return type.getPlace().getValue().split('.').first; }
-
-class Placer {
- public:
-  Placer(mlir::ModuleOp module, const Machine& machine)
-      : module_(module),
-        machine_(machine),
-        default_(mlir::StringAttr::get(module.getContext(), machine.devices.front())) {}
-
-  Status run() {
-    module_.walk([&](mlir::Operation* op) {
-      for (mlir::Value result : op->getResults()) give_place(result, op->getLoc());
-      for (mlir::Region& region : op->getRegions())
-        for (mlir::Block& block : region)
-          for (mlir::BlockArgument argument : block.getArguments())
-            give_place(argument, argument.getLoc());
-    });
-    module_.walk([&](mlir::func::FuncOp function) { update_signature(function); });
-    module_.walk([&](mlir::Operation* op) { check_one_device(op); });
-    return status_;
-  }
-
- private:
-  void give_place(mlir::Value value, mlir::Location location) {
-    auto type = mlir::dyn_cast<TensorType>(value.getType());
-    if (!type) return;
-    if (!type.getPlace())
-      value.setType(TensorType::get(type.getContext(), type.getDtype(), type.getShape(), default_));
-    else if (!llvm::is_contained(machine_.devices, device_of(type)))
-      fail(location,
-           "place @" + type.getPlace().getValue() + " names a device that the machine lacks");
-  }
-
-  void update_signature(mlir::func::FuncOp function) {
-    if (function.isExternal()) return;
-    mlir::Block& entry = function.getBody().front();
-    function.setType(mlir::FunctionType::get(function.getContext(), entry.getArgumentTypes(),
-                                             entry.getTerminator()->getOperandTypes()));
-  }
-
-  void check_one_device(mlir::Operation* op) {
-    if (!mlir::isa_and_nonnull<graph::GraphDialect>(op->getDialect())) return;
-    llvm::StringRef device;
-    auto visit = [&](mlir::Type type) {
-      auto tensor = mlir::dyn_cast<TensorType>(type);
-      if (!tensor || !tensor.getPlace()) return;
-      if (device.empty()) device = device_of(tensor);
-      if (device != device_of(tensor))
-        fail(op->getLoc(), op->getName().getStringRef() + " has values on devices " + device +
-                               " and " + device_of(tensor) + "; it needs one");
-    };
-    for (mlir::Type type : op->getOperandTypes()) visit(type);
-    for (mlir::Type type : op->getResultTypes()) visit(type);
-  }
-
-  void fail(mlir::Location location, const llvm::Twine& message) {
-    if (!status_.is_ok()) return;
-    std::string text;
-    llvm::raw_string_ostream(text) << location << ": " << message;
-    status_ = Status(StatusCode::kInvalidModel, text);
-  }
-
-  mlir::ModuleOp module_;
-  const Machine& machine_;
-  mlir::StringAttr default_;
-  Status status_;
-};
+std::string known_scopes(int device, const Machine& machine) {
+  std::string known;
+  for (size_t pool = 0; pool < machine.pools.size(); ++pool)
+    if (machine.reaches(device, static_cast<int>(pool)) &&
+        machine.pools[pool].kind != PoolKind::kConstant)
+      known += (known.empty() ? "" : ", ") + machine.pools[pool].scope;
+  return known;
+}
 
 }  // namespace
 
-Status place(mlir::ModuleOp module, const Machine& machine) {
-  return Placer(module, machine).run();
+Result<Report> place(mlir::ModuleOp module, const Machine& machine,
+                     const std::vector<Rule>& rules) {
+  if (machine.devices.size() > 1) clone_per_call(module);
+  SCOPEVM_ASSIGN_OR_RETURN(GraphProblem graph, read_constraints(module, machine, rules));
+  Report report = apply(module, graph, assign(graph.problem));
+  if (machine.devices.size() > 1) merge_equal_functions(module);
+  SCOPEVM_RETURN_IF_ERROR(verify_places(module, machine));
+  return report;
+}
+
+Result<Place> parse_place(std::string_view text, const Machine& machine) {
+  const size_t dot = text.find('.');
+  const std::string_view name = text.substr(0, dot);
+  const std::string quoted = "place \"" + std::string(text) + "\"";
+  std::optional<int> device = machine.find_device(name);
+  if (!device) {
+    std::string known;
+    for (const DeviceDecl& other : machine.devices)
+      known += (known.empty() ? "" : ", ") + other.name;
+    return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device \"" +
+                                                 std::string(name) + "\"; it has " + known);
+  }
+  if (dot == std::string_view::npos) return Place{*device, kAny};
+  const std::string_view scope = text.substr(dot + 1);
+  std::optional<int> pool = machine.find_pool(*device, scope);
+  if (!pool || machine.pools[*pool].kind == PoolKind::kConstant)
+    return Status(StatusCode::kInvalidModel,
+                  quoted + ": device \"" + std::string(name) + "\" stores no values in scope \"" +
+                      std::string(scope) + "\"; it has " + known_scopes(*device, machine));
+  return Place{*device, *pool};
+}
+
+bool has_kernel_scopes(mlir::ModuleOp module) {
+  return module
+      .walk([](mlir::Operation* op) {
+        return op->hasAttr(kOperandScopes) || op->hasAttr(kResultScopes)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Result<Rule> parse_rule(const std::string& text) {
+  constexpr std::pair<std::string_view, Rule::Kind> kKinds[] = {{"type:", Rule::Kind::kType},
+                                                                {"input:", Rule::Kind::kInput},
+                                                                {"output:", Rule::Kind::kOutput}};
+  Rule rule{.text = text};
+  std::string_view rest = text;
+  for (auto [prefix, kind] : kKinds)
+    if (rest.starts_with(prefix)) {
+      rule.kind = kind;
+      rest.remove_prefix(prefix.size());
+    }
+  // Names of nodes may have a '=', places have none.
+  const size_t equals = rest.rfind('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == rest.size())
+    return Status(StatusCode::kInvalidArgument,
+                  "--place " + text + ": expected PATTERN=PLACE, such as \"conv_*=gpu\"");
+  rule.pattern = rest.substr(0, equals);
+  rule.place = rest.substr(equals + 1);
+  return rule;
+}
+
+std::string place_text(int device, int pool, const Machine& machine) {
+  return machine.devices[device].name + (pool == kAny ? "" : "." + machine.pools[pool].scope);
+}
+
+int device_of(mlir::Operation* op, const Machine& machine) {
+  auto named = op->getAttrOfType<mlir::StringAttr>(kDeviceAttribute);
+  if (named)
+    if (std::optional<int> device = machine.find_device(named.getValue())) return *device;
+  auto of_type = [&](mlir::Type type) -> std::optional<int> {
+    auto tensor = mlir::dyn_cast<graph::TensorType>(type);
+    if (!tensor || !tensor.getPlace()) return std::nullopt;
+    return machine.find_device(tensor.getPlace().getValue().split('.').first);
+  };
+  for (mlir::Type type : op->getResultTypes())
+    if (std::optional<int> device = of_type(type)) return *device;
+  for (mlir::Type type : op->getOperandTypes())
+    if (std::optional<int> device = of_type(type)) return *device;
+  return machine.host_device();
 }
 
 }  // namespace scopevm::placement

@@ -1,22 +1,95 @@
-// The placement stage: gives every value of a graph its place.
+// The placement stage: gives every value of a graph its place, and inserts sv.device_copy where a
+// value is read on a device that cannot reach it.
+//
+//   constraints.cpp  what the graph and the caller ask for -> a Problem (assignment.h)
+//   assignment.cpp   a Problem -> a device for each task (knows no graph)
+//   apply.cpp        devices -> places in types, copies, one constant for each device
+//   functions.cpp    a function for each place that it is called at
+//   verify.cpp       does every op reach what it reads?
+//
+// docs/placement.md has the rules.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "compiler/machine/machine.h"
+#include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/status.h"
 
 namespace scopevm::placement {
 
-// Devices that a place may name; the first is the default one.
-struct Machine {
-  std::vector<std::string> devices = {"cpu"};
+// From --place: what matches a pattern of `*`, `?` and [...] is placed. Of several rules of one
+// kind the last that matches holds, and one for names before one for types.
+struct Rule {
+  enum class Kind {
+    kName,    // of an op: that of the model's node
+    kType,    // of an op: "matmul"
+    kInput,   // the name of an input of the model
+    kOutput,  // likewise
+  };
+  Kind kind = Kind::kName;
+  std::string pattern;
+  std::string place;
+  std::string text;  // as the user wrote it
 };
 
-// Writes a place into every tensor type of `module`: what it has, else the default device.
-// Errors: kInvalidModel, with the location, when a type names a device that the machine lacks, or
-// an op's operands and results are on different devices (no copy is inserted yet).
-Status place(mlir::ModuleOp module, const Machine& machine);
+// Reads "PATTERN=PLACE" with `type:`, `input:` or `output:` before the pattern, or nothing for
+// names. Errors: kInvalidArgument.
+Result<Rule> parse_rule(const std::string& text);
+
+// One copy that the placed graph makes.
+struct Copy {
+  std::string value;  // the model's name of what is copied
+  DimExpr bytes;
+  double times = 1;  // a call, at representative dims
+  std::string from;  // places
+  std::string to;
+  bool is_by_host = false;   // two copies, by way of the host's memory
+  std::string made_because;  // what puts the value where it is made, with a location
+  std::string read_because;  // what puts its reader elsewhere
+};
+
+struct Report {
+  std::vector<Copy> copies;
+  bool is_proved = true;           // no placement costs less
+  std::vector<std::string> notes;  // ops that a rule does not move, and why
+  std::vector<bool> matched;       // by rule
+};
+
+// Writes a place into every tensor type of `module`. Running it on what it made changes nothing.
+// Errors: kInvalidModel, with the locations of both demands where two disagree, or of the one that
+// the machine cannot meet.
+Result<Report> place(mlir::ModuleOp module, const Machine& machine,
+                     const std::vector<Rule>& rules = {});
+
+// Kernels ask for scopes of their operands or results by these attributes, with "" where they do
+// not care. What a scope means is known only once the kernel has a device: so place() heeds them in
+// types that have places, and runs once more where there are any.
+inline constexpr char kOperandScopes[] = "sv.operand_scopes";
+inline constexpr char kResultScopes[] = "sv.result_scopes";
+bool has_kernel_scopes(mlir::ModuleOp module);
+
+// Types say it all: fails where an op's values lie out of reach of its device, or have no place.
+Status verify_places(mlir::ModuleOp module, const Machine& machine);
+
+// On an op whose results do not lie in memory of the device that runs it: the device's name.
+inline constexpr char kDeviceAttribute[] = "sv.device";
+
+// On a parameter or result of a function: the place that the text asks for.
+inline constexpr char kPlaceAttribute[] = "sv.place";
+
+// The device that runs `op`, once it is placed: that of its results, else of what it reads.
+int device_of(mlir::Operation* op, const Machine& machine);
+
+// A device, and the pool where a scope is asked for (else kAny).
+struct Place {
+  int device = 0;
+  int pool = -1;
+};
+// Errors: kInvalidModel (no such device, no such scope; says which there are).
+Result<Place> parse_place(std::string_view text, const Machine& machine);
+std::string place_text(int device, int pool, const Machine& machine);
 
 }  // namespace scopevm::placement

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,13 @@ struct CompileOptions {
   // bound from `dims`, and none may reach beyond `dims`. A call runs the most constrained variant
   // that admits its dims: the one with most fixed dims, then with fewest sizes, then the first.
   std::vector<std::map<std::string, DimBound>> specialisations;
+  // The machine that is planned for, as the text of a machine description (docs/machine.md), and
+  // what messages call it. Empty: one CPU.
+  std::string machine_json;
+  std::string machine_name = "machine";
+  // Places of ops, inputs and outputs, as --place takes them: "conv_*=gpu", "type:matmul=gpu",
+  // "input:x=gpu", "output:y=cpu.global.fast". Later ones come before earlier ones.
+  std::vector<std::string> places;
   // A stage name ("frontend", "graph", "placement", "kernels", "shapes", "memory", "codegen",
   // "bytecode"): its result is written to `dump` as text.
   std::string dump_after;
@@ -91,5 +99,27 @@ struct ShapeExplanation {
 // Reads and lowers the model as compile() does, up to shapes; nothing is generated. Of the general
 // function: specialisations are left out. Errors: those of compile().
 SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& options);
+
+// The copies between places that a model's graph makes in a call, and what forces each.
+struct CopyExplanation {
+  struct Copy {
+    std::string value;             // the node or input whose value is copied
+    std::string formula;           // bytes over the dimensions' names
+    std::optional<int64_t> bytes;  // where `dims` fixes the dimensions of the formula
+    double times = 1;              // in a call; above 1 in a loop, at representative trip counts
+    std::string from;              // places: "cpu", "gpu.global.fast"
+    std::string to;
+    bool is_by_host = false;   // two copies, by way of the host's memory
+    std::string made_because;  // the demand that puts the value where it is made
+    std::string read_because;  // the one that puts its reader elsewhere
+  };
+  std::vector<Copy> copies;
+  bool is_proved = true;           // no placement that keeps all demands costs less
+  std::vector<std::string> notes;  // demands that were not met for all that they match, and why
+  std::vector<std::string> warnings;
+};
+
+// Reads and places the model as compile() does. Errors: those of compile().
+SCOPEVM_API Result<CopyExplanation> explain_copies(const CompileOptions& options);
 
 }  // namespace scopevm

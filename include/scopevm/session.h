@@ -38,8 +38,17 @@ struct ScopeLimit {
   int64_t bytes = 0;
 };
 
+// Which device of this machine a device of the module is. Without a binding, devices of one kind
+// are those with the numbers 0, 1, ... in the module's order.
+struct DeviceBinding {
+  std::string device;  // as the module calls it
+  std::string kind;    // "opencl"
+  int number = 0;      // among this machine's devices of the kind, as `scopevm machine` lists them
+};
+
 struct SessionOptions {
   int threads = 1;  // workers of the default executor; 0: one per core
+  std::vector<DeviceBinding> devices;
   std::vector<ScopeAllocator> allocators;
   std::vector<ScopeLimit> memory_limits;
   std::shared_ptr<Executor> executor;  // null: the default one; when set, `threads` is ignored
@@ -76,10 +85,21 @@ struct ScopeUse {
   int64_t allocations = 0;  // calls of the scope's allocator
 };
 
+// What one call copied from one memory scope to another.
+struct CopyUse {
+  std::string_view from_device;  // these are valid as long as the module
+  std::string_view from_scope;
+  std::string_view to_device;
+  std::string_view to_scope;
+  int64_t copies = 0;
+  int64_t bytes = 0;
+};
+
 struct CallStats {
   int64_t latency_ns = 0;
   std::string_view function;  // "main", or the variant that ran; valid as long as the module
   std::vector<ScopeUse> memory;
+  std::vector<CopyUse> copies;
 };
 
 // Bytes of all calls and results of a session in one scope.

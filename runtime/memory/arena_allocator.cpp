@@ -13,6 +13,17 @@ bool is_smaller(int64_t a, int64_t b) { return a < b; }
 
 ArenaAllocator::~ArenaAllocator() { trim(); }
 
+void* ArenaAllocator::take_from_system(int64_t bytes) {
+  return device_ != nullptr ? device_->allocate(bytes) : system_allocate(bytes);
+}
+
+void ArenaAllocator::give_to_system(const Block& block) {
+  if (device_ != nullptr)
+    device_->deallocate(block.data, block.capacity);
+  else
+    system_deallocate(block.data);
+}
+
 // The smallest cached block that fits, or null.
 void* ArenaAllocator::reuse(int64_t bytes) {
   auto best = cached_.end();
@@ -31,7 +42,7 @@ int64_t ArenaAllocator::discard_largest() {
   auto largest = std::ranges::max_element(cached_, is_smaller, &Block::capacity);
   if (largest == cached_.end()) return 0;
   const int64_t capacity = largest->capacity;
-  system_deallocate(largest->data);
+  give_to_system(*largest);
   *largest = cached_.back();
   cached_.pop_back();
   return capacity;
@@ -52,11 +63,11 @@ void* ArenaAllocator::allocate(int64_t bytes) {
   // A cached block that is too small is replaced, so there are never more blocks than calls in
   // flight. Where requests grow step by step, an eighth of slack keeps most steps from replacing.
   int64_t capacity = discard_largest() > 0 ? bytes + bytes / 8 : bytes;
-  void* block = system_allocate(capacity);
+  void* block = take_from_system(capacity);
   if (block == nullptr) {
     discard_all();
     capacity = bytes;
-    block = system_allocate(capacity);
+    block = take_from_system(capacity);
   }
   if (block == nullptr) return nullptr;
   in_use_.push_back({block, capacity});
@@ -73,7 +84,7 @@ void ArenaAllocator::deallocate(void* block, int64_t bytes) {
   in_use_.pop_back();
   // A block far larger than anything asked for lately is not worth keeping.
   if (returned.capacity / 2 > recent_request_.value())
-    system_deallocate(returned.data);
+    give_to_system(returned);
   else
     cached_.push_back(returned);
 }

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include "runtime/device/device.h"
 #include "runtime/memory/counters.h"
 #include "scopevm/allocator.h"
 
@@ -14,7 +17,8 @@ namespace scopevm::runtime {
 
 class ArenaAllocator final : public Allocator {
  public:
-  ArenaAllocator() = default;
+  // Blocks of the host's memory, or of a device's.
+  explicit ArenaAllocator(std::shared_ptr<Device> device = nullptr) : device_(std::move(device)) {}
   ~ArenaAllocator() override;
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t bytes) override;
@@ -27,11 +31,15 @@ class ArenaAllocator final : public Allocator {
     int64_t capacity;
   };
 
+  void* take_from_system(int64_t bytes);
+  void give_to_system(const Block& block);
+
   // These REQUIRE mutex_.
   void* reuse(int64_t bytes);
   int64_t discard_largest();
   void discard_all();
 
+  const std::shared_ptr<Device> device_;
   MemoryCounters counters_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Block> cached_;

@@ -20,14 +20,16 @@ const DimExpr n = DimExpr::symbol("n");
 
 Program program_of(Function function) {
   Program program;
-  program.devices = {{}};
-  program.pools = {{"global", PoolKind::kHeap},
-                   {"global.workspace", PoolKind::kArena},
-                   {"global.constant", PoolKind::kConstant}};
+  program.machine = Machine::host();
+  for (Value& value : function.values)
+    value.place.pool = value.origin == ValueOrigin::kConstant ? program.machine.constant_pool(0)
+                                                              : program.machine.workspace_pool(0);
   // One kernel per step: its counts are those of the step.
   for (size_t i = 0; i < function.steps.size(); ++i) {
     Step& step = function.steps[i];
     step.kernel = static_cast<int>(i);
+    for (Temporary& temporary : step.temporaries)
+      temporary.pool = program.machine.workspace_pool(0);
     program.kernels.push_back(
         {"k" + std::to_string(i),
          static_cast<int>(step.operands.size() + step.results.size() + step.temporaries.size()),
@@ -105,7 +107,7 @@ TEST(Bytecode, MemoryLinesAreTheContract) {
   ASSERT_EQ(e.main().memory.size(), 2u);
   const format::MemoryDecl& workspace = e.main().memory[0];
   EXPECT_EQ(workspace.what, "workspace");
-  EXPECT_EQ(workspace.pool, uint32_t{kPoolWorkspace});
+  EXPECT_EQ(workspace.pool, 1u);
   EXPECT_EQ(workspace.formula, "256*$threads+192*n");
   EXPECT_EQ(e.slot(workspace.bytes_slot, {{"n", 10}}, 3), 768 + 1920);
   EXPECT_EQ(e.slot(workspace.lower_bound_slot, {{"n", 10}}, 3), 768 + 1920);
@@ -205,11 +207,11 @@ TEST(Bytecode, ConstantsAreLoadedAtFirstUseOnce) {
   memory::add_output(f, memory::add_step(f, {a, 1}, {4}));
   Program program = program_of(f);
   auto bytes = std::make_shared<std::vector<uint8_t>>(16);
-  program.constants.push_back({DType::kF32, {4}, "w", bytes, bytes->data(), 16});
+  program.constants.push_back({DType::kF32, {4}, 2, "w", bytes, bytes->data(), 16});
   Emitted e = emit(program);
   EXPECT_THAT(e.opcodes(), testing::Contains("load_const").Times(1));
   EXPECT_EQ(e.module.constants[0].name, "w");
-  EXPECT_EQ(e.module.constants[0].pool, uint32_t{kPoolConstant});
+  EXPECT_EQ(e.module.constants[0].pool, 2u);
 }
 
 TEST(Bytecode, LongFormulasAreCutHonestly) {

@@ -11,7 +11,8 @@ namespace {
 TEST(ProgramText, PrintsEveryItemOnItsOwnLine) {
   DimExpr n = DimExpr::symbol("n");
   Program program;
-  program.pools = {{"global", PoolKind::kHeap}};
+  program.machine.devices = {{}};
+  program.machine.pools = {{"global", PoolKind::kHeap}};
   program.kernels = {{"map_0", 3, 1}};
   Function f;
   ValueId x = memory::add_input(f, {n, 4});

@@ -140,7 +140,8 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
     SCOPEVM_ASSIGN_OR_RETURN(target, codegen::make_target(cpu));
   }
   kernels::KernelModule kernels(state.context.get(), target);
-  SCOPEVM_ASSIGN_OR_RETURN(state.program, kernels::lower({{*module, "main", {}}}, kernels));
+  SCOPEVM_ASSIGN_OR_RETURN(state.program,
+                           kernels::lower({{*module, "main", {}}}, Machine::host(), {&kernels}));
   SCOPEVM_RETURN_IF_ERROR(state.compile(kernels));
   return runner;
 }

@@ -35,8 +35,8 @@ TEST(Plan, ChainReusesTheBytesOfWhatDied) {
   for (int i = 0; i < 6; ++i) x = add_step(f, {x}, {n, 16});
   add_output(f, x);
   Planned p = plan_of(f);
-  EXPECT_EQ(p.value(p.plan.workspace().height, {{"n", 5}}, 1), 2 * 5 * 64);
-  EXPECT_EQ(p.plan.height_formula(), 128 * n);
+  EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 1), 2 * 5 * 64);
+  EXPECT_EQ(p.plan.height_formula(p.plan.arenas.at(0)), 128 * n);
 }
 
 TEST(Plan, ScratchOfWorkersGrowsWithThreads) {
@@ -46,16 +46,33 @@ TEST(Plan, ScratchOfWorkersGrowsWithThreads) {
   add_output(f, add_step(f, {add_input(f, {n})}, {n}));
   f.steps[0].temporaries = {{100, true}};
   Planned p = plan_of(f);
-  EXPECT_EQ(p.value(p.plan.workspace().height, {{"n", 5}}, 1), 128);
-  EXPECT_EQ(p.value(p.plan.workspace().height, {{"n", 5}}, 6), 6 * 128);
+  EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 1), 128);
+  EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 6), 6 * 128);
 }
 
-TEST(Plan, NoBuffersNoHeight) {
+TEST(Plan, NoBuffersNoArena) {
   Function f;
   add_output(f, add_step(f, {add_input(f, {4})}, {4}));
   Planned p = plan_of(f);
-  EXPECT_EQ(p.shapes.constant_of(p.plan.workspace().height), 0);
-  EXPECT_EQ(p.shapes.constant_of(p.plan.workspace().lower_bound), 0);
+  EXPECT_TRUE(p.plan.arenas.empty());
+}
+
+// Values of two pools never share bytes, and each pool is planned by itself.
+TEST(Plan, EachPoolHasAnArena) {
+  DimExpr n = DimExpr::symbol("n");
+  Function f;
+  f.dimensions = {{"n", 1, 1000, 1, 10}};
+  ValueId a = add_step(f, {add_input(f, {n})}, {n, 16});
+  ValueId b = add_step(f, {a}, {n, 32});
+  ValueId c = add_step(f, {b}, {n, 16});
+  f.values[b].place = {1, 1};
+  add_output(f, add_step(f, {c}, {n}));
+  Planned p = plan_of(f);
+  ASSERT_EQ(p.plan.arenas.size(), 2u);
+  EXPECT_EQ(p.plan.arenas[0].pool, 0);
+  EXPECT_EQ(p.value(p.plan.arenas[0].height, {{"n", 5}}, 1), 5 * 64);
+  EXPECT_EQ(p.plan.arenas[1].pool, 1);
+  EXPECT_EQ(p.value(p.plan.arenas[1].height, {{"n", 5}}, 1), 5 * 128);
 }
 
 TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
@@ -67,13 +84,13 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       Symbols symbols = {{"n", static_cast<int64_t>(random() % 4096)},
                          {"m", static_cast<int64_t>(random() % 64)}};
       int64_t threads = 1 + static_cast<int64_t>(random() % 16);
-      std::vector<Buffer> buffers = p.plan.at(p.shapes, symbols, threads);
+      std::vector<Buffer> buffers = p.plan.at(p.plan.arenas.at(0), p.shapes, symbols, threads);
       ASSERT_EQ(buffers.size(), p.plan.offsets.size());
-      int64_t height = p.value(p.plan.workspace().height, symbols, threads);
+      int64_t height = p.value(p.plan.arenas.at(0).height, symbols, threads);
       Status status = validate(buffers, height, kAlignment);
       ASSERT_TRUE(status.is_ok()) << status.message();
       ASSERT_EQ(height, height_of(buffers));
-      int64_t bound = p.value(p.plan.workspace().lower_bound, symbols, threads);
+      int64_t bound = p.value(p.plan.arenas.at(0).lower_bound, symbols, threads);
       ASSERT_EQ(bound, lower_bound_of(buffers));
       // With an empty or one-wide dim another plan may be far better; formulas are made for
       // requests.
@@ -90,7 +107,7 @@ TEST(Plan, FormulaIsTheHeight) {
   int compared = 0;
   for (uint32_t seed = 0; seed < 30; ++seed) {
     Planned p = plan_of(random_function(seed, 12));
-    std::optional<DimExpr> formula = p.plan.height_formula();
+    std::optional<DimExpr> formula = p.plan.height_formula(p.plan.arenas.at(0));
     if (!formula) continue;
     ++compared;
     for (int64_t n : {0, 1, 63, 1000}) {
@@ -98,7 +115,7 @@ TEST(Plan, FormulaIsTheHeight) {
         return std::optional<int64_t>(name == "n" ? n : name == "m" ? 33 : 4);
       };
       ASSERT_EQ(formula->evaluate(value_of),
-                p.value(p.plan.workspace().height, {{"n", n}, {"m", 33}}, 4));
+                p.value(p.plan.arenas.at(0).height, {{"n", n}, {"m", 33}}, 4));
     }
   }
   EXPECT_GT(compared, 10);

@@ -21,8 +21,7 @@ inline ValueId add_input(Function& function, std::vector<DimExpr> shape) {
 inline ValueId add_step(Function& function, std::vector<ValueId> operands,
                         std::vector<DimExpr> shape) {
   auto id = static_cast<ValueId>(function.values.size());
-  function.values.push_back(
-      {.name = "t" + std::to_string(id), .shape = std::move(shape), .place = {0, kPoolWorkspace}});
+  function.values.push_back({.name = "t" + std::to_string(id), .shape = std::move(shape)});
   function.steps.push_back(
       {.name = "s" + std::to_string(id), .kernel = 0, .operands = operands, .results = {id}});
   return id;

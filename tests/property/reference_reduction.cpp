@@ -77,10 +77,13 @@ Number product_of(DType dtype, const Numbers& x) {
   if (x.size() == 1) return x[0];
   if (!std::isfinite(rounded(dtype, above * 2))) return kAnything;
   // Partial products may leave the type's range although the whole does not.
-  for (const Number& n : x)
-    if (!std::isfinite(n.value) || std::fabs(n.value) > 1e3L ||
-        (n.value != 0 && std::fabs(n.value) < 1e-3L))
-      return kAnything;
+  long double most = 1, least = 1;
+  for (const Number& n : x) {
+    most *= std::max<long double>(std::fabs(n.value) + n.error, 1);
+    if (n.value != 0) least *= std::min<long double>(std::fabs(n.value), 1);
+  }
+  const long double lowest_exact = dtype == DType::kF16 ? 1e-4L : 1e-30L;
+  if (!std::isfinite(rounded(dtype, most * 2)) || least < lowest_exact) return kAnything;
   auto error = static_cast<double>(above - std::fabs(product));
   return result_of(dtype, product, error * 1.001, static_cast<double>(x.size()));
 }

@@ -2,6 +2,7 @@
 #include "compiler/driver/context.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/placement/place.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -36,11 +37,44 @@ void register_pass(const char* argument, const char* description, FunctionPass::
       [=] { return std::make_unique<FunctionPass>(argument, description, function); });
 }
 
-llvm::LogicalResult place_on_cpu(mlir::ModuleOp module) {
-  scopevm::Status status = scopevm::placement::place(module, scopevm::placement::Machine());
-  if (status.is_ok()) return mlir::success();
-  return module.emitError() << std::string(status.message());
-}
+// Places a graph: --sv-place="machine=FILE place=RULE,RULE". Without a machine, on one CPU.
+class PlacePass : public mlir::PassWrapper<PlacePass, mlir::OperationPass<mlir::ModuleOp>> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlacePass)
+  PlacePass() = default;
+  PlacePass(const PlacePass& other) : PassWrapper(other) {}
+
+  llvm::StringRef getArgument() const override { return "sv-place"; }
+  llvm::StringRef getDescription() const override {
+    return "give every value a place, and insert copies";
+  }
+  void runOnOperation() override {
+    scopevm::Status status = run();
+    if (status.is_ok()) return;
+    getOperation().emitError() << std::string(status.message());
+    signalPassFailure();
+  }
+
+ private:
+  scopevm::Status run() {
+    scopevm::Machine machine = scopevm::Machine::host();
+    if (!file_.empty()) {
+      auto text = llvm::MemoryBuffer::getFile(file_);
+      if (!text)
+        return scopevm::Status(scopevm::StatusCode::kNotFound, "no file " + std::string(file_));
+      SCOPEVM_ASSIGN_OR_RETURN(machine, scopevm::parse_machine((*text)->getBuffer(), file_));
+    }
+    std::vector<scopevm::placement::Rule> rules;
+    for (const std::string& text : places_) {
+      SCOPEVM_ASSIGN_OR_RETURN(rules.emplace_back(), scopevm::placement::parse_rule(text));
+    }
+    auto report = scopevm::placement::place(getOperation(), machine, rules);
+    return report.is_ok() ? scopevm::Status() : report.status();
+  }
+
+  Option<std::string> file_{*this, "machine", llvm::cl::desc("machine description")};
+  ListOption<std::string> places_{*this, "place", llvm::cl::desc("rules, as for --place")};
+};
 
 }  // namespace
 
@@ -51,7 +85,7 @@ int main(int argc, char** argv) {
                 scopevm::graph::simplify);
   register_pass("sv-hoist", "move out of loops what iterations share", scopevm::graph::hoist);
   register_pass("sv-fuse", "group the ops that become one kernel", scopevm::graph::fuse);
-  register_pass("sv-place", "give every value a place on the default machine", place_on_cpu);
+  mlir::registerPass([] { return std::make_unique<PlacePass>(); });
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(

@@ -13,6 +13,7 @@ struct RunOptions {
   std::vector<std::string> inputs;   // NAME=FILE.npy or NAME=random:DIMS[:LOW..HIGH]
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> limits;   // SCOPE=BYTES
+  std::vector<std::string> devices;  // NAME=KIND:NUMBER
   std::string trace;
   int threads = 1;
   int repeat = 1;
@@ -51,6 +52,8 @@ struct CompileCommand {
   std::vector<std::string> dims;  // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR
   std::vector<std::string> specialisations;  // each as one of dims
   std::vector<std::string> target_cpus;
+  std::string machine;              // a file; empty: one CPU
+  std::vector<std::string> places;  // [type:|input:|output:]PATTERN=PLACE
   std::string dump_after;
   int threads = 0;
   bool timing = false;
@@ -61,9 +64,15 @@ int compile(const CompileCommand& options);
 struct ExplainCommand {
   std::string model;
   std::vector<std::string> dims;  // as in CompileCommand
+  std::string machine;
+  std::vector<std::string> places;
   bool shapes = false;
+  bool copies = false;
   bool json = false;
 };
 int explain(const ExplainCommand& options);
+
+// Prints what this host offers, as a machine description.
+int machine();
 
 }  // namespace scopevm::tool

@@ -12,6 +12,7 @@ constexpr char kLibrary[] = "libscopevm_compiler.so";
 // scopevm::compile(scopevm::CompileOptions const&), and so on
 constexpr char kCompile[] = "_ZN7scopevm7compileERKNS_14CompileOptionsE";
 constexpr char kExplainShapes[] = "_ZN7scopevm14explain_shapesERKNS_14CompileOptionsE";
+constexpr char kExplainCopies[] = "_ZN7scopevm14explain_copiesERKNS_14CompileOptionsE";
 
 template <typename Function>
 bool find(void* library, const char* symbol, Function& function) {
@@ -32,7 +33,8 @@ Result<CompilerLibrary> load_compiler() {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     CompilerLibrary compiler;
     if (library != nullptr && find(library, kCompile, compiler.compile) &&
-        find(library, kExplainShapes, compiler.explain_shapes))
+        find(library, kExplainShapes, compiler.explain_shapes) &&
+        find(library, kExplainCopies, compiler.explain_copies))
       return compiler;
     failure = dlerror();
   }

@@ -9,6 +9,7 @@ namespace scopevm::tool {
 struct CompilerLibrary {
   Result<CompileOutput> (*compile)(const CompileOptions&);
   Result<ShapeExplanation> (*explain_shapes)(const CompileOptions&);
+  Result<CopyExplanation> (*explain_copies)(const CompileOptions&);
 };
 
 // Errors: kNotFound.

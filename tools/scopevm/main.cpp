@@ -11,6 +11,11 @@ constexpr char kStages[] = "frontend graph placement kernels shapes memory codeg
 
 constexpr char kDimForms[] = "What is known of a dimension: n=4, n=1..512, n<=512, n>=2 or n%8==0";
 
+constexpr char kMachine[] = "The machine to plan for, a JSON file; without it, one CPU";
+constexpr char kPlace[] =
+    "Place what matches: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
+    "\"output:y=cpu.global.fast\" (more than one: later ones come first)";
+
 // Each add_* describes one command and sets `run` to what it does.
 using Action = std::function<int()>;
 
@@ -30,6 +35,8 @@ void add_compile(CLI::App& app, Action& action) {
                    "CPU to compile for: host, x86-64, x86-64-v3, ... (more than one: an image "
                    "each)")
       ->allow_extra_args(false);
+  command->add_option("--machine", options->machine, kMachine);
+  command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
   command->add_option("--dump-after", options->dump_after, "Print the result of a stage")
       ->check(CLI::IsMember(CLI::detail::split(kStages, ' ')));
   command->add_option("--threads", options->threads, "Kernels compiled at once; 0: one per core")
@@ -47,9 +54,19 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("MODEL", options->model, "The model: .onnx, or .mlir text")->required();
   command->add_flag("--shapes", options->shapes,
                     "Each value's shape, where each symbol was born, each check of a call");
+  command->add_flag("--copies", options->copies,
+                    "Each copy between places: its bytes, its way, and what forces it");
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
+  command->add_option("--machine", options->machine, kMachine);
+  command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return explain(*options); }; });
+}
+
+void add_machine(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand(
+      "machine", "Print what this host offers, as a machine description for --machine");
+  command->callback([&action] { action = [] { return machine(); }; });
 }
 
 void add_run(CLI::App& app, Action& action) {
@@ -76,6 +93,10 @@ void add_run(CLI::App& app, Action& action) {
   command
       ->add_option("--memory-limit", options->limits,
                    "SCOPE=BYTES: end the run with exit code 3 rather than use more")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--device", options->devices,
+                   "NAME=KIND:NUMBER: which device of this host a device of the module is")
       ->allow_extra_args(false);
   command->add_option("--trace", options->trace, "Write each launch to a Chrome trace");
   command->add_flag("--stats", options->stats, "Print times and memory");
@@ -130,6 +151,7 @@ int main(int argc, char** argv) {
   Action action;
   add_compile(app, action);
   add_explain(app, action);
+  add_machine(app, action);
   add_run(app, action);
   add_module_commands(app, action);
   add_bound(app, action);

@@ -39,6 +39,13 @@ void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t lat
                                pools[i].bound_bytes, pools[i].lower_bound_bytes,
                                pools[i].peak_bytes,  pools[i].allocations};
   }
+  context.stats.copies.clear();
+  for (const vm::CopyAccount& copy : context.copies()) {
+    const runtime::ScopeMemory &from = session.pool(copy.from_pool),
+                               &to = session.pool(copy.to_pool);
+    context.stats.copies.push_back(
+        {from.device(), from.scope(), to.device(), to.scope(), copy.copies, copy.bytes});
+  }
 }
 
 // REQUIRES: each set input passed check_input.

@@ -30,6 +30,8 @@ struct TensorDecl {
   std::vector<std::string> dims;  // canonical DimExpr text: "n", "48", "floordiv(w-1, 2)+1"
   // Not a tensor: dtype and dims are those of its elements, kAnyDim where they may differ.
   ValueKind kind = ValueKind::kTensor;
+  // Whoever reaches this pool reaches the tensor. An input or output of main lies in host memory.
+  uint32_t pool = 0;
 };
 
 // One line of a function's memory contract. Slots are filled by its shape function.
@@ -80,13 +82,19 @@ struct KernelDecl {
   std::string symbol;
   uint32_t buffer_count = 0;
   uint32_t param_count = 0;
+  uint32_t device = 0;
 };
 
 enum class PoolKind : uint8_t { kHeap = 0, kArena = 1, kStack = 2, kConstant = 3 };
 
+// The kind of device whose memory is the host's.
+inline constexpr char kCpuKind[] = "cpu";
+
 struct DeviceDecl {
   std::string name;
-  std::string kind;  // "cpu"
+  std::string kind;  // "cpu" or "opencl"
+  // Most work items that a launch runs at once; 0 for a CPU, which has the session's threads.
+  int64_t workers = 0;
 };
 
 struct PoolDecl {
@@ -94,6 +102,7 @@ struct PoolDecl {
   PoolKind kind = PoolKind::kArena;
   uint32_t device = 0;
   int64_t limit = -1;
+  std::vector<uint32_t> shared_with;  // other devices whose kernels read and write it
 };
 
 // Bytes owned elsewhere: `owner` keeps `data` alive.
@@ -116,7 +125,7 @@ struct ConstantDecl {
 };
 
 struct ImageDecl {
-  uint32_t device = 0;
+  uint32_t device = 0;                // and all others of its kind
   std::string target_cpu;             // "x86-64-v4"
   std::vector<std::string> features;  // CPU features that must be present, as in /proc/cpuinfo
   Bytes elf;

@@ -28,16 +28,18 @@ class TablesReader {
   ModuleContents read(const fb::Module& in) {
     ModuleContents out;
     out.producer = text(in.producer());
-    each(*in.devices(), out.devices,
-         [&](const fb::Device& d) { return DeviceDecl{text(d.name()), text(d.kind())}; });
+    each(*in.devices(), out.devices, [&](const fb::Device& d) {
+      return DeviceDecl{text(d.name()), text(d.kind()), d.workers()};
+    });
     each(*in.pools(), out.pools, [&](const fb::Pool& p) {
-      return PoolDecl{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit()};
+      return PoolDecl{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit(),
+                      numbers(*p.shared_with())};
     });
     each(*in.functions(), out.functions, [&](const fb::Function& f) { return function(f); });
     each(*in.shape_functions(), out.shape_functions,
          [&](const fb::ShapeFunction& f) { return shape_function(f); });
     each(*in.kernels(), out.kernels, [&](const fb::Kernel& k) {
-      return KernelDecl{text(k.symbol()), k.buffer_count(), k.param_count()};
+      return KernelDecl{text(k.symbol()), k.buffer_count(), k.param_count(), k.device()};
     });
     each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
     each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
@@ -87,6 +89,11 @@ class TablesReader {
     return out;
   }
 
+  std::vector<uint32_t> numbers(const Vector<uint32_t>& in) {
+    if (!error_.empty() || !pay(in.size() * uint64_t{sizeof(uint32_t)})) return {};
+    return {in.begin(), in.end()};
+  }
+
   DType dtype(uint8_t value) {
     if (value < kDTypeCount) return static_cast<DType>(value);
     fail("element type " + std::to_string(value) + " is not known");
@@ -106,7 +113,7 @@ class TablesReader {
   }
 
   TensorDecl tensor(const fb::Tensor& t) {
-    return {text(t.name()), dtype(t.dtype()), texts(*t.dims()), value_kind(t.kind())};
+    return {text(t.name()), dtype(t.dtype()), texts(*t.dims()), value_kind(t.kind()), t.pool()};
   }
 
   std::vector<DimensionDecl> dimensions(const Vector<Offset<fb::Dimension>>& in) {

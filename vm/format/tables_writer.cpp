@@ -29,7 +29,7 @@ auto tensor_vector(FlatBufferBuilder& builder, const std::vector<TensorDecl>& te
     auto name = builder.CreateString(tensor.name);
     auto dims = string_vector(builder, tensor.dims);
     return fb::CreateTensor(builder, name, static_cast<uint8_t>(tensor.dtype), dims,
-                            static_cast<uint8_t>(tensor.kind));
+                            static_cast<uint8_t>(tensor.kind), tensor.pool);
   });
 }
 
@@ -89,11 +89,12 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
   auto producer = b.CreateString(module.producer);
   auto devices = table_vector<fb::Device>(b, module.devices, [&](const DeviceDecl& device) {
     auto name = b.CreateString(device.name);
-    return fb::CreateDevice(b, name, b.CreateString(device.kind));
+    return fb::CreateDevice(b, name, b.CreateString(device.kind), device.workers);
   });
   auto pools = table_vector<fb::Pool>(b, module.pools, [&](const PoolDecl& pool) {
-    return fb::CreatePool(b, b.CreateString(pool.scope), static_cast<uint8_t>(pool.kind),
-                          pool.device, pool.limit);
+    auto scope = b.CreateString(pool.scope);
+    return fb::CreatePool(b, scope, static_cast<uint8_t>(pool.kind), pool.device, pool.limit,
+                          b.CreateVector(pool.shared_with));
   });
   auto functions = table_vector<fb::Function>(
       b, module.functions, [&](const FunctionDecl& f) { return function_table(b, f); });
@@ -102,7 +103,7 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
       [&](const ShapeFunctionDecl& f) { return shape_function_table(b, f); });
   auto kernels = table_vector<fb::Kernel>(b, module.kernels, [&](const KernelDecl& kernel) {
     return fb::CreateKernel(b, b.CreateString(kernel.symbol), kernel.buffer_count,
-                            kernel.param_count);
+                            kernel.param_count, kernel.device);
   });
   auto constants = table_vector<fb::Constant>(
       b, module.constants, [&](const ConstantDecl& c) { return constant_table(b, c); });

@@ -49,6 +49,10 @@ Status LoadedModule::load_kernels() const {
       runtime::KernelImage image,
       runtime::KernelImage::load({decl->elf.data, static_cast<size_t>(decl->elf.size)}, label));
   for (const format::KernelDecl& kernel : contents_.kernels) {
+    if (contents_.devices[kernel.device].kind != format::kCpuKind) {
+      kernel_table_.kernels.push_back(nullptr);  // a session has its own: see BoundDevices
+      continue;
+    }
     auto function = reinterpret_cast<KernelFn>(image.symbol(kernel.symbol));
     if (function == nullptr)
       return {StatusCode::kInvalidModel, label + ": no kernel \"" + kernel.symbol + "\""};

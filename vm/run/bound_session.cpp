@@ -12,7 +12,9 @@
 namespace scopevm::vm {
 namespace {
 
-std::shared_ptr<Allocator> default_allocator(format::PoolKind kind) {
+std::shared_ptr<Allocator> default_allocator(format::PoolKind kind,
+                                             std::shared_ptr<runtime::Device> device) {
+  if (device != nullptr) return std::make_shared<runtime::ArenaAllocator>(std::move(device));
   if (kind == format::PoolKind::kHeap) return std::make_shared<runtime::HeapAllocator>();
   return std::make_shared<runtime::ArenaAllocator>();
 }
@@ -38,6 +40,7 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   std::shared_ptr<BoundSession> session(new BoundSession);
   session->module_ = std::move(module);
   SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
+  SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices));
   SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
   session->executor_ = options.executor ? std::move(options.executor)
                                         : runtime::make_default_executor(options.threads);
@@ -57,7 +60,8 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
     std::shared_ptr<Allocator> allocator;
     for (const ScopeAllocator& binding : options.allocators)
       if (binding.scope == pool.scope) allocator = binding.allocator;
-    if (allocator == nullptr) allocator = default_allocator(pool.kind);
+    if (allocator == nullptr)
+      allocator = default_allocator(pool.kind, devices_.device(pool.device));
     int64_t limit = pool.limit;
     for (const ScopeLimit& asked : options.memory_limits)
       if (asked.scope == pool.scope) limit = tighter(limit, asked.bytes);

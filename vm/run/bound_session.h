@@ -10,6 +10,7 @@
 #include "scopevm/executor.h"
 #include "scopevm/session.h"
 #include "vm/load/loaded_module.h"
+#include "vm/run/bound_devices.h"
 #include "vm/run/call_context.h"
 
 namespace scopevm::vm {
@@ -21,6 +22,7 @@ class BoundSession {
 
   const LoadedModule& module() const { return *module_; }
   const KernelTable& kernels() const { return *kernels_; }
+  const BoundDevices& devices() const { return devices_; }
   Executor& executor() { return *executor_; }
   int threads() const { return threads_; }
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
@@ -35,6 +37,8 @@ class BoundSession {
 
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;
+  // Before the pools: their blocks go back to the devices.
+  BoundDevices devices_;
   std::shared_ptr<Executor> executor_;
   int threads_ = 1;
   std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;

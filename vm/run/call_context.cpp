@@ -24,6 +24,7 @@ void CallContext::begin() {
   results.clear();
   clear_list_results();
   std::ranges::fill(pools_, PoolAccount{});
+  copies_.clear();
 }
 
 void CallContext::clear_list_results() {

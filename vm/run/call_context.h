@@ -24,6 +24,14 @@ struct PoolAccount {
   int64_t lower_bound_bytes = 0;
 };
 
+// What the call copied from pool to pool.
+struct CopyAccount {
+  uint32_t from_pool = 0;
+  uint32_t to_pool = 0;
+  int64_t copies = 0;
+  int64_t bytes = 0;
+};
+
 // An input or a result that is no tensor.
 struct ListValue {
   bool is_set = false;
@@ -88,6 +96,17 @@ class CallContext {
 
   std::vector<PoolAccount>& pools() { return pools_; }
 
+  void count_copy(uint32_t from_pool, uint32_t to_pool, int64_t bytes) {
+    for (CopyAccount& account : copies_)
+      if (account.from_pool == from_pool && account.to_pool == to_pool) {
+        ++account.copies;
+        account.bytes += bytes;
+        return;
+      }
+    copies_.push_back({from_pool, to_pool, 1, bytes});
+  }
+  const std::vector<CopyAccount>& copies() const { return copies_; }
+
  private:
   void drop_elements(runtime::Storage* list);
   void let_go(runtime::Storage* storage) {
@@ -98,6 +117,7 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
+  std::vector<CopyAccount> copies_;  // few: one for each pair of pools
   runtime::Storage* live_ = nullptr;
 };
 

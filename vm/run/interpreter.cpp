@@ -139,6 +139,8 @@ class Interpreter {
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
+  bool launch_on_device(const op::launch& in, int64_t grid, int64_t grain);
+  bool check(const Status& status);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
   [[gnu::cold]] bool fail_at_source(const std::string& what);
@@ -476,8 +478,16 @@ bool Interpreter::execute(const op::device_copy& in) {
   if (to.bytes != from.bytes)
     return fail(StatusCode::kInvalidModel,
                 std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));
-  std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
-  return true;
+  context_.count_copy(in.from_pool.value, in.to_pool.value, from.bytes);
+  runtime::Device* source = session_.devices().of_pool(in.from_pool.value);
+  runtime::Device* target = session_.devices().of_pool(in.to_pool.value);
+  if (source == nullptr && target == nullptr) {
+    std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
+    return true;
+  }
+  return check(source == nullptr   ? target->copy_in(to.data, from.data, from.bytes)
+               : target == nullptr ? source->copy_out(to.data, from.data, from.bytes)
+                                   : source->copy_within(to.data, from.data, from.bytes));
 }
 
 // Compute.
@@ -490,12 +500,33 @@ bool Interpreter::execute(const op::launch& in) {
   LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
   const int64_t start_ns = options_.trace != nullptr ? now_ns() : 0;
   const int64_t grain = value(in.grain);
+  if (body.kernel == nullptr) {
+    if (!launch_on_device(in, grid, grain)) return false;
+    if (options_.trace != nullptr) record_launch(in.kernel, start_ns);
+    return true;
+  }
   if (grid <= grain || session_.threads() == 1)
     body.kernel(body.buffers, body.params, 0, grid, 0);
   else
     session_.executor().parallel_for(grid, grain, run_range, &body);
   if (options_.trace != nullptr) record_launch(in.kernel, start_ns);
   return true;
+}
+
+bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t grain) {
+  const format::KernelDecl& decl = contents_.kernels[in.kernel.value];
+  const BoundDevices::Kernel& kernel = session_.devices().kernel(in.kernel.value);
+  return check(kernel.device->launch({.kernel = kernel.function,
+                                      .buffers = {frame_.buffers, in.buffers.size()},
+                                      .params = {frame_.slots + in.params.value, decl.param_count},
+                                      .grid = grid,
+                                      .grain = std::max<int64_t>(grain, 1),
+                                      .workers = contents_.devices[decl.device].workers}));
+}
+
+bool Interpreter::check(const Status& status) {
+  if (status.is_ok()) return true;
+  return fail(status.code(), std::string(status.message()));
 }
 
 void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
@@ -572,9 +603,10 @@ bool Interpreter::execute(const op::move& in) {
 bool Interpreter::execute(const op::load_const& in) {
   const format::ConstantDecl& constant = contents_.constants[in.constant.value];
   // Kernels only read constants; the pages are mapped read-only.
-  set(in.dst, {reinterpret_cast<std::byte*>(const_cast<uint8_t*>(constant.bytes.data)), nullptr,
-               static_cast<int64_t>(constant.bytes.size), constant.dtype,
-               static_cast<uint8_t>(constant.dims.size())});
+  void* data = session_.devices().constant(in.constant.value);
+  if (data == nullptr) data = const_cast<uint8_t*>(constant.bytes.data);
+  set(in.dst, {static_cast<std::byte*>(data), nullptr, static_cast<int64_t>(constant.bytes.size),
+               constant.dtype, static_cast<uint8_t>(constant.dims.size())});
   std::copy(constant.dims.begin(), constant.dims.end(), dims(in.dst));
   return true;
 }

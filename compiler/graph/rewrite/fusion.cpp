@@ -12,6 +12,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/contraction/fusion_match.h"
 #include "compiler/kernels/generator.h"
+#include "compiler/placement/place.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -61,8 +62,23 @@ bool reads_first(const Group& group, mlir::Operation* op) {
   return true;
 }
 
+// One kernel has one place, and what asks for memory of its own is a kernel of its own.
+bool are_together(mlir::Operation* a, mlir::Operation* b) {
+  auto asks = [](mlir::Operation* op) {
+    return op->hasAttr(placement::kOperandScopes) || op->hasAttr(placement::kResultScopes) ||
+           op->hasAttr(placement::kDeviceAttribute);
+  };
+  auto place = [](mlir::Operation* op) {
+    auto type = op->getNumResults() == 0 ? nullptr : op->getResult(0).getType();
+    auto tensor = type ? mlir::dyn_cast<TensorType>(type) : TensorType();
+    return tensor ? tensor.getPlace() : nullptr;
+  };
+  return place(a) == place(b) && !asks(a) && !asks(b);
+}
+
 bool can_join(const Group& group, mlir::Operation* op) {
   mlir::Operation* first = group.front();
+  if (!are_together(first, op)) return false;
   if (is_contraction(first)) return kernels::can_fuse_epilogue(first, op);
   if (is_reduction(group.back())) return false;
   bool is_special = is_row_op(op) || is_reduction(op);
@@ -106,7 +122,9 @@ mlir::Operation* next_member(const Group& group) {
 // The softmax of a product, and the product with it, where one kernel computes them all.
 void take_attention(Group& group) {
   kernels::AttentionTail tail = kernels::attention_tail(group.front(), group.back()->getResult(0));
-  if (!tail.softmax) return;
+  if (!tail.softmax || !are_together(group.front(), tail.softmax) ||
+      !are_together(group.front(), tail.product))
+    return;
   group.insert(tail.softmax);
   group.insert(tail.product);
   if (inputs_of(group).size() > kMaxInputs) group.pop_back(), group.pop_back();
@@ -136,7 +154,8 @@ Group absorb(const Group& group) {
     for (mlir::Value operand : all[i]->getOperands()) {
       mlir::Operation* producer = operand.getDefiningOp();
       if (!producer || producer->getBlock() != all[i]->getBlock() || all.contains(producer) ||
-          !kernels::is_elementwise(producer) || result_type(producer).getShape() != space ||
+          !kernels::is_elementwise(producer) || !are_together(producer, all[i]) ||
+          result_type(producer).getShape() != space ||
           (is_row_op(all[i]) && operand != all[i]->getOperand(0)) ||
           !llvm::all_of(producer->getUsers(), [&](auto* user) { return all.contains(user); }))
         continue;

@@ -22,8 +22,7 @@ Launch::Buffer Launch::result(ValueId value, DType dtype) {
 Launch::Buffer Launch::scratch(DimExpr elements, DType dtype) {
   // Whole cache lines, so that a worker's part starts where the VM says it does.
   elements = round_up(elements, 16);
-  step_.temporaries.push_back(
-      {.bytes = elements * DimExpr(4), .per_worker = true, .pool = kPoolWorkspace});
+  step_.temporaries.push_back({.bytes = elements * DimExpr(4), .per_worker = true});
   scratch_sizes_.push_back(param(elements));
   scratch_types_.push_back(dtype);
   return {Buffer::Kind::kTemporary, step_.temporaries.size() - 1};

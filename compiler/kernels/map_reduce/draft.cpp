@@ -38,7 +38,6 @@ Buffer KernelDraft::result(mlir::Value graph_value) {
 }
 
 Buffer KernelDraft::temporary(DType dtype, Temporary temporary) {
-  temporary.pool = kPoolWorkspace;
   step_.temporaries.push_back(temporary);
   temporary_types_.push_back(dtype);
   return {Buffer::Role::kTemporary, static_cast<int>(step_.temporaries.size()) - 1, dtype};

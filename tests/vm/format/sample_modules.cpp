@@ -90,7 +90,7 @@ std::vector<uint32_t> branching_code() {
   Encoder::Label done = code.new_label();
   std::vector<RegisterIndex> x = {{0}};
   std::vector<RegisterIndex> called = {{4}};
-  std::vector<RegisterIndex> result = {{6}};
+  std::vector<RegisterIndex> result = {{2}};
   std::vector<Int> dims = {Int::slot({0})};
   std::vector<Int> flat = {Int::slot({1}), Int::immediate(1)};
   code.emit(op::shape_function{.function = {0}, .inputs = x});
@@ -124,8 +124,8 @@ std::vector<uint32_t> branching_code() {
                              .bytes = Int::slot({3}),
                              .dtype = DType::kF32,
                              .dims = dims});
-  code.emit(op::device_copy{.to = {6}, .from = {2}});
-  code.emit(op::kill{.value = {1}});
+  code.emit(op::device_copy{.to = {6}, .to_pool = {3}, .from = {2}, .from_pool = {0}});
+  code.emit(op::kill{.value = {5}});
   code.emit(op::ret{.values = result});
   return *code.finish();
 }
@@ -238,7 +238,7 @@ ModuleContents dense_module() {
 ModuleContents branching_module() {
   ModuleContents module;
   module.producer = "scopevm test";
-  module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl"}};
+  module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl", 64}};
   module.pools = default_pools();
   module.pools.push_back({"global", PoolKind::kHeap, 1, -1});
   module.shape_functions = {{"shape_main", 5, 1, {}}};
@@ -251,7 +251,7 @@ ModuleContents branching_module() {
   module.messages = {"no element: \"n\" is 0"};
   FunctionDecl main = vector_function("main", 7, 6);
   main.code = branching_code();
-  main.memory = {{3, "y", true, 3, 3, "4*n", true}};
+  main.memory = {{0, "y", true, 3, 3, "4*n", true}, {3, "copy", false, 3, 3, "4*n", true}};
   FunctionDecl forward = vector_function("forward \xC3\xA9", 2, 1);
   forward.code = forwarding_code();
   module.functions = {main, forward, list_function(), closure_function()};

@@ -67,7 +67,9 @@ TEST(Text, NamesLabelsAndQuotedNames) {
   EXPECT_NE(text.find("branch condition=s2 then_to=L12 else_to=L18\n  L12:\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("%r4 = call @\"forward \xC3\xA9\" (%r0)\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("device_copy to=%r6 from=%r2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("device_copy to=%r6 to_pool=#3 from=%r2 from_pool=@global\n"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("fail @\"no element: \\\"n\\\" is 0\"\n"), std::string::npos) << text;
 }
 
@@ -138,12 +140,12 @@ struct BadText {
 
 void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.3 producer \"t\"\n"
+#define HEADER "scopevm_module 0.4 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadText kBadTexts[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the text"},
-    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.3"},
+    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.4"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: string does not end on its line"},
     {"Escape", HEADER "device \"\\q\"", "f.sva:2:8: unknown escape in a string"},
@@ -182,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadTextTest, ::testing::ValuesIn(kBadTexts),
 
 TEST(Text, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.3 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.4 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.is_ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

@@ -23,7 +23,7 @@ std::string error_of(const ModuleContents& module) { return std::string(verify(m
 // to 4.
 ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
   ModuleContents module = dense_module();
-  module.devices.push_back({"gpu", "opencl"});
+  module.devices.push_back({"gpu", "opencl", 64});
   module.pools.push_back({"global", PoolKind::kHeap, 1, -1});  // 3
   module.messages = {"message"};
   module.kernels = {{"k", 1, 2}, {"two", 2, 0}};
@@ -257,7 +257,7 @@ const Code kCode[] = {
     {"CopyToConstant",
      [](Encoder& c) {
        c.emit(op::load_const{.dst = {1}, .constant = {0}});
-       c.emit(op::device_copy{.to = {1}, .from = {0}});
+       c.emit(op::device_copy{.to = {1}, .to_pool = {2}, .from = {0}, .from_pool = {0}});
        emit_ret(c);
      },
      "main: word 3: device_copy: register 1 holds a constant or an input, which is never written"},
@@ -265,7 +265,7 @@ const Code kCode[] = {
      [](Encoder& c) {
        c.emit(op::load_const{.dst = {1}, .constant = {0}});
        c.emit(op::alloc_view{.dst = {2}, .of = {1}});
-       c.emit(op::device_copy{.to = {2}, .from = {0}});
+       c.emit(op::device_copy{.to = {2}, .to_pool = {2}, .from = {0}, .from_pool = {0}});
        emit_ret(c);
      },
      "main: word 8: device_copy: register 2 holds a constant or an input, which is never written"},
@@ -274,7 +274,7 @@ const Code kCode[] = {
        emit_storage(c, 1, 0);
        emit_tensor(c, 2, 1);
        emit_tensor(c, 3, 1);
-       c.emit(op::device_copy{.to = {2}, .from = {3}});
+       c.emit(op::device_copy{.to = {2}, .to_pool = {0}, .from = {3}, .from_pool = {0}});
        emit_ret(c);
      },
      "main: word 22: device_copy: both tensors lie in pool \"global\""},
@@ -288,15 +288,43 @@ const Code kCode[] = {
        c.emit(op::launch{.kernel = {1}, .buffers = both});
        emit_ret(c);
      },
-     "main: word 26: launch: buffers lie on devices \"cpu\" and \"gpu\""},
-    {"LaunchWithoutImage",
+     "main: word 26: launch: register 2 lies in memory of device \"gpu\", which the kernel's "
+     "device "
+     "\"cpu\" does not reach"},
+    {"CopyNamesAnotherPool",
      [](Encoder& c) {
        emit_storage(c, 1, 3);
        emit_tensor(c, 1, 1);
-       c.emit(op::launch{.kernel = {0}, .buffers = kFirst});
+       c.emit(op::device_copy{.to = {1}, .to_pool = {0}, .from = {0}, .from_pool = {1}});
        emit_ret(c);
      },
-     "main: word 13: launch: device \"gpu\" has no image"},
+     "main: word 13: device_copy: register 1 does not lie in pool \"global\" of device \"cpu\""},
+    {"HostReadsDevice",
+     [](Encoder& c) {
+       emit_storage(c, 1, 3);
+       emit_tensor(c, 1, 1);
+       c.emit(op::load_element{.dst = {0}, .of = {1}, .index = Int::immediate(0)});
+       emit_ret(c);
+     },
+     "main: word 13: load_element: register 1 lies in memory of device \"gpu\", which the host "
+     "does "
+     "not read"},
+    {"DeviceStorageGrows",
+     [](Encoder& c) {
+       emit_storage(c, 1, 3);
+       c.emit(op::grow_storage{
+           .storage = {1}, .from = {3}, .used = Int::immediate(0), .needed = Int::immediate(8)});
+       emit_ret(c);
+     },
+     "main: word 4: grow_storage: pool \"global\" of device \"gpu\" is not the host's"},
+    {"ReturnOfDeviceMemory",
+     [](Encoder& c) {
+       emit_storage(c, 1, 3);
+       emit_tensor(c, 1, 1);
+       c.emit(op::ret{.values = kFirst});
+     },
+     "main: word 13: ret: register 1 lies in memory of device \"gpu\", \"y\" in that of device "
+     "\"cpu\""},
     // Paths.
     {"DifferentOnTwoPaths",
      [](Encoder& c) {

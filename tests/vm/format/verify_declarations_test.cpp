@@ -42,7 +42,7 @@ const Declaration kDeclarations[] = {
     {"ImageFeature", [](auto& m) { m.images[0].features = {"avx512f sse"}; },
      "image 0: \"avx512f sse\" is not a feature's name"},
     {"NoImage", [](auto& m) { m.images.clear(); },
-     "module has kernels or shape functions but no image"},
+     "module has kernels or shape functions but no image for a CPU"},
     {"KernelSymbol", [](auto& m) { m.kernels[0].symbol = ""; }, "kernel 0: has no symbol"},
     {"ShapeSymbol", [](auto& m) { m.shape_functions[0].symbol = ""; },
      "shape function 0: has no symbol"},

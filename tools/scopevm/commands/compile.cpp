@@ -8,6 +8,7 @@
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
@@ -122,6 +123,8 @@ int compile(const CompileCommand& command) {
   if (const Status status = add_specialisations(command, options); !status.is_ok())
     return report_usage(std::string(status.message()));
   options.threads = command.threads;
+  if (const Status status = read_places(command.machine, command.places, options); !status.is_ok())
+    return report(status);
   options.dump_after = command.dump_after;
   if (!command.dump_after.empty())
     options.dump = [](std::string_view text) { fmt::print("{}", text); };

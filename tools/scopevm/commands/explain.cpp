@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 
@@ -97,6 +99,56 @@ void print_json(const ShapeExplanation& explanation) {
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+// --- Copies. ------------------------------------------------------------------------------------
+
+std::string bytes_text(const CopyExplanation::Copy& copy) {
+  const std::string formula = copy.formula + " bytes";
+  if (!copy.bytes || std::to_string(*copy.bytes) == copy.formula) return formula;
+  return fmt::format("{} = {}", formula, *copy.bytes);
+}
+
+void print_text(const CopyExplanation& explanation) {
+  for (const std::string& warning : explanation.warnings)
+    fmt::print(stderr, "scopevm: warning: {}\n", warning);
+  std::optional<int64_t> total = 0;
+  for (const CopyExplanation::Copy& copy : explanation.copies) {
+    fmt::print("\"{}\"  {} -> {}{}  {}{}\n", copy.value, copy.from, copy.to,
+               copy.is_by_host ? " by way of the host" : "", bytes_text(copy),
+               copy.times > 1 ? fmt::format(", about {:.0f} times a call", copy.times) : "");
+    fmt::print("    {}\n    {}\n", copy.made_because, copy.read_because);
+    total = total && copy.bytes ? std::optional(*total + *copy.bytes) : std::nullopt;
+  }
+  for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
+  fmt::print("{} {}{}{}\n", explanation.copies.size(),
+             explanation.copies.size() == 1 ? "copy" : "copies",
+             total ? fmt::format(", {} bytes", *total) : "",
+             explanation.is_proved ? "; no placement costs less"
+                                   : "; the cheapest placement found, not proved to be the best");
+}
+
+void print_json(const CopyExplanation& explanation) {
+  ordered_json out{{"copies", ordered_json::array()}, {"is_proved", explanation.is_proved}};
+  for (const CopyExplanation::Copy& copy : explanation.copies) {
+    ordered_json& line = out["copies"].emplace_back(ordered_json{
+        {"value", copy.value}, {"from", copy.from}, {"to", copy.to}, {"formula", copy.formula}});
+    if (copy.bytes) line["bytes"] = *copy.bytes;
+    line["times"] = copy.times;
+    line["by_host"] = copy.is_by_host;
+    line["made_because"] = copy.made_because;
+    line["read_because"] = copy.read_because;
+  }
+  out["notes"] = explanation.notes;
+  out["warnings"] = explanation.warnings;
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+Status print_copies(const CompileOptions& options, bool as_json) {
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation, compiler.explain_copies(options));
+  as_json ? print_json(explanation) : print_text(explanation);
+  return {};
+}
+
 Status print_shapes(const CompileOptions& options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
   SCOPEVM_ASSIGN_OR_RETURN(const ShapeExplanation explanation, compiler.explain_shapes(options));
@@ -111,8 +163,12 @@ int explain(const ExplainCommand& command) {
   options.model_path = command.model;
   if (const Status status = add_dim_bounds(command.dims, options.dims); !status.is_ok())
     return report_usage(std::string(status.message()));
-  if (!command.shapes) return report_usage("explain what? There is --shapes");
-  return report(print_shapes(options, command.json));
+  if (const Status status = read_places(command.machine, command.places, options); !status.is_ok())
+    return report(status);
+  if (command.shapes == command.copies)
+    return report_usage("explain what? There are --shapes and --copies");
+  return report(command.shapes ? print_shapes(options, command.json)
+                               : print_copies(options, command.json));
 }
 
 }  // namespace scopevm::tool

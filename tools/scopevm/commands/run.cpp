@@ -7,6 +7,7 @@
 #include "scopevm/session.h"
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/commands/run_report.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/tensors/npy.h"
@@ -60,6 +61,10 @@ Result<Plan> make_plan(const RunOptions& options) {
   for (const NamedText& limit : limits) {
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, parse_bytes(limit.text));
     plan.session.memory_limits.push_back({limit.name, bytes});
+  }
+  for (const std::string& device : options.devices) {
+    SCOPEVM_ASSIGN_OR_RETURN(DeviceBinding binding, parse_binding(device));
+    plan.session.devices.push_back(std::move(binding));
   }
   plan.session.threads = options.threads;
   return plan;
@@ -159,6 +164,7 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
     report.outputs.push_back({has_value, elements});
   }
   report.memory = memory;
+  report.copies = call.stats().copies;
   report.has_stats = options.stats;
   options.json ? print_json(report) : print_text(report);
   return {};

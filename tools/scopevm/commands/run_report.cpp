@@ -19,6 +19,10 @@ std::string shape_text(const Tensor& tensor) {
                      fmt::join(tensor.dims().begin(), tensor.dims().end(), ", "));
 }
 
+std::string place_text(std::string_view device, std::string_view scope) {
+  return fmt::format("{}.{}", device, scope);
+}
+
 struct Latency {
   double median_us;
   double min_us;
@@ -80,6 +84,10 @@ void print_text(const RunReport& report) {
   for (const ScopeUse& use : report.memory)
     fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", use.device, use.scope, use.bound_bytes,
                use.peak_bytes, use.lower_bound_bytes, use.allocations);
+  for (const CopyUse& use : report.copies)
+    fmt::print("{} copies, {} bytes from {} to {}\n", use.copies, use.bytes,
+               place_text(use.from_device, use.from_scope),
+               place_text(use.to_device, use.to_scope));
 }
 
 void print_json(const RunReport& report) {
@@ -112,6 +120,12 @@ void print_json(const RunReport& report) {
                              {"peak_bytes", use.peak_bytes},
                              {"lower_bound_bytes", use.lower_bound_bytes},
                              {"allocations", use.allocations}});
+  out["copies"] = nlohmann::ordered_json::array();
+  for (const CopyUse& use : report.copies)
+    out["copies"].push_back({{"from", place_text(use.from_device, use.from_scope)},
+                             {"to", place_text(use.to_device, use.to_scope)},
+                             {"copies", use.copies},
+                             {"bytes", use.bytes}});
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

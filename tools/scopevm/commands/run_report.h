@@ -22,6 +22,7 @@ struct RunReport {
   std::vector<int64_t> latency_ns;   // one per run
   std::string_view function;         // that the last run entered
   std::span<const ScopeUse> memory;  // of the last run; without scopes that nothing concerns
+  std::span<const CopyUse> copies;   // of the last run
   bool has_stats = false;            // print times and memory
 };
 

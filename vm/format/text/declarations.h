@@ -9,6 +9,8 @@
 //   optional_choice(e, names)   likewise; nothing for the first
 //   flag(b, w)       the word, or nothing
 //   strings(v), numbers(v)   [a, b]
+//   optional_number(w, n), optional_numbers(w, v)   the word and what follows; nothing for 0 or
+//   none
 #pragma once
 
 #include <string_view>
@@ -27,6 +29,7 @@ void visit_device(V& v, Device& device) {
   v.string(device.name);
   v.word("kind");
   v.string(device.kind);
+  v.optional_number("workers", device.workers);
 }
 
 template <typename V, typename Pool>
@@ -37,6 +40,7 @@ void visit_pool(V& v, Pool& pool) {
   v.number(pool.device);
   v.word("limit");
   v.number(pool.limit);
+  v.optional_numbers("shared_with", pool.shared_with);
 }
 
 template <typename V, typename Kernel>
@@ -46,6 +50,7 @@ void visit_kernel(V& v, Kernel& kernel) {
   v.number(kernel.buffer_count);
   v.word("params");
   v.number(kernel.param_count);
+  v.optional_number("device", kernel.device);
 }
 
 template <typename V, typename ShapeFunction>
@@ -98,6 +103,7 @@ void visit_tensor(V& v, Tensor& tensor) {
   v.optional_choice(tensor.kind, kValueKindNames);
   v.dtype(tensor.dtype);
   v.strings(tensor.dims);
+  v.optional_number("pool", tensor.pool);
 }
 
 template <typename V, typename Memory>

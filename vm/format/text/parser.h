@@ -88,8 +88,17 @@ class Parser {
   void strings(std::vector<std::string>& values) {
     list(values, [this](std::string& value) { string(value); });
   }
-  void numbers(std::vector<int64_t>& values) {
-    list(values, [this](int64_t& value) { number(value); });
+  template <typename Number>
+  void optional_number(std::string_view name, Number& value) {
+    if (accept_word(name)) number(value);
+  }
+  template <typename Number>
+  void optional_numbers(std::string_view name, std::vector<Number>& values) {
+    if (accept_word(name)) numbers(values);
+  }
+  template <typename Number>
+  void numbers(std::vector<Number>& values) {
+    list(values, [this](Number& value) { number(value); });
   }
 
   // each() for every element of "(a, b)", "[a, b]" or "a, b".

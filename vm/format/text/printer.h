@@ -46,8 +46,21 @@ class Printer {
   void strings(const std::vector<std::string>& values) {
     list(values, [this](const std::string& value) { append_quoted(out_, value); });
   }
-  void numbers(const std::vector<int64_t>& values) {
-    list(values, [this](int64_t value) { out_ += std::to_string(value); });
+  template <typename Number>
+  void optional_number(std::string_view name, Number value) {
+    if (value == 0) return;
+    word(name);
+    number(value);
+  }
+  template <typename Number>
+  void optional_numbers(std::string_view name, const std::vector<Number>& values) {
+    if (values.empty()) return;
+    word(name);
+    numbers(values);
+  }
+  template <typename Number>
+  void numbers(const std::vector<Number>& values) {
+    list(values, [this](Number value) { out_ += std::to_string(value); });
   }
 
  private:

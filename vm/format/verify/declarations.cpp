@@ -14,11 +14,42 @@ constexpr size_t kMaxDimText = 4096;
 constexpr size_t kMaxFeatureText = 64;
 constexpr uint32_t kMaxSlots = 1 << 20;
 constexpr uint32_t kSpareRegisters = 256;
+constexpr size_t kMaxDevices = 256;
+constexpr size_t kMaxPools = 4096;
+constexpr int64_t kMaxWorkers = int64_t{1} << 24;
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
-Status verify_machine(const ModuleContents& module) {
+bool is_cpu(const DeviceDecl& device) { return device.kind == kCpuKind; }
+
+Status verify_devices(const ModuleContents& module) {
   if (module.devices.empty()) return invalid("module has no device");
+  if (module.devices.size() > kMaxDevices)
+    return invalid(std::to_string(module.devices.size()) + " devices, the limit is " +
+                   std::to_string(kMaxDevices));
+  if (module.pools.size() > kMaxPools)
+    return invalid(std::to_string(module.pools.size()) + " pools, the limit is " +
+                   std::to_string(kMaxPools));
+  if (std::ranges::none_of(module.devices, is_cpu)) return invalid("module has no CPU");
+  for (const DeviceDecl& device : module.devices)
+    if (is_cpu(device) ? device.workers != 0 : device.workers < 1 || device.workers > kMaxWorkers)
+      return invalid("device " + quoted(device.name) + ": " + std::to_string(device.workers) +
+                     " workers");
+  return {};
+}
+
+Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
+  for (uint32_t device : pool.shared_with) {
+    SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
+    if (device == pool.device) return invalid("is shared with its own device");
+    if (module.devices[device].kind != module.devices[pool.device].kind)
+      return invalid("is shared with a device of another kind");
+  }
+  return {};
+}
+
+Status verify_machine(const ModuleContents& module) {
+  SCOPEVM_RETURN_IF_ERROR(verify_devices(module));
   for (size_t i = 0; i < module.pools.size(); ++i) {
     const PoolDecl& pool = module.pools[i];
     std::string context = "pool " + std::to_string(i);
@@ -27,8 +58,15 @@ Status verify_machine(const ModuleContents& module) {
     if (pool.limit < -1) return invalid(context + ": limit " + std::to_string(pool.limit));
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", pool.device, module.devices.size()).with_context(context));
+    SCOPEVM_RETURN_IF_ERROR(verify_sharing(module, pool).with_context(context));
   }
   return {};
+}
+
+bool has_image(const ModuleContents& module, std::string_view kind) {
+  return std::ranges::any_of(module.images, [&](const ImageDecl& image) {
+    return module.devices[image.device].kind == kind;
+  });
 }
 
 Status verify_images(const ModuleContents& module) {
@@ -43,8 +81,16 @@ Status verify_images(const ModuleContents& module) {
           feature.find_first_of(" \t\n") != std::string::npos)
         return invalid(context + ": " + quoted(feature) + " is not a feature's name");
   }
-  if (module.images.empty() && !(module.kernels.empty() && module.shape_functions.empty()))
-    return invalid("module has kernels or shape functions but no image");
+  if (!module.shape_functions.empty() && !has_image(module, kCpuKind))
+    return invalid("module has kernels or shape functions but no image for a CPU");
+  for (size_t i = 0; i < module.kernels.size(); ++i) {
+    const uint32_t device = module.kernels[i].device;
+    SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size())
+                                .with_context("kernel " + std::to_string(i)));
+    if (!has_image(module, module.devices[device].kind))
+      return invalid("kernel " + std::to_string(i) + ": device " +
+                     quoted(module.devices[device].name) + " has no image");
+  }
   return {};
 }
 
@@ -96,7 +142,9 @@ bool is_expression(const std::string& dim) {
   return dim.find_first_of("+-*(") != std::string::npos;
 }
 
-Status verify_tensor(const TensorDecl& tensor) {
+Status verify_tensor(const ModuleContents& module, const TensorDecl& tensor) {
+  SCOPEVM_RETURN_IF_ERROR(
+      check_index("pool", tensor.pool, module.pools.size()).with_context(quoted(tensor.name)));
   if (static_cast<int>(tensor.dtype) >= kDTypeCount)
     return invalid(quoted(tensor.name) + ": element type is not known");
   if (static_cast<int>(tensor.kind) >= kValueKindCount)
@@ -113,7 +161,7 @@ Status verify_bounds(const DimensionDecl& dimension) {
   return invalid("dimension " + quoted(dimension.name) + ": bounds are not valid");
 }
 
-Status verify_signature(const FunctionDecl& function) {
+Status verify_signature(const ModuleContents& module, const FunctionDecl& function) {
   std::set<std::string_view> symbols;
   for (const DimensionDecl& dimension : function.dimensions) {
     if (dimension.name.empty() || !symbols.insert(dimension.name).second)
@@ -122,7 +170,7 @@ Status verify_signature(const FunctionDecl& function) {
   }
   std::set<std::string_view> names;
   for (const TensorDecl& input : function.inputs) {
-    SCOPEVM_RETURN_IF_ERROR(verify_tensor(input).with_context("input"));
+    SCOPEVM_RETURN_IF_ERROR(verify_tensor(module, input).with_context("input"));
     if (!names.insert(input.name).second)
       return invalid("input " + quoted(input.name) + ": a second one of this name");
     for (const std::string& dim : input.dims) {
@@ -139,12 +187,14 @@ Status verify_signature(const FunctionDecl& function) {
     }
   }
   for (const TensorDecl& output : function.outputs)
-    SCOPEVM_RETURN_IF_ERROR(verify_tensor(output).with_context("output"));
+    SCOPEVM_RETURN_IF_ERROR(verify_tensor(module, output).with_context("output"));
   if (function.name != "main") return {};
   for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
     for (const TensorDecl& value : *values)
       if (value.kind == ValueKind::kClosure)
         return invalid(quoted(value.name) + ": callers of the module have no closures");
+      else if (!is_cpu(module.devices[module.pools[value.pool].device]))
+        return invalid(quoted(value.name) + ": callers of the module have host memory only");
   return {};
 }
 
@@ -168,7 +218,7 @@ Status verify_functions(const ModuleContents& module) {
   for (const FunctionDecl& function : module.functions) {
     if (!names.insert(function.name).second)
       return invalid("function " + quoted(function.name) + ": a second one of this name");
-    SCOPEVM_RETURN_IF_ERROR(verify_signature(function).with_context(function.name));
+    SCOPEVM_RETURN_IF_ERROR(verify_signature(module, function).with_context(function.name));
     SCOPEVM_RETURN_IF_ERROR(verify_function_sizes(function).with_context(function.name));
   }
   return names.contains("main") ? Status() : invalid("module has no function \"main\"");
@@ -178,7 +228,7 @@ Status verify_functions(const ModuleContents& module) {
 // agree.
 bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
   return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
-    return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype &&
+    return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype && x.pool == y.pool &&
            x.dims.size() == y.dims.size();
   });
 }

@@ -2,6 +2,8 @@
 // every register at its start.
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 #include "vm/format/verify/register_state.h"
@@ -30,18 +32,38 @@ bool is_value(Kind kind) {
          kind == Kind::kClosure;
 }
 
-RegisterState state_of(const TensorDecl& decl) {
-  if (decl.kind == ValueKind::kClosure) return closure_state();
-  return declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()), list_depth(decl.kind));
+// For each pool, the first that the same devices reach.
+std::vector<uint32_t> reaches_of(const ModuleContents& module) {
+  std::map<std::set<uint32_t>, uint32_t> first;
+  std::vector<uint32_t> reaches;
+  for (uint32_t i = 0; i < module.pools.size(); ++i) {
+    const PoolDecl& pool = module.pools[i];
+    std::set<uint32_t> devices(pool.shared_with.begin(), pool.shared_with.end());
+    devices.insert(pool.device);
+    reaches.push_back(first.try_emplace(std::move(devices), i).first->second);
+  }
+  return reaches;
 }
 
 // The effect of each opcode on the registers.
 class Transfer {
  public:
   Transfer(const ModuleContents& module, const FunctionDecl& function)
-      : module_(module), function_(function) {}
+      : module_(module), function_(function), reaches_(reaches_of(module)) {
+    for (uint32_t i = 0; i < module.pools.size(); ++i)
+      if (is_host(i)) {
+        host_reach_ = reaches_[i];
+        break;
+      }
+  }
 
   Status apply(const Instruction& in, State& state) const;
+
+  RegisterState state_of(const TensorDecl& decl) const {
+    if (decl.kind == ValueKind::kClosure) return closure();
+    return declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()),
+                          list_depth(decl.kind), reaches_[decl.pool]);
+  }
 
  private:
   Status expect(const State& state, RegisterIndex reg, Kind kind) const {
@@ -60,6 +82,10 @@ class Transfer {
                       const std::string& what) const {
     SCOPEVM_RETURN_IF_ERROR(expect(state, reg, expected.kind));
     const RegisterState& held = state[reg.value];
+    if (held.reach != expected.reach && held.kind == Kind::kTensor)
+      return invalid("register " + std::to_string(reg.value) + " lies in memory of " +
+                     place_text(held.reach) + ", " + what + " in that of " +
+                     place_text(expected.reach));
     if (held.dtype == expected.dtype && held.rank == expected.rank && held.depth == expected.depth)
       return {};
     return invalid("register " + std::to_string(reg.value) + " holds " + type_text(held) + ", " +
@@ -69,6 +95,37 @@ class Transfer {
   // A value of the declared kind, element type and rank.
   Status expect(const State& state, RegisterIndex reg, const TensorDecl& decl) const {
     return expect_value(state, reg, state_of(decl), "\"" + decl.name + "\"");
+  }
+
+  // The memory that the host addresses: any CPU's.
+  bool is_host(uint32_t pool) const {
+    return module_.devices[module_.pools[pool].device].kind == kCpuKind;
+  }
+  bool is_reached(uint32_t pool, uint32_t device) const {
+    const PoolDecl& decl = module_.pools[pool];
+    return decl.device == device ||
+           std::ranges::find(decl.shared_with, device) != decl.shared_with.end();
+  }
+  std::string place_text(uint32_t pool) const {
+    return "device \"" + module_.devices[module_.pools[pool].device].name + "\"";
+  }
+  // The VM itself reads and copies such tensors.
+  Status expect_host(const State& state, RegisterIndex reg) const {
+    SCOPEVM_RETURN_IF_ERROR(expect(state, reg, Kind::kTensor));
+    const uint32_t reach = state[reg.value].reach;
+    if (is_host(reach)) return {};
+    return invalid("register " + std::to_string(reg.value) + " lies in memory of " +
+                   place_text(reach) + ", which the host does not read");
+  }
+  Status expect_host_pool(isa::PoolIndex pool) const {
+    if (is_host(pool.value)) return {};
+    return invalid("pool \"" + module_.pools[pool.value].scope + "\" of " + place_text(pool.value) +
+                   " is not the host's");
+  }
+  RegisterState closure() const {
+    RegisterState state = closure_state();
+    state.reach = host_reach_;
+    return state;
   }
 
   static std::string type_text(const RegisterState& state) {
@@ -107,6 +164,8 @@ class Transfer {
 
   const ModuleContents& module_;
   const FunctionDecl& function_;
+  std::vector<uint32_t> reaches_;  // by pool
+  uint32_t host_reach_ = 0;
 };
 
 Status Transfer::alloc_tensor(const op::alloc_tensor& in, State& state) const {
@@ -119,7 +178,8 @@ Status Transfer::alloc_tensor(const op::alloc_tensor& in, State& state) const {
                    std::to_string(in.offset.immediate_value() + bytes) + " of a storage of " +
                    std::to_string(storage.bytes));
   SCOPEVM_RETURN_IF_ERROR(check_dims(in.dims, in.dtype, bytes));
-  state[in.dst.value] = {Kind::kTensor, in.dtype, false, in.dims.size(), storage.pool, bytes};
+  RegisterState& made = state[in.dst.value];
+  made = {Kind::kTensor, in.dtype, false, in.dims.size(), storage.pool, storage.reach, bytes};
   return {};
 }
 
@@ -133,37 +193,41 @@ Status Transfer::alloc_view(const op::alloc_view& in, State& state) const {
   return {};
 }
 
+// The pools that the instruction names are those that the tensors lie in, as far as that is known;
+// the VM goes by them.
 Status Transfer::device_copy(const op::device_copy& in, const State& state) const {
-  SCOPEVM_RETURN_IF_ERROR(expect(state, in.to, Kind::kTensor));
-  SCOPEVM_RETURN_IF_ERROR(expect(state, in.from, Kind::kTensor));
-  const RegisterState& to = state[in.to.value];
-  const RegisterState& from = state[in.from.value];
-  if (to.is_read_only)
+  for (auto [reg, pool] : {std::pair(in.to, in.to_pool), std::pair(in.from, in.from_pool)}) {
+    SCOPEVM_RETURN_IF_ERROR(expect(state, reg, Kind::kTensor));
+    const RegisterState& held = state[reg.value];
+    if (held.reach != reaches_[pool.value] ||
+        (held.pool != RegisterState::kUnknownPool && held.pool != pool.value))
+      return invalid("register " + std::to_string(reg.value) + " does not lie in pool \"" +
+                     module_.pools[pool.value].scope + "\" of " + place_text(pool.value));
+  }
+  if (state[in.to.value].is_read_only)
     return invalid("register " + std::to_string(in.to.value) +
                    " holds a constant or an input, which is never written");
-  if (to.pool != RegisterState::kUnknownPool && to.pool == from.pool)
-    return invalid("both tensors lie in pool \"" + module_.pools[to.pool].scope + "\"");
-  return {};
+  if (in.to_pool.value == in.from_pool.value)
+    return invalid("both tensors lie in pool \"" + module_.pools[in.to_pool.value].scope + "\"");
+  if (module_.pools[in.to_pool.value].device == module_.pools[in.from_pool.value].device ||
+      is_host(in.to_pool.value) || is_host(in.from_pool.value))
+    return {};
+  return invalid("from " + place_text(in.from_pool.value) + " to " + place_text(in.to_pool.value) +
+                 ": one of them must be a CPU");
 }
 
-// All buffers are on one device, and it has an image.
+// The kernel's device reaches every buffer.
 Status Transfer::launch(const op::launch& in, const State& state) const {
-  constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t device = kNone;
+  const uint32_t device = module_.kernels[in.kernel.value].device;
   for (uint32_t i = 0; i < in.buffers.size(); ++i) {
     SCOPEVM_RETURN_IF_ERROR(expect(state, in.buffers[i], Kind::kTensor));
-    uint32_t pool = state[in.buffers[i].value].pool;
-    if (pool == RegisterState::kUnknownPool) continue;
-    uint32_t here = module_.pools[pool].device;
-    if (device != kNone && device != here)
-      return invalid("buffers lie on devices \"" + module_.devices[device].name + "\" and \"" +
-                     module_.devices[here].name + "\"");
-    device = here;
+    const uint32_t reach = state[in.buffers[i].value].reach;
+    if (!is_reached(reach, device))
+      return invalid("register " + std::to_string(in.buffers[i].value) + " lies in memory of " +
+                     place_text(reach) + ", which the kernel's device \"" +
+                     module_.devices[device].name + "\" does not reach");
   }
-  if (device == kNone ||
-      std::ranges::find(module_.images, device, &ImageDecl::device) != module_.images.end())
-    return {};
-  return invalid("device \"" + module_.devices[device].name + "\" has no image");
+  return {};
 }
 
 Status Transfer::shape_function(const op::shape_function& in, const State& state) const {
@@ -193,7 +257,10 @@ Status Transfer::make_closure(const op::make_closure& in, State& state) const {
   const FunctionDecl& callee = module_.functions[in.callee.value];
   for (uint32_t i = 0; i < in.captured.size(); ++i)
     SCOPEVM_RETURN_IF_ERROR(expect(state, in.captured[i], callee.inputs[i]));
-  state[in.dst.value] = closure_state();
+  SCOPEVM_RETURN_IF_ERROR(expect_host_pool(in.from));
+  for (uint32_t i = 0; i < in.captured.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(expect_host(state, in.captured[i]));
+  state[in.dst.value] = closure();
   return {};
 }
 
@@ -203,11 +270,11 @@ Status Transfer::call_closure(const op::call_closure& in, State& state) const {
   SCOPEVM_RETURN_IF_ERROR(expect(state, in.closure, Kind::kClosure));
   for (uint32_t i = 0; i < in.arguments.size(); ++i)
     if (state[in.arguments[i].value].kind != Kind::kClosure)
-      SCOPEVM_RETURN_IF_ERROR(expect(state, in.arguments[i], Kind::kTensor));
+      SCOPEVM_RETURN_IF_ERROR(expect_host(state, in.arguments[i]));
   for (uint32_t i = 0; i < in.results.size(); ++i) {
     const isa::ValueType type = isa::ValueType::from_word(in.types[i].bits);
     state[in.results[i].value] =
-        type.is_closure ? closure_state() : declared_state(type.dtype, type.rank, 0);
+        type.is_closure ? closure() : declared_state(type.dtype, type.rank, 0, host_reach_);
   }
   return {};
 }
@@ -215,7 +282,8 @@ Status Transfer::call_closure(const op::call_closure& in, State& state) const {
 Status Transfer::expect_element(const State& state, RegisterIndex element, DType dtype,
                                 uint32_t depth) const {
   // Of a tensor, any rank is right: its own.
-  return expect_value(state, element, declared_state(dtype, state[element.value].rank, depth),
+  return expect_value(state, element,
+                      declared_state(dtype, state[element.value].rank, depth, host_reach_),
                       "the element");
 }
 
@@ -224,7 +292,8 @@ Status Transfer::make_list(const op::make_list& in, State& state) const {
     return invalid("depth must be an immediate from 1 to " + std::to_string(kMaxListDepth));
   for (uint32_t i = 0; i < in.elements.size(); ++i)
     SCOPEVM_RETURN_IF_ERROR(expect_element(state, in.elements[i], in.dtype, in.depth.bits - 1));
-  state[in.dst.value] = declared_state(in.dtype, 0, in.depth.bits);
+  SCOPEVM_RETURN_IF_ERROR(expect_host_pool(in.from));
+  state[in.dst.value] = declared_state(in.dtype, 0, in.depth.bits, host_reach_);
   return {};
 }
 
@@ -234,7 +303,7 @@ Status Transfer::list_get(const op::list_get& in, State& state) const {
     return invalid("rank must be an immediate of at most " + std::to_string(kMaxElementRank));
   const RegisterState& list = state[in.list.value];
   if (list.depth > 1 && in.rank.bits != 0) return invalid("an element is a list, of rank 0");
-  state[in.dst.value] = declared_state(list.dtype, in.rank.bits, list.depth - 1);
+  state[in.dst.value] = declared_state(list.dtype, in.rank.bits, list.depth - 1, host_reach_);
   return {};
 }
 
@@ -273,6 +342,7 @@ Status Transfer::apply(const Instruction& in, State& state) const {
                                 false,
                                 0,
                                 alloc.from.value,
+                                reaches_[alloc.from.value],
                                 alloc.size.is_slot() ? -1 : alloc.size.immediate_value()};
       return {};
     }
@@ -301,7 +371,7 @@ Status Transfer::apply(const Instruction& in, State& state) const {
     }
     case Opcode::load_element: {
       auto load = decode<op::load_element>(at);
-      SCOPEVM_RETURN_IF_ERROR(expect(state, load.of, Kind::kTensor));
+      SCOPEVM_RETURN_IF_ERROR(expect_host(state, load.of));
       DType dtype = state[load.of.value].dtype;
       if (dtype < DType::kF16) return {};
       return invalid("elements are " + std::string(name(dtype)) + ", not integers");
@@ -313,7 +383,7 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       if (held.pool != RegisterState::kUnknownPool && held.pool != grow.from.value)
         return invalid("the storage is of another pool");
       held.bytes = -1;
-      return {};
+      return expect_host_pool(grow.from);
     }
     case Opcode::move: {
       auto move = decode<op::move>(at);
@@ -326,9 +396,13 @@ Status Transfer::apply(const Instruction& in, State& state) const {
     case Opcode::load_const: {
       auto load = decode<op::load_const>(at);
       const ConstantDecl& constant = module_.constants[load.constant.value];
-      state[load.dst.value] = {Kind::kTensor, constant.dtype,
-                               true,          static_cast<uint32_t>(constant.dims.size()),
-                               constant.pool, static_cast<int64_t>(constant.bytes.size)};
+      state[load.dst.value] = {Kind::kTensor,
+                               constant.dtype,
+                               true,
+                               static_cast<uint32_t>(constant.dims.size()),
+                               constant.pool,
+                               reaches_[constant.pool],
+                               static_cast<int64_t>(constant.bytes.size)};
       return {};
     }
     case Opcode::make_list:
@@ -337,14 +411,19 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       return list_get(decode<op::list_get>(at), state);
     case Opcode::list_insert: {
       auto insert = decode<op::list_insert>(at);
+      SCOPEVM_RETURN_IF_ERROR(expect_host_pool(insert.from));
       return list_insert(insert.list, insert.element, state);
     }
     case Opcode::list_append: {
       auto append = decode<op::list_append>(at);
+      SCOPEVM_RETURN_IF_ERROR(expect_host_pool(append.from));
       return list_insert(append.list, append.element, state);
     }
-    case Opcode::list_erase:
-      return expect(state, decode<op::list_erase>(at).list, Kind::kList);
+    case Opcode::list_erase: {
+      auto erase = decode<op::list_erase>(at);
+      SCOPEVM_RETURN_IF_ERROR(expect_host_pool(erase.from));
+      return expect(state, erase.list, Kind::kList);
+    }
     case Opcode::list_size:
       return expect(state, decode<op::list_size>(at).list, Kind::kList);
   }
@@ -362,7 +441,7 @@ class FlowVerifier {
     if (blocks_.size() * uint64_t{function_.register_count} > kMaxStates) return too_large();
     State entry(function_.register_count);
     for (size_t i = 0; i < function_.inputs.size(); ++i) {
-      entry[i] = state_of(function_.inputs[i]);
+      entry[i] = transfer_.state_of(function_.inputs[i]);
     }
     SCOPEVM_RETURN_IF_ERROR(reach(0, entry));
     while (!pending_.empty()) {

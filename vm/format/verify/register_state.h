@@ -18,6 +18,7 @@ struct RegisterState {
   bool is_read_only = false;     // a constant, an input or a list's element, or a view of one
   uint32_t rank = 0;             // of a tensor
   uint32_t pool = kUnknownPool;  // the callers' tensors and callees' results may lie anywhere
+  uint32_t reach = 0;            // the first pool that the same devices reach: always known
   int64_t bytes = -1;            // -1: known only to the request
   uint32_t depth = 0;            // of a list: 1 of tensors, 2 of lists of tensors
 
@@ -25,13 +26,14 @@ struct RegisterState {
 };
 
 // What a value of a declared kind is, when nothing else is known of it.
-inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth) {
+inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth, uint32_t reach) {
   RegisterState state;
   state.kind = depth == 0 ? RegisterState::Kind::kTensor : RegisterState::Kind::kList;
   state.dtype = dtype;
   state.is_read_only = true;
   state.rank = depth == 0 ? rank : 0;  // elements may have any
   state.depth = depth;
+  state.reach = reach;
   return state;
 }
 
@@ -68,7 +70,8 @@ inline RegisterState merge(const RegisterState& a, const RegisterState& b) {
   if (a.kind != b.kind || a.kind == Kind::kConflict) return conflict;
   bool places_differ = a.pool != b.pool && a.pool != RegisterState::kUnknownPool &&
                        b.pool != RegisterState::kUnknownPool;
-  if (a.dtype != b.dtype || a.rank != b.rank || a.depth != b.depth || places_differ)
+  if (a.dtype != b.dtype || a.rank != b.rank || a.depth != b.depth || a.reach != b.reach ||
+      places_differ)
     return conflict;
   RegisterState both = a;
   both.is_read_only = a.is_read_only || b.is_read_only;

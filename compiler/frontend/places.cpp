@@ -1,0 +1,67 @@
+// Places that a text writes into types -> demands: up to placement no type has a place, so that no
+// pass can carry one to where it does not belong.
+#include "compiler/frontend/places.h"
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/placement/place.h"
+#include "mlir/IR/Builders.h"
+
+namespace scopevm::frontend {
+namespace {
+
+using graph::TensorType;
+
+mlir::StringAttr take_place(mlir::Value value) {
+  auto type = mlir::dyn_cast<TensorType>(value.getType());
+  if (!type || !type.getPlace()) return nullptr;
+  mlir::StringAttr place = type.getPlace();
+  value.setType(type.withPlace(nullptr));
+  return place;
+}
+
+void lift_results(mlir::Operation* op) {
+  mlir::OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  for (mlir::Value result : op->getResults()) {
+    mlir::StringAttr place = take_place(result);
+    // A copy has its place as an attribute; constants go wherever they are read.
+    if (!place || mlir::isa<graph::DeviceCopyOp, graph::ConstantOp>(op)) continue;
+    auto demand = builder.create<graph::OnDeviceOp>(op->getLoc(), result.getType(), result, place,
+                                                    true, false);
+    result.replaceAllUsesExcept(demand, demand);
+  }
+  op->removeAttr(placement::kDeviceAttribute);
+}
+
+void lift_signature(mlir::func::FuncOp function) {
+  for (mlir::BlockArgument argument : function.getArguments())
+    if (mlir::StringAttr place = take_place(argument))
+      function.setArgAttr(argument.getArgNumber(), placement::kPlaceAttribute, place);
+  llvm::SmallVector<mlir::Type> results(function.getResultTypes());
+  for (auto [i, type] : llvm::enumerate(results)) {
+    auto tensor = mlir::dyn_cast<TensorType>(type);
+    if (!tensor || !tensor.getPlace()) continue;
+    function.setResultAttr(static_cast<unsigned>(i), placement::kPlaceAttribute, tensor.getPlace());
+    type = tensor.withPlace(nullptr);
+  }
+  function.setType(mlir::FunctionType::get(function.getContext(),
+                                           function.getBody().front().getArgumentTypes(), results));
+}
+
+}  // namespace
+
+void lift_places(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation*> ops;
+  module.walk([&](mlir::Operation* op) {
+    if (mlir::isa_and_nonnull<graph::GraphDialect>(op->getDialect())) ops.push_back(op);
+  });
+  for (mlir::Operation* op : ops) {
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::BlockArgument argument : region.getArguments()) take_place(argument);
+    lift_results(op);
+  }
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (!function.isExternal()) lift_signature(function);
+}
+
+}  // namespace scopevm::frontend

@@ -1,0 +1,35 @@
+// Names from locations; see the header.
+#include "compiler/graph/op_name.h"
+
+#include "compiler/graph/graph_ops.h"
+
+namespace scopevm::graph {
+namespace {
+
+// The first name in a location, looking into fused ones.
+std::string name_in(mlir::Location location) {
+  if (auto named = mlir::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
+  if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(location)) {
+    std::string names;
+    for (mlir::Location part : fused.getLocations()) {
+      std::string name = name_in(part);
+      if (!name.empty()) names += (names.empty() ? "" : "+") + name;
+    }
+    return names;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string op_name(mlir::Operation* op) {
+  std::string name = name_in(op->getLoc());
+  if (!name.empty()) return name;
+  auto group = mlir::dyn_cast<GroupOp>(op);
+  if (!group) return op->getName().stripDialect().str();
+  for (mlir::Operation& inner : group.getBody().front())
+    if (!mlir::isa<ConstantOp, YieldOp>(inner)) name += (name.empty() ? "" : "+") + op_name(&inner);
+  return name;
+}
+
+}  // namespace scopevm::graph

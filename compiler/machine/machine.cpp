@@ -1,0 +1,57 @@
+// Machine: the default one, and what the planner asks of any.
+#include "compiler/machine/machine.h"
+
+#include <algorithm>
+
+namespace scopevm {
+
+Machine Machine::host() {
+  Machine machine;
+  machine.devices.emplace_back();
+  machine.pools = {{.scope = "global", .kind = PoolKind::kHeap, .reached = {0}},
+                   {.scope = "global.workspace", .kind = PoolKind::kArena, .reached = {0}},
+                   {.scope = "global.constant", .kind = PoolKind::kConstant, .reached = {0}}};
+  return machine;
+}
+
+std::optional<int> Machine::find_device(std::string_view name) const {
+  auto found = std::ranges::find(devices, name, &DeviceDecl::name);
+  if (found == devices.end()) return std::nullopt;
+  return static_cast<int>(found - devices.begin());
+}
+
+std::optional<int> Machine::find_pool(int device, std::string_view scope) const {
+  std::optional<int> reached;
+  for (size_t i = 0; i < pools.size(); ++i) {
+    if (pools[i].scope != scope) continue;
+    if (pools[i].device == device) return static_cast<int>(i);
+    if (!reached && reaches(device, static_cast<int>(i))) reached = static_cast<int>(i);
+  }
+  return reached;
+}
+
+bool Machine::reaches(int device, int pool) const {
+  return std::ranges::find(pools[pool].reached, device) != pools[pool].reached.end();
+}
+
+int Machine::host_device() const {
+  auto cpu = std::ranges::find_if(devices, &DeviceDecl::is_cpu);
+  return static_cast<int>(cpu - devices.begin());
+}
+
+bool Machine::is_by_host(int from_pool, int to_pool) const {
+  const int from = pools[from_pool].device, to = pools[to_pool].device;
+  return from != to && !devices[from].is_cpu() && !devices[to].is_cpu();
+}
+
+double Machine::copy_seconds(int from_pool, int to_pool, double bytes) const {
+  if (is_by_host(from_pool, to_pool)) {
+    const int host = global_pool(host_device());
+    return copy_seconds(from_pool, host, bytes) + copy_seconds(host, to_pool, bytes);
+  }
+  const Pool &from = pools[from_pool], &to = pools[to_pool];
+  return from.latency_seconds + to.latency_seconds +
+         bytes / std::min(from.bytes_per_second, to.bytes_per_second);
+}
+
+}  // namespace scopevm

@@ -1,0 +1,65 @@
+// What the compiler may plan for: devices, and the pools of memory that they reach. Pools and
+// devices are many-to-many; a place is a device and, where one is asked for, a scope of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/status.h"
+
+namespace scopevm {
+
+enum class PoolKind : uint8_t { kHeap, kArena, kStack, kConstant };
+
+// A region of memory in which a scope's bytes lie.
+struct Pool {
+  std::string scope;  // "global.workspace"; of the pools of one device, each has another
+  PoolKind kind = PoolKind::kArena;
+  int device = 0;            // whose scope it is
+  int64_t limit = -1;        // bytes; -1: none
+  std::vector<int> reached;  // devices whose kernels read and write it, `device` first
+  // Of copies from it and to it: what the planner weighs, not what anyone promises.
+  double bytes_per_second = 10e9;
+  double latency_seconds = 5e-6;
+};
+
+struct DeviceDecl {
+  std::string name = "cpu";
+  std::string kind = "cpu";  // "cpu" or "opencl"
+  // Most work items that a launch runs at once on a device that is not the host's CPU.
+  int64_t workers = 0;
+  bool is_cpu() const { return kind == "cpu"; }
+};
+
+struct Machine {
+  std::vector<DeviceDecl> devices;
+  std::vector<Pool> pools;
+  int default_device = 0;
+
+  // One CPU with the scopes "global", "global.workspace" and "global.constant".
+  static Machine host();
+
+  std::optional<int> find_device(std::string_view name) const;
+  // The pool that `device` calls by this scope: its own, else one of another device that it
+  // reaches.
+  std::optional<int> find_pool(int device, std::string_view scope) const;
+  bool reaches(int device, int pool) const;
+  // The device that runs the VM: the first CPU.
+  int host_device() const;
+  // The scopes that every device has: what outlives a call, what a call plans, and constants.
+  int global_pool(int device) const { return *find_pool(device, "global"); }
+  int workspace_pool(int device) const { return *find_pool(device, "global.workspace"); }
+  int constant_pool(int device) const { return *find_pool(device, "global.constant"); }
+  // Seconds that a copy of so many bytes takes, by way of the host where neither pool is a CPU's.
+  double copy_seconds(int from_pool, int to_pool, double bytes) const;
+  bool is_by_host(int from_pool, int to_pool) const;
+};
+
+// Reads a machine description (docs/machine.md). `origin` begins messages. Errors: kInvalidModel,
+// with the member that is wrong: `machine.json: pools[2].limit: ...`.
+Result<Machine> parse_machine(std::string_view json, const std::string& origin);
+
+}  // namespace scopevm

@@ -1,0 +1,306 @@
+// Reads a machine description. Every member is checked as it is read, so that a message can name
+// it.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "compiler/machine/machine.h"
+
+namespace scopevm {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {{"heap", PoolKind::kHeap},
+                                                           {"arena", PoolKind::kArena},
+                                                           {"stack", PoolKind::kStack},
+                                                           {"constant", PoolKind::kConstant}};
+
+// One value of the description, and the way to it.
+class Member {
+ public:
+  Member(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
+
+  Status fail(const std::string& what) const {
+    return {StatusCode::kInvalidModel, path_ + (is_root() ? " " : ": ") + what};
+  }
+
+  Status check_object(std::initializer_list<std::string_view> members) const {
+    if (!value_.is_object()) return fail("expected an object, found " + found());
+    for (const auto& [name, value] : value_.items())
+      if (std::ranges::find(members, name) == members.end())
+        return Member(value, path_of(name)).fail("no such member; there are " + list(members));
+    return {};
+  }
+
+  // Null when the object lacks it.
+  std::optional<Member> find(const std::string& name) const {
+    auto member = value_.find(name);
+    if (member == value_.end()) return std::nullopt;
+    return Member(*member, path_of(name));
+  }
+
+  Result<std::vector<Member>> elements() const {
+    if (!value_.is_array()) return fail("expected an array, found " + found());
+    std::vector<Member> all;
+    for (size_t i = 0; i < value_.size(); ++i)
+      all.emplace_back(value_[i], path_ + "[" + std::to_string(i) + "]");
+    return all;
+  }
+
+  Result<std::string> text() const {
+    if (!value_.is_string()) return fail("expected a string, found " + found());
+    return value_.get<std::string>();
+  }
+
+  Result<int64_t> whole_number(int64_t least) const {
+    if (!value_.is_number_integer() ||
+        (value_.is_number_unsigned() && value_.get<uint64_t>() > INT64_MAX) ||
+        value_.get<int64_t>() < least)
+      return fail("expected a whole number of at least " + std::to_string(least) + ", found " +
+                  found());
+    return value_.get<int64_t>();
+  }
+
+  Result<double> number(bool may_be_zero) const {
+    if (!value_.is_number() || !std::isfinite(value_.get<double>()) || value_.get<double>() < 0 ||
+        (!may_be_zero && value_.get<double>() == 0))
+      return fail(std::string("expected a number ") + (may_be_zero ? "of at least" : "above") +
+                  " 0, found " + found());
+    return value_.get<double>();
+  }
+
+ private:
+  // The root's way is the file's name and a colon.
+  bool is_root() const { return path_.ends_with(":"); }
+  std::string path_of(const std::string& name) const {
+    return path_ + (is_root() ? " " : ".") + name;
+  }
+  std::string found() const {
+    constexpr size_t kLongest = 40;
+    std::string text = value_.dump(-1, ' ', true, json::error_handler_t::replace);
+    return text.size() <= kLongest ? text : value_.type_name();
+  }
+  static std::string list(std::initializer_list<std::string_view> names) {
+    std::string text;
+    for (std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+    return text;
+  }
+
+  const json& value_;
+  std::string path_;
+};
+
+// Letters, digits and `_`, with dots between parts where that is allowed: what places are made of.
+bool is_name(const std::string& text, bool may_have_dots) {
+  bool after_dot = true;
+  for (char c : text) {
+    if (c == '.' && may_have_dots && !after_dot) {
+      after_dot = true;
+      continue;
+    }
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
+    after_dot = false;
+  }
+  return !after_dot;
+}
+
+class MachineReader {
+ public:
+  Result<Machine> read(const Member& root) {
+    SCOPEVM_RETURN_IF_ERROR(root.check_object({"devices", "pools", "default_device"}));
+    std::optional<Member> devices = root.find("devices");
+    if (!devices) return root.fail("a machine needs \"devices\"");
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> all, devices->elements());
+    for (const Member& device : all) SCOPEVM_RETURN_IF_ERROR(read_device(device));
+    if (std::ranges::none_of(machine_.devices, &DeviceDecl::is_cpu))
+      return devices->fail("one device must be of kind \"cpu\": it runs the VM");
+    if (std::optional<Member> pools = root.find("pools")) {
+      SCOPEVM_ASSIGN_OR_RETURN(all, pools->elements());
+      for (const Member& pool : all) SCOPEVM_RETURN_IF_ERROR(read_pool(pool));
+    }
+    if (std::optional<Member> device = root.find("default_device")) {
+      SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*device));
+    }
+    SCOPEVM_RETURN_IF_ERROR(add_missing_pools(root));
+    return std::move(machine_);
+  }
+
+ private:
+  Status read_device(const Member& member) {
+    SCOPEVM_RETURN_IF_ERROR(member.check_object({"name", "kind", "workers"}));
+    DeviceDecl device;
+    std::optional<Member> name = member.find("name"), kind = member.find("kind");
+    if (!name) return member.fail("a device needs \"name\"");
+    SCOPEVM_ASSIGN_OR_RETURN(device.name, name->text());
+    if (!is_name(device.name, false))
+      return name->fail("a name has letters, digits and _, found \"" + device.name + "\"");
+    if (machine_.find_device(device.name)) return name->fail("two devices have this name");
+    if (!kind) return member.fail("a device needs \"kind\"");
+    SCOPEVM_ASSIGN_OR_RETURN(device.kind, kind->text());
+    if (device.kind != "cpu" && device.kind != "opencl")
+      return kind->fail("expected \"cpu\" or \"opencl\", found \"" + device.kind + "\"");
+    constexpr int64_t kWorkers = 64;
+    if (!device.is_cpu()) device.workers = kWorkers;
+    if (std::optional<Member> workers = member.find("workers")) {
+      if (device.is_cpu()) return workers->fail("a CPU's workers are the session's threads");
+      SCOPEVM_ASSIGN_OR_RETURN(device.workers, workers->whole_number(1));
+      constexpr int64_t kMostWorkers = int64_t{1} << 24;
+      if (device.workers > kMostWorkers)
+        return workers->fail("at most " + std::to_string(kMostWorkers));
+    }
+    machine_.devices.push_back(std::move(device));
+    return {};
+  }
+
+  Result<int> device_of(const Member& member) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string name, member.text());
+    std::optional<int> device = machine_.find_device(name);
+    if (device) return *device;
+    std::string known;
+    for (const DeviceDecl& other : machine_.devices)
+      known += (known.empty() ? "" : ", ") + other.name;
+    return member.fail("there is no device \"" + name + "\"; there are " + known);
+  }
+
+  Status read_pool(const Member& member) {
+    SCOPEVM_RETURN_IF_ERROR(
+        member.check_object({"device", "scope", "kind", "limit_bytes", "reached_by",
+                             "bytes_per_second", "latency_seconds"}));
+    Pool pool;
+    std::optional<Member> device = member.find("device"), scope = member.find("scope");
+    if (!device) return member.fail("a pool needs \"device\", whose scope it is");
+    if (!scope) return member.fail("a pool needs \"scope\"");
+    SCOPEVM_ASSIGN_OR_RETURN(pool.device, device_of(*device));
+    SCOPEVM_ASSIGN_OR_RETURN(pool.scope, scope->text());
+    if (!is_name(pool.scope, true) ||
+        (pool.scope != "global" && !pool.scope.starts_with("global.")))
+      return scope->fail("expected \"global\" or \"global.NAME\", found \"" + pool.scope + "\"");
+    for (const Pool& other : machine_.pools)
+      if (other.device == pool.device && other.scope == pool.scope)
+        return scope->fail("two pools of device \"" + machine_.devices[pool.device].name +
+                           "\" have this scope");
+    SCOPEVM_RETURN_IF_ERROR(read_kind(member, pool));
+    SCOPEVM_RETURN_IF_ERROR(read_numbers(member, pool));
+    SCOPEVM_RETURN_IF_ERROR(read_reached(member, pool));
+    machine_.pools.push_back(std::move(pool));
+    return {};
+  }
+
+  static Status read_kind(const Member& member, Pool& pool) {
+    pool.kind = default_kind(pool.scope);
+    std::optional<Member> kind = member.find("kind");
+    if (!kind) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string text, kind->text());
+    auto known = std::ranges::find(kPoolKinds, text, [](const auto& entry) { return entry.first; });
+    if (known == std::end(kPoolKinds))
+      return kind->fail("expected \"heap\", \"arena\", \"stack\" or \"constant\", found \"" + text +
+                        "\"");
+    pool.kind = known->second;
+    // What the compiler makes of these three scopes depends on their kinds.
+    if (pool.scope == "global" || pool.scope == "global.workspace" ||
+        pool.scope == "global.constant")
+      if (pool.kind != default_kind(pool.scope))
+        return kind->fail("scope \"" + pool.scope + "\" is of another kind");
+    return {};
+  }
+
+  static PoolKind default_kind(const std::string& scope) {
+    if (scope == "global") return PoolKind::kHeap;
+    return scope == "global.constant" ? PoolKind::kConstant : PoolKind::kArena;
+  }
+
+  static Status read_numbers(const Member& member, Pool& pool) {
+    if (std::optional<Member> limit = member.find("limit_bytes")) {
+      SCOPEVM_ASSIGN_OR_RETURN(pool.limit, limit->whole_number(0));
+    }
+    if (std::optional<Member> bandwidth = member.find("bytes_per_second")) {
+      SCOPEVM_ASSIGN_OR_RETURN(pool.bytes_per_second, bandwidth->number(false));
+    }
+    if (std::optional<Member> latency = member.find("latency_seconds")) {
+      SCOPEVM_ASSIGN_OR_RETURN(pool.latency_seconds, latency->number(true));
+    }
+    return {};
+  }
+
+  Status read_reached(const Member& member, Pool& pool) {
+    pool.reached = {pool.device};
+    std::optional<Member> reached = member.find("reached_by");
+    if (!reached) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> devices, reached->elements());
+    std::set<int> others;
+    for (const Member& device : devices) {
+      SCOPEVM_ASSIGN_OR_RETURN(const int index, device_of(device));
+      // A kernel of one kind cannot be handed what another kind of device keeps.
+      if (machine_.devices[index].kind != machine_.devices[pool.device].kind)
+        return device.fail("a " + machine_.devices[index].kind + " device reaches no memory of a " +
+                           machine_.devices[pool.device].kind + " device");
+      if (index != pool.device) others.insert(index);
+    }
+    pool.reached.insert(pool.reached.end(), others.begin(), others.end());
+    return {};
+  }
+
+  // "global" and "global.workspace" are where values lie of which nothing is asked: what reaches
+  // one must reach the other.
+  Status add_missing_pools(const Member& root) {
+    for (size_t i = 0; i < machine_.devices.size(); ++i) {
+      const int device = static_cast<int>(i);
+      Pool* global = find(device, "global");
+      Pool* workspace = find(device, "global.workspace");
+      if (global && workspace && global->reached != workspace->reached)
+        return root.fail("pools: \"global\" and \"global.workspace\" of device \"" +
+                         machine_.devices[i].name + "\" are reached by different devices");
+      std::vector<int> reached = {device};
+      if (global || workspace) reached = (global ? global : workspace)->reached;
+      for (const char* scope : {"global", "global.workspace"})
+        if (!find(device, scope)) add(device, scope, reached);
+      if (!find(device, "global.constant")) add(device, "global.constant", {device});
+    }
+    // By device, the three first: so that the same machine written otherwise gives the same module.
+    std::ranges::stable_sort(machine_.pools, {}, [](const Pool& pool) {
+      const std::string_view scope = pool.scope;
+      const int rank = scope == "global"             ? 0
+                       : scope == "global.workspace" ? 1
+                       : scope == "global.constant"  ? 2
+                                                     : 3;
+      return std::tuple(pool.device, rank, pool.scope);
+    });
+    return {};
+  }
+
+  Pool* find(int device, std::string_view scope) {
+    for (Pool& pool : machine_.pools)
+      if (pool.device == device && pool.scope == scope) return &pool;
+    return nullptr;
+  }
+
+  void add(int device, const char* scope, std::vector<int> reached) {
+    machine_.pools.push_back({.scope = scope,
+                              .kind = default_kind(scope),
+                              .device = device,
+                              .reached = std::move(reached)});
+  }
+
+  Machine machine_;
+};
+
+}  // namespace
+
+Result<Machine> parse_machine(std::string_view text, const std::string& origin) {
+  const json value = json::parse(text, nullptr, false);
+  if (value.is_discarded()) {
+    // Once more for the place.
+    try {
+      static_cast<void>(json::parse(text));
+    } catch (const json::parse_error& error) {
+      std::string what = error.what();
+      if (size_t end = what.find("] "); end != std::string::npos) what = what.substr(end + 2);
+      return Status(StatusCode::kInvalidModel, origin + ": " + what);
+    }
+  }
+  return MachineReader().read(Member(value, origin + ":"));
+}
+
+}  // namespace scopevm

@@ -1,0 +1,301 @@
+// Devices -> places in types, copies, and one constant for each device; see place.h.
+#include <algorithm>
+#include <map>
+
+#include "compiler/graph/op_name.h"
+#include "compiler/placement/constraints.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/Builders.h"
+
+namespace scopevm::placement {
+namespace {
+
+using graph::TensorType;
+
+class Applier {
+ public:
+  Applier(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment)
+      : module_(module),
+        graph_(graph),
+        machine_(*graph.problem.machine),
+        devices_(assignment.devices) {
+    report_.is_proved = assignment.is_proved;
+    report_.notes = graph.notes;
+    report_.matched = graph.matched;
+  }
+
+  Report run() {
+    for (size_t f = 0; f < graph_.values.size(); ++f)
+      if (graph_.problem.flows[f].is_free)
+        place_constant(static_cast<int>(f));
+      else
+        place_value(static_cast<int>(f));
+    erase_demands();
+    for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
+    module_.walk([&](graph::GroupOp group) { update_body(group); });
+    mark_devices();
+    for (auto function : module_.getOps<mlir::func::FuncOp>())
+      if (function.isPublic()) report_boundary(function);
+    return std::move(report_);
+  }
+
+ private:
+  const Flow& flow(int f) const { return graph_.problem.flows[f]; }
+
+  void set_place(mlir::Value value, const std::string& place) {
+    auto type = mlir::cast<TensorType>(value.getType());
+    value.setType(type.withPlace(mlir::StringAttr::get(value.getContext(), place)));
+  }
+
+  // The place of a pool as seen from its maker: a device alone, where no scope was asked for.
+  std::string text_of(int pool, int maker, bool is_asked_for) const {
+    if (!is_asked_for && pool == machine_.global_pool(maker))
+      return place_text(maker, kAny, machine_);
+    return place_text(machine_.pools[pool].device, pool, machine_);
+  }
+
+  std::string text_of(int pool) const {
+    const int owner = machine_.pools[pool].device;
+    return place_text(owner, pool == machine_.global_pool(owner) ? kAny : pool, machine_);
+  }
+
+  // --- Values and their copies. ---
+
+  void place_value(int f) {
+    const Route route = route_of(graph_.problem, flow(f), devices_);
+    const int maker = devices_[flow(f).maker];
+    mlir::Value value = graph_.values[f];
+    set_place(value, text_of(route.home, maker, flow(f).pool >= 0));
+    std::map<int, std::vector<Use>> by_copy;
+    for (const Use& use : graph_.uses[f])
+      if (int pool = pool_for(flow(f).readers[use.reader], route); pool == route.home)
+        use.operand->set(value);
+      else
+        by_copy[pool].push_back(use);
+    for (auto& [pool, uses] : by_copy) insert_copy(f, route.home, pool, uses);
+  }
+
+  int pool_for(const Reader& reader, const Route& route) const {
+    const int device = devices_[reader.task];
+    if (reader.pool == kOwn) return machine_.global_pool(device);
+    if (reader.pool != kAny) return reader.pool;
+    if (machine_.reaches(device, route.home)) return route.home;
+    return *std::ranges::find_if(route.copies,
+                                 [&](int pool) { return machine_.reaches(device, pool); });
+  }
+
+  void insert_copy(int f, int home, int pool, const std::vector<Use>& uses) {
+    mlir::Value value = graph_.values[f];
+    mlir::OpBuilder builder(value.getContext());
+    builder.setInsertionPoint(first_reader(value, uses));
+    const bool is_by_host = machine_.is_by_host(home, pool);
+    mlir::Value copy = value;
+    if (is_by_host)
+      copy = make_copy(builder, copy, text_of(machine_.global_pool(machine_.host_device())));
+    copy = make_copy(builder, copy, text_of(pool));
+    for (const Use& use : uses) use.operand->set(copy);
+    report_.copies.push_back({name_of(value), bytes_of(value), flow(f).times, place_of(value),
+                              place_of(copy), is_by_host, why(flow(f).maker),
+                              why(flow(f).readers[uses.front().reader].task)});
+  }
+
+  mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, const std::string& place) {
+    auto name = mlir::StringAttr::get(value.getContext(), place);
+    return builder.create<graph::DeviceCopyOp>(
+        value.getLoc(), mlir::cast<TensorType>(value.getType()).withPlace(name), value, name,
+        mlir::StringAttr());
+  }
+
+  // Copies come as late as all their readers allow: in a branch when all of them are in it; but
+  // never into a loop, in which the value is the same each time.
+  static mlir::Operation* first_reader(mlir::Value value, const std::vector<Use>& uses) {
+    mlir::Block* block = value.getParentBlock();
+    while (true) {
+      llvm::SetVector<mlir::Operation*> readers;
+      for (const Use& use : uses)
+        readers.insert(block->findAncestorOpInBlock(*use.operand->getOwner()));
+      mlir::Operation* first = *std::min_element(
+          readers.begin(), readers.end(), [](auto* a, auto* b) { return a->isBeforeInBlock(b); });
+      mlir::Block* inner = nullptr;
+      if (readers.size() == 1 && mlir::isa<graph::IfOp>(first))
+        for (mlir::Region& region : first->getRegions())
+          if (llvm::all_of(uses, [&](const Use& use) {
+                return region.isAncestor(use.operand->getOwner()->getParentRegion());
+              }))
+            inner = &region.front();
+      if (!inner) return first;
+      block = inner;
+    }
+  }
+
+  // A constant is loaded once for each device that reads it, before any call.
+  void place_constant(int f) {
+    mlir::Operation* constant = graph_.values[f].getDefiningOp();
+    std::map<int, mlir::Value> by_device;
+    for (const Use& use : graph_.uses[f]) {
+      const int device = devices_[flow(f).readers[use.reader].task];
+      auto [entry, is_new] = by_device.try_emplace(device);
+      if (is_new) {
+        const bool is_first = by_device.size() == 1;
+        mlir::Operation* own = constant;
+        if (!is_first) {
+          mlir::OpBuilder builder(constant);
+          builder.setInsertionPointAfter(constant);
+          own = builder.clone(*constant);
+        }
+        entry->second = own->getResult(0);
+        set_place(entry->second, place_text(device, kAny, machine_));
+      }
+      use.operand->set(entry->second);
+    }
+    if (by_device.empty())
+      set_place(graph_.values[f], place_text(machine_.default_device, kAny, machine_));
+  }
+
+  // --- What is left of demands. ---
+
+  void erase_demands() {
+    llvm::SmallVector<mlir::Operation*> demands;
+    module_.walk([&](mlir::Operation* op) {
+      if (mlir::isa<graph::OnDeviceOp>(op)) demands.push_back(op);
+    });
+    for (const TaskRecord& task : graph_.tasks)
+      if (task.op && mlir::isa<graph::DeviceCopyOp>(task.op)) demands.push_back(task.op);
+    for (mlir::Operation* op : llvm::reverse(demands)) {
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      op->erase();
+    }
+  }
+
+  static void update_signature(mlir::func::FuncOp function) {
+    if (function.isExternal()) return;
+    mlir::Block& entry = function.getBody().front();
+    function.setType(mlir::FunctionType::get(function.getContext(), entry.getArgumentTypes(),
+                                             entry.getTerminator()->getOperandTypes()));
+  }
+
+  void update_body(graph::GroupOp group) {
+    mlir::Block& block = group.getBody().front();
+    for (auto [argument, input] : llvm::zip(block.getArguments(), group.getInputs()))
+      argument.setType(input.getType());
+    const std::string place = place_of(group->getResult(0));
+    for (mlir::Operation& op : block.without_terminator())
+      for (mlir::Value result : op.getResults()) set_place(result, place);
+  }
+
+  void mark_devices() {
+    for (size_t t = 0; t < graph_.tasks.size(); ++t) {
+      mlir::Operation* op = graph_.tasks[t].op;
+      if (!op || mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp, graph::ConstantOp>(op)) continue;
+      op->removeAttr(kDeviceAttribute);
+      if (device_of(op, machine_) != devices_[t])
+        op->setAttr(kDeviceAttribute,
+                    mlir::StringAttr::get(op->getContext(), machine_.devices[devices_[t]].name));
+    }
+  }
+
+  // --- The report. ---
+
+  static std::string place_of(mlir::Value value) {
+    return mlir::cast<TensorType>(value.getType()).getPlace().getValue().str();
+  }
+
+  static DimExpr bytes_of(mlir::Value value) {
+    auto type = mlir::cast<TensorType>(value.getType());
+    return type.getElementCount() * DimExpr(byte_size(type.getDtype()));
+  }
+
+  std::string name_of(mlir::Value value) const {
+    if (mlir::Operation* op = value.getDefiningOp()) return graph::op_name(op);
+    auto argument = mlir::cast<mlir::BlockArgument>(value);
+    auto function = mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function) return graph::op_name(argument.getOwner()->getParentOp());
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
+    return name ? name.str() : "input" + std::to_string(argument.getArgNumber());
+  }
+
+  static std::string text_of(const Demand& demand) {
+    return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
+  }
+
+  // The demand that puts a task where it is: its own, or the nearest among those it is kept
+  // together with by what they hand each other.
+  std::string why(int task) const {
+    const TaskRecord& record = graph_.tasks[task];
+    const std::string device = machine_.devices[devices_[task]].name;
+    if (record.demand) return record.name + " is on " + device + ": " + text_of(*record.demand);
+    const int near = nearest_demand(task);
+    if (near < 0) return record.name + " is on " + device + ": nothing asks for another place";
+    return record.name + " is on " + device + ", cheapest beside " + graph_.tasks[near].name +
+           ": " + text_of(*graph_.tasks[near].demand);
+  }
+
+  int nearest_demand(int task) const {
+    std::vector<bool> is_seen(graph_.tasks.size(), false);
+    std::vector<int> queue = {task};
+    is_seen[task] = true;
+    for (size_t i = 0; i < queue.size(); ++i) {
+      if (graph_.tasks[queue[i]].demand) return queue[i];
+      for (int next : neighbours(queue[i]))
+        if (devices_[next] == devices_[task] && !is_seen[next]) {
+          is_seen[next] = true;
+          queue.push_back(next);
+        }
+    }
+    return -1;
+  }
+
+  std::vector<int> neighbours(int task) const {
+    std::vector<int> all;
+    for (const Flow& flow : graph_.problem.flows) {
+      const bool reads =
+          llvm::any_of(flow.readers, [&](const Reader& r) { return r.task == task; });
+      if (flow.is_free || (flow.maker != task && !reads)) continue;
+      if (flow.maker != task) all.push_back(flow.maker);
+      for (const Reader& reader : flow.readers)
+        if (reader.task != task) all.push_back(reader.task);
+    }
+    return all;
+  }
+
+  // Callers' tensors lie in the host's memory.
+  void report_boundary(mlir::func::FuncOp function) {
+    const std::string host = machine_.devices[machine_.host_device()].name;
+    auto is_elsewhere = [&](mlir::Type type) {
+      auto tensor = mlir::dyn_cast<TensorType>(type);
+      if (!tensor) return false;
+      Result<Place> place = parse_place(tensor.getPlace().getValue(), machine_);
+      return !machine_.devices[place->device].is_cpu();
+    };
+    const std::string callers = "callers' tensors are on " + host;
+    for (mlir::BlockArgument argument : function.getArguments())
+      if (is_elsewhere(argument.getType()))
+        report_.copies.push_back({name_of(argument), bytes_of(argument), 1, host,
+                                  place_of(argument), false, callers, input_why(argument)});
+    for (mlir::OpOperand& operand : function.getBody().front().getTerminator()->getOpOperands())
+      if (is_elsewhere(operand.get().getType()))
+        report_.copies.push_back({name_of(operand.get()), bytes_of(operand.get()), 1,
+                                  place_of(operand.get()), host, false,
+                                  "results are on " + place_of(operand.get()), callers});
+  }
+
+  std::string input_why(mlir::Value input) const {
+    for (size_t f = 0; f < graph_.values.size(); ++f)
+      if (graph_.values[f] == input) return why(flow(static_cast<int>(f)).maker);
+    return "";
+  }
+
+  mlir::ModuleOp module_;
+  const GraphProblem& graph_;
+  const Machine& machine_;
+  const std::vector<int>& devices_;
+  Report report_;
+};
+
+}  // namespace
+
+Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment) {
+  return Applier(module, graph, assignment).run();
+}
+
+}  // namespace scopevm::placement

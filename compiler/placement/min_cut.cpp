@@ -1,0 +1,89 @@
+// Dinic's algorithm: blocking flows on the graph of shortest ways; see the header.
+#include "compiler/placement/min_cut.h"
+
+#include <algorithm>
+
+namespace scopevm::placement {
+namespace {
+
+constexpr Cost kNone{};
+constexpr Cost kNoLimit{INT64_MAX / 2, 0};
+
+}  // namespace
+
+void Network::add_edge(int from, int to, Cost capacity) {
+  edges_.push_back({from, to, capacity});
+  edges_.push_back({to, from, kNone});
+}
+
+bool Network::find_levels() {
+  level_.assign(node_count_, -1);
+  level_[kSource] = 0;
+  std::vector<int> queue = {kSource};
+  for (size_t i = 0; i < queue.size(); ++i)
+    for (int edge : out_[queue[i]])
+      if (edges_[edge].left > kNone && level_[edges_[edge].to] < 0) {
+        level_[edges_[edge].to] = level_[queue[i]] + 1;
+        queue.push_back(edges_[edge].to);
+      }
+  return level_[kSink] >= 0;
+}
+
+// Sends what one way of growing level takes from the source to the sink; nothing when there is none
+// left. A loop and no recursion: ways may be as long as the graph.
+Cost Network::push() {
+  std::vector<int> way;
+  int at = kSource;
+  while (true) {
+    if (at == kSink) {
+      Cost amount = kNoLimit;
+      for (int edge : way) amount = std::min(amount, edges_[edge].left);
+      for (int edge : way) {
+        edges_[edge].left = edges_[edge].left - amount;
+        edges_[edge ^ 1].left = edges_[edge ^ 1].left + amount;
+      }
+      return amount;
+    }
+    bool is_dead_end = true;
+    for (; next_[at] < out_[at].size(); ++next_[at]) {
+      const int edge = out_[at][next_[at]];
+      if (edges_[edge].left > kNone && level_[edges_[edge].to] == level_[at] + 1) {
+        way.push_back(edge);
+        at = edges_[edge].to;
+        is_dead_end = false;
+        break;
+      }
+    }
+    if (!is_dead_end) continue;
+    if (way.empty()) return kNone;
+    at = edges_[way.back()].from;
+    way.pop_back();
+    ++next_[at];
+  }
+}
+
+std::vector<bool> Network::cut() {
+  out_.assign(node_count_, {});
+  for (size_t edge = 0; edge < edges_.size(); ++edge)
+    out_[edges_[edge].from].push_back(static_cast<int>(edge));
+  while (find_levels()) {
+    next_.assign(node_count_, 0);
+    while (push() > kNone) {
+    }
+  }
+  // Backwards from the sink.
+  std::vector<bool> reaches_sink(node_count_, false);
+  reaches_sink[kSink] = true;
+  std::vector<int> queue = {kSink};
+  for (size_t i = 0; i < queue.size(); ++i)
+    for (int edge : out_[queue[i]]) {
+      const int from = edges_[edge].to;  // edge ^ 1 leads from there to here
+      if (edges_[edge ^ 1].left > kNone && !reaches_sink[from]) {
+        reaches_sink[from] = true;
+        queue.push_back(from);
+      }
+    }
+  return reaches_sink;
+}
+
+}  // namespace scopevm::placement

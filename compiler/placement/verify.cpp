@@ -1,0 +1,124 @@
+// Places in types against the machine; see place.h. The check knows nothing of how they came to be.
+#include "compiler/placement/constraints.h"
+
+namespace scopevm::placement {
+namespace {
+
+using graph::TensorType;
+
+class PlaceVerifier {
+ public:
+  PlaceVerifier(mlir::ModuleOp module, const Machine& machine)
+      : module_(module), machine_(machine) {}
+
+  Status run() {
+    for (auto function : module_.getOps<mlir::func::FuncOp>())
+      if (!function.isExternal()) check_function(function);
+    module_.walk([&](mlir::Operation* op) {
+      if (mlir::isa_and_nonnull<graph::GraphDialect>(op->getDialect()) &&
+          !op->getParentOfType<graph::GroupOp>())
+        check(op);
+    });
+    return status_;
+  }
+
+ private:
+  void fail(mlir::Operation* op, const llvm::Twine& message) {
+    if (!status_.is_ok()) return;
+    const std::string where = location_text(op->getLoc());
+    status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") +
+                                                    op->getName().getStringRef().str() + ": " +
+                                                    message.str());
+  }
+
+  // Null for what is no tensor.
+  mlir::StringAttr place(mlir::Operation* op, mlir::Type type) {
+    auto tensor = mlir::dyn_cast<TensorType>(type);
+    if (!tensor) return nullptr;
+    if (!tensor.getPlace()) fail(op, "a value has no place");
+    return tensor.getPlace();
+  }
+
+  void check_reach(mlir::Operation* op, int device, mlir::Type type) {
+    mlir::StringAttr name = place(op, type);
+    if (!name) return;
+    Result<Place> at = parse_place(name.getValue(), machine_);
+    if (!at.is_ok()) return fail(op, std::string(at.status().message()));
+    const int pool = at->pool == kAny ? machine_.global_pool(at->device) : at->pool;
+    if (!machine_.reaches(device, pool))
+      fail(op, "runs on " + machine_.devices[device].name + ", which does not reach a value at " +
+                   name.getValue());
+  }
+
+  void check_same(mlir::Operation* op, mlir::Type a, mlir::Type b, const char* what) {
+    mlir::StringAttr first = place(op, a), second = place(op, b);
+    if (first != second)
+      fail(op, llvm::Twine(what) + " is at " + first.getValue() + " and at " + second.getValue());
+  }
+
+  void check_function(mlir::func::FuncOp function) {
+    mlir::Operation* last = function.getBody().front().getTerminator();
+    for (auto [type, declared] : llvm::zip(last->getOperandTypes(), function.getResultTypes()))
+      check_same(last, type, declared, "a result");
+  }
+
+  void check(mlir::Operation* op) {
+    if (mlir::isa<graph::YieldOp, graph::RequireOp>(op)) return;
+    if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return check_if(branch);
+    if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return check_loop(loop);
+    if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return check_call(call);
+    if (mlir::isa<graph::OnDeviceOp>(op)) return fail(op, "is not placed yet");
+    if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) {
+      if (place(op, copy.getResult().getType()) == place(op, copy.getX().getType()))
+        fail(op, "copies to where it is");
+      return;
+    }
+    const int device = device_of(op, machine_);
+    for (mlir::Type type : op->getOperandTypes()) check_reach(op, device, type);
+    for (mlir::Type type : op->getResultTypes()) check_reach(op, device, type);
+  }
+
+  void check_if(graph::IfOp branch) {
+    check_reach(branch, machine_.host_device(), branch.getCondition().getType());
+    for (mlir::Region& region : branch->getRegions())
+      for (auto [type, result] :
+           llvm::zip(region.front().getTerminator()->getOperandTypes(), branch->getResultTypes()))
+        check_same(branch, type, result, "a branch's result");
+  }
+
+  void check_loop(graph::LoopOp loop) {
+    mlir::Block& block = loop.getBody().front();
+    for (size_t i = 0; i < block.getNumArguments(); ++i) {
+      check_same(loop, loop.getInitial()[i].getType(), loop->getResult(i).getType(),
+                 "what the loop carries");
+      check_same(loop, block.getArgument(i).getType(), loop->getResult(i).getType(),
+                 "what the loop carries");
+    }
+    mlir::OperandRange yielded = block.getTerminator()->getOperands();
+    if (loop.getHasCondition())
+      check_reach(loop, machine_.host_device(), yielded.front().getType());
+    for (auto [value, result] :
+         llvm::zip(yielded.drop_front(loop.getHasCondition() ? 1 : 0), loop->getResults()))
+      check_same(loop, value.getType(), result.getType(), "what an iteration gives");
+  }
+
+  void check_call(graph::CallOp call) {
+    auto callee = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+    for (auto [argument, declared] : llvm::zip(call->getOperandTypes(), callee.getArgumentTypes()))
+      check_same(call, argument, declared, "an argument");
+    for (auto [result, declared] : llvm::zip(call->getResultTypes(), callee.getResultTypes()))
+      check_same(call, result, declared, "a result");
+  }
+
+  mlir::ModuleOp module_;
+  const Machine& machine_;
+  Status status_;
+};
+
+}  // namespace
+
+Status verify_places(mlir::ModuleOp module, const Machine& machine) {
+  return PlaceVerifier(module, machine).run();
+}
+
+}  // namespace scopevm::placement

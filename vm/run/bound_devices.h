@@ -1,0 +1,58 @@
+// What a session has of the devices beside the host's CPU: the devices, the module's kernels on
+// them, and their copies of constants.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/device/device.h"
+#include "scopevm/session.h"
+#include "vm/load/loaded_module.h"
+
+namespace scopevm::vm {
+
+class BoundDevices {
+ public:
+  struct Kernel {
+    runtime::Device* device = nullptr;  // null: the CPU's
+    const runtime::DeviceKernel* function = nullptr;
+  };
+
+  BoundDevices() = default;
+  ~BoundDevices();
+  BoundDevices(const BoundDevices&) = delete;
+  BoundDevices& operator=(const BoundDevices&) = delete;
+
+  // Opens the devices that the module names, loads its images for them, and copies the constants of
+  // their pools. Without such devices it does nothing. Errors: kInvalidArgument (a binding of what
+  // the module lacks), kNotFound (no such device here), kOutOfMemory, and those of the devices.
+  Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings);
+
+  // Null for a CPU.
+  const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
+  runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
+  const Kernel& kernel(uint32_t index) const { return kernels_[index]; }
+  // Null: it lies in the module.
+  void* constant(uint32_t index) const { return constants_.empty() ? nullptr : constants_[index]; }
+
+ private:
+  Status open_devices(const format::ModuleContents& contents,
+                      const std::vector<DeviceBinding>& bindings);
+  Status load_images(const format::ModuleContents& contents);
+  Status copy_constants(const format::ModuleContents& contents);
+
+  std::vector<std::shared_ptr<runtime::Device>> devices_;  // by the module's index
+  std::vector<runtime::Device*> by_pool_;
+  std::vector<std::unique_ptr<runtime::DeviceImage>> images_;
+  std::vector<Kernel> kernels_;
+  std::vector<void*> constants_;
+  struct Block {
+    runtime::Device* device;
+    void* data;
+    int64_t bytes;
+  };
+  std::vector<Block> blocks_;
+};
+
+}  // namespace scopevm::vm
