@@ -41,6 +41,7 @@ class ConstraintReader {
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
     SCOPEVM_RETURN_IF_ERROR(status_);
+    for (const View& view : views_) keep_in_place(view);
     return std::move(graph_);
   }
 
@@ -116,6 +117,7 @@ class ConstraintReader {
     if (auto maker = value.getDefiningOp(); maker && maker->hasAttr(kDeviceAttribute)) {
       auto device =
           machine_.find_device(maker->getAttrOfType<mlir::StringAttr>(kDeviceAttribute).getValue());
+      if (device && place->pool == kAny) place->pool = machine_.global_pool(place->device);
       if (device) place->device = *device;
     }
     Flow& flow = graph_.problem.flows[flow_of_.at(value)];
@@ -198,30 +200,28 @@ class ConstraintReader {
   void add_parameters(mlir::func::FuncOp function) {
     Signature& signature = signatures_[function.getName()];
     if (function.isExternal()) return;
+    const std::string of = function.isPublic() ? "" : " of @" + function.getName().str();
     for (mlir::BlockArgument argument : function.getArguments()) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
-      const int task = new_task(name ? "input \"" + name.str() + "\""
-                                     : "parameter " + std::to_string(argument.getArgNumber()) +
-                                           " of @" + function.getName().str());
+      const unsigned i = argument.getArgNumber();
+      auto named = function.getArgAttrOfType<mlir::StringAttr>(i, "sv.name");
+      const std::string name = named ? named.str() : "input" + std::to_string(i);
+      const int task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors lie in the host's memory, so that is where an input stays if it may.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
       make(argument, task, kOwn, argument.getLoc());
-      if (auto place =
-              function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), kPlaceAttribute);
+      if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
         place_value(argument, place.getValue(), "its type", argument.getLoc());
-      if (name && function.isPublic())
-        apply_rules(Rule::Kind::kInput, name.getValue(), task, argument);
+      if (function.isPublic()) apply_rules(Rule::Kind::kInput, name, task, argument);
       signature.parameters.push_back(task);
     }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
-      auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
-      const int task =
-          new_task(name ? "result \"" + name.str() + "\""
-                        : "result " + std::to_string(i) + " of @" + function.getName().str());
+      auto named = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
+      const std::string name = named ? named.str() : "output" + std::to_string(i);
+      const int task = new_task("result \"" + name + "\"" + of);
       signature.results.push_back(task);
       signature.result_pools.push_back(kOwn);
-      if (name && function.isPublic()) apply_rules(Rule::Kind::kOutput, name.getValue(), task, {});
+      if (function.isPublic()) apply_rules(Rule::Kind::kOutput, name, task, {});
       place_result(function, i, signature);
     }
   }
@@ -274,16 +274,45 @@ class ConstraintReader {
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
     apply_rules(op, task);
+    if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op))
+      views_.push_back({flow_of_.at(op->getResult(0)), op->getOpOperand(0).get(), task});
     for (mlir::OpOperand& operand : op->getOpOperands())
       read(operand, task,
            is_kept_by_vm(op) ? kOwn
                              : scope_of(op, kOperandScopes, operand.getOperandNumber(), task));
   }
 
+  // What an op gives may be the bytes that it reads: both lie in one pool, that of the result if
+  // one is asked for, else that of what it reads.
+  struct View {
+    int flow = 0;
+    mlir::Value of;
+    int task = 0;
+  };
+  void keep_in_place(const View& view) {
+    auto of = flow_of_.find(annotated(view.of));
+    if (of == flow_of_.end()) return;
+    Flow& source = graph_.problem.flows[of->second];
+    Flow& result = graph_.problem.flows[view.flow];
+    if (source.is_free) return;
+    if (result.pool < 0)
+      result.pool =
+          source.pool >= 0 && source_device(source) == source_device(result) ? source.pool : kOwn;
+    for (Reader& reader : source.readers)
+      if (reader.task == view.task) reader.pool = result.pool;
+  }
+  // The device of a flow's maker where a demand gives it.
+  int source_device(const Flow& flow) const {
+    const std::optional<Demand>& demand = graph_.tasks[flow.maker].demand;
+    return demand ? demand->place.device : kAny;
+  }
+
   // What the VM itself reads, or keeps in its own structures.
   static std::optional<std::string> host_only(mlir::Operation* op) {
     if (mlir::isa<graph::ReadDimsOp>(op)) return "sizes are read on the host";
     if (mlir::isa<graph::AssertOp>(op)) return "conditions are read on the host";
+    if (mlir::isa<graph::ParseTextOp, graph::FormatTextOp, graph::ChangeCaseOp>(op))
+      return "texts are the host's";
     if (is_kept_by_vm(op)) return "lists and closures are the host's";
     return std::nullopt;
   }
@@ -463,6 +492,7 @@ class ConstraintReader {
   llvm::DenseMap<mlir::Value, int> flow_of_;
   llvm::DenseSet<mlir::Operation*> copies_;  // sv.on_device that copy
   llvm::StringMap<Signature> signatures_;
+  std::vector<View> views_;
   double times_ = 1;
   Status status_;
 };
