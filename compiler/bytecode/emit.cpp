@@ -171,6 +171,7 @@ Result<format::FunctionDecl> function_decl(const Program& program, size_t index,
                                            PlannedFunction& planned, const CallMemory& calls,
                                            uint32_t shape_functions,
                                            std::vector<std::string>& messages) {
+  const Machine& machine = program.machine;
   const Function& function = program.functions[index];
   format::FunctionDecl decl;
   decl.name = function.name;
@@ -183,9 +184,9 @@ Result<format::FunctionDecl> function_decl(const Program& program, size_t index,
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
-  SCOPEVM_ASSIGN_OR_RETURN(
-      Code code, emit_code(program.machine, function, planned, shape_functions, messages));
-  add_memory(program.machine, function, planned, calls, code, decl);
+  SCOPEVM_ASSIGN_OR_RETURN(Code code,
+                           emit_code(machine, function, planned, shape_functions, messages));
+  add_memory(machine, function, planned, calls, code, decl);
   add_texts(program, planned.shapes, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());

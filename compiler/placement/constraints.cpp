@@ -65,6 +65,9 @@ class ConstraintReader {
                                     device_name(record.demand->place.device) + " by " +
                                     text(*record.demand));
     if (record.demand) return;
+    if (!may_be(task, wanted.place.device))
+      return fail(wanted.where, record.name + " cannot be on " + device_name(wanted.place.device) +
+                                    ", where " + wanted.why + " places it: " + kNoTexts);
     graph_.problem.tasks[task].devices = {wanted.place.device};
     record.demand = std::move(wanted);
   }
@@ -174,6 +177,11 @@ class ConstraintReader {
       if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
       graph_.matched[i] = true;
       if (graph_.tasks[task].demand) continue;
+      if (!may_be(task, rule_places_[i].device)) {
+        graph_.notes.push_back(graph_.tasks[task].name + " stays where it is in spite of --place " +
+                               rules_[i].text + ": " + kNoTexts);
+        continue;
+      }
       demand(task, {rule_places_[i], "--place " + rules_[i].text, ""});
       if (rule_places_[i].pool == kAny) continue;
       for (mlir::Value value : values)
@@ -208,6 +216,7 @@ class ConstraintReader {
       const int task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors lie in the host's memory, so that is where an input stays if it may.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
+      if (is_text(argument.getType())) leave_out_devices(task);
       make(argument, task, kOwn, argument.getLoc());
       if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
@@ -272,6 +281,7 @@ class ConstraintReader {
       make(result, task, scope_of(op, kResultScopes, result.getResultNumber(), task), op->getLoc());
     if (mlir::isa<graph::ConstantOp>(op))
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
+    if (has_texts(op)) leave_out_devices(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
     apply_rules(op, task);
     if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op))
@@ -305,6 +315,24 @@ class ConstraintReader {
   int source_device(const Flow& flow) const {
     const std::optional<Demand>& demand = graph_.tasks[flow.maker].demand;
     return demand ? demand->place.device : kAny;
+  }
+
+  // Texts are numbers into a table of the call, which only the host's kernels and the VM may read.
+  static constexpr char kNoTexts[] = "texts are the host's";
+  static bool is_text(mlir::Type type) {
+    auto tensor = mlir::dyn_cast<TensorType>(type);
+    return tensor && tensor.getDtype() == DType::kStr;
+  }
+  static bool has_texts(mlir::Operation* op) {
+    return llvm::any_of(op->getOperandTypes(), is_text) ||
+           llvm::any_of(op->getResultTypes(), is_text);
+  }
+  void leave_out_devices(int task) {
+    std::erase_if(graph_.problem.tasks[task].devices,
+                  [&](int device) { return !machine_.devices[device].is_cpu(); });
+  }
+  bool may_be(int task, int device) const {
+    return llvm::is_contained(graph_.problem.tasks[task].devices, device);
   }
 
   // What the VM itself reads, or keeps in its own structures.

@@ -123,7 +123,7 @@ TEST(Texts, NeedAHeap) {
   contents.functions[0].outputs = contents.functions[0].inputs;
   test::CodeWriter code;
   contents.functions[0].code = code.ret({0}).take();
-  contents.pools.clear();
+  contents.pools = {{"global.workspace", format::PoolKind::kArena, 0, -1}};
   const Session session = *Session::create(test::load(contents));
   const Status status = session.call(std::vector{texts({"a", "b"})}).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
