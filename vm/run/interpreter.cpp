@@ -23,6 +23,10 @@ using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
 
+// What loops run again and again belongs into the dispatch loop itself: a call of each would cost
+// as much as the work.
+#define SCOPEVM_HOT [[gnu::always_inline]] inline
+
 // Deep enough for any recursion over a model's own structure, and small beside memory: a frame is
 // some tens of KiB at most.
 constexpr size_t kMaxCallDepth = 1024;
@@ -142,13 +146,13 @@ bool Interpreter::go_to(isa::Target target) {
   return next_ > at_ || !is_interruptible_ || check_interrupts();
 }
 
-bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
+SCOPEVM_HOT bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
 
-bool Interpreter::execute(const op::branch& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::branch& in) {
   return go_to(value(in.condition) != 0 ? in.then_to : in.else_to);
 }
 
-bool Interpreter::execute(const op::branch_less& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::branch_less& in) {
   return go_to(value(in.a) < value(in.b) ? in.then_to : in.else_to);
 }
 
@@ -254,7 +258,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   return true;
 }
 
-bool Interpreter::execute(const op::alloc_storage& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   const int64_t bytes = value(in.size);
   if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size");
   Storage* storage = nullptr;
@@ -272,7 +276,7 @@ bool Interpreter::execute(const op::alloc_storage& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::alloc_tensor& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::alloc_tensor& in) {
   const Register& storage = reg(in.storage);
   const int64_t offset = value(in.offset);
   const int64_t bytes = value(in.bytes);
@@ -287,7 +291,7 @@ bool Interpreter::execute(const op::alloc_tensor& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::alloc_view& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::alloc_view& in) {
   Register made = reg(in.of);
   made.dtype = in.dtype;
   made.rank = static_cast<uint8_t>(in.dims.size());
@@ -296,7 +300,7 @@ bool Interpreter::execute(const op::alloc_view& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::kill& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::kill& in) {
   clear(reg(in.value));
   reg(in.value).data = nullptr;
   return true;
@@ -325,7 +329,7 @@ bool Interpreter::execute(const op::grow_storage& in) {
 
 // Compute.
 
-bool Interpreter::execute(const op::launch& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
   const int64_t grid = value(in.grid);
   for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
@@ -379,7 +383,7 @@ bool Interpreter::execute(const op::shape_function& in) {
   return false;
 }
 
-bool Interpreter::execute(const op::load_dim& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::load_dim& in) {
   const int64_t axis = value(in.axis);
   if (axis < 0 || axis >= reg(in.of).rank)
     return fail(StatusCode::kInvalidModel, "no axis " + std::to_string(axis));
@@ -387,7 +391,7 @@ bool Interpreter::execute(const op::load_dim& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::load_element& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::load_element& in) {
   const Register& of = reg(in.of);
   const int64_t index = value(in.index);
   if (index < 0 || index >= of.bytes / byte_size(of.dtype))
@@ -396,13 +400,13 @@ bool Interpreter::execute(const op::load_element& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::set_slot& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::set_slot& in) {
   frame_.slots[in.dst.value] = value(in.value);
   return true;
 }
 
 // Wraps around: what a hostile module counts is its own affair, every use of a slot is checked.
-bool Interpreter::execute(const op::add_slot& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::add_slot& in) {
   const auto sum =
       static_cast<uint64_t>(frame_.slots[in.dst.value]) + static_cast<uint64_t>(value(in.by));
   frame_.slots[in.dst.value] = static_cast<int64_t>(sum);
@@ -411,13 +415,13 @@ bool Interpreter::execute(const op::add_slot& in) {
 
 // Values.
 
-bool Interpreter::execute(const op::move& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
   set(in.dst, reg(in.from));
   std::memmove(dims(in.dst), dims(in.from), reg(in.dst).rank * sizeof(int64_t));
   return true;
 }
 
-bool Interpreter::execute(const op::load_const& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::load_const& in) {
   const format::ConstantDecl& constant = contents_.constants[in.constant.value];
   // Kernels only read constants; the pages are mapped read-only.
   void* data = session_.devices().constant(in.constant.value);
