@@ -217,6 +217,62 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   return explanation;
 }
 
+namespace {
+
+// The placed graph as nodes. A loop's own values are those that it starts from.
+class NodeReader {
+ public:
+  explicit NodeReader(std::vector<CopyExplanation::Node>& nodes) : nodes_(nodes) {}
+
+  void read(mlir::func::FuncOp function) {
+    for (mlir::BlockArgument argument : function.getArguments()) {
+      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
+      add(argument, {name ? name.str() : "input" + std::to_string(argument.getArgNumber()), "input",
+                     place_of(argument.getType()), {}});
+    }
+    read_block(function.getBody().front());
+  }
+
+ private:
+  static std::string place_of(mlir::Type type) {
+    auto tensor = mlir::dyn_cast<TensorType>(type);
+    return tensor && tensor.getPlace() ? tensor.getPlace().getValue().str() : "";
+  }
+
+  void add(mlir::Value value, CopyExplanation::Node node) {
+    node_of_[value] = static_cast<int>(nodes_.size());
+    nodes_.push_back(std::move(node));
+  }
+
+  void read_block(mlir::Block& block) {
+    for (mlir::Operation& op : block.without_terminator()) {
+      if (mlir::isa<graph::ConstantOp>(op)) continue;
+      CopyExplanation::Node node{kernels::op_name(&op), op.getName().stripDialect().str(), "", {}};
+      for (mlir::Value operand : op.getOperands())
+        if (auto from = node_of_.find(operand); from != node_of_.end())
+          node.reads.push_back(from->second);
+      for (mlir::Value result : op.getResults()) {
+        node_of_[result] = static_cast<int>(nodes_.size());
+        node.place = place_of(result.getType());
+      }
+      nodes_.push_back(std::move(node));
+      if (mlir::isa<graph::GroupOp>(op)) continue;
+      for (mlir::Region& region : op.getRegions())
+        for (mlir::Block& inner : region) {
+          for (auto [argument, initial] : llvm::zip(inner.getArguments(), op.getOperands()))
+            if (auto from = node_of_.find(initial); from != node_of_.end())
+              node_of_[argument] = from->second;
+          read_block(inner);
+        }
+    }
+  }
+
+  std::vector<CopyExplanation::Node>& nodes_;
+  llvm::DenseMap<mlir::Value, int> node_of_;
+};
+
+}  // namespace
+
 Result<CopyExplanation> Compilation::explain_copies() {
   CopyExplanation explanation;
   SCOPEVM_RETURN_IF_ERROR(check_options());
@@ -236,6 +292,8 @@ Result<CopyExplanation> Compilation::explain_copies() {
     explanation.copies.push_back({copy.value, copy.bytes.str(), bytes, copy.times, copy.from,
                                   copy.to, copy.is_by_host, copy.made_because, copy.read_because});
   }
+  if (auto main = graphs_.front()->lookupSymbol<mlir::func::FuncOp>("main"))
+    NodeReader(explanation.nodes).read(main);
   explanation.is_proved = report.is_proved;
   explanation.notes = report.notes;
   explanation.warnings = output_.warnings;

@@ -41,6 +41,7 @@ class Collector {
     if (a.dim == b.dim || a.dim.is_constant(1) || b.dim.is_constant(1)) return;
     std::string message = a.what + " is {0}, " + b.what + " is {1}; they do not broadcast";
     add(Check::Kind::kBroadcastable, a, b, message);
+    if (a.dim.is_constant(0) || b.dim.is_constant(0)) return;  // beside 1, it stays 0
     // The result's type is the dim that is never the lesser: it does not tell of 0 beside 1.
     DimExpr greater = max(a.dim, b.dim);
     if (greater.is_constant()) return;

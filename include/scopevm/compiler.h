@@ -113,7 +113,15 @@ struct CopyExplanation {
     std::string made_because;  // the demand that puts the value where it is made
     std::string read_because;  // the one that puts its reader elsewhere
   };
+  // An input, or what one kernel or copy makes; in program order.
+  struct Node {
+    std::string name;
+    std::string op;          // "input", "group", "device_copy", ...
+    std::string place;       // of its results
+    std::vector<int> reads;  // indexes of nodes
+  };
   std::vector<Copy> copies;
+  std::vector<Node> nodes;         // of main, what regions hold included
   bool is_proved = true;           // no placement that keeps all demands costs less
   std::vector<std::string> notes;  // demands that were not met for all that they match, and why
   std::vector<std::string> warnings;

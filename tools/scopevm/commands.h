@@ -68,6 +68,7 @@ struct ExplainCommand {
   std::vector<std::string> places;
   bool shapes = false;
   bool copies = false;
+  std::string svg;  // a file; empty: none
   bool json = false;
 };
 int explain(const ExplainCommand& options);

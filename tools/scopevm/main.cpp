@@ -56,6 +56,8 @@ void add_explain(CLI::App& app, Action& action) {
                     "Each value's shape, where each symbol was born, each check of a call");
   command->add_flag("--copies", options->copies,
                     "Each copy between places: its bytes, its way, and what forces it");
+  command->add_option("--svg", options->svg,
+                      "With --copies: draw the graph, coloured by place, to a file");
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
   command->add_option("--machine", options->machine, kMachine);
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);

@@ -8,8 +8,10 @@
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/places.h"
+#include "tools/scopevm/commands/places_svg.h"
 #include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/file.h"
 
 namespace scopevm::tool {
 namespace {
@@ -142,9 +144,14 @@ void print_json(const CopyExplanation& explanation) {
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-Status print_copies(const CompileOptions& options, bool as_json) {
+Status print_copies(const CompileOptions& options, const std::string& svg, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
   SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation, compiler.explain_copies(options));
+  if (!svg.empty()) {
+    const std::string drawing = places_svg(explanation);
+    SCOPEVM_RETURN_IF_ERROR(write_file(
+        svg, {reinterpret_cast<const uint8_t*>(drawing.data()), drawing.size()}));
+  }
   as_json ? print_json(explanation) : print_text(explanation);
   return {};
 }
@@ -165,10 +172,11 @@ int explain(const ExplainCommand& command) {
     return report_usage(std::string(status.message()));
   if (const Status status = read_places(command.machine, command.places, options); !status.is_ok())
     return report(status);
+  if (!command.svg.empty() && !command.copies) return report_usage("--svg is for --copies");
   if (command.shapes == command.copies)
     return report_usage("explain what? There are --shapes and --copies");
   return report(command.shapes ? print_shapes(options, command.json)
-                               : print_copies(options, command.json));
+                               : print_copies(options, command.svg, command.json));
 }
 
 }  // namespace scopevm::tool
