@@ -30,10 +30,10 @@ class Applier {
         place_constant(static_cast<int>(f));
       else
         place_value(static_cast<int>(f));
+    mark_devices();  // it looks at all ops, so before any are erased
     erase_demands();
     for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
     module_.walk([&](graph::GroupOp group) { update_body(group); });
-    mark_devices();
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (function.isPublic()) report_boundary(function);
     return std::move(report_);
