@@ -134,7 +134,6 @@ class ConstraintReader {
     // sv.on_device that constrains its result speaks of who reads it.
     mlir::Value value = operand.get();
     while (auto wish = value.getDefiningOp<graph::OnDeviceOp>()) {
-      if (copies_.contains(wish)) break;
       if (wish.getConstrainResult()) {
         const std::string where = location_text(wish.getLoc());
         if (std::optional<Place> place = place_of(wish.getPlace(), where)) {
@@ -142,6 +141,7 @@ class ConstraintReader {
           if (place->pool != kAny) pool = place->pool;
         }
       }
+      if (copies_.contains(wish)) break;
       value = wish.getX();
     }
     auto flow = flow_of_.find(value);
@@ -198,11 +198,12 @@ class ConstraintReader {
   void add_parameters(mlir::func::FuncOp function) {
     Signature& signature = signatures_[function.getName()];
     if (function.isExternal()) return;
+    const std::string own_name(without_number(function.getName()));
     for (mlir::BlockArgument argument : function.getArguments()) {
       auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
       const int task = new_task(name ? "input \"" + name.str() + "\""
                                      : "parameter " + std::to_string(argument.getArgNumber()) +
-                                           " of @" + function.getName().str());
+                                           " of @" + own_name);
       // Callers' tensors lie in the host's memory, so that is where an input stays if it may.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
       make(argument, task, kOwn, argument.getLoc());
@@ -216,9 +217,8 @@ class ConstraintReader {
     }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
       auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
-      const int task =
-          new_task(name ? "result \"" + name.str() + "\""
-                        : "result " + std::to_string(i) + " of @" + function.getName().str());
+      const int task = new_task(name ? "result \"" + name.str() + "\""
+                                     : "result " + std::to_string(i) + " of @" + own_name);
       signature.results.push_back(task);
       signature.result_pools.push_back(kOwn);
       if (name && function.isPublic()) apply_rules(Rule::Kind::kOutput, name.getValue(), task, {});
