@@ -234,7 +234,7 @@ Result<CopyExplanation> Compilation::explain_copies() {
       return is_fixed ? std::optional(bound->second.min) : std::nullopt;
     });
     explanation.copies.push_back({copy.value, copy.bytes.str(), bytes, copy.times, copy.from,
-                                  copy.to, copy.is_by_host, copy.made_because, copy.read_because});
+                                  copy.to, copy.made_because, copy.read_because});
   }
   explanation.is_proved = report.is_proved;
   explanation.notes = report.notes;

@@ -72,7 +72,20 @@ class Applier {
         use.operand->set(value);
       else
         by_copy[pool].push_back(use);
-    for (auto& [pool, uses] : by_copy) insert_copy(f, route.home, pool, uses);
+    // What goes by way of the host shares the copy there with the host's own readers.
+    std::map<int, std::vector<Use>> from_host;
+    const int host = machine_.global_pool(machine_.host_device());
+    for (const auto& [pool, uses] : by_copy)
+      if (machine_.is_by_host(route.home, pool)) from_host[pool] = uses;
+    for (const auto& [pool, uses] : from_host) {
+      by_copy[host].insert(by_copy[host].end(), uses.begin(), uses.end());
+      by_copy.erase(pool);
+    }
+    for (const auto& [pool, uses] : by_copy) {
+      mlir::Value copy = insert_copy(f, value, pool, uses);
+      if (pool == host)
+        for (const auto& [next, readers] : from_host) insert_copy(f, copy, next, readers);
+    }
   }
 
   int pool_for(const Reader& reader, const Route& route) const {
@@ -84,19 +97,16 @@ class Applier {
                                  [&](int pool) { return machine_.reaches(device, pool); });
   }
 
-  void insert_copy(int f, int home, int pool, const std::vector<Use>& uses) {
-    mlir::Value value = graph_.values[f];
+  // A copy of the flow's value, made from `value`, for these uses.
+  mlir::Value insert_copy(int f, mlir::Value value, int pool, const std::vector<Use>& uses) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPoint(first_reader(value, uses));
-    const bool is_by_host = machine_.is_by_host(home, pool);
-    mlir::Value copy = value;
-    if (is_by_host)
-      copy = make_copy(builder, copy, text_of(machine_.global_pool(machine_.host_device())));
-    copy = make_copy(builder, copy, text_of(pool));
+    mlir::Value copy = make_copy(builder, value, text_of(pool));
     for (const Use& use : uses) use.operand->set(copy);
-    report_.copies.push_back({name_of(value), bytes_of(value), flow(f).times, place_of(value),
-                              place_of(copy), is_by_host, why(flow(f).maker),
+    report_.copies.push_back({name_of(graph_.values[f]), bytes_of(value), flow(f).times,
+                              place_of(value), place_of(copy), why(flow(f).maker),
                               why(flow(f).readers[uses.front().reader].task)});
+    return copy;
   }
 
   mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, const std::string& place) {
@@ -271,11 +281,11 @@ class Applier {
     for (mlir::BlockArgument argument : function.getArguments())
       if (is_elsewhere(argument.getType()))
         report_.copies.push_back({name_of(argument), bytes_of(argument), 1, host,
-                                  place_of(argument), false, callers, input_why(argument)});
+                                  place_of(argument), callers, input_why(argument)});
     for (mlir::OpOperand& operand : function.getBody().front().getTerminator()->getOpOperands())
       if (is_elsewhere(operand.get().getType()))
         report_.copies.push_back({name_of(operand.get()), bytes_of(operand.get()), 1,
-                                  place_of(operand.get()), host, false,
+                                  place_of(operand.get()), host,
                                   "results are on " + place_of(operand.get()), callers});
   }
 
