@@ -3,7 +3,7 @@
 #
 #   tests/placement/twice.sh FOLDER
 #
-# The options are those of a test's first RUN line with --sv-place; tests of errors have no result.
+# The passes are those of a test's first RUN line that ends with --sv-place.
 set -euo pipefail
 folder=$1
 scratch=$(mktemp -d)
@@ -11,14 +11,13 @@ trap 'rm -rf "$scratch"' EXIT
 
 cases=0
 for test in "$folder"/*/*.test; do
-  line=$(grep -m1 -E 'RUN: .*--sv-place="[^"]*" %s.mlir' "$test" || true)
-  [[ -n $line && $line != *"RUN: fails"* ]] || continue
-  options=$(sed -E 's/.*--sv-place="([^"]*)".*/\1/' <<<"$line")
-  options=--sv-place=${options//%S/$(dirname "$test")}
-  before=$(sed -nE 's/.*RUN: scopevm-opt (--sv-fuse )?--sv-place.*/\1/p' <<<"$line")
-  # shellcheck disable=SC2086 # no word at all where there is no such pass
-  scopevm-opt $before "$options" "$test.mlir" >"$scratch/once"
-  scopevm-opt "$options" "$scratch/once" >"$scratch/again"
+  line=$(grep -m1 -E '^RUN: scopevm-opt .*--sv-place="[^"]*" %s.mlir' "$test" || true)
+  [[ -n $line ]] || continue
+  line=${line//%S/$(dirname "$test")}
+  passes=$(sed -E 's/^RUN: scopevm-opt (.*) %s.mlir.*/\1/' <<<"$line")
+  last=--sv-place${passes##*--sv-place}
+  eval "scopevm-opt $passes '$test.mlir'" >"$scratch/once"
+  eval "scopevm-opt $last '$scratch/once'" >"$scratch/again"
   diff -u "$scratch/once" "$scratch/again" >&2 || { echo "$test: the second run differs" >&2; exit 1; }
   cases=$((cases + 1))
 done
