@@ -1,0 +1,24 @@
+!t = !sv.tensor<f32[n]>
+func.func @two_annotations(%x: !t) -> !t {
+  %0 = sv.neg %x : (!t) -> !t
+  %1 = sv.on_device %0 {place = "npu"} : (!t) -> !t
+  %2 = sv.on_device %0 {place = "cpu"} : (!t) -> !t
+  %3 = sv.add %1, %2 : (!t, !t) -> !t
+  return %3 : !t
+}
+// -----
+!t = !sv.tensor<f32[n]>
+func.func @readers(%x: !t, %y: !t) -> !t {
+  %1 = sv.on_device %x {place = "npu", constrain_body = false, constrain_result = true} : (!t) -> !t
+  %2 = sv.on_device %y {place = "cpu", constrain_body = false, constrain_result = true} : (!t) -> !t
+  %3 = sv.add %1, %2 : (!t, !t) -> !t
+  return %3 : !t
+}
+// -----
+!t = !sv.tensor<f32[n]>
+func.func @inner_reader(%x: !t) -> !t {
+  %0 = sv.neg %x : (!t) -> !t
+  %1 = sv.on_device %0 {place = "npu", constrain_result = true} : (!t) -> !t
+  %2 = sv.on_device %1 {place = "cpu"} : (!t) -> !t
+  return %2 : !t
+}
