@@ -40,6 +40,8 @@ class ConstraintReader {
     for (auto function : module_.getOps<mlir::func::FuncOp>()) add_parameters(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
+    for (const Ruled& ruled : ruled_) apply_rules(ruled);
+    place_results();
     SCOPEVM_RETURN_IF_ERROR(status_);
     return std::move(graph_);
   }
@@ -122,10 +124,13 @@ class ConstraintReader {
     if (flow.is_free) return;
     demand(flow.maker, {*place, by + " \"" + text.str() + "\"", where});
     if (place->pool == kAny) return;
+    const Demand scope{*place, by + " \"" + text.str() + "\"", where};
+    auto [first, is_first] = scopes_.try_emplace(value, scope);
     if (flow.pool >= 0 && flow.pool != place->pool)
       return fail(where, graph_.tasks[flow.maker].name + " is stored in scope " +
-                             machine_.pools[flow.pool].scope + ", and by " + by + " in " +
-                             machine_.pools[place->pool].scope);
+                             machine_.pools[place->pool].scope + " by " + scope.why + ", and in " +
+                             machine_.pools[flow.pool].scope + " by " +
+                             (is_first ? "its kernel" : this->text(first->second)));
     flow.pool = place->pool;
   }
 
@@ -166,25 +171,46 @@ class ConstraintReader {
     return {};
   }
 
-  // The last rule that matches holds; what the graph itself says holds before any.
-  void apply_rules(Rule::Kind kind, llvm::StringRef name, int task, mlir::ValueRange values) {
-    for (size_t i = rules_.size(); i-- > 0;) {
-      if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
-      graph_.matched[i] = true;
-      if (graph_.tasks[task].demand) continue;
-      demand(task, {rule_places_[i], "--place " + rules_[i].text, ""});
-      if (rule_places_[i].pool == kAny) continue;
-      for (mlir::Value value : values)
-        if (auto flow = flow_of_.find(value); flow != flow_of_.end())
-          graph_.problem.flows[flow->second].pool = rule_places_[i].pool;
-    }
+  // What rules may place, by its names of several kinds: those that come first hold before others.
+  struct Ruled {
+    int task;
+    std::vector<std::pair<Rule::Kind, std::string>> names;
+    std::vector<mlir::Value> values;
+  };
+
+  // Of one kind the last rule that matches holds. What the graph itself says holds before any, so
+  // all of it has been read.
+  void apply_rules(const Ruled& ruled) {
+    const std::optional<Demand> said = graph_.tasks[ruled.task].demand;
+    for (const auto& [kind, name] : ruled.names)
+      for (size_t i = rules_.size(); i-- > 0;) {
+        if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
+        graph_.matched[i] = true;
+        if (said && said->place.device != rule_places_[i].device)
+          graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
+                                 graph_.tasks[ruled.task].name + ", which is on " +
+                                 device_name(said->place.device) + ": " + text(*said));
+        if (graph_.tasks[ruled.task].demand) continue;
+        demand(ruled.task, {rule_places_[i], "--place " + rules_[i].text, ""});
+        if (rule_places_[i].pool != kAny) store_in(rule_places_[i].pool, ruled);
+      }
   }
 
-  void apply_rules(mlir::Operation* op, int task) {
-    const auto before = graph_.tasks[task].demand.has_value();
-    apply_rules(Rule::Kind::kName, graph::op_name(op), task, op->getResults());
-    if (!before)
-      apply_rules(Rule::Kind::kType, op->getName().stripDialect(), task, op->getResults());
+  void store_in(int pool, const Ruled& ruled) {
+    for (mlir::Value value : ruled.values)
+      if (auto flow = flow_of_.find(value); flow != flow_of_.end())
+        graph_.problem.flows[flow->second].pool = pool;
+    if (ruled.names.front().first != Rule::Kind::kOutput) return;
+    for (Flow& flow : graph_.problem.flows)
+      for (Reader& reader : flow.readers)
+        if (reader.task == ruled.task) reader.pool = pool;
+  }
+
+  // Where nothing is said of a result of the model.
+  void place_results() {
+    for (int task : model_results_)
+      if (!graph_.tasks[task].demand)
+        demand(task, {{machine_.default_device, kAny}, "the default device, for results", ""});
   }
 
   // --- Functions. ---
@@ -212,7 +238,7 @@ class ConstraintReader {
           place && flow_of_.contains(argument))
         place_value(argument, place.getValue(), "its type", argument.getLoc());
       if (name && function.isPublic())
-        apply_rules(Rule::Kind::kInput, name.getValue(), task, argument);
+        ruled_.push_back({task, {{Rule::Kind::kInput, name.str()}}, {argument}});
       signature.parameters.push_back(task);
     }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
@@ -221,12 +247,13 @@ class ConstraintReader {
                                      : "result " + std::to_string(i) + " of @" + own_name);
       signature.results.push_back(task);
       signature.result_pools.push_back(kOwn);
-      if (name && function.isPublic()) apply_rules(Rule::Kind::kOutput, name.getValue(), task, {});
+      if (name && function.isPublic())
+        ruled_.push_back({task, {{Rule::Kind::kOutput, name.str()}}, {}});
       place_result(function, i, signature);
     }
   }
 
-  // A result's place stands in the function's type, or else is the default device.
+  // A result's place stands in the function's type, if it is said at all.
   void place_result(mlir::func::FuncOp function, unsigned i, Signature& signature) {
     auto type = mlir::dyn_cast<TensorType>(function.getResultTypes()[i]);
     if (!type) return;
@@ -240,9 +267,7 @@ class ConstraintReader {
       return demand(signature.results[i],
                     {*place, "its type \"" + written.getValue().str() + "\"", where});
     }
-    if (function.isPublic() && !graph_.tasks[signature.results[i]].demand)
-      demand(signature.results[i],
-             {{machine_.default_device, kAny}, "the default device, for results", ""});
+    if (function.isPublic()) model_results_.push_back(signature.results[i]);
   }
 
   void read(mlir::func::FuncOp function) {
@@ -273,7 +298,10 @@ class ConstraintReader {
     if (mlir::isa<graph::ConstantOp>(op))
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
-    apply_rules(op, task);
+    ruled_.push_back({task,
+                      {{Rule::Kind::kName, graph::op_name(op)},
+                       {Rule::Kind::kType, op->getName().stripDialect().str()}},
+                      {op->result_begin(), op->result_end()}});
     for (mlir::OpOperand& operand : op->getOpOperands())
       read(operand, task,
            is_kept_by_vm(op) ? kOwn
@@ -459,9 +487,12 @@ class ConstraintReader {
   const std::vector<Rule>& rules_;
   std::vector<llvm::GlobPattern> patterns_;
   std::vector<Place> rule_places_;
+  std::vector<Ruled> ruled_;
+  std::vector<int> model_results_;  // tasks
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, int> flow_of_;
-  llvm::DenseSet<mlir::Operation*> copies_;  // sv.on_device that copy
+  llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
+  llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
   llvm::StringMap<Signature> signatures_;
   double times_ = 1;
   Status status_;
