@@ -273,6 +273,12 @@ class ConstraintReader {
   void read(mlir::func::FuncOp function) {
     const Signature& signature = signatures_.at(function.getName());
     mlir::Block& block = function.getBody().front();
+    // As often as its calls: callers are read first, since clones stand behind them.
+    auto calls = times_of_.find(function.getName());
+    times_ = calls == times_of_.end() ? 1 : calls->second;
+    for (mlir::Value argument : block.getArguments())
+      if (auto flow = flow_of_.find(argument); flow != flow_of_.end())
+        graph_.problem.flows[flow->second].times = times_;
     read_block(block);
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands())
       read(operand, signature.results[operand.getOperandNumber()],
@@ -462,6 +468,7 @@ class ConstraintReader {
 
   void read_call(graph::CallOp call) {
     const Signature& callee = signatures_.at(call.getCallee());
+    times_of_[call.getCallee()] += times_;
     for (mlir::OpOperand& operand : call->getOpOperands()) {
       const int task = callee.parameters[operand.getOperandNumber()];
       auto function = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
@@ -494,6 +501,7 @@ class ConstraintReader {
   llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
   llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
   llvm::StringMap<Signature> signatures_;
+  llvm::StringMap<double> times_of_;  // by function: calls of it in a call of the model
   double times_ = 1;
   Status status_;
 };
