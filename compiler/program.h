@@ -94,6 +94,15 @@ enum class StepKind : uint8_t {
   kListGet,     // results[0]: element `index` of operands[0]
   kListInsert,  // results[0]: operands[0] with operands[1] before `index`, or at the end
   kListErase,   // results[0]: operands[0] without element `index`
+  kText,        // results[0] from operands[0], by work on texts that the VM does itself
+};
+
+// What a kText step does.
+enum class TextWork : uint8_t {
+  kParse,   // texts to numbers
+  kFormat,  // numbers to texts
+  kLower,   // texts in lower case
+  kUpper,
 };
 
 // How a symbol that the inputs' dims do not give becomes known during a call.
@@ -134,6 +143,7 @@ struct Step {
   std::string name;  // "conv_3+relu": which ops of the model this is, for traces and messages
   int kernel = -1;   // Program::kernels; kLaunch only
   int callee = -1;   // Program::functions; kCall, kMakeClosure
+  TextWork text = TextWork::kParse;  // kText only
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
   std::vector<Temporary> temporaries;
@@ -206,6 +216,8 @@ struct Program {
   Machine machine;
   std::vector<Kernel> kernels;
   std::vector<Constant> constants;
+  // What elements of str constants are ids into. All differ; the first, if there is one, is empty.
+  std::vector<std::string> texts;
   std::vector<Function> functions;  // main first
 };
 

@@ -43,10 +43,15 @@ std::string origin_of(const Value& value) {
 
 const char* name_of(StepKind kind) {
   constexpr const char* kNames[] = {
-      "launch",       "copy",         "read",      "if",       "else",        "end_if",
-      "loop",         "end_loop",     "assert",    "move",     "swap",        "call",
-      "make_closure", "call_closure", "make_list", "list_get", "list_insert", "list_erase"};
+      "launch",    "copy",     "read",        "if",         "else", "end_if",       "loop",
+      "end_loop",  "assert",   "move",        "swap",       "call", "make_closure", "call_closure",
+      "make_list", "list_get", "list_insert", "list_erase", "text"};
   return kNames[static_cast<int>(kind)];
+}
+
+const char* name_of(TextWork work) {
+  constexpr const char* kNames[] = {"parse", "format", "lower", "upper"};
+  return kNames[static_cast<int>(work)];
 }
 
 // All kinds but launches.
@@ -54,6 +59,7 @@ std::string mark_text(const Program& program, const Function& function, const St
   std::string text = name_of(step.kind);
   if (step.callee >= 0) text += " " + program.functions[step.callee].name;
   text += " (" + join(step.operands) + ") -> (" + join(step.results) + ")";
+  if (step.kind == StepKind::kText) text += " " + std::string(name_of(step.text));
   if (step.kind == StepKind::kLoop) text += " trip_count " + step.trip_count.str();
   if (step.index) text += " index " + step.index->str();
   if (step.has_condition) text += " while v" + std::to_string(step.operands.front());

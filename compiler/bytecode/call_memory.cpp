@@ -221,6 +221,7 @@ bool is_made_by_data(const Function& function, const Step& step, ValueId result)
   if (value.storage != ValueStorage::kOwn) return false;
   if (value.is_list()) return false;  // one line for all
   return step.kind == StepKind::kLaunch || step.kind == StepKind::kCallClosure ||
+         step.kind == StepKind::kText ||
          (step.kind == StepKind::kCall && depends_on_data(function, value.bytes()));
 }
 

@@ -255,7 +255,8 @@ void CodeEmitter::make_part(ValueId id) {
 // --- Steps. -------------------------------------------------------------------------------------
 
 void CodeEmitter::emit_step(const Step& step, int64_t index) {
-  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCopy)
+  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCopy ||
+      step.kind == StepKind::kText)
     emit_kernel_step(step, index);
   else
     emit_control(step, index);
@@ -290,6 +291,8 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
   code_.sources.push_back({encoder_.size(), step.name});
   if (step.kind == StepKind::kCopy)
     emit_copy(step.results[0], step.operands[0]);
+  else if (step.kind == StepKind::kText)
+    emit_text(step.text, {registers_[step.results[0]]}, {register_of(step.operands[0])});
   else
     emit_launch(step, buffers);
   for (size_t t = 0; t < temporaries.size(); ++t) {
@@ -298,6 +301,16 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
       encoder_.emit(op::kill{.value = {temporaries[t]}});
     free_.push_back(temporaries[t]);
   }
+}
+
+void CodeEmitter::emit_text(TextWork work, RegisterIndex to, RegisterIndex from) {
+  const Int upper = Int::immediate(work == TextWork::kUpper ? 1 : 0);
+  if (work == TextWork::kParse)
+    encoder_.emit(op::parse_text{.to = to, .from = from});
+  else if (work == TextWork::kFormat)
+    encoder_.emit(op::format_text{.to = to, .from = from});
+  else
+    encoder_.emit(op::change_case{.to = to, .from = from, .upper = upper});
 }
 
 void CodeEmitter::emit_copy(ValueId to, ValueId from) {

@@ -63,6 +63,7 @@ class CodeEmitter {
   void emit_kernel_step(const Step& step, int64_t index);
   void emit_copy(ValueId to, ValueId from);
   void emit_launch(const Step& step, const std::vector<isa::RegisterIndex>& buffers);
+  void emit_text(TextWork work, isa::RegisterIndex to, isa::RegisterIndex from);
   void emit_return();
 
   // --- Calls: calls.cpp. ---

@@ -109,6 +109,18 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
   decl.memory.push_back({lists, "lists", false, none, none, "their lengths and elements", true});
 }
 
+// Texts are ids in the plan; what they are themselves comes with the data. A function may get to
+// them through those that it calls.
+void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDecl& decl) {
+  const auto is_text = [](const Value& value) { return value.dtype == DType::kStr; };
+  const auto has_texts = [&](const Function& f) { return std::ranges::any_of(f.values, is_text); };
+  if (std::ranges::none_of(program.functions, has_texts)) return;
+  const uint32_t none = shapes.slot_of(shapes.value(0));
+  const auto pool =
+      static_cast<uint32_t>(program.machine.global_pool(program.machine.host_device()));
+  decl.memory.push_back({pool, "texts", false, none, none, "the texts of the call", true});
+}
+
 void add_memory_of_calls(const Machine& machine, const CallMemory& calls, ShapeProgram& shapes,
                          format::FunctionDecl& decl) {
   auto add = [&](int pool, const char* what, const CallBytes& bytes) {
@@ -155,10 +167,12 @@ void add_memory(const Machine& machine, const Function& function, PlannedFunctio
   }
 }
 
-Result<format::FunctionDecl> function_decl(const Machine& machine, const Function& function,
+Result<format::FunctionDecl> function_decl(const Program& program, size_t index,
                                            PlannedFunction& planned, const CallMemory& calls,
                                            uint32_t shape_functions,
                                            std::vector<std::string>& messages) {
+  const Machine& machine = program.machine;
+  const Function& function = program.functions[index];
   format::FunctionDecl decl;
   decl.name = function.name;
   for (ValueId input : function.inputs)
@@ -173,6 +187,7 @@ Result<format::FunctionDecl> function_decl(const Machine& machine, const Functio
   SCOPEVM_ASSIGN_OR_RETURN(Code code,
                            emit_code(machine, function, planned, shape_functions, messages));
   add_memory(machine, function, planned, calls, code, decl);
+  add_texts(program, planned.shapes, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);
@@ -217,6 +232,7 @@ Result<format::ModuleContents> emit_module(const Program& program,
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
                               static_cast<uint32_t>(kernel.param_count),
                               static_cast<uint32_t>(kernel.device)});
+  module.texts = program.texts;
   for (const Constant& constant : program.constants)
     module.constants.push_back(
         {constant.name,
@@ -229,7 +245,7 @@ Result<format::ModuleContents> emit_module(const Program& program,
     const Function& function = program.functions[i];
     SCOPEVM_ASSIGN_OR_RETURN(
         format::FunctionDecl decl,
-        function_decl(machine, function, planned[i], calls[i],
+        function_decl(program, i, planned[i], calls[i],
                       static_cast<uint32_t>(module.shape_functions.size()), module.messages));
     module.functions.push_back(std::move(decl));
     for (int stage = 0; stage < planned[i].shapes.stage_count(); ++stage)

@@ -61,6 +61,7 @@ class Compilation {
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
                  const std::map<std::string, int64_t>& symbols);
   Status make_images();
+  Status make_opencl_image();
 
   const CompileOptions& options_;
   CompileOutput output_;
@@ -76,6 +77,7 @@ class Compilation {
   std::vector<kernels::GraphFunction> functions_;          // of these graphs
   std::vector<kernels::Target> targets_;
   std::vector<std::unique_ptr<kernels::KernelModule>> kernels_;  // by target
+  std::unique_ptr<kernels::KernelModule> opencl_kernels_;  // for whatever OpenCL device there is
   Program program_;
   std::vector<bytecode::PlannedFunction> planned_;
   format::ModuleContents module_;

@@ -7,9 +7,12 @@ namespace scopevm::frontend {
 
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name) {
+  const llvm::SmallVector<llvm::StringRef> texts(tensor.texts.begin(), tensor.texts.end());
   mlir::ElementsAttr elements =
-      graph::elements_attribute(builder.getContext(), tensor.dtype, tensor.dims,
-                                llvm::ArrayRef(tensor.data, tensor.size), tensor.owner, name);
+      tensor.dtype == DType::kStr
+          ? graph::texts_attribute(builder.getContext(), tensor.dims, texts)
+          : graph::elements_attribute(builder.getContext(), tensor.dtype, tensor.dims,
+                                      llvm::ArrayRef(tensor.data, tensor.size), tensor.owner, name);
   llvm::SmallVector<DimExpr> shape(tensor.dims.begin(), tensor.dims.end());
   auto result = graph::TensorType::get(builder.getContext(), tensor.dtype, shape);
   return builder.create<graph::ConstantOp>(location, result, elements);
@@ -18,6 +21,9 @@ mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
 mlir::Value make_scalar(mlir::OpBuilder& builder, mlir::Location location, double value,
                         DType dtype) {
   auto type = graph::TensorType::get(builder.getContext(), dtype, llvm::ArrayRef<DimExpr>());
+  if (dtype == DType::kStr)
+    return builder.create<graph::ConstantOp>(
+        location, type, graph::texts_attribute(builder.getContext(), {}, llvm::StringRef()));
   graph::ConstantArray array(type);
   if (array.is_float())
     array.set(0, value);

@@ -12,7 +12,7 @@ namespace scopevm::frontend {
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name);
 
-// A rank-0 constant; integers truncate.
+// A rank-0 constant; integers truncate, and of str it is the empty text.
 mlir::Value make_scalar(mlir::OpBuilder& builder, mlir::Location location, double value,
                         DType dtype);
 

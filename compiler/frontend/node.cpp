@@ -90,6 +90,12 @@ llvm::SmallVector<float> Node::numbers(llvm::StringRef name) {
   return llvm::SmallVector<float>(found->floats().begin(), found->floats().end());
 }
 
+std::vector<std::string> Node::texts(llvm::StringRef name) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::STRINGS);
+  if (!found) return {};
+  return {found->strings().begin(), found->strings().end()};
+}
+
 // --- Types. -------------------------------------------------------------------------------------
 
 TensorType Node::type(Value value) const {
@@ -157,7 +163,8 @@ llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::Strin
     return dims;
   }
   std::optional<int64_t> count = element_count(shape(value)).as_constant();
-  if (rank(value) > 1 || !count || *count > kMostElements || dtype(value) >= DType::kF16) {
+  if (rank(value) > 1 || !count || *count > kMostElements || is_float(dtype(value)) ||
+      dtype(value) == DType::kStr) {
     unsupported(what + " depends on data: " + input_name(value) + " is " +
                 llvm::Twine(name(dtype(value)).data()) + " of rank " + llvm::Twine(rank(value)) +
                 ", no short list of integers");
@@ -328,7 +335,7 @@ Value Node::constant(const onnx::TensorProto& tensor) {
 Value Node::constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes) {
   if (has_failed()) return {};
   auto owner = std::make_shared<std::vector<char>>(bytes);
-  TensorBytes tensor{dtype, {shape.begin(), shape.end()}, owner->data(), owner->size(), owner};
+  TensorBytes tensor{dtype, {shape.begin(), shape.end()}, owner->data(), owner->size(), owner, {}};
   return make_constant(importer_.builder(), importer_.location(), tensor, "");
 }
 
@@ -342,6 +349,12 @@ Value Node::constant(llvm::ArrayRef<float> values) {
   const char* bytes = reinterpret_cast<const char*>(values.data());
   return constant({static_cast<int64_t>(values.size())}, DType::kF32,
                   std::vector<char>(bytes, bytes + values.size() * 4));
+}
+
+Value Node::constant(const std::vector<std::string>& texts) {
+  if (has_failed()) return {};
+  TensorBytes tensor{DType::kStr, {static_cast<int64_t>(texts.size())}, nullptr, 0, nullptr, texts};
+  return make_constant(importer_.builder(), importer_.location(), tensor, "");
 }
 
 Value Node::dims_value(const Dims& dims, bool is_scalar) {
@@ -365,7 +378,10 @@ Value Node::transpose(Value x, const Ints& permutation) {
 Value Node::cast(Value x, DType to) {
   if (!x || dtype(x) == to) return x;
   std::string_view target = name(to);
-  return emit<graph::CastOp>({x}, {attr("to", llvm::StringRef(target.data(), target.size()))});
+  auto attribute = attr("to", llvm::StringRef(target.data(), target.size()));
+  if (to == DType::kStr) return emit<graph::FormatTextOp>({x});
+  if (dtype(x) == DType::kStr) return emit<graph::ParseTextOp>({x}, {attribute});
+  return emit<graph::CastOp>({x}, {attribute});
 }
 
 Value Node::unsqueeze(Value x, Ints axes) {

@@ -63,6 +63,7 @@ class Node {
   std::string text(llvm::StringRef name, llvm::StringRef otherwise);
   Ints integers(llvm::StringRef name, Ints otherwise = {});
   llvm::SmallVector<float> numbers(llvm::StringRef name);
+  std::vector<std::string> texts(llvm::StringRef name);
   const onnx::AttributeProto* attribute(llvm::StringRef name,
                                         onnx::AttributeProto::AttributeType type);
 
@@ -126,6 +127,7 @@ class Node {
   Value constant(const Ints& values);            // i64, rank 1
   Value constant(llvm::ArrayRef<float> values);  // f32, rank 1
   Value constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes);
+  Value constant(const std::vector<std::string>& texts);  // str, rank 1
   // i64 dims as a value: a constant, or sv.dims_tensor.
   Value dims_value(const Dims& dims, bool is_scalar = false);
 

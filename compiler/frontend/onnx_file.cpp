@@ -115,6 +115,8 @@ Result<TensorBytes> typed_bytes(const TensorProto& tensor, TensorBytes bytes) {
       return copy_field<float>(std::move(bytes), tensor.float_data());
     case DType::kF64:
       return copy_field<double>(std::move(bytes), tensor.double_data());
+    case DType::kStr:
+      break;  // has texts, no bytes
   }
   return invalid("its element type is not known");
 }
@@ -149,6 +151,8 @@ std::optional<DType> dtype_of_onnx(int data_type) {
       return DType::kU64;
     case TensorProto::BFLOAT16:
       return DType::kBF16;
+    case TensorProto::STRING:
+      return DType::kStr;
     default:
       return std::nullopt;
   }
@@ -183,11 +187,18 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
         "tensor \"" + tensor.name() + "\": element type " +
             TensorProto::DataType_Name(static_cast<TensorProto::DataType>(tensor.data_type())) +
             " is not supported");
-  TensorBytes bytes{*dtype, {tensor.dims().begin(), tensor.dims().end()}, nullptr, 0, file};
+  TensorBytes bytes{*dtype, {tensor.dims().begin(), tensor.dims().end()}, nullptr, 0, file, {}};
   int64_t count = 1;
   for (int64_t dim : bytes.dims)
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > (int64_t{1} << 40))
       return invalid("tensor \"" + tensor.name() + "\": its dims are not valid");
+  if (dtype == DType::kStr) {
+    if (tensor.string_data_size() != count)
+      return invalid("tensor \"" + tensor.name() + "\": " +
+                     std::to_string(tensor.string_data_size()) + " texts do not fill its dims");
+    bytes.texts = {tensor.string_data().begin(), tensor.string_data().end()};
+    return bytes;
+  }
   bytes.size = static_cast<size_t>(count * byte_size(*dtype));
   auto located = [&](Result<TensorBytes> result) -> Result<TensorBytes> {
     if (result.is_ok()) return result;

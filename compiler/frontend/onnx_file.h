@@ -21,13 +21,14 @@ struct OnnxFile {
 
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);
 
-// A tensor's elements: row-major bytes, bool as one byte each. `owner` keeps them alive.
+// A tensor's elements: row-major bytes, bool as one byte each, kept alive by `owner`; or texts.
 struct TensorBytes {
   DType dtype;
   std::vector<int64_t> dims;
   const char* data;
   size_t size;
   std::shared_ptr<const void> owner;
+  std::vector<std::string> texts;  // of str, instead of bytes
 };
 
 // The bytes of a tensor of `file`: shared with it where the layout allows. External data is mapped
@@ -35,7 +36,7 @@ struct TensorBytes {
 Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
                                  const std::shared_ptr<OnnxFile>& file);
 
-// The element type of an ONNX code, or empty (strings, complex numbers).
+// The element type of an ONNX code, or empty (complex numbers).
 std::optional<DType> dtype_of_onnx(int data_type);
 
 }  // namespace scopevm::frontend

@@ -152,6 +152,8 @@ mlir::Type element_type(mlir::MLIRContext* context, DType dtype) {
       return builder.getF32Type();
     case DType::kF64:
       return builder.getF64Type();
+    case DType::kStr:
+      return TextType::get(context);
     default: {
       unsigned width = static_cast<unsigned>(8 * byte_size(dtype));
       bool is_unsigned = dtype >= DType::kU8 && dtype <= DType::kU64;
@@ -176,6 +178,12 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
   llvm::SmallVector<bool> values;
   for (char byte : bytes) values.push_back(byte != 0);
   return mlir::DenseElementsAttr::get(type, values);
+}
+
+mlir::ElementsAttr texts_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
+                                   llvm::ArrayRef<llvm::StringRef> texts) {
+  auto type = mlir::RankedTensorType::get(dims, TextType::get(context));
+  return mlir::cast<mlir::ElementsAttr>(mlir::DenseElementsAttr::get(type, texts));
 }
 
 }  // namespace scopevm::graph

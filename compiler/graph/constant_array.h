@@ -10,7 +10,7 @@ namespace scopevm::graph {
 
 class ConstantArray {
  public:
-  // Zeros. REQUIRES: the type is static.
+  // Zeros. REQUIRES: the type is static, and not of texts.
   explicit ConstantArray(TensorType type);
   // The value of an sv.constant.
   explicit ConstantArray(ConstantOp op);
@@ -18,7 +18,7 @@ class ConstantArray {
   DType dtype() const { return dtype_; }
   llvm::ArrayRef<int64_t> dims() const { return dims_; }
   int64_t count() const { return count_; }
-  bool is_float() const { return dtype_ >= DType::kF16; }
+  bool is_float() const { return scopevm::is_float(dtype_); }
 
   double real(int64_t i) const;
   int64_t integer(int64_t i) const;
@@ -46,5 +46,9 @@ mlir::Type element_type(mlir::MLIRContext* context, DType dtype);
 mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
                                       llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes,
                                       std::shared_ptr<const void> owner, llvm::StringRef name);
+
+// Texts as an attribute. REQUIRES: as many as the dims say.
+mlir::ElementsAttr texts_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
+                                   llvm::ArrayRef<llvm::StringRef> texts);
 
 }  // namespace scopevm::graph

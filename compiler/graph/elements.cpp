@@ -55,7 +55,7 @@ Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
 }
 
 bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar) {
-  if (elements.getNumElements() == 0) return false;
+  if (elements.getNumElements() == 0 || dtype == DType::kStr) return false;
   Constant constant = constant_of_elements(elements, dtype);
   int64_t size = byte_size(dtype);
   for (int64_t at = size; at < constant.bytes; at += size)

@@ -51,6 +51,9 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   }];
 }
 
+// The element type of constants that hold texts: dense<["a", "b"]> : tensor<2x!sv.str>.
+def Graph_Text : Graph_Type<"Text", "str">;
+
 // A function whose first parameters are bound. Names in the signature are its own, as a function's.
 //   !sv.closure<(!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>>
 def Graph_Closure : Graph_Type<"Closure", "closure"> {

@@ -105,7 +105,7 @@ llvm::LogicalResult check_symbols(mlir::Operation* op, mlir::ArrayAttr symbols) 
 
 llvm::LogicalResult ReadDimsOp::verify() {
   TensorType type = tensor(getX().getType());
-  if (type.getDtype() >= DType::kF16 || type.getRank() > 1 ||
+  if (is_float(type.getDtype()) || type.getDtype() == DType::kStr || type.getRank() > 1 ||
       !type.getElementCount().is_constant(static_cast<int64_t>(getSymbols().size())))
     return emitOpError() << "reads " << getSymbols().size() << " integers of " << type;
   return check_symbols(*this, getSymbols());

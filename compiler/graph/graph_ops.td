@@ -32,6 +32,7 @@ class Graph_Op<string mnemonic, string summary_, string rule, list<Trait> traits
         ::llvm::SmallVectorImpl<::mlir::Type> &types) {
       $cppClass::Adaptor op(operands, attributes, properties, regions);
       ::scopevm::graph::TypeRule rule{context, location, "}] # mnemonic # [{", types};
+      if (failed(rule.check_texts(operands))) return ::mlir::failure();
       return ::scopevm::graph::}] # rule # [{;
     }
     bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
@@ -287,7 +288,7 @@ def TopKOp : Graph_Op<"top_k", "the k greatest or least along axis, sorted, and 
 def IotaOp : Graph_Op<"iota", "start + step * i for i in [0, size)", "inferIota(rule, op)"> {
   let arguments = (ins Graph_Dims:$size, TypedAttrInterface:$start, TypedAttrInterface:$step, StrAttr:$dtype);
 }
-// x: [n, c] of integers. pool, rank 1: n-grams one after the other, those of length i + 1 from element
+// x: [n, c] of integers or texts. pool, rank 1: n-grams one after the other, those of length i + 1 from element
 // starts[i] on; n-gram k of the pool adds weights[k] (without weights: 1) to column columns[k] each
 // time that a row has it, or `once` when the row has it at all. Only lengths min_length..max_length
 // count. The elements of an n-gram lie apart by one distance, at most skips + 1.
@@ -297,6 +298,20 @@ def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: how often each ro
                        DenseI64ArrayAttr:$columns, DenseF32ArrayAttr:$weights, I64Attr:$min_length,
                        I64Attr:$max_length, DefaultValuedAttr<I64Attr, "0">:$skips,
                        DefaultValuedAttr<BoolAttr, "false">:$once);
+}
+
+// --- Texts. Run by the VM itself; other ops that take str only move it. --------------------------
+def ParseTextOp : Graph_Op<"parse_text", "the numbers that texts spell, in element type `to`",
+                           "inferParseText(rule, op.getX(), op.getTo())"> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
+}
+def FormatTextOp : Graph_Op<"format_text", "numbers as texts, with the fewest digits that tell them apart",
+                            "inferFormatText(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x);
+}
+def ChangeCaseOp : Graph_Op<"change_case", "texts in lower case, or upper",
+                            "inferChangeCase(rule, op.getX())"> {
+  let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "false">:$upper);
 }
 
 // --- Sizes that depend on data. -----------------------------------------------------------------

@@ -29,4 +29,11 @@ int ConstantTable::add(Constant constant) {
   return index;
 }
 
+int32_t ConstantTable::id_of_text(llvm::StringRef text) {
+  if (texts_.empty() && !text.empty()) (void)id_of_text("");
+  auto [entry, is_new] = ids_.try_emplace(text, static_cast<int32_t>(texts_.size()));
+  if (is_new) texts_.push_back(text.str());
+  return entry->second;
+}
+
 }  // namespace scopevm::kernels

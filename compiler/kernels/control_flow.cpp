@@ -41,7 +41,7 @@ int FunctionLowering::new_stage(std::vector<Birth> births) {
 int FunctionLowering::push(Step step) {
   if (step.name.empty()) step.name = op_name(current_);
   if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCall ||
-      step.kind == StepKind::kCallClosure || step.index)
+      step.kind == StepKind::kCallClosure || step.kind == StepKind::kText || step.index)
     check_born(step);
   function_.steps.push_back(std::move(step));
   return static_cast<int>(function_.steps.size()) - 1;

@@ -13,6 +13,18 @@ using graph::TensorType;
 // Requests are expected near this size where nothing is known; plans are made for it.
 constexpr int64_t kRepresentativeDim = 64;
 
+Constant text_constant(mlir::ElementsAttr texts, LoweringContext& context) {
+  auto ids = std::make_shared<std::vector<int32_t>>();
+  for (llvm::StringRef text : texts.getValues<llvm::StringRef>())
+    ids->push_back(context.id_of_text(text));
+  Constant constant{.dtype = DType::kStr,
+                    .dims = texts.getShapedType().getShape().vec(),
+                    .data = reinterpret_cast<const uint8_t*>(ids->data()),
+                    .bytes = static_cast<int64_t>(ids->size() * sizeof(int32_t))};
+  constant.owner = std::move(ids);
+  return constant;
+}
+
 }  // namespace
 
 Status FunctionLowering::run(mlir::func::FuncOp function,
@@ -76,6 +88,8 @@ ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Co
   if (is_new) entry->second = add_constant(make(), device_);
   return entry->second;
 }
+
+int32_t FunctionLowering::id_of_text(llvm::StringRef text) { return constants_.id_of_text(text); }
 
 // The device's workers stand for the session's threads, which its kernels never see.
 void FunctionLowering::launch(Step step) {
@@ -205,7 +219,11 @@ ValueId FunctionLowering::add_constant(Constant constant, int device) {
 
 Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Value value) {
   auto type = mlir::cast<TensorType>(value.getType());
-  Constant constant = graph::constant_of_elements(elements, type.getDtype());
+  Constant constant;
+  if (type.getDtype() == DType::kStr)
+    constant = text_constant(elements, *this);
+  else
+    constant = graph::constant_of_elements(elements, type.getDtype());
   constant.name = op_name(value.getDefiningOp());
   return constant;
 }
@@ -262,6 +280,10 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
     push(std::move(step));
     return mlir::success();
   }
+  if (mlir::isa<graph::ParseTextOp>(op)) return lower_text(op, TextWork::kParse), mlir::success();
+  if (mlir::isa<graph::FormatTextOp>(op)) return lower_text(op, TextWork::kFormat), mlir::success();
+  if (auto change = mlir::dyn_cast<graph::ChangeCaseOp>(op))
+    return lower_text(op, change.getUpper() ? TextWork::kUpper : TextWork::kLower), mlir::success();
   if (auto read = mlir::dyn_cast<graph::ReadDimsOp>(op)) return lower_read(read), mlir::success();
   if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) return lower_copy(copy), mlir::success();
   if (lower_call(op)) return mlir::success();
@@ -282,6 +304,13 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
                 graph::SoftmaxOp, graph::LogSoftmaxOp, graph::CumSumOp, graph::LayerNormOp>(op))
     return lower_map_reduce(op, *this);
   return lower_movement(op, *this);
+}
+
+void FunctionLowering::lower_text(mlir::Operation* op, TextWork work) {
+  Step step{.kind = StepKind::kText, .text = work};
+  step.operands = {value_of(op->getOperand(0))};
+  step.results = {value_of(op->getResult(0))};
+  push(std::move(step));
 }
 
 llvm::LogicalResult FunctionLowering::lower_reshape(graph::ReshapeOp op) {

@@ -56,6 +56,7 @@ class FunctionLowering : public LoweringContext {
   mlir::ElementsAttr constant_of(mlir::Value value) override;
   ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) override;
   ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) override;
+  int32_t id_of_text(llvm::StringRef text) override;
   void launch(Step step) override;
 
  private:
@@ -70,6 +71,7 @@ class FunctionLowering : public LoweringContext {
   ValueId add_value(const std::string& name, mlir::Type type);
   ValueId add_constant(Constant constant, int device);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
+  void lower_text(mlir::Operation* op, TextWork work);
   void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
 

@@ -23,7 +23,7 @@ void add_callees(mlir::func::FuncOp caller, Callees& callees) {
 class Lowering {
  public:
   Lowering(const Machine& machine, llvm::ArrayRef<KernelModule*> kernels)
-      : kernels_(kernels), constants_(program_.constants) {
+      : kernels_(kernels), constants_(program_) {
     program_.machine = machine;
   }
 

@@ -47,13 +47,7 @@ class Applier {
     value.setType(type.withPlace(mlir::StringAttr::get(value.getContext(), place)));
   }
 
-  // The place of a pool as seen from its maker: a device alone, where no scope was asked for.
-  std::string text_of(int pool, int maker, bool is_asked_for) const {
-    if (!is_asked_for && pool == machine_.global_pool(maker))
-      return place_text(maker, kAny, machine_);
-    return place_text(machine_.pools[pool].device, pool, machine_);
-  }
-
+  // The device alone, where no scope of it is meant.
   std::string text_of(int pool) const {
     const int owner = machine_.pools[pool].device;
     return place_text(owner, pool == machine_.global_pool(owner) ? kAny : pool, machine_);
@@ -63,9 +57,8 @@ class Applier {
 
   void place_value(int f) {
     const Route route = route_of(graph_.problem, flow(f), devices_);
-    const int maker = devices_[flow(f).maker];
     mlir::Value value = graph_.values[f];
-    set_place(value, text_of(route.home, maker, flow(f).pool >= 0));
+    set_place(value, text_of(route.home));
     std::map<int, std::vector<Use>> by_copy;
     for (const Use& use : graph_.uses[f])
       if (int pool = pool_for(flow(f).readers[use.reader], route); pool == route.home)

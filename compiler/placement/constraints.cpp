@@ -43,6 +43,7 @@ class ConstraintReader {
     for (const Ruled& ruled : ruled_) apply_rules(ruled);
     place_results();
     SCOPEVM_RETURN_IF_ERROR(status_);
+    for (const View& view : views_) keep_in_place(view);
     return std::move(graph_);
   }
 
@@ -66,6 +67,9 @@ class ConstraintReader {
                                     device_name(record.demand->place.device) + " by " +
                                     text(*record.demand));
     if (record.demand) return;
+    if (!may_be(task, wanted.place.device))
+      return fail(wanted.where, record.name + " cannot be on " + device_name(wanted.place.device) +
+                                    ", where " + wanted.why + " places it: " + kNoTexts);
     graph_.problem.tasks[task].devices = {wanted.place.device};
     record.demand = std::move(wanted);
   }
@@ -118,6 +122,7 @@ class ConstraintReader {
     if (auto maker = value.getDefiningOp(); maker && maker->hasAttr(kDeviceAttribute)) {
       auto device =
           machine_.find_device(maker->getAttrOfType<mlir::StringAttr>(kDeviceAttribute).getValue());
+      if (device && place->pool == kAny) place->pool = machine_.global_pool(place->device);
       if (device) place->device = *device;
     }
     Flow& flow = graph_.problem.flows[flow_of_.at(value)];
@@ -191,6 +196,11 @@ class ConstraintReader {
                                  graph_.tasks[ruled.task].name + ", which is on " +
                                  device_name(said->place.device) + ": " + text(*said));
         if (graph_.tasks[ruled.task].demand) continue;
+        if (!may_be(ruled.task, rule_places_[i].device)) {
+          graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
+                                 graph_.tasks[ruled.task].name + ": " + kNoTexts);
+          continue;
+        }
         demand(ruled.task, {rule_places_[i], "--place " + rules_[i].text, ""});
         if (rule_places_[i].pool != kAny) store_in(rule_places_[i].pool, ruled);
       }
@@ -224,31 +234,30 @@ class ConstraintReader {
   void add_parameters(mlir::func::FuncOp function) {
     Signature& signature = signatures_[function.getName()];
     if (function.isExternal()) return;
-    const std::string own_name(without_number(function.getName()));
+    const std::string of =
+        function.isPublic() ? "" : " of @" + std::string(without_number(function.getName()));
     for (mlir::BlockArgument argument : function.getArguments()) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
-      const int task = new_task(name ? "input \"" + name.str() + "\""
-                                     : "parameter " + std::to_string(argument.getArgNumber()) +
-                                           " of @" + own_name);
+      const unsigned i = argument.getArgNumber();
+      auto named = function.getArgAttrOfType<mlir::StringAttr>(i, "sv.name");
+      const std::string name = named ? named.str() : "input" + std::to_string(i);
+      const int task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors lie in the host's memory, so that is where an input stays if it may.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
+      if (is_text(argument.getType())) leave_out_devices(task);
       make(argument, task, kOwn, argument.getLoc());
-      if (auto place =
-              function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), kPlaceAttribute);
+      if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
         place_value(argument, place.getValue(), "its type", argument.getLoc());
-      if (name && function.isPublic())
-        ruled_.push_back({task, {{Rule::Kind::kInput, name.str()}}, {argument}});
+      if (function.isPublic()) ruled_.push_back({task, {{Rule::Kind::kInput, name}}, {argument}});
       signature.parameters.push_back(task);
     }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
-      auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
-      const int task = new_task(name ? "result \"" + name.str() + "\""
-                                     : "result " + std::to_string(i) + " of @" + own_name);
+      auto named = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
+      const std::string name = named ? named.str() : "output" + std::to_string(i);
+      const int task = new_task("result \"" + name + "\"" + of);
       signature.results.push_back(task);
       signature.result_pools.push_back(kOwn);
-      if (name && function.isPublic())
-        ruled_.push_back({task, {{Rule::Kind::kOutput, name.str()}}, {}});
+      if (function.isPublic()) ruled_.push_back({task, {{Rule::Kind::kOutput, name}}, {}});
       place_result(function, i, signature);
     }
   }
@@ -303,21 +312,69 @@ class ConstraintReader {
       make(result, task, scope_of(op, kResultScopes, result.getResultNumber(), task), op->getLoc());
     if (mlir::isa<graph::ConstantOp>(op))
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
+    if (has_texts(op)) leave_out_devices(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
     ruled_.push_back({task,
                       {{Rule::Kind::kName, graph::op_name(op)},
                        {Rule::Kind::kType, op->getName().stripDialect().str()}},
                       {op->result_begin(), op->result_end()}});
+    if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op))
+      views_.push_back({flow_of_.at(op->getResult(0)), op->getOpOperand(0).get(), task});
     for (mlir::OpOperand& operand : op->getOpOperands())
       read(operand, task,
            is_kept_by_vm(op) ? kOwn
                              : scope_of(op, kOperandScopes, operand.getOperandNumber(), task));
   }
 
+  // What an op gives may be the bytes that it reads: both lie in one pool, that of the result if
+  // one is asked for, else that of what it reads.
+  struct View {
+    int flow = 0;
+    mlir::Value of;
+    int task = 0;
+  };
+  void keep_in_place(const View& view) {
+    auto of = flow_of_.find(annotated(view.of));
+    if (of == flow_of_.end()) return;
+    Flow& source = graph_.problem.flows[of->second];
+    Flow& result = graph_.problem.flows[view.flow];
+    if (source.is_free) return;
+    if (result.pool < 0)
+      result.pool =
+          source.pool >= 0 && source_device(source) == source_device(result) ? source.pool : kOwn;
+    for (Reader& reader : source.readers)
+      if (reader.task == view.task) reader.pool = result.pool;
+  }
+  // The device of a flow's maker where a demand gives it.
+  int source_device(const Flow& flow) const {
+    const std::optional<Demand>& demand = graph_.tasks[flow.maker].demand;
+    return demand ? demand->place.device : kAny;
+  }
+
+  // Texts are numbers into a table of the call, which only the host's kernels and the VM may read.
+  static constexpr char kNoTexts[] = "texts are the host's";
+  static bool is_text(mlir::Type type) {
+    auto tensor = mlir::dyn_cast<TensorType>(type);
+    return tensor && tensor.getDtype() == DType::kStr;
+  }
+  static bool has_texts(mlir::Operation* op) {
+    return llvm::any_of(op->getOperandTypes(), is_text) ||
+           llvm::any_of(op->getResultTypes(), is_text);
+  }
+  void leave_out_devices(int task) {
+    std::erase_if(graph_.problem.tasks[task].devices,
+                  [&](int device) { return !machine_.devices[device].is_cpu(); });
+  }
+  bool may_be(int task, int device) const {
+    return llvm::is_contained(graph_.problem.tasks[task].devices, device);
+  }
+
   // What the VM itself reads, or keeps in its own structures.
   static std::optional<std::string> host_only(mlir::Operation* op) {
     if (mlir::isa<graph::ReadDimsOp>(op)) return "sizes are read on the host";
     if (mlir::isa<graph::AssertOp>(op)) return "conditions are read on the host";
+    if (mlir::isa<graph::ParseTextOp, graph::FormatTextOp, graph::ChangeCaseOp>(op))
+      return "texts are the host's";
     if (is_kept_by_vm(op)) return "lists and closures are the host's";
     return std::nullopt;
   }
@@ -502,6 +559,7 @@ class ConstraintReader {
   llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
   llvm::StringMap<Signature> signatures_;
   llvm::StringMap<double> times_of_;  // by function: calls of it in a call of the model
+  std::vector<View> views_;
   double times_ = 1;
   Status status_;
 };

@@ -52,7 +52,7 @@ class PlaceVerifier {
 
   void check_same(mlir::Operation* op, mlir::Type a, mlir::Type b, const char* what) {
     mlir::StringAttr first = place(op, a), second = place(op, b);
-    if (first != second)
+    if (first && second && first != second)
       fail(op, llvm::Twine(what) + " is at " + first.getValue() + " and at " + second.getValue());
   }
 

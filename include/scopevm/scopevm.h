@@ -98,6 +98,21 @@ SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const cha
  * likewise. */
 SCOPEVM_API scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                                       const DLTensor* const* tensors, size_t count);
+/* A tensor of texts: as many as the dims say. `sizes` are their bytes, or NULL where each ends with
+ * a 0. */
+typedef struct {
+  const char* const* texts;
+  const size_t* sizes;
+  const int64_t* dims;
+  size_t rank;
+} scopevm_texts;
+
+/* An input whose elements are texts, or a sequence of such. The texts are copied. */
+SCOPEVM_API scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
+                                                         const scopevm_texts* texts);
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence_texts(scopevm_call* call, const char* name,
+                                                            const scopevm_texts* elements,
+                                                            size_t count);
 /* An optional without a value. */
 SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name);
 /* A buffer for a result, borrowed likewise; NULL unsets. */
@@ -115,6 +130,17 @@ SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, s
 /* One of them, as scopevm_call_output gives it. */
 SCOPEVM_API scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index,
                                                         size_t element, DLManagedTensor** out);
+
+/* The dims of tensor `element` of a result, valid until the next run. Also where it has texts,
+ * which scopevm_call_output refuses. Of a result that is a tensor, `element` is 0. */
+SCOPEVM_API scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
+                                                     size_t element, const int64_t** out_dims,
+                                                     size_t* out_rank);
+/* The text at `position`, in row-major order, of that tensor: bytes with no 0 behind them, valid
+ * until the next run. */
+SCOPEVM_API scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index,
+                                                     size_t element, size_t position,
+                                                     const char** out_text, size_t* out_size);
 
 #ifdef __cplusplus
 }

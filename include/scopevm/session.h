@@ -133,7 +133,8 @@ class SCOPEVM_API Call {
   // An optional without a value.
   Status set_no_value(std::string_view name);
   // A buffer to receive a result. Its shape must be the result's; it must not overlap an input or
-  // another output. Without it, each run makes a storage for the result. An empty tensor unsets.
+  // another output. Without it, each run makes a storage for the result, as it always does for
+  // texts. An empty tensor unsets.
   Status set_output(size_t index, Tensor tensor);
   Status set_output(std::string_view name, Tensor tensor);
 

@@ -97,6 +97,8 @@ Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
 }
 
 Result<DLManagedTensor*> Tensor::to_dlpack() const {
+  if (dtype_ == DType::kStr)
+    return Status(StatusCode::kUnsupported, "to_dlpack: DLPack has no texts");
   auto* exported = new (std::nothrow) Exported;
   if (exported == nullptr) return Status(StatusCode::kOutOfMemory, "to_dlpack: out of memory");
   exported->tensor = *this;

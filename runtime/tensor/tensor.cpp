@@ -16,6 +16,12 @@ namespace {
 // Zero-element tensors point here, so that data() tells empty tensors apart.
 alignas(64) char no_elements[64];
 
+Status check_bytes(DType dtype) {
+  if (dtype != DType::kStr) return {};
+  return {StatusCode::kInvalidArgument,
+          "a tensor of texts has no bytes of its caller: make it with from_texts"};
+}
+
 }  // namespace
 
 Tensor::Tensor(const Tensor& other)
@@ -61,6 +67,7 @@ Tensor::~Tensor() {
 }
 
 Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
+  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
   void* data = runtime::system_allocate(bytes);
   if (data == nullptr)
@@ -72,6 +79,7 @@ Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
 }
 
 Result<Tensor> Tensor::borrow(void* data, DType dtype, std::span<const int64_t> dims) {
+  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
   if (data == nullptr && bytes > 0)
     return Status(StatusCode::kInvalidArgument,

@@ -24,6 +24,13 @@ struct TensorAccess {
     std::ranges::copy(dims, tensor.dims_.begin());
     return tensor;
   }
+  // The same over packed texts (text_tensor.h).
+  static Tensor make_texts(void* data, runtime::Storage* storage, std::span<const int64_t> dims,
+                           int64_t bytes) {
+    Tensor tensor = make(data, storage, DType::kStr, dims, bytes);
+    tensor.is_read_only_ = true;
+    return tensor;
+  }
   static runtime::Storage* storage(const Tensor& tensor) { return tensor.storage_; }
   static const int64_t* dims(const Tensor& tensor) { return tensor.dims_.data(); }
 };

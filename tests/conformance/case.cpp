@@ -185,8 +185,10 @@ void allow_empty_dims(const fs::path& folder, CompileOptions& options) {
 
 }  // namespace
 
-Outcome run_case(const std::string& folder) {
+Outcome run_case(const std::string& folder, const Target& target) {
   CompileOptions options;
+  options.machine_json = target.machine_json;
+  options.places = target.places;
   options.model_path = folder + "/model.onnx";
   options.threads = 1;
   allow_empty_dims(folder, options);

@@ -2,12 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tests/conformance/outcome.h"
 
 namespace scopevm::conformance {
 
+// What to compile for, beside the host's CPU: as CompileOptions has them.
+struct Target {
+  std::string machine_json;
+  std::vector<std::string> places;
+};
+
 // Compiles the model and runs every data set in this process.
-Outcome run_case(const std::string& folder);
+Outcome run_case(const std::string& folder, const Target& target = {});
 
 }  // namespace scopevm::conformance

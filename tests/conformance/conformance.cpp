@@ -2,6 +2,7 @@
 // the committed list.
 //
 //   conformance [--groups node,simple] [--shard I/N] [--case NAME] [--jobs N] [--bless] [--verbose]
+//               [--machine FILE] [--place RULE]...
 //
 // --case runs the cases whose name contains NAME and prints their details; --bless writes the list
 // anew from what was seen, for the cases that were run.
@@ -11,6 +12,8 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -31,6 +34,8 @@ struct Options {
   int jobs = 1;
   bool bless = false;
   bool verbose = false;
+  std::string machine;
+  Target target;
 };
 
 // GROUP/CASE of every case asked for, sorted; the shard takes every Nth of a group.
@@ -76,7 +81,8 @@ OutcomeList run_all(const Options& options, const std::vector<std::string>& case
     if (running.size() == static_cast<size_t>(options.jobs)) finish_first();
     std::fflush(stdout);
     std::string folder = options.data + "/" + name;
-    running.emplace_back(name, Child::start([&] { return run_case(folder); }, Limits()));
+    running.emplace_back(name,
+                         Child::start([&] { return run_case(folder, options.target); }, Limits()));
   }
   while (!running.empty()) finish_first();
   return outcomes;
@@ -126,7 +132,17 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "cases at once")->check(CLI::Range(1, 64));
   app.add_flag("--bless", options.bless, "write the list");
   app.add_flag("--verbose", options.verbose, "print every case");
+  app.add_option("--machine", options.machine, "a machine description to compile for");
+  app.add_option("--place", options.target.places, "as of scopevm compile");
   CLI11_PARSE(app, argc, argv);
+  if (!options.machine.empty()) {
+    std::ifstream file(options.machine);
+    options.target.machine_json.assign(std::istreambuf_iterator<char>(file), {});
+    if (options.target.machine_json.empty()) {
+      std::fprintf(stderr, "conformance: cannot read %s\n", options.machine.c_str());
+      return 2;
+    }
+  }
   options.verbose |= !options.only.empty();
 
   std::vector<std::string> cases;

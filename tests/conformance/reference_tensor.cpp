@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace scopevm::conformance {
@@ -119,8 +120,6 @@ double float_element(const Tensor& tensor, int64_t i) {
   }
 }
 
-bool is_float(DType dtype) { return dtype >= DType::kF16; }
-
 bool agrees(double expected, double actual, double relative) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
@@ -136,12 +135,13 @@ std::string shape_text(const Tensor& tensor) {
 }
 
 Result<Tensor> make_tensor(const onnx::TensorProto& proto) {
-  std::optional<DType> dtype = dtype_of(proto.data_type());
-  if (!dtype) {
-    bool is_string = proto.data_type() == onnx::TensorProto::STRING;
-    return Status(StatusCode::kUnsupported, is_string ? "type:string" : "type:complex");
-  }
   std::vector<int64_t> dims(proto.dims().begin(), proto.dims().end());
+  if (proto.data_type() == onnx::TensorProto::STRING)
+    return Tensor::from_texts(
+        std::vector<std::string_view>(proto.string_data().begin(), proto.string_data().end()),
+        dims);
+  std::optional<DType> dtype = dtype_of(proto.data_type());
+  if (!dtype) return Status(StatusCode::kUnsupported, "type:complex");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*dtype, dims));
   if (!fill(tensor, proto))
     return Status(StatusCode::kInvalidModel, proto.name() + ": data does not fill the shape");
@@ -189,6 +189,13 @@ Result<ReferenceValue> read_value(const std::string& path, ValueKind kind) {
 std::string difference(const Tensor& expected, const Tensor& actual) {
   if (shape_text(expected) != shape_text(actual))
     return shape_text(actual) + ", expected " + shape_text(expected);
+  if (expected.dtype() == DType::kStr) {
+    for (int64_t i = 0; i < expected.element_count(); ++i)
+      if (expected.text_at(i) != actual.text_at(i))
+        return "element " + std::to_string(i) + " is \"" + std::string(actual.text_at(i)) +
+               "\", expected \"" + std::string(expected.text_at(i)) + "\"";
+    return "";
+  }
   if (!is_float(expected.dtype())) {
     if (expected.bytes() == 0 ||
         std::memcmp(expected.data(), actual.data(), static_cast<size_t>(expected.bytes())) == 0)

@@ -17,7 +17,7 @@ struct ReferenceValue {
 };
 
 // Reads a serialised TensorProto, SequenceProto or OptionalProto. Errors: kUnsupported names the
-// element type ("type:string"), or says "type:sequence" for a file that is none of the kind.
+// element type ("type:complex"), or says "type:sequence" for a file that is none of the kind.
 Result<ReferenceValue> read_value(const std::string& path, ValueKind kind);
 
 // Empty if `actual` agrees with `expected`, else the first difference. Floating point agrees within

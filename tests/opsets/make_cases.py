@@ -13,13 +13,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import case_file  # noqa: E402
 from references import elementwise, einsum, movement, normalisation, pools, recurrent  # noqa: E402
-from references import reductions, resize, sampling, sequences, transforms  # noqa: E402
+from references import reductions, resize, sampling, sequences, texts, transforms  # noqa: E402
 
 
 def main():
     shutil.rmtree(case_file.CASES, ignore_errors=True)
     for group in (elementwise, einsum, movement, normalisation, pools, recurrent, reductions, resize,
-                  sampling, sequences, transforms):
+                  sampling, sequences, texts, transforms):
         group.write_cases()
     count = len(list(case_file.CASES.iterdir()))
     print(f"{count} cases in {case_file.CASES}")

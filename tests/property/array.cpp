@@ -34,8 +34,6 @@ bool advance(std::span<const int64_t> dims, Index& index) {
   return false;
 }
 
-bool is_float(DType dtype) { return dtype >= DType::kF16; }
-
 bool is_unsigned(DType dtype) {
   return dtype == DType::kBool || (dtype >= DType::kU8 && dtype <= DType::kU64);
 }

@@ -34,6 +34,8 @@ const char* name(Finding finding);
 struct CheckOptions {
   std::string cpu = "x86-64-v3";
   int cpu_seconds = 60;
+  // Scatters the ops over a machine of three devices, by rules that follow from the graph's text.
+  bool is_scattered = false;
 };
 
 // REQUIRES: the calling process has one thread.

@@ -115,6 +115,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "stop after so many; 0: never");
   app.add_option("--failures", options.most_failures, "how many failures are shrunk and printed");
   app.add_option("--cpu", options.check.cpu, "target CPU");
+  app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
   app.add_flag("!--no-shrink", options.shrinks, "print failures as they are");
   app.add_flag("--print", options.prints, "print every graph");
   app.add_flag("--verbose", options.is_verbose, "a line for every graph");

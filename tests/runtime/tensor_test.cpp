@@ -116,6 +116,7 @@ TEST(DLPack, StridesOfAxesOfOneDoNotMatter) {
 
 TEST(DLPack, RoundTripSharesTheBytes) {
   for (int i = 0; i < kDTypeCount; ++i) {
+    if (static_cast<DType>(i) == DType::kStr) continue;
     Tensor tensor = *Tensor::allocate(static_cast<DType>(i), {3, 5});
     void* data = tensor.data();
     DLManagedTensor* managed = *tensor.to_dlpack();

@@ -61,6 +61,19 @@ Result<int64_t> parse_bytes(const std::string& text) {
   return wrong(text, "bytes, like 65536, 64KiB, 2MiB or 1GiB");
 }
 
+std::vector<std::string> split_texts(std::string_view list) {
+  std::vector<std::string> texts(1);
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == ',') {
+      texts.emplace_back();
+      continue;
+    }
+    if (list[i] == '\\' && i + 1 < list.size()) ++i;
+    texts.back() += list[i];
+  }
+  return texts;
+}
+
 Result<RandomTensor> parse_random(const std::string& text) {
   RandomTensor random;
   const size_t colon = text.find(':');

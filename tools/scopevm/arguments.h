@@ -31,6 +31,9 @@ struct RandomTensor {
 };
 Result<RandomTensor> parse_random(const std::string& text);
 
+// The texts of "a,b,c"; a backslash takes the next character, such as a comma, as it is.
+std::vector<std::string> split_texts(std::string_view list);
+
 // What the --dim options say together. Each is a bound, or more than one with commas between them:
 // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR==0. Bounds of one name add up;
 // errors: kInvalidArgument, also when no value keeps all of them; `option` is whose texts they are.

@@ -10,7 +10,7 @@ namespace scopevm::tool {
 
 struct RunOptions {
   std::string module;
-  std::vector<std::string> inputs;   // NAME=FILE.npy or NAME=random:DIMS[:LOW..HIGH]
+  std::vector<std::string> inputs;   // NAME=FILE.npy, =random:DIMS[:LOW..HIGH], =text:A,B
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> limits;   // SCOPE=BYTES
   std::vector<std::string> devices;  // NAME=KIND:NUMBER

@@ -75,8 +75,9 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("MODULE", options->module, "The module")->required();
   command
       ->add_option("--input", options->inputs,
-                   "NAME=FILE.npy, or NAME=random:1x3x48x320[:LOW..HIGH]; of a sequence the "
-                   "elements, between commas; NAME=none for an optional without a value")
+                   "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH], or NAME=text:A,B,C; of a "
+                   "sequence the elements, between commas; NAME=none for an optional without a "
+                   "value")
       ->allow_extra_args(false);
   command
       ->add_option("--output", options->outputs,

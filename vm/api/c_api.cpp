@@ -2,9 +2,12 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/tensor/dlpack_type.h"
+#include "runtime/tensor/shape.h"
 #include "scopevm/scopevm.h"
 #include "scopevm/session.h"
 
@@ -90,6 +93,38 @@ scopevm_status* give_module(Result<Module> module, scopevm_module** out) {
   if (!module.is_ok()) return to_c(module.status());
   *out = new scopevm_module{*std::move(module)};
   return nullptr;
+}
+
+Result<Tensor> to_tensor(const scopevm_texts& given) {
+  const std::span<const int64_t> dims(given.dims, given.rank);
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(DType::kStr, dims));
+  std::vector<std::string_view> texts;
+  const auto count = static_cast<size_t>(bytes / byte_size(DType::kStr));
+  for (size_t i = 0; i < count; ++i)
+    texts.push_back(given.sizes == nullptr ? std::string_view(given.texts[i])
+                                           : std::string_view(given.texts[i], given.sizes[i]));
+  return Tensor::from_texts(texts, dims);
+}
+
+// Tensor `element` of a result of any kind.
+Result<const Tensor*> find_element(const Call& call, size_t index, size_t element) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(index));
+  if (element < elements.size()) return &elements[element];
+  return Status(StatusCode::kNotFound,
+                "the result has " + std::to_string(elements.size()) + " elements");
+}
+
+Result<std::string_view> find_text(const Call& call, size_t index, size_t element,
+                                   size_t position) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor, find_element(call, index, element));
+  if (tensor->dtype() != DType::kStr)
+    return Status(
+        StatusCode::kInvalidArgument,
+        "the result holds " + std::string(name(tensor->dtype())) + " elements, not texts");
+  if (position >= static_cast<size_t>(tensor->element_count()))
+    return Status(StatusCode::kNotFound,
+                  "the tensor has " + std::to_string(tensor->element_count()) + " texts");
+  return tensor->text_at(static_cast<int64_t>(position));
 }
 
 }  // namespace
@@ -192,6 +227,24 @@ scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
   return to_c(call->call.set_sequence(name, std::move(elements)));
 }
 
+scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
+                                             const scopevm_texts* texts) {
+  scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(*texts);
+  if (!tensor.is_ok()) return to_c(tensor.status());
+  return to_c(call->call.set_input(name, *std::move(tensor)));
+}
+
+scopevm_status* scopevm_call_set_sequence_texts(scopevm_call* call, const char* name,
+                                                const scopevm_texts* elements, size_t count) {
+  std::vector<scopevm::Tensor> tensors;
+  for (size_t i = 0; i < count; ++i) {
+    scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(elements[i]);
+    if (!tensor.is_ok()) return to_c(tensor.status());
+    tensors.push_back(*std::move(tensor));
+  }
+  return to_c(call->call.set_sequence(name, std::move(tensors)));
+}
+
 scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) {
   return to_c(call->call.set_no_value(name));
 }
@@ -245,10 +298,28 @@ scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
 
 scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index, size_t element,
                                             DLManagedTensor** out) {
-  const auto elements = call->call.elements(index);
-  if (!elements.is_ok()) return to_c(elements.status());
-  if (element >= elements->size())
-    return to_c({scopevm::StatusCode::kNotFound,
-                 "the result has " + std::to_string(elements->size()) + " elements"});
-  return scopevm::give_tensor((*elements)[element], out);
+  const scopevm::Result<const scopevm::Tensor*> tensor =
+      scopevm::find_element(call->call, index, element);
+  if (!tensor.is_ok()) return to_c(tensor.status());
+  return scopevm::give_tensor(**tensor, out);
+}
+
+scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index, size_t element,
+                                         const int64_t** out_dims, size_t* out_rank) {
+  const scopevm::Result<const scopevm::Tensor*> tensor =
+      scopevm::find_element(call->call, index, element);
+  if (!tensor.is_ok()) return to_c(tensor.status());
+  *out_dims = (*tensor)->dims().data();
+  *out_rank = (*tensor)->dims().size();
+  return nullptr;
+}
+
+scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index, size_t element,
+                                         size_t position, const char** out_text, size_t* out_size) {
+  const scopevm::Result<std::string_view> text =
+      scopevm::find_text(call->call, index, element, position);
+  if (!text.is_ok()) return to_c(text.status());
+  *out_text = text->data();
+  *out_size = text->size();
+  return nullptr;
 }

@@ -151,6 +151,11 @@ Status Call::set_input(std::string_view name, Tensor tensor) {
 Status Call::set_output(size_t index, Tensor tensor) {
   if (index >= context_->outputs.size())
     return bad_index("output", index, context_->outputs.size());
+  if (!tensor.is_empty() &&
+      context_->session->module().signature().outputs[index].dtype == DType::kStr)
+    return {StatusCode::kInvalidArgument,
+            "output \"" + context_->session->module().output_names()[index] +
+                "\": texts are not put into a buffer; each run makes them"};
   if (tensor.is_read_only())
     return {StatusCode::kInvalidArgument, "output \"" +
                                               context_->session->module().output_names()[index] +

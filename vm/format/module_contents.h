@@ -148,7 +148,9 @@ struct ModuleContents {
   std::vector<ConstantDecl> constants;
   std::vector<ImageDecl> images;
   std::vector<std::string> messages;  // of `fail`
-  std::string producer;               // "scopevm 0.1.0"
+  // Elements of str constants are indices here. All differ; the first, if there is one, is empty.
+  std::vector<std::string> texts;
+  std::string producer;  // "scopevm 0.1.0"
 };
 
 }  // namespace scopevm::format

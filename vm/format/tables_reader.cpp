@@ -47,6 +47,7 @@ class TablesReader {
     each(*in.variants(), out.variants, [&](const fb::Variant& v) {
       return VariantDecl{v.function(), dimensions(*v.dimensions())};
     });
+    out.texts = texts(*in.texts());
     return out;
   }
 

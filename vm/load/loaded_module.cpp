@@ -117,6 +117,7 @@ Status LoadedModule::prepare() {
     functions_.push_back({&function, layout, {}});
   }
   prepare_signature();
+  texts_ = ModuleTexts(contents_.texts);
   functions_[main_].result_sites = find_result_sites(*main().decl);
   for (const format::VariantDecl& variant : contents_.variants)
     functions_[variant.function].result_sites =
@@ -148,6 +149,16 @@ void LoadedModule::prepare_signature() {
     signature_.outputs.push_back(signature_of(output));
     output_names_.push_back(output.name);
   }
+}
+
+std::optional<uint32_t> LoadedModule::heap_pool() const {
+  const auto& pools = contents_.pools;
+  const auto heap = std::ranges::find_if(pools, [&](const format::PoolDecl& pool) {
+    return pool.kind == format::PoolKind::kHeap &&
+           contents_.devices[pool.device].kind == format::kCpuKind;
+  });
+  if (heap == pools.end()) return std::nullopt;
+  return static_cast<uint32_t>(heap - pools.begin());
 }
 
 std::string_view LoadedModule::source_name(const format::FunctionDecl& function,

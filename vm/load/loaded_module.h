@@ -19,6 +19,7 @@
 #include "scopevm/status.h"
 #include "vm/format/module_contents.h"
 #include "vm/load/frame_layout.h"
+#include "vm/load/module_texts.h"
 
 namespace scopevm::vm {
 
@@ -66,6 +67,9 @@ class LoadedModule {
   const std::vector<std::vector<AxisRule>>& axis_rules() const { return axis_rules_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
+  const ModuleTexts& texts() const { return texts_; }
+  // The first heap of the host, if there is one: where what the module has no place for goes.
+  std::optional<uint32_t> heap_pool() const;
   // The model's ops behind the instruction at `word` of a function, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;
 
@@ -81,6 +85,7 @@ class LoadedModule {
 
   const format::ModuleContents contents_;
   uint32_t main_ = 0;
+  ModuleTexts texts_;
   Signature signature_;
   std::vector<LoadedFunction> functions_;
   std::vector<std::vector<AxisRule>> axis_rules_;

@@ -78,6 +78,9 @@ class Definitions {
   void add(const op::kill&) {}
   void add(const op::device_copy&) {}
   void add(const op::launch&) {}
+  void add(const op::parse_text&) {}
+  void add(const op::format_text&) {}
+  void add(const op::change_case&) {}
   void add(const op::shape_function&) {}
   void add(const op::load_dim&) {}
   void add(const op::load_element&) {}

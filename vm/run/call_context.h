@@ -10,6 +10,7 @@
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
 #include "vm/run/frame.h"
+#include "vm/run/text/text_table.h"
 
 namespace scopevm::vm {
 
@@ -63,6 +64,7 @@ class CallContext {
   CallStats stats;
 
   FrameStack frames;
+  TextTable texts;
 
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);

@@ -10,12 +10,15 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/tensor/shape.h"
 #include "vm/isa/opcodes.h"
 #include "vm/load/result_sites.h"
+#include "vm/run/allocation.h"
 #include "vm/run/list.h"
 #include "vm/run/results.h"
+#include "vm/run/text/text_work.h"
 
 namespace scopevm::vm {
 namespace {
@@ -79,12 +82,6 @@ Register list_register(Storage* storage) {
   return {static_cast<std::byte*>(storage->data), storage, storage->bytes, DType::kU8, 0};
 }
 
-// Without a storage: the bytes are the caller's.
-Register tensor_register(const Tensor& tensor) {
-  return {static_cast<std::byte*>(tensor.data()), nullptr, tensor.bytes(), tensor.dtype(),
-          static_cast<uint8_t>(tensor.rank())};
-}
-
 class Interpreter {
  public:
   Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
@@ -123,6 +120,8 @@ class Interpreter {
     if (storage != nullptr && --storage->call_references == 0) context_.disown(storage);
   }
 
+  Status take_texts();
+  Register input_register(const Tensor& input);
   bool bind_list(uint32_t input);
   bool allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank, Storage** storage);
   bool make_room(RegisterIndex list, isa::PoolIndex pool, int64_t more, int64_t rank);
@@ -138,6 +137,7 @@ class Interpreter {
   bool check_interrupts();
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
+  bool finish_text(const Status& work);
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
   bool launch_on_device(const op::launch& in, int64_t grid, int64_t grain);
   bool check(const Status& status);
@@ -156,11 +156,15 @@ class Interpreter {
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the instruction
   const uint32_t* next_ = nullptr;
+  std::vector<Register> input_ids_;  // of tensors of texts among the inputs and their elements
+  size_t next_ids_ = 0;              // of those, the next to be bound
   Status status_;
 };
 
 Status Interpreter::run() {
-  if (start(session_.module().entry(context_.dimensions))) loop();
+  context_.entry = &session_.module().entry(context_.dimensions);
+  SCOPEVM_RETURN_IF_ERROR(take_texts());
+  if (start(*context_.entry)) loop();
   if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
 }
@@ -172,13 +176,14 @@ bool Interpreter::start(const LoadedFunction& function) {
   // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   at_ = next_;
+  next_ids_ = 0;
   for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
     if (frame_.function->decl->inputs[i].kind != ValueKind::kTensor) {
       if (!bind_list(i)) return false;
       continue;
     }
     const Tensor& input = context_.inputs[i];
-    reg({i}) = tensor_register(input);
+    reg({i}) = input_register(input);
     std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
   return true;
@@ -195,25 +200,48 @@ bool Interpreter::may_give_way() const {
 bool Interpreter::bind_list(uint32_t input) {
   const format::TensorDecl& decl = frame_.function->decl->inputs[input];
   const ListValue& given = context_.list_inputs[input];
-  const std::vector<format::PoolDecl>& pools = contents_.pools;
-  const auto pool = static_cast<uint32_t>(
-      std::ranges::find_if(pools,
-                           [](const auto& p) { return p.kind != format::PoolKind::kConstant; }) -
-      pools.begin());
-  if (pool == pools.size()) return fail(StatusCode::kInvalidModel, "no pool to keep lists in");
+  const std::optional<uint32_t> pool = session_.module().heap_pool();
+  if (!pool) return fail(StatusCode::kInvalidModel, "no pool to keep lists in");
   Storage* list = nullptr;
   int rank = 0;
   for (const Tensor& element : given.elements) rank = std::max(rank, element.rank());
-  if (!allocate_list(pool, static_cast<int64_t>(given.elements.size()), rank, &list)) return false;
+  if (!allocate_list(*pool, static_cast<int64_t>(given.elements.size()), rank, &list)) return false;
   for (const Tensor& element : given.elements)
-    List(list).insert(List(list).size(), tensor_register(element), element.dims().data());
+    List(list).insert(List(list).size(), input_register(element), element.dims().data());
   set({input}, list_register(list));
   if (decl.kind != ValueKind::kOptionalSequence) return true;
   Storage* optional = nullptr;
-  if (!allocate_list(pool, 1, 0, &optional)) return false;
+  if (!allocate_list(*pool, 1, 0, &optional)) return false;
   if (given.has_value) List(optional).insert(0, reg({input}), nullptr);
   set({input}, list_register(optional));
   return true;
+}
+
+// Inputs of texts become ids, whichever function then runs.
+Status Interpreter::take_texts() {
+  context_.texts.begin(session_, context_);
+  const auto take = [this](size_t input, const Tensor& tensor) -> Status {
+    if (tensor.dtype() != DType::kStr) return {};
+    Result<Register> ids = ids_of_input(context_.texts, tensor);
+    if (!ids.is_ok())
+      return std::move(ids).status().with_context("input \"" +
+                                                  session_.module().input_names()[input] + "\"");
+    input_ids_.push_back(*ids);
+    return {};
+  };
+  for (size_t i = 0; i < context_.inputs.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(take(i, context_.inputs[i]));
+    for (const Tensor& element : context_.list_inputs[i].elements)
+      SCOPEVM_RETURN_IF_ERROR(take(i, element));
+  }
+  return {};
+}
+
+// Without a storage: the bytes are the caller's, or ids that stay for the whole call.
+Register Interpreter::input_register(const Tensor& input) {
+  if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
+  return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
+          static_cast<uint8_t>(input.rank())};
 }
 
 void Interpreter::loop() {
@@ -536,6 +564,31 @@ void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
                             contents_.kernels[kernel.value].symbol, start_ns, now_ns() - start_ns});
 }
 
+// Texts.
+
+// What is wrong with a text is the request's affair, and told in the model's names.
+bool Interpreter::finish_text(const Status& work) {
+  if (work.is_ok()) return true;
+  if (work.code() != StatusCode::kInvalidArgument)
+    return fail(work.code(), std::string(work.message()));
+  return fail_at_source(std::string(work.message()));
+}
+
+bool Interpreter::execute(const op::parse_text& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_text(parse_texts(context_.texts, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::format_text& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_text(format_texts(context_.texts, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::change_case& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_text(change_case(context_.texts, reg(in.from), reg(in.to), value(in.upper) != 0));
+}
+
 // Shapes.
 
 bool Interpreter::execute(const op::shape_function& in) {
@@ -742,14 +795,8 @@ bool Interpreter::fail_at_source(const std::string& what) {
 
 bool Interpreter::fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
                                   const ScopeMemory& memory) {
-  const std::string what =
-      memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
-  if (outcome == ScopeMemory::Outcome::kNoRoom)
-    return fail(StatusCode::kOutOfMemory, what + "the allocator has no room");
-  const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
-  return fail(StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
-                                              " free of a limit of " +
-                                              runtime::bytes_text(memory.limit()));
+  const Status failure = allocation_failure(outcome, bytes, memory);
+  return fail(failure.code(), std::string(failure.message()));
 }
 
 }  // namespace

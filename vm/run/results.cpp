@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
 #include "vm/run/list.h"
+#include "vm/run/text/text_work.h"
 
 namespace scopevm::vm {
 namespace {
@@ -22,13 +24,11 @@ void replace_all(std::string& text, std::string_view mark, const int64_t* slots,
 }
 
 // The pool that the function's contract gives result `name`, else the module's first heap.
-uint32_t result_pool(const format::FunctionDecl& function,
-                     const std::vector<format::PoolDecl>& pools, const std::string& name) {
+std::optional<uint32_t> result_pool(const format::FunctionDecl& function,
+                                    const LoadedModule& module, const std::string& name) {
   for (const format::MemoryDecl& line : function.memory)
     if (line.is_result && line.what == name) return line.pool;
-  for (uint32_t i = 0; i < pools.size(); ++i)
-    if (pools[i].kind == format::PoolKind::kHeap) return i;
-  return 0;
+  return module.heap_pool();
 }
 
 class ResultMaker {
@@ -84,6 +84,7 @@ class ResultMaker {
   // Adds the register's tensor, or a copy where its bytes are not the call's to give.
   Status take(const std::string& name, const Register& from, std::span<const int64_t> dims,
               std::vector<Tensor>& to) {
+    if (from.dtype == DType::kStr) return take_texts(name, from, dims, to);
     // By an earlier result, or by the caller who owns the bytes.
     if (from.storage == nullptr || from.storage->pool < 0 || from.storage->is_result)
       return copy(name, from, dims, to);
@@ -93,12 +94,23 @@ class ResultMaker {
     return {};
   }
 
+  Status take_texts(const std::string& name, const Register& ids, std::span<const int64_t> dims,
+                    std::vector<Tensor>& to) {
+    Result<Storage*> packed = texts_of_result(context_.texts, ids);
+    if (!packed.is_ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
+    (*packed)->retain();
+    to.push_back(TensorAccess::make_texts((*packed)->data, *packed, dims, (*packed)->bytes));
+    return {};
+  }
+
   Status copy(const std::string& name, const Register& from, std::span<const int64_t> dims,
               std::vector<Tensor>& to) {
-    const uint32_t pool =
-        result_pool(*context_.entry->decl, session_.module().contents().pools, name);
+    const std::optional<uint32_t> pool =
+        result_pool(*context_.entry->decl, session_.module(), name);
+    if (!pool)
+      return {StatusCode::kInvalidModel, "output \"" + name + "\": no pool to put a copy in"};
     Storage* storage = nullptr;
-    switch (session_.pool(pool).allocate(from.bytes, &storage)) {
+    switch (session_.pool(*pool).allocate(from.bytes, &storage)) {
       case ScopeMemory::Outcome::kOk:
         break;
       case ScopeMemory::Outcome::kNoRoom:
@@ -108,7 +120,7 @@ class ResultMaker {
     }
     std::memcpy(storage->data, from.data, static_cast<size_t>(from.bytes));
     // One reference for the call, which it gives back when it ends, and one for the tensor.
-    context_.own(storage, static_cast<int32_t>(pool));
+    context_.own(storage, static_cast<int32_t>(*pool));
     storage->retain();
     to.push_back(TensorAccess::make(storage->data, storage, from.dtype, dims, from.bytes));
     return {};

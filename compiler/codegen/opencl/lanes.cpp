@@ -149,15 +149,19 @@ bool print(Printer& p, mlir::LLVM::CallIntrinsicOp op) {
   Form form = p.form(op.getArgs()[0]), to = p.form(op.getResult(0));
   if (!form || !form.is_native() || form.is_bool() || form.bits() != 16 || to.lanes < 2)
     return false;
-  const std::string wide = "convert_int" + std::to_string(to.lanes),
-                    lanes = std::to_string(form.lanes);
-  auto half = [&](mlir::Value value, const char* which) {
-    return "as_" + type_name(to) + "(" + wide + "(as_short" + lanes + "(" + p.name(value) + ")." +
-           which + "))";
+  // The halves of words: lanes of i16 would be shuffles, which take drivers long to see through.
+  const std::string lanes = std::to_string(to.lanes);
+  const std::string words = "as_uint" + lanes, numbers = "as_int" + lanes;
+  auto even = [&](mlir::Value value) {
+    return "(" + numbers + "(" + words + "(" + p.name(value) + ") << 16) >> 16)";
+  };
+  auto odd = [&](mlir::Value value) { return "(" + numbers + "(" + p.name(value) + ") >> 16)"; };
+  auto product = [&](const std::string& a, const std::string& b) {
+    const std::string type = "as_" + type_name(to);
+    return type + "(" + a + ") * " + type + "(" + b + ")";
   };
   mlir::Value a = op.getArgs()[0], b = op.getArgs()[1];
-  p.define(op.getResult(0), half(a, "even") + " * " + half(b, "even") + " + " + half(a, "odd") +
-                                " * " + half(b, "odd"));
+  p.define(op.getResult(0), product(even(a), even(b)) + " + " + product(odd(a), odd(b)));
   return true;
 }
 

@@ -1,11 +1,61 @@
-// ONNX ops on texts and words: TfIdfVectorizer.
-#include "compiler/frontend/movement/formula.h"
-#include "compiler/frontend/node.h"
+// ONNX ops on texts and words: StringNormalizer, TfIdfVectorizer.
+#include "compiler/frontend/movement/data_dependent.h"
 
 namespace scopevm::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
+
+// --- StringNormalizer.
+// ----------------------------------------------------------------------------
+
+Value change_case(Node& n, Value x, bool to_upper) {
+  return n.emit<ChangeCaseOp>({x}, {n.attr("upper", to_upper)});
+}
+
+// The words that are no stopwords.
+Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
+  if (stopwords.empty()) return words;
+  Value stops = n.constant(stopwords), compared = words;
+  if (!n.flag("is_case_sensitive", false)) {
+    stops = change_case(n, stops, false);
+    compared = change_case(n, words, false);
+  }
+  if (n.has_failed()) return {};
+  Value is_stop = n.emit<EqualOp>({n.unsqueeze(compared, {1}), n.unsqueeze(stops, {0})});
+  Value found = n.emit<ReduceMaxOp>({n.cast(is_stop, DType::kU8)},
+                                    {n.attr("axes", Ints{1}), n.attr("keep_dims", false)});
+  Value is_kept = n.emit<EqualOp>({found, n.scalar(0, DType::kU8)});
+  return taken_where(n, words, is_kept, 0);
+}
+
+// Where nothing is left, one empty text is.
+Value at_least_one(Node& n, Value words) {
+  if (n.has_failed()) return {};
+  DimExpr count = n.dim(words, 0), missing = n.intervals().greater(DimExpr(1) - count, 0);
+  if (missing.is_constant(0)) return words;
+  return n.emit<PadOp>({words, n.scalar(0, DType::kStr)},
+                       {n.attr("pads", Dims{DimExpr(0), missing}), n.attr("mode", "constant")});
+}
+
+Values string_normalizer(Node& n) {
+  Value x = n.input(0);
+  std::string action = n.text("case_change_action", "NONE");
+  if (action != "NONE" && action != "LOWER" && action != "UPPER")
+    return n.fail("case_change_action \"" + action + "\" is none of NONE, LOWER, UPPER"), Value();
+  if (n.rank(x) < 1 || n.rank(x) > 2)
+    return n.fail("the input has rank " + llvm::Twine(n.rank(x)) + ", not 1 or 2"), Value();
+  if (n.rank(x) == 2)
+    n.require_equal(n.dim(x, 0), 1, "the first of two dims is {0}, it must be {1}");
+  Value words = n.reshape(x, {n.shape(x).back()});
+  words = at_least_one(n, without(n, words, n.texts("stopwords")));
+  if (action != "NONE") words = change_case(n, words, action == "UPPER");
+  if (n.has_failed() || n.rank(x) == 1) return words;
+  return n.unsqueeze(words, {0});
+}
+
+// --- TfIdfVectorizer.
+// -----------------------------------------------------------------------------
 
 // mode TF counts, IDF gives the weight of what occurs, TFIDF count times weight. Weight i is that
 // of n-gram i of the pool, wherever its column is.
@@ -16,9 +66,8 @@ Values tf_idf_vectorizer(Node& n) {
     return n.fail("mode \"" + mode + "\" is none of TF, IDF, TFIDF"), Value();
   if (n.rank(x) > 2 || n.rank(x) < 1)
     return n.fail("the input has rank " + llvm::Twine(n.rank(x)) + ", not 1 or 2"), Value();
-  if (n.has_attribute("pool_strings"))
-    return n.unsupported("a pool of strings is not supported"), Value();
-  Value pool = n.constant(n.integers("pool_int64s"));
+  Value pool = n.has_attribute("pool_strings") ? n.constant(n.texts("pool_strings"))
+                                               : n.constant(n.integers("pool_int64s"));
   llvm::SmallVector<float> weights = n.numbers("weights");
   if (mode == "TF") weights.clear();
   Value rows = n.rank(x) == 1 ? n.unsqueeze(x, {0}) : x;
@@ -35,7 +84,10 @@ Values tf_idf_vectorizer(Node& n) {
   return n.reshape(counts, {n.dim(counts, 1)});
 }
 
-constexpr OpRow kRows[] = {{"TfIdfVectorizer", 9, tf_idf_vectorizer}};
+constexpr OpRow kRows[] = {
+    {"StringNormalizer", 10, string_normalizer},
+    {"TfIdfVectorizer", 9, tf_idf_vectorizer},
+};
 
 }  // namespace
 

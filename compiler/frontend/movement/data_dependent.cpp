@@ -4,7 +4,7 @@
 // count is read, never what is counted.
 #include <limits>
 
-#include "compiler/frontend/node.h"
+#include "compiler/frontend/movement/data_dependent.h"
 
 namespace scopevm::frontend {
 namespace {
@@ -47,6 +47,16 @@ Along along(Node& n) {
   return {flattened(n, x), 0};
 }
 
+}  // namespace
+
+Value taken_where(Node& n, Value x, Value condition, int64_t axis) {
+  Value indices = nonzero(n, condition);
+  if (n.has_failed()) return {};
+  return n.emit<GatherOp>({x, n.reshape(indices, {n.dim(indices, 1)})}, {n.attr("axis", axis)});
+}
+
+namespace {
+
 // The condition may be shorter than the axis; what is longer counts for nothing.
 Values compress(Node& n) {
   auto [x, axis] = along(n);
@@ -55,9 +65,7 @@ Values compress(Node& n) {
   if (n.rank(condition) != 1) return n.fail("the condition must have rank 1"), Value();
   DimExpr given = n.dim(condition, 0), taken = n.intervals().smaller(given, n.dim(x, axis));
   if (taken != given) condition = n.slice(condition, {DimExpr(0)}, {taken});
-  Value indices = nonzero(n, condition);
-  if (n.has_failed()) return Value();
-  return n.emit<GatherOp>({x, n.reshape(indices, {n.dim(indices, 1)})}, {n.attr("axis", axis)});
+  return taken_where(n, x, condition, axis);
 }
 
 // --- Unique. ------------------------------------------------------------------------------------

@@ -207,7 +207,7 @@ Values tile(Node& n) {
 Values one_hot(Node& n) {
   Value indices = n.input(0), depth = n.input(1);
   Dims size;
-  bool is_float = n.dtype(depth) >= DType::kF16;
+  bool is_float = scopevm::is_float(n.dtype(depth));
   if (is_float && depth.getDefiningOp<ConstantOp>())
     for (float d : n.numbers_of(depth, "the depth")) size.push_back(static_cast<int64_t>(d));
   else

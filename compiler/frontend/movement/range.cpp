@@ -80,7 +80,7 @@ Value float_count(Node& n, Value span, Value delta) {
 
 // Bounds that only the call knows. The count is computed beside the data, and read.
 Value range_of_data(Node& n, const Bounds& b) {
-  bool is_float = n.dtype(b.start) >= DType::kF16;
+  bool is_float = scopevm::is_float(n.dtype(b.start));
   DType wide = is_float ? DType::kF64 : DType::kI64;
   Value span = n.cast(n.emit<SubOp>({b.limit, b.start}), wide), delta = n.cast(b.delta, wide);
   if (!is_float) span = n.emit<SubOp>({n.cast(b.limit, wide), n.cast(b.start, wide)});
@@ -105,7 +105,7 @@ Values range(Node& n) {
   }
   if (n.dtype(b.start) != n.dtype(b.limit) || n.dtype(b.start) != n.dtype(b.delta))
     return n.fail("start, limit and delta differ in their element types"), Value();
-  if (n.dtype(b.start) >= DType::kF16) {
+  if (is_float(n.dtype(b.start))) {
     if (std::optional<Value> known = known_range(n, b)) return *known;
   } else if (n.is_known(b.delta)) {
     Dims delta = n.dims_of(b.delta, "the delta", Node::Sign::kAny);

@@ -175,11 +175,6 @@ class AxisResampler {
   Formula in_, out_, scale_;
 };
 
-bool is_float(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF16 ||
-         dtype == DType::kBF16;
-}
-
 Value resample(Node& n, Value x, const Resample& r) {
   if (n.has_failed()) return {};
   bool is_nearest = r.mode == "nearest", is_real = is_float(n.dtype(x));

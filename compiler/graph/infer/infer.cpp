@@ -181,6 +181,7 @@ llvm::LogicalResult inferSame(TypeRule& rule, mlir::Value x) {
 llvm::LogicalResult inferCast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
   std::optional<DType> dtype = parse_dtype(to);
   if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
+  if (dtype == DType::kStr) return rule.fail("numbers become texts by sv.format_text");
   return finish(rule, *dtype, type_of(x).getShape());
 }
 

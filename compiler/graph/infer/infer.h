@@ -13,6 +13,8 @@ struct TypeRule {
   llvm::StringRef op;
   llvm::SmallVectorImpl<mlir::Type>& types;
 
+  // Fails where the op has an operand of texts that it does not take.
+  llvm::LogicalResult check_texts(mlir::ValueRange operands) const;
   // Reports "op: message" at the location, if there is one, and fails.
   llvm::LogicalResult fail(const llvm::Twine& message) const;
 };
@@ -73,6 +75,9 @@ llvm::LogicalResult inferNonzero(TypeRule& rule, NonzeroOp::Adaptor op);
 llvm::LogicalResult inferSortRows(TypeRule& rule, SortRowsOp::Adaptor op);
 llvm::LogicalResult inferUniqueRows(TypeRule& rule, UniqueRowsOp::Adaptor op);
 llvm::LogicalResult inferSuppressBoxes(TypeRule& rule, SuppressBoxesOp::Adaptor op);
+llvm::LogicalResult inferParseText(TypeRule& rule, mlir::Value x, llvm::StringRef to);
+llvm::LogicalResult inferFormatText(TypeRule& rule, mlir::Value x);
+llvm::LogicalResult inferChangeCase(TypeRule& rule, mlir::Value x);
 llvm::LogicalResult inferConstant(TypeRule& rule, mlir::ElementsAttr value);
 llvm::LogicalResult inferDimsTensor(TypeRule& rule, DimsTensorOp::Adaptor op);
 

@@ -15,6 +15,12 @@ llvm::LogicalResult finish(TypeRule& rule, DType dtype, llvm::ArrayRef<DimExpr> 
 }
 
 bool is_axis(TensorType x, int64_t axis) { return axis >= 0 && axis < x.getRank(); }
+
+llvm::LogicalResult check_reduction(TypeRule& rule, TensorType x, llvm::StringRef reduction) {
+  if (x.getDtype() != DType::kStr || reduction == "none") return mlir::success();
+  return rule.fail("texts have no " + reduction + ": " + text_of(x));
+}
+
 }  // namespace
 
 llvm::LogicalResult inferTranspose(TypeRule& rule, TransposeOp::Adaptor op) {
@@ -126,6 +132,7 @@ llvm::LogicalResult inferScatterElements(TypeRule& rule, ScatterElementsOp::Adap
   if (!is_axis(x, op.getAxis()) || indices.getRank() != x.getRank() ||
       updates.getRank() != x.getRank() || updates.getDtype() != x.getDtype())
     return rule.fail("axis, indices or updates do not fit " + text_of(x));
+  if (failed(check_reduction(rule, x, op.getReduction()))) return mlir::failure();
   return inferSame(rule, op.getX());
 }
 
@@ -139,6 +146,7 @@ llvm::LogicalResult inferScatterNd(TypeRule& rule, ScatterNdOp::Adaptor op) {
   if (updates.getRank() != indices.getRank() - 1 + x.getRank() - *depth ||
       updates.getDtype() != x.getDtype())
     return rule.fail("updates " + text_of(updates) + " do not fit " + text_of(x));
+  if (failed(check_reduction(rule, x, op.getReduction()))) return mlir::failure();
   return inferSame(rule, op.getX());
 }
 
@@ -181,7 +189,7 @@ llvm::LogicalResult inferTopK(TypeRule& rule, TopKOp::Adaptor op) {
 
 llvm::LogicalResult inferIota(TypeRule& rule, IotaOp::Adaptor op) {
   std::optional<DType> dtype = parse_dtype(op.getDtype());
-  if (!dtype || op.getSize().getValue().size() != 1)
+  if (!dtype || dtype == DType::kStr || op.getSize().getValue().size() != 1)
     return rule.fail("element type or size is not valid");
   return finish(rule, *dtype, op.getSize().getValue());
 }
@@ -189,6 +197,7 @@ llvm::LogicalResult inferIota(TypeRule& rule, IotaOp::Adaptor op) {
 namespace {
 
 std::optional<DType> dtype_of(mlir::Type type) {
+  if (mlir::isa<TextType>(type)) return DType::kStr;
   if (type.isF16()) return DType::kF16;
   if (type.isBF16()) return DType::kBF16;
   if (type.isF32()) return DType::kF32;
@@ -224,7 +233,7 @@ llvm::LogicalResult inferConstant(TypeRule& rule, mlir::ElementsAttr value) {
 llvm::LogicalResult inferDimsTensor(TypeRule& rule, DimsTensorOp::Adaptor op) {
   llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
   std::optional<DType> dtype = parse_dtype(op.getDtype());
-  if (!dtype || (op.getScalar() && dims.size() != 1))
+  if (!dtype || dtype == DType::kStr || (op.getScalar() && dims.size() != 1))
     return rule.fail("element type is not one, or a scalar does not have one dim");
   Shape shape;
   if (!op.getScalar()) shape.push_back(static_cast<int64_t>(dims.size()));

@@ -1,10 +1,40 @@
-// Type rules of the ops that come from work on texts.
+// Type rules of texts: which ops take them, and those of the ops that look into them or come from
+// work on them.
 #include "compiler/graph/infer/infer.h"
 
 namespace scopevm::graph {
 namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+// The ops that take texts, and as which operands: a bit each, the last one also for those behind
+// it. They move texts, or compare whether two are the same; others would compute on ids.
+struct TextRow {
+  llvm::StringRef op;
+  unsigned operands;
+};
+constexpr unsigned kAll = 0xff, kFirst = 1, kSecond = 2, kThird = 4;
+constexpr TextRow kTextRows[] = {
+    {"change_case", kAll},
+    {"concat", kAll},
+    {"count_ngrams", kAll},
+    {"equal", kAll},
+    {"expand", kAll},
+    {"gather", kFirst},
+    {"gather_elements", kFirst},
+    {"gather_nd", kFirst},
+    {"one_hot", kSecond},
+    {"pad", kAll},
+    {"parse_text", kAll},
+    {"reshape", kAll},
+    {"scatter_elements", kFirst | kThird},
+    {"scatter_nd", kFirst | kThird},
+    {"select", kSecond | kThird},
+    {"slice", kAll},
+    {"tile", kAll},
+    {"transpose", kAll},
+    {"trilu", kAll},
+};
 
 // The pool divides into whole n-grams of each length, and there is a column for each.
 llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
@@ -31,14 +61,47 @@ llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
 
 }  // namespace
 
+llvm::LogicalResult TypeRule::check_texts(mlir::ValueRange operands) const {
+  const auto* row = llvm::find_if(kTextRows, [&](const TextRow& r) { return r.op == op; });
+  unsigned admitted = row == std::end(kTextRows) ? 0 : row->operands;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (type_of(operands[i]).getDtype() == DType::kStr && !(admitted >> std::min<size_t>(i, 7) & 1))
+      return fail("operand " + llvm::Twine(i) + " is " + text_of(operands[i].getType()) +
+                  "; texts are not taken there");
+  return mlir::success();
+}
+
+llvm::LogicalResult inferParseText(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
+  std::optional<DType> dtype = parse_dtype(to);
+  if (!dtype || dtype == DType::kStr)
+    return rule.fail("\"" + to + "\" is not an element type of numbers");
+  if (type_of(x).getDtype() != DType::kStr)
+    return rule.fail(text_of(x.getType()) + " holds no texts");
+  rule.types.push_back(TensorType::get(rule.context, *dtype, type_of(x).getShape()));
+  return mlir::success();
+}
+
+llvm::LogicalResult inferFormatText(TypeRule& rule, mlir::Value x) {
+  rule.types.push_back(TensorType::get(rule.context, DType::kStr, type_of(x).getShape()));
+  return mlir::success();
+}
+
+llvm::LogicalResult inferChangeCase(TypeRule& rule, mlir::Value x) {
+  if (type_of(x).getDtype() != DType::kStr)
+    return rule.fail(text_of(x.getType()) + " holds no texts");
+  return inferSame(rule, x);
+}
+
 llvm::LogicalResult inferCountNgrams(TypeRule& rule, CountNgramsOp::Adaptor op) {
   constexpr int64_t kMost = int64_t{1} << 31;
   TensorType x = type_of(op.getX());
   if (x.getRank() != 2) return rule.fail(text_of(x) + " is no matrix");
+  mlir::Type pool = op.getPool().getElementType();
   bool is_whole = x.getDtype() == DType::kI32 || x.getDtype() == DType::kI64;
-  if (!is_whole || !op.getPool().getElementType().isSignlessInteger(64))
-    return rule.fail("n-grams are of i32 or i64 from a pool of i64, not of " + text_of(x) +
-                     " from " + text_of(op.getPool().getShapedType()));
+  if (!(is_whole && pool.isSignlessInteger(64)) &&
+      !(x.getDtype() == DType::kStr && mlir::isa<TextType>(pool)))
+    return rule.fail("n-grams are of i32 or i64 from a pool of i64, or of texts, not of " +
+                     text_of(x) + " from " + text_of(op.getPool().getShapedType()));
   if (op.getPool().getShapedType().getRank() != 1) return rule.fail("the pool must have rank 1");
   if (failed(check_pool(rule, op))) return mlir::failure();
   auto least = static_cast<int64_t>(op.getMinLength()),

@@ -315,12 +315,14 @@ mlir::ElementsAttr fold_constants(mlir::Operation* op) {
     return {};
   int64_t operand_bytes = 0, most_elements = 0;
   for (mlir::Value operand : op->getOperands()) {
-    if (!operand.getDefiningOp<ConstantOp>()) return {};
+    auto constant = operand.getDefiningOp<ConstantOp>();
+    if (!constant || mlir::isa<TextType>(constant.getValue().getElementType())) return {};
     int64_t bytes = static_bytes(operand.getType()).value_or(0);
     operand_bytes += bytes;
     most_elements = std::max(
         most_elements, bytes / byte_size(mlir::cast<TensorType>(operand.getType()).getDtype()));
   }
+  if (mlir::cast<TensorType>(op->getResult(0).getType()).getDtype() == DType::kStr) return {};
   std::optional<int64_t> bytes = static_bytes(op->getResult(0).getType());
   if (!bytes || *bytes > kMaxBytes) return {};
   auto type = mlir::cast<TensorType>(op->getResult(0).getType());

@@ -20,10 +20,12 @@ bool hoist_invariants(LoopOp loop) {
   bool changed = false;
   for (mlir::Operation& op :
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
-    bool is_invariant = mlir::isPure(&op) && op.getNumRegions() == 0 && !mentions(&op, inner) &&
-                        llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
-                          return is_outside(operand, loop);
-                        });
+    // What may fail stays: the loop may not run at all.
+    bool may_fail = mlir::isa<ParseTextOp>(op);
+    bool is_invariant =
+        mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 && !mentions(&op, inner) &&
+        llvm::all_of(op.getOperands(),
+                     [&](mlir::Value operand) { return is_outside(operand, loop); });
     if (!is_invariant) continue;
     op.moveBefore(loop);
     changed = true;

@@ -54,7 +54,7 @@ void emit_lines(KernelDraft& draft, Buffer from, Buffer to, Term first, mlir::Va
 
 llvm::LogicalResult lower_columns(mlir::Operation* op, LoweringContext& context) {
   graph::TensorType type = tensor_type(op->getOperand(0));
-  if (type.getDtype() < DType::kF16) return op->emitError("needs a floating-point type");
+  if (!is_float(type.getDtype())) return op->emitError("needs a floating-point type");
   int64_t axis = op->getAttrOfType<mlir::IntegerAttr>("axis").getInt();
   DimExpr outer = element_count(type.getShape().take_front(axis));
   DimExpr inner = element_count(type.getShape().drop_front(axis + 1));

@@ -124,7 +124,7 @@ def errors():
     bad("data_dependent_reshape", [node("Reshape", ["x", "s"], ["y"])],
         [value("x", ["n", 4]), value("s", [2], TensorProto.INT64)])
     bad("undefined_output", [node("Relu", ["x"], ["z"])])
-    bad("string_input", [node("Identity", ["x"], ["y"])], [value("x", [1], TensorProto.STRING)])
+    bad("complex_input", [node("Identity", ["x"], ["y"])], [value("x", [1], TensorProto.COMPLEX64)])
     model = save("external_data", [node("Add", ["x", "w"], ["y"])], [value("x", ["n", 4])],
                  [value("y", None)], [("w", np.arange(4, dtype=np.float32))])
     external(model, "external_data", "external_data.bin")

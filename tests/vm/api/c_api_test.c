@@ -1,4 +1,5 @@
-// The C API from C: loads sum.bc (tests/vm/run/test_modules.h), runs it, and reads its errors.
+// The C API from C: loads sum.bc and others of its modules (tests/vm/run/test_modules.h), runs
+// them, and reads their errors.
 #include <stdio.h>
 #include <string.h>
 
@@ -94,6 +95,77 @@ static void run_calls(const scopevm_session* session) {
   scopevm_call_free(call);
 }
 
+static void run_texts(const char* path) {
+  const char* words[] = {"one", "t\0wo"};
+  size_t sizes[] = {3, 4};
+  int64_t shape[] = {2};
+  int64_t bad_shape[] = {-2};
+  scopevm_texts texts = {words, sizes, shape, 1};
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(path, &module));
+  OK(scopevm_session_create(module, NULL, &session));
+  OK(scopevm_call_create(session, &call));
+  FAILS(scopevm_call_set_input_texts(call, "z", &texts), 12, "no input \"z\"");
+  texts.dims = bad_shape;
+  FAILS(scopevm_call_set_input_texts(call, "x", &texts), 10, "-2");
+  texts.dims = shape;
+  FAILS(scopevm_call_set_sequence_texts(call, "x", &texts, 1), 10, "given a sequence");
+  OK(scopevm_call_set_input_texts(call, "x", &texts));
+  OK(scopevm_call_run(call, 0));
+  const int64_t* dims = NULL;
+  size_t rank = 0, size = 0;
+  const char* text = NULL;
+  OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
+  EXPECT(rank == 1 && dims[0] == 2);
+  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
+  EXPECT(size == 4 && memcmp(text, "T\0WO", 4) == 0);
+  FAILS(scopevm_call_output_text(call, 0, 0, 2, &text, &size), 12, "2 texts");
+  FAILS(scopevm_call_output_text(call, 0, 1, 0, &text, &size), 12, "1 elements");
+  FAILS(scopevm_call_output_text(call, 1, 0, 0, &text, &size), 12, "1 results");
+  DLManagedTensor* result = NULL;
+  FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack has no texts");
+  texts.sizes = NULL;
+  OK(scopevm_call_set_input_texts(call, "x", &texts));
+  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
+  EXPECT(size == 1 && text[0] == 'T');
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+  scopevm_module_free(module);
+}
+
+static void run_text_sequences(const char* path) {
+  const char* words[] = {"one", "", "one"};
+  int64_t two[] = {2}, one[] = {1};
+  scopevm_texts texts[] = {{words, NULL, two, 1}, {words + 2, NULL, one, 1}};
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(path, &module));
+  OK(scopevm_session_create(module, NULL, &session));
+  scopevm_module_free(module);
+  OK(scopevm_call_create(session, &call));
+  OK(scopevm_call_set_sequence_texts(call, "xs", texts, 2));
+  OK(scopevm_call_set_input_texts(call, "o", &texts[1]));
+  OK(scopevm_call_run(call, 0));
+  const int64_t* dims = NULL;
+  size_t rank = 0, size = 0;
+  const char* text = NULL;
+  OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
+  EXPECT(rank == 1 && dims[0] == 2);
+  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
+  EXPECT(size == 0);
+  OK(scopevm_call_output_text(call, 0, 1, 0, &text, &size));
+  EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
+  FAILS(scopevm_call_output_text(call, 0, 2, 0, &text, &size), 12, "2 elements");
+  OK(scopevm_call_output_text(call, 1, 0, 0, &text, &size));
+  EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+}
+
 static void run_sequences(const char* path) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
@@ -136,9 +208,11 @@ static void run_sequences(const char* path) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 5) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
+  run_texts(argv[3]);
+  run_text_sequences(argv[4]);
   scopevm_module* module = NULL;
   FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
   FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");

@@ -21,7 +21,7 @@ Result<ModuleContents> read_back(const ModuleContents& module) {
 
 TEST(RoundTrip, KeepsEveryField) {
   for (const ModuleContents& module :
-       {dense_module(), branching_module(), variant_module(), ModuleContents()}) {
+       {dense_module(), branching_module(), variant_module(), text_module(), ModuleContents()}) {
     Result<ModuleContents> read = read_back(module);
     ASSERT_TRUE(read.is_ok()) << read.status().message();
     EXPECT_TRUE(are_equal(module, *read));

@@ -271,6 +271,47 @@ ModuleContents variant_module() {
 
 namespace {
 
+// A tensor of n elements of 8 bytes at most.
+void emit_vector(Encoder& code, uint32_t dst, DType dtype) {
+  std::vector<Int> dims = {Int::slot({0})};
+  code.emit(op::alloc_storage{.dst = {dst}, .from = {0}, .size = Int::slot({1})});
+  code.emit(op::alloc_tensor{.dst = {dst},
+                             .storage = {dst},
+                             .offset = Int::immediate(0),
+                             .bytes = Int::slot({1}),
+                             .dtype = dtype,
+                             .dims = dims});
+}
+
+}  // namespace
+
+ModuleContents text_module() {
+  ModuleContents module;
+  module.producer = "scopevm test";
+  module.devices = one_device();
+  module.pools = default_pools();
+  module.texts = {"", "a \"text\"", "b\n", "\xC3\xA9", std::string("z\0", 2)};
+  module.constants = {
+      {"words", DType::kStr, {2, 2}, 2, bytes_of({"\1\0\0\0\0\0\0\0\3\0\0\0\2\0\0\0", 16})}};
+  Encoder code;
+  std::vector<RegisterIndex> result = {{4}};
+  code.emit(op::load_const{.dst = {5}, .constant = {0}});
+  emit_vector(code, 1, DType::kF64);
+  code.emit(op::parse_text{.to = {1}, .from = {0}});
+  emit_vector(code, 2, DType::kStr);
+  code.emit(op::format_text{.to = {2}, .from = {1}});
+  emit_vector(code, 4, DType::kStr);
+  code.emit(op::change_case{.to = {4}, .from = {2}, .upper = Int::immediate(1)});
+  code.emit(op::ret{.values = result});
+  FunctionDecl main = vector_function("main", 6, 2);
+  main.inputs[0].dtype = main.outputs[0].dtype = DType::kStr;
+  main.code = *code.finish();
+  module.functions = {main};
+  return module;
+}
+
+namespace {
+
 // Adds a value's bytes to a text that two modules share only if they are equal.
 struct Fingerprint {
   std::string text;
@@ -317,7 +358,7 @@ struct Fingerprint {
 
 std::string fingerprint(const ModuleContents& module) {
   Fingerprint print;
-  print.add(module.producer).add(module.messages);
+  print.add(module.producer).add(module.messages).add(module.texts);
   for (const DeviceDecl& d : module.devices) print.add("device").add(d.name).add(d.kind);
   for (const PoolDecl& p : module.pools)
     print.add("pool")

@@ -13,12 +13,16 @@ namespace scopevm::format {
 // Verifies.
 ModuleContents dense_module();
 
-// Every opcode but those of dense_module: a branch with two ways that meet, a loop, a call of
+// Every opcode but those of the other modules: a branch with two ways that meet, a loop, a call of
 // "main"'s second function, a copy between two devices, a view, and names that need quotes.
 // Verifies.
 ModuleContents branching_module();
 // dense_module() with a variant for n=1.
 ModuleContents variant_module();
+
+// main(x: str[n]) -> y: str[n]: numbers in x read and written again, in upper case; a constant of
+// texts. The opcodes on texts. Verifies.
+ModuleContents text_module();
 
 Bytes bytes_of(std::string_view text);
 

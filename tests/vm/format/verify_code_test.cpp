@@ -119,7 +119,7 @@ const Code kCode[] = {
      [](Encoder& c) {
        c.emit(op::alloc_view{.dst = {1}, .of = {0}, .dtype = static_cast<DType>(200)});
      },
-     "main: word 0: alloc_view: dtype: element type 200 is out of range: there are 13"},
+     "main: word 0: alloc_view: dtype: element type 200 is out of range: there are 14"},
     // Ties between fields and tables.
     {"RetCount", [](Encoder& c) { c.emit(op::ret{.values = kNone}); },
      "main: word 0: ret: 0 values, expected 1"},
@@ -278,6 +278,41 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 22: device_copy: both tensors lie in pool \"global\""},
+    // Texts.
+    {"ParseOfNumbers",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       emit_tensor(c, 2, 1);
+       c.emit(op::parse_text{.to = {2}, .from = {0}});
+       emit_ret(c);
+     },
+     "main: word 13: parse_text: register 0 holds f32 elements, not texts"},
+    {"FormatIntoNumbers",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       emit_tensor(c, 2, 1);
+       c.emit(op::format_text{.to = {2}, .from = {0}});
+       emit_ret(c);
+     },
+     "main: word 13: format_text: register 2 holds f32 elements, not texts"},
+    {"CaseIntoAConstant",
+     [](Encoder& c) {
+       std::vector<Int> dims = {Int::immediate(8)};
+       c.emit(op::load_const{.dst = {1}, .constant = {0}});
+       c.emit(op::alloc_view{.dst = {2}, .of = {1}, .dtype = DType::kStr, .dims = dims});
+       c.emit(op::change_case{.to = {2}, .from = {2}, .upper = Int::immediate(0)});
+       emit_ret(c);
+     },
+     "main: word 9: change_case: register 2 holds a constant or an input, which is never written"},
+    {"TextAsASize",
+     [](Encoder& c) {
+       std::vector<Int> dims = {Int::immediate(8)};
+       c.emit(op::load_const{.dst = {1}, .constant = {0}});
+       c.emit(op::alloc_view{.dst = {2}, .of = {1}, .dtype = DType::kStr, .dims = dims});
+       c.emit(op::load_element{.dst = {0}, .of = {2}, .index = Int::immediate(0)});
+       emit_ret(c);
+     },
+     "main: word 9: load_element: elements are str, not integers"},
     {"LaunchAcrossDevices",
      [](Encoder& c) {
        emit_storage(c, 1, 0);

@@ -21,9 +21,18 @@ struct Declaration {
   const char* error;
 };
 
+ConstantDecl ids(const std::vector<int32_t>& elements) {
+  return {"ids",
+          DType::kStr,
+          {static_cast<int64_t>(elements.size())},
+          2,
+          bytes_of({reinterpret_cast<const char*>(elements.data()), elements.size() * 4})};
+}
+
 TEST(Verify, AcceptsWhatTheCompilerWouldEmit) {
   EXPECT_EQ(error_of(dense_module()), "");
   EXPECT_EQ(error_of(branching_module()), "");
+  EXPECT_EQ(error_of(text_module()), "");
   EXPECT_EQ(error_of(variant_module()), "");
 }
 
@@ -52,7 +61,7 @@ const Declaration kDeclarations[] = {
      "shape function 0: check slot 5 is out of range: there are 5"},
     {"ConstantPool", [](auto& m) { m.constants[0].pool = 3; },
      "constant 0 \"fc.weight\": pool 3 is out of range: there are 3"},
-    {"ConstantType", [](auto& m) { m.constants[0].dtype = static_cast<DType>(13); },
+    {"ConstantType", [](auto& m) { m.constants[0].dtype = static_cast<DType>(kDTypeCount); },
      "constant 0 \"fc.weight\": element type is not known"},
     {"ConstantSize", [](auto& m) { m.constants[0].dims = {8, 5}; },
      "constant 0 \"fc.weight\": dims take 160 bytes, it has 128"},
@@ -61,6 +70,14 @@ const Declaration kDeclarations[] = {
     {"ConstantOverflow",
      [](auto& m) { m.constants[0].dims = {int64_t{1} << 62, int64_t{1} << 62}; },
      "constant 0 \"fc.weight\": dims are negative or too large"},
+    {"FirstText", [](auto& m) { m.texts = {"a"}; }, "text 0: is not the empty text"},
+    {"TextTwice", [](auto& m) { m.texts = {"", "a", "b", "a"}; }, "text 3: is there twice"},
+    {"IdOutOfRange", [](auto& m) { m.constants[1] = ids({0, 1, 2}), m.texts = {"", "a"}; },
+     "constant 1 \"ids\": text 2 is out of range: there are 2"},
+    {"IdBelowZero", [](auto& m) { m.constants[1] = ids({-1}), m.texts = {""}; },
+     "constant 1 \"ids\": text 4294967295 is out of range: there are 1"},
+    {"IdWithoutTexts", [](auto& m) { m.constants[1] = ids({0}); },
+     "constant 1 \"ids\": text 0 is out of range: there are 0"},
     {"NoMain", [](auto& m) { m.functions[0].name = "man"; }, "module has no function \"main\""},
     {"TwoMains", [](auto& m) { m.functions.push_back(m.functions[0]); },
      "function \"main\": a second one of this name"},

@@ -204,12 +204,34 @@ format::ModuleContents recursive_contents() {
   return contents;
 }
 
-format::ModuleContents sequence_contents() {
+format::ModuleContents texts_contents(DType input, CodeWriter& code) {
+  format::ModuleContents contents = empty_contents();
+  contents.texts = {"", "two"};
+  format::FunctionDecl function;
+  function.name = "main";
+  function.inputs = {{"x", input, {"2"}}};
+  function.outputs = {{"y", DType::kStr, {"2"}}};
+  function.register_count = 4;
+  code.ret({2});
+  function.code = code.take();
+  contents.functions.push_back(std::move(function));
+  return contents;
+}
+
+format::ModuleContents upper_contents() {
+  CodeWriter code_writer;
+  code_writer.alloc_storage(1, 0, 8)
+      .alloc_tensor(2, 1, 0, 8, DType::kStr, {2})
+      .add(code(Opcode::change_case), {2, 0, 1});
+  return texts_contents(DType::kStr, code_writer);
+}
+
+format::ModuleContents sequence_contents(DType dtype) {
   format::ModuleContents contents = empty_contents();
   format::FunctionDecl main;
   main.name = "main";
-  main.inputs = {{"xs", DType::kF32, {format::kAnyDim}, ValueKind::kSequence},
-                 {"o", DType::kF32, {format::kAnyDim}, ValueKind::kOptional}};
+  main.inputs = {{"xs", dtype, {format::kAnyDim}, ValueKind::kSequence},
+                 {"o", dtype, {format::kAnyDim}, ValueKind::kOptional}};
   main.outputs = main.inputs;
   main.register_count = 2;
   CodeWriter writer;

@@ -59,8 +59,12 @@ format::ModuleContents loop_contents();
 // main(x: f32[n]) -> x: calls itself to depth n.
 format::ModuleContents recursive_contents();
 
-// main(xs: sequence of f32[?], o: optional of f32[?]) -> xs, o.
-format::ModuleContents sequence_contents();
+// main(x: `input`[2]) -> y: str[2], without kernels. `code` makes register 2 of four.
+format::ModuleContents texts_contents(DType input, CodeWriter& code);
+// The same of str: y = x in upper case.
+format::ModuleContents upper_contents();
+// main(xs: sequence of dtype[?], o: optional of dtype[?]) -> xs, o.
+format::ModuleContents sequence_contents(DType dtype = DType::kF32);
 
 // Verifies and loads.
 Module load(format::ModuleContents contents);

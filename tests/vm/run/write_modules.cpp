@@ -24,7 +24,10 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1];
   return write(folder + "/sum.bc", scopevm::test::sum_contents()) &&
                  write(folder + "/loop.bc", scopevm::test::loop_contents()) &&
-                 write(folder + "/sequence.bc", scopevm::test::sequence_contents())
+                 write(folder + "/sequence.bc", scopevm::test::sequence_contents()) &&
+                 write(folder + "/text_sequence.bc",
+                       scopevm::test::sequence_contents(scopevm::DType::kStr)) &&
+                 write(folder + "/upper.bc", scopevm::test::upper_contents())
              ? 0
              : 1;
 }

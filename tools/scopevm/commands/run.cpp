@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "scopevm/session.h"
 #include "tools/scopevm/arguments.h"
@@ -47,6 +49,7 @@ Status check_given_once(const std::string& what, const std::vector<NamedText>& n
 }
 
 constexpr std::string_view kRandom = "random:";
+constexpr std::string_view kText = "text:";
 
 Result<Plan> make_plan(const RunOptions& options) {
   Plan plan;
@@ -70,6 +73,14 @@ Result<Plan> make_plan(const RunOptions& options) {
   return plan;
 }
 
+// Along the last axis of an input of this rank.
+Result<Tensor> make_texts(std::string_view list, size_t rank) {
+  const std::vector<std::string> texts = split_texts(list);
+  std::vector<int64_t> dims(rank, 1);
+  if (rank > 0) dims.back() = static_cast<int64_t>(texts.size());
+  return Tensor::from_texts(std::vector<std::string_view>(texts.begin(), texts.end()), dims);
+}
+
 constexpr std::string_view kNoValue = "none";
 
 ValueKind kind_of(const std::string& input, const Signature& signature) {
@@ -79,10 +90,15 @@ ValueKind kind_of(const std::string& input, const Signature& signature) {
 }
 
 Result<Tensor> make_input(const NamedText& input, const Signature& signature, uint64_t seed) {
-  if (!input.text.starts_with(kRandom)) return read_npy(input.text);
+  const bool is_text = input.text.starts_with(kText);
+  if (!is_text && !input.text.starts_with(kRandom)) return read_npy(input.text);
   // A name that the module does not have is reported when the input is set.
   const auto declared = std::ranges::find(signature.inputs, input.name, &TensorSignature::name);
-  const DType dtype = declared == signature.inputs.end() ? DType::kF32 : declared->dtype;
+  const bool is_declared = declared != signature.inputs.end();
+  if (is_text)
+    return make_texts(std::string_view(input.text).substr(kText.size()),
+                      is_declared ? declared->dims.size() : 1);
+  const DType dtype = is_declared ? declared->dtype : DType::kF32;
   SCOPEVM_ASSIGN_OR_RETURN(const RandomTensor request,
                            parse_random(input.text.substr(kRandom.size())));
   return random_tensor(dtype, request, seed);

@@ -22,6 +22,19 @@ T at(const Tensor& tensor, int64_t index) {
   return tensor.elements<T>()[static_cast<size_t>(index)];
 }
 
+// In double quotes; bytes below a blank, quotes and backslashes escaped.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) < ' ')
+      result += fmt::format("\\x{:02x}", c);
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+
 }  // namespace
 
 std::string element_text(const Tensor& tensor, int64_t index) {
@@ -53,6 +66,8 @@ std::string element_text(const Tensor& tensor, int64_t index) {
       return fmt::format("{:.6g}", at<float>(tensor, index));
     case DType::kF64:
       return fmt::format("{:.6g}", at<double>(tensor, index));
+    case DType::kStr:
+      return quoted(tensor.text_at(index));
   }
   return "?";
 }

@@ -6,8 +6,11 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
+
+#include "tools/scopevm/tensors/npy_text.h"
 
 namespace scopevm::tool {
 namespace {
@@ -33,6 +36,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 struct Header {
   DType dtype = DType::kF32;
+  NpyText text;  // of str
   std::vector<int64_t> dims;
 };
 
@@ -76,9 +80,16 @@ Result<Header> parse_header(std::string_view text) {
   const TypeName* found = nullptr;
   for (const TypeName& candidate : kTypes)
     if (type == "'" + std::string(candidate.descr) + "'") found = &candidate;
-  if (found == nullptr)
-    return Status(StatusCode::kUnsupported, "element type " + std::string(type));
-  header.dtype = found->dtype;
+  if (found != nullptr) {
+    header.dtype = found->dtype;
+  } else {
+    const bool is_quoted = type.size() > 2 && type.front() == '\'' && type.back() == '\'';
+    const std::optional<NpyText> text =
+        is_quoted ? parse_npy_text(type.substr(1, type.size() - 2)) : std::nullopt;
+    if (!text) return Status(StatusCode::kUnsupported, "element type " + std::string(type));
+    header.dtype = DType::kStr;
+    header.text = *text;
+  }
   if (order->substr(0, 4) == "True")
     return Status(StatusCode::kUnsupported, "elements in Fortran order");
   SCOPEVM_ASSIGN_OR_RETURN(header.dims, parse_dims(*shape));
@@ -99,17 +110,25 @@ Result<Tensor> read_from(std::FILE* file) {
   std::string text(size, '\0');
   if (std::fread(text.data(), 1, size, file) != size) return wrong("cut short");
   SCOPEVM_ASSIGN_OR_RETURN(const Header header, parse_header(text));
-  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(header.dtype, header.dims));
+  std::vector<int64_t> dims = header.dims;
+  if (header.dtype == DType::kStr) dims.push_back(header.text.element_bytes());
+  const DType stored = header.dtype == DType::kStr ? DType::kU8 : header.dtype;
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(stored, dims));
   const auto bytes = static_cast<size_t>(tensor.bytes());
   if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("cut short");
+  if (header.dtype == DType::kStr)
+    return decode_npy_text(header.text, tensor.elements<uint8_t>(), header.dims);
   return tensor;
 }
 
-std::string header_of(const Tensor& tensor) {
-  const char* descr = "";
+std::string descr_of(DType dtype) {
   for (const TypeName& type : kTypes)
-    if (type.dtype == tensor.dtype()) descr = type.descr;
-  std::string text = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
+    if (type.dtype == dtype) return type.descr;
+  return "";
+}
+
+std::string header_of(const Tensor& tensor, const std::string& descr) {
+  std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (const int64_t dim : tensor.dims()) text += std::to_string(dim) + ", ";
   text += "), }";
   // Padded so that elements start at a multiple of 64.
@@ -134,7 +153,16 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
     return Status(StatusCode::kInvalidArgument, path + ": " + std::strerror(errno));
   };
   if (file == nullptr) return failure();
-  const std::string header = header_of(tensor);
+  std::span<const std::byte> elements(static_cast<const std::byte*>(tensor.data()),
+                                      static_cast<size_t>(tensor.bytes()));
+  EncodedNpyText texts{descr_of(tensor.dtype()), {}};
+  if (tensor.dtype() == DType::kStr) {
+    Result<EncodedNpyText> encoded = encode_npy_text(tensor);
+    if (!encoded.is_ok()) return std::move(encoded).status().with_context(path);
+    texts = *std::move(encoded);
+    elements = std::as_bytes(std::span(texts.characters));
+  }
+  const std::string header = header_of(tensor, texts.descr);
   const uint8_t start[] = {0x93,
                            'N',
                            'U',
@@ -145,10 +173,10 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
                            0,
                            static_cast<uint8_t>(header.size() & 0xff),
                            static_cast<uint8_t>(header.size() >> 8)};
-  const auto bytes = static_cast<size_t>(tensor.bytes());
   if (std::fwrite(start, 1, sizeof start, file.get()) != sizeof start ||
       std::fwrite(header.data(), 1, header.size(), file.get()) != header.size() ||
-      std::fwrite(tensor.data(), 1, bytes, file.get()) != bytes || std::fclose(file.release()) != 0)
+      std::fwrite(elements.data(), 1, elements.size(), file.get()) != elements.size() ||
+      std::fclose(file.release()) != 0)
     return failure();
   return {};
 }

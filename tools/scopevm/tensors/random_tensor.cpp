@@ -60,6 +60,8 @@ void fill_halves(const Tensor& tensor, const RandomTensor& request, Random rando
 }  // namespace
 
 Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t seed) {
+  if (dtype == DType::kStr)
+    return Status(StatusCode::kInvalidArgument, "there are no random texts: give text:A,B,C");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, request.dims));
   const Random random(seed);
   switch (dtype) {
@@ -92,6 +94,8 @@ Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t 
     case DType::kF64:
       fill_reals<double>(tensor, request, random);
       break;
+    case DType::kStr:
+      break;  // has been refused
   }
   return tensor;
 }

@@ -51,6 +51,8 @@ class ModuleParser {
       text::visit_kernel(parser_, module_.kernels.emplace_back());
     else if (parser_.accept_word("message"))
       parser_.string(module_.messages.emplace_back());
+    else if (parser_.accept_word("text"))
+      parser_.string(module_.texts.emplace_back());
     else if (parser_.accept_word("shape_function"))
       shape_function(module_.shape_functions.emplace_back());
     else if (parser_.accept_word("function"))

@@ -1,7 +1,9 @@
 // The tables of a module, and verify() itself.
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <set>
+#include <unordered_set>
 
 #include "vm/format/verify.h"
 #include "vm/format/verify/stages.h"
@@ -114,6 +116,27 @@ Status verify_symbols(const ModuleContents& module) {
   return {};
 }
 
+// Equal texts have one id, so that ids compare as texts do, and id 0 is the empty text: what zeroed
+// elements hold.
+Status verify_texts(const ModuleContents& module) {
+  if (!module.texts.empty() && !module.texts.front().empty())
+    return invalid("text 0: is not the empty text");
+  std::unordered_set<std::string_view> seen;
+  for (size_t i = 0; i < module.texts.size(); ++i)
+    if (!seen.insert(module.texts[i]).second)
+      return invalid("text " + std::to_string(i) + ": is there twice");
+  return {};
+}
+
+Status verify_ids(const ModuleContents& module, const ConstantDecl& constant) {
+  for (uint64_t at = 0; at < constant.bytes.size; at += sizeof(int32_t)) {
+    uint32_t id = 0;
+    std::memcpy(&id, constant.bytes.data + at, sizeof id);
+    SCOPEVM_RETURN_IF_ERROR(check_index("text", id, module.texts.size()));
+  }
+  return {};
+}
+
 Status verify_constants(const ModuleContents& module) {
   for (size_t i = 0; i < module.constants.size(); ++i) {
     const ConstantDecl& constant = module.constants[i];
@@ -127,6 +150,8 @@ Status verify_constants(const ModuleContents& module) {
     if (static_cast<uint64_t>(bytes) != constant.bytes.size)
       return invalid(context + ": dims take " + std::to_string(bytes) + " bytes, it has " +
                      std::to_string(constant.bytes.size));
+    if (constant.dtype == DType::kStr)
+      SCOPEVM_RETURN_IF_ERROR(verify_ids(module, constant).with_context(context));
   }
   return {};
 }
@@ -285,6 +310,7 @@ Status verify_declarations(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_machine(module));
   SCOPEVM_RETURN_IF_ERROR(verify_images(module));
   SCOPEVM_RETURN_IF_ERROR(verify_symbols(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_texts(module));
   SCOPEVM_RETURN_IF_ERROR(verify_constants(module));
   SCOPEVM_RETURN_IF_ERROR(verify_functions(module));
   return verify_variants(module);

@@ -92,6 +92,12 @@ class Transfer {
                    what + " is " + type_text(expected));
   }
 
+  static Status check_written(RegisterIndex reg, const RegisterState& held) {
+    if (!held.is_read_only) return {};
+    return invalid("register " + std::to_string(reg.value) +
+                   " holds a constant or an input, which is never written");
+  }
+
   // A value of the declared kind, element type and rank.
   Status expect(const State& state, RegisterIndex reg, const TensorDecl& decl) const {
     return expect_value(state, reg, state_of(decl), "\"" + decl.name + "\"");
@@ -151,6 +157,9 @@ class Transfer {
   Status alloc_tensor(const op::alloc_tensor& in, State& state) const;
   Status alloc_view(const op::alloc_view& in, State& state) const;
   Status device_copy(const op::device_copy& in, const State& state) const;
+  enum class Elements { kTexts, kNumbers };
+  Status text_work(RegisterIndex to, Elements made, RegisterIndex from, Elements read,
+                   const State& state) const;
   Status launch(const op::launch& in, const State& state) const;
   Status shape_function(const op::shape_function& in, const State& state) const;
   Status call(const op::call& in, State& state) const;
@@ -204,9 +213,7 @@ Status Transfer::device_copy(const op::device_copy& in, const State& state) cons
       return invalid("register " + std::to_string(reg.value) + " does not lie in pool \"" +
                      module_.pools[pool.value].scope + "\" of " + place_text(pool.value));
   }
-  if (state[in.to.value].is_read_only)
-    return invalid("register " + std::to_string(in.to.value) +
-                   " holds a constant or an input, which is never written");
+  SCOPEVM_RETURN_IF_ERROR(check_written(in.to, state[in.to.value]));
   if (in.to_pool.value == in.from_pool.value)
     return invalid("both tensors lie in pool \"" + module_.pools[in.to_pool.value].scope + "\"");
   if (module_.pools[in.to_pool.value].device == module_.pools[in.from_pool.value].device ||
@@ -214,6 +221,19 @@ Status Transfer::device_copy(const op::device_copy& in, const State& state) cons
     return {};
   return invalid("from " + place_text(in.from_pool.value) + " to " + place_text(in.to_pool.value) +
                  ": one of them must be a CPU");
+}
+
+Status Transfer::text_work(RegisterIndex to, Elements made, RegisterIndex from, Elements read,
+                           const State& state) const {
+  for (auto [reg, elements] : {std::pair(to, made), std::pair(from, read)}) {
+    SCOPEVM_RETURN_IF_ERROR(expect_host(state, reg));
+    const DType dtype = state[reg.value].dtype;
+    if ((dtype == DType::kStr) != (elements == Elements::kTexts))
+      return invalid("register " + std::to_string(reg.value) + " holds " +
+                     std::string(name(dtype)) + " elements, not " +
+                     (elements == Elements::kTexts ? "texts" : "numbers"));
+  }
+  return check_written(to, state[to.value]);
 }
 
 // The kernel's device reaches every buffer.
@@ -361,6 +381,18 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       return device_copy(decode<op::device_copy>(at), state);
     case Opcode::launch:
       return launch(decode<op::launch>(at), state);
+    case Opcode::parse_text: {
+      auto parse = decode<op::parse_text>(at);
+      return text_work(parse.to, Elements::kNumbers, parse.from, Elements::kTexts, state);
+    }
+    case Opcode::format_text: {
+      auto format = decode<op::format_text>(at);
+      return text_work(format.to, Elements::kTexts, format.from, Elements::kNumbers, state);
+    }
+    case Opcode::change_case: {
+      auto change = decode<op::change_case>(at);
+      return text_work(change.to, Elements::kTexts, change.from, Elements::kTexts, state);
+    }
     case Opcode::shape_function:
       return shape_function(decode<op::shape_function>(at), state);
     case Opcode::load_dim: {
@@ -373,7 +405,7 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       auto load = decode<op::load_element>(at);
       SCOPEVM_RETURN_IF_ERROR(expect_host(state, load.of));
       DType dtype = state[load.of.value].dtype;
-      if (dtype < DType::kF16) return {};
+      if (!is_float(dtype) && dtype != DType::kStr) return {};
       return invalid("elements are " + std::string(name(dtype)) + ", not integers");
     }
     case Opcode::grow_storage: {

@@ -76,7 +76,14 @@ Trie trie_of(const std::vector<Branch>& branches) {
   return trie;
 }
 
-std::vector<int64_t> keys_of(mlir::ElementsAttr pool) {
+// The pool as the kernel sees its elements: texts as ids.
+std::vector<int64_t> keys_of(mlir::ElementsAttr pool, LoweringContext& context) {
+  if (mlir::isa<graph::TextType>(pool.getElementType())) {
+    std::vector<int64_t> ids;
+    for (llvm::StringRef text : pool.getValues<llvm::StringRef>())
+      ids.push_back(context.id_of_text(text));
+    return ids;
+  }
   Constant constant = graph::constant_of_elements(pool, DType::kI64);
   const auto* keys = reinterpret_cast<const int64_t*>(constant.data);
   return {keys, keys + pool.getNumElements()};
@@ -177,7 +184,7 @@ class NgramWalk {
 }  // namespace
 
 llvm::LogicalResult lower_count_ngrams(graph::CountNgramsOp op, LoweringContext& context) {
-  Trie trie = trie_of(branches_of(op, keys_of(op.getPool())));
+  Trie trie = trie_of(branches_of(op, keys_of(op.getPool(), context)));
   KernelBuilder k(context, op, op.getOnce() ? "find_ngrams" : "count_ngrams");
   NgramWalk walk(k, op, trie, context);
   k.loop(k.begin(), k.end(), 1, [&](Val row) { walk.count_row(row); });

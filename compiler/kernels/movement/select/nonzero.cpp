@@ -42,7 +42,7 @@ class NonzeroScan {
   Val bits_at(Val i, int64_t lanes) {
     mlir::ImplicitLocOpBuilder& builder = k_.builder();
     Val element = k_.load(x_, i, lanes);
-    if (x_.dtype >= DType::kF16) element = element + element;  // -0 is 0: the sign goes
+    if (is_float(x_.dtype)) element = element + element;  // -0 is 0: the sign goes
     mlir::Value bits = builder.create<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::ne, element,
                                                            element.literal(int64_t{0}));
     if (lanes > 1) {

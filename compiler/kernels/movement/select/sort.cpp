@@ -13,7 +13,7 @@ constexpr int64_t kBlockRows = 1024;
 
 // The order of two elements: NaN above all numbers, and no NaN above another.
 Val is_below(Val a, Val b, DType dtype) {
-  if (dtype < DType::kF16) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
+  if (!is_float(dtype)) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
   Val is_number = a == a, other_is_number = b == b;
   return select(is_number, select(other_is_number, a < b, is_number), is_number);
 }

@@ -1,0 +1,67 @@
+// Tensors of texts. Their bytes are count + 1 offsets (i64), then the texts one after the other:
+// text i is what lies between offsets i and i + 1, counted from the end of the offsets.
+#include <cstring>
+#include <string>
+
+#include "runtime/memory/storage.h"
+#include "runtime/memory/system_memory.h"
+#include "runtime/tensor/shape.h"
+#include "runtime/tensor/tensor_access.h"
+#include "runtime/tensor/text_tensor.h"
+
+namespace scopevm {
+namespace runtime {
+
+Result<int64_t> packed_bytes(std::span<const std::string_view> texts) {
+  int64_t bytes = (std::ssize(texts) + 1) * static_cast<int64_t>(sizeof(int64_t));
+  for (const std::string_view text : texts)
+    if (__builtin_add_overflow(bytes, static_cast<int64_t>(text.size()), &bytes))
+      return Status(StatusCode::kInvalidArgument, "texts: their size does not fit 64 bits");
+  return bytes;
+}
+
+void pack_texts(std::span<const std::string_view> texts, void* to) {
+  auto* offsets = static_cast<int64_t*>(to);
+  char* begin = reinterpret_cast<char*>(offsets + texts.size() + 1);
+  int64_t at = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    offsets[i] = at;
+    if (!texts[i].empty()) std::memcpy(begin + at, texts[i].data(), texts[i].size());
+    at += static_cast<int64_t>(texts[i].size());
+  }
+  offsets[texts.size()] = at;
+}
+
+}  // namespace runtime
+
+Result<Tensor> Tensor::from_texts(std::span<const std::string_view> texts,
+                                  std::span<const int64_t> dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t id_bytes, runtime::shape_bytes(DType::kStr, dims));
+  if (id_bytes / byte_size(DType::kStr) != std::ssize(texts))
+    return Status(StatusCode::kInvalidArgument, std::to_string(texts.size()) +
+                                                    " texts do not fill a tensor of shape " +
+                                                    runtime::shape_text(dims));
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::packed_bytes(texts));
+  void* data = runtime::system_allocate(bytes);
+  if (data == nullptr)
+    return Status(StatusCode::kOutOfMemory,
+                  "texts of " + std::to_string(bytes) + " bytes: out of memory");
+  runtime::pack_texts(texts, data);
+  return TensorAccess::make_texts(
+      data, runtime::Storage::adopt(data, bytes, [data] { runtime::system_deallocate(data); }),
+      dims, bytes);
+}
+
+int64_t Tensor::text_count() const {
+  int64_t count = data_ == nullptr ? 0 : 1;
+  for (const int64_t dim : dims()) count *= dim;
+  return count;
+}
+
+std::string_view Tensor::text_at(int64_t i) const {
+  const auto* offsets = static_cast<const int64_t*>(data_);
+  const char* begin = reinterpret_cast<const char*>(offsets + text_count() + 1);
+  return {begin + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
+}
+
+}  // namespace scopevm

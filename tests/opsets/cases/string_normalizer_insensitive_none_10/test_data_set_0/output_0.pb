@@ -1,0 +1,1 @@
+2Monday2tuesday2Été2monday

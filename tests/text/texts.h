@@ -1,0 +1,31 @@
+// Tensors of texts, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/tensor.h"
+
+namespace scopevm {
+
+inline Tensor texts(const std::vector<int64_t>& dims, const std::vector<std::string>& elements) {
+  return *Tensor::from_texts(std::vector<std::string_view>(elements.begin(), elements.end()), dims);
+}
+inline Tensor texts(const std::vector<std::string>& elements) {
+  return texts({static_cast<int64_t>(elements.size())}, elements);
+}
+
+inline std::vector<std::string> texts_of(const Tensor& tensor) {
+  std::vector<std::string> elements;
+  if (tensor.dtype() != DType::kStr) {
+    ADD_FAILURE() << name(tensor.dtype()) << " elements";
+    return elements;
+  }
+  for (int64_t i = 0; i < tensor.element_count(); ++i) elements.emplace_back(tensor.text_at(i));
+  return elements;
+}
+
+}  // namespace scopevm

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# run_on_opencl.sh MODEL MACHINE: results of the digits model on a device, at several cuts, against the
+# CPU's, and the copies of a call against those that explain prints.
+set -euo pipefail
+model=$1
+machine=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+if scopevm machine 2>&1 >/dev/null | grep -q 'no OpenCL'; then
+  echo "skipped: no OpenCL device"
+  exit 0
+fi
+
+scopevm compile "$model" -o "$folder/cpu.bc"
+scopevm run "$folder/cpu.bc" --input image=random:5x1x8x8 --output "probability=$folder/cpu.npy" >"$folder/log"
+for rule in '*=gpu' 'type:conv=gpu' 'type:matmul=gpu' 'output:*=gpu'; do
+  scopevm compile "$model" --machine "$machine" --place "$rule" -o "$folder/gpu.bc"
+  scopevm run "$folder/gpu.bc" --input image=random:5x1x8x8 --output "probability=$folder/gpu.npy" --json \
+    >"$folder/run.json"
+  scopevm explain "$model" --machine "$machine" --place "$rule" --copies --dim n=5 --json >"$folder/explain.json"
+  python3 - "$folder" "$rule" <<'PYTHON'
+import json, struct, sys
+
+def floats(path):
+    data = open(path, "rb").read()
+    header = struct.unpack("<H", data[8:10])[0]
+    body = data[10 + header:]
+    return struct.unpack("<%df" % (len(body) // 4), body)
+
+folder, rule = sys.argv[1:]
+expected, found = floats(folder + "/cpu.npy"), floats(folder + "/gpu.npy")
+assert len(expected) == len(found) == 50, (rule, len(found))
+worst = max(min(abs(a - b), abs(a - b) / max(abs(a), 1e-30)) for a, b in zip(expected, found))
+assert worst < 1e-4, (rule, worst)
+copied = sum(copy["bytes"] for copy in json.load(open(folder + "/run.json"))["copies"])
+told = sum(copy["bytes"] for copy in json.load(open(folder + "/explain.json"))["copies"])
+assert copied == told > 0, (rule, copied, told)
+PYTHON
+done

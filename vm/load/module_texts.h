@@ -1,0 +1,39 @@
+// The texts of a module, and the way back from a text to its id.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace scopevm::vm {
+
+class ModuleTexts {
+ public:
+  ModuleTexts() = default;
+  // `texts` must stay where they are. They are distinct and the first is empty, or there are none.
+  explicit ModuleTexts(const std::vector<std::string>& texts) : texts_(&texts) {
+    for (const std::string& text : texts) ids_.emplace(text, static_cast<int32_t>(ids_.size()));
+  }
+
+  // At least 1: id 0 is the empty text, also of a module that has none.
+  int32_t size() const { return ids_.empty() ? 1 : static_cast<int32_t>(ids_.size()); }
+  // REQUIRES: 0 <= id < size().
+  std::string_view text(int32_t id) const {
+    return id == 0 ? std::string_view() : (*texts_)[static_cast<size_t>(id)];
+  }
+  std::optional<int32_t> find(std::string_view text) const {
+    if (text.empty()) return 0;
+    const auto found = ids_.find(text);
+    if (found == ids_.end()) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  const std::vector<std::string>* texts_ = nullptr;
+  std::unordered_map<std::string_view, int32_t> ids_;
+};
+
+}  // namespace scopevm::vm

@@ -1,0 +1,22 @@
+#include "vm/run/allocation.h"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/tensor/shape.h"
+
+namespace scopevm::vm {
+
+Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
+                          const runtime::ScopeMemory& memory) {
+  const std::string what =
+      memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
+  if (outcome == runtime::ScopeMemory::Outcome::kNoRoom)
+    return {StatusCode::kOutOfMemory, what + "the allocator has no room"};
+  const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
+  return {StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
+                                          " free of a limit of " +
+                                          runtime::bytes_text(memory.limit())};
+}
+
+}  // namespace scopevm::vm

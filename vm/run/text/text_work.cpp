@@ -1,0 +1,131 @@
+#include "vm/run/text/text_work.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/memory/storage.h"
+#include "runtime/tensor/text_tensor.h"
+#include "runtime/text/case.h"
+#include "runtime/text/numbers.h"
+#include "vm/format/text/spelling.h"
+
+namespace scopevm::vm {
+namespace {
+
+// Texts up to half of this change their case without another allocation.
+constexpr int64_t kRoom = 4096;
+// Longer ones are cut in messages.
+constexpr size_t kShownText = 40;
+
+int64_t count_of(const Register& tensor) { return tensor.bytes / byte_size(tensor.dtype); }
+
+int32_t id_at(const Register& ids, int64_t i) {
+  int32_t id = 0;
+  std::memcpy(&id, ids.data + i * byte_size(DType::kStr), sizeof id);
+  return id;
+}
+
+void set_id(const Register& ids, int64_t i, int32_t id) {
+  std::memcpy(ids.data + i * byte_size(DType::kStr), &id, sizeof id);
+}
+
+Result<std::string_view> text_at(const TextTable& table, const Register& ids, int64_t i) {
+  if (const std::optional<std::string_view> text = table.find(id_at(ids, i))) return *text;
+  return Status(StatusCode::kInvalidModel, "element " + std::to_string(i) + " is no text: id " +
+                                               std::to_string(id_at(ids, i)));
+}
+
+Status check_counts(const Register& from, const Register& to) {
+  if (to.storage == nullptr)
+    return {StatusCode::kInvalidModel, "the destination is an input or a constant"};
+  if (count_of(from) == count_of(to)) return {};
+  return {StatusCode::kInvalidModel,
+          std::to_string(count_of(from)) + " elements into " + std::to_string(count_of(to))};
+}
+
+Status not_a_number(std::string_view text, DType dtype, int64_t i) {
+  // Not in the middle of a character.
+  size_t size = std::min(text.size(), kShownText);
+  while (size > 0 && size < text.size() && (static_cast<uint8_t>(text[size]) & 0xc0) == 0x80)
+    --size;
+  std::string shown;
+  format::text::append_quoted(shown, text.substr(0, size));
+  if (size < text.size()) shown += "...";
+  return {StatusCode::kInvalidArgument,
+          "element " + std::to_string(i) + ", " + shown + ", is no " + std::string(name(dtype))};
+}
+
+}  // namespace
+
+Result<Register> ids_of_input(TextTable& table, const Tensor& input) {
+  const int64_t count = input.element_count();
+  const int64_t bytes = count * byte_size(DType::kStr);
+  SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * storage, table.allocate(bytes));
+  const Register ids = {static_cast<std::byte*>(storage->data), nullptr, bytes, DType::kStr,
+                        static_cast<uint8_t>(input.rank())};
+  for (int64_t i = 0; i < count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const int32_t id, table.id_of(input.text_at(i)));
+    set_id(ids, i, id);
+  }
+  return ids;
+}
+
+Result<runtime::Storage*> texts_of_result(TextTable& table, const Register& ids) {
+  const int64_t count = count_of(ids);
+  // A view of each text, in memory of the call too: there may be many.
+  SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * views,
+                           table.allocate(count * static_cast<int64_t>(sizeof(std::string_view))));
+  const std::span texts(static_cast<std::string_view*>(views->data), static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(texts[static_cast<size_t>(i)], text_at(table, ids, i));
+  }
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::packed_bytes(texts));
+  SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * packed, table.allocate(bytes));
+  runtime::pack_texts(texts, packed->data);
+  return packed;
+}
+
+Status parse_texts(const TextTable& table, const Register& from, const Register& to) {
+  SCOPEVM_RETURN_IF_ERROR(check_counts(from, to));
+  for (int64_t i = 0; i < count_of(from); ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, text_at(table, from, i));
+    if (!runtime::parse_number(text, to.dtype, to.data + i * byte_size(to.dtype)))
+      return not_a_number(text, to.dtype, i);
+  }
+  return {};
+}
+
+Status format_texts(TextTable& table, const Register& from, const Register& to) {
+  SCOPEVM_RETURN_IF_ERROR(check_counts(from, to));
+  for (int64_t i = 0; i < count_of(from); ++i) {
+    const std::string text =
+        runtime::format_number(from.dtype, from.data + i * byte_size(from.dtype));
+    SCOPEVM_ASSIGN_OR_RETURN(const int32_t id, table.id_of(text));
+    set_id(to, i, id);
+  }
+  return {};
+}
+
+Status change_case(TextTable& table, const Register& from, const Register& to, bool to_upper) {
+  SCOPEVM_RETURN_IF_ERROR(check_counts(from, to));
+  SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * room, table.allocate(kRoom));
+  for (int64_t i = 0; i < count_of(from); ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, text_at(table, from, i));
+    if (const int64_t needed = runtime::case_room(text.size()); needed > room->bytes) {
+      table.release(room);
+      SCOPEVM_ASSIGN_OR_RETURN(room, table.allocate(needed));
+    }
+    auto* changed = static_cast<char*>(room->data);
+    const size_t size = runtime::change_case(text, to_upper, changed);
+    SCOPEVM_ASSIGN_OR_RETURN(const int32_t id, table.id_of({changed, size}));
+    set_id(to, i, id);
+  }
+  table.release(room);
+  return {};
+}
+
+}  // namespace scopevm::vm
