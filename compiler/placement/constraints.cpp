@@ -168,10 +168,13 @@ class ConstraintReader {
       llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(rule.pattern);
       if (!pattern)
         return Status(StatusCode::kInvalidArgument,
-                      rule.text + ": " + llvm::toString(pattern.takeError()));
+                      "--place " + rule.text + ": " + llvm::toString(pattern.takeError()));
       patterns_.push_back(*std::move(pattern));
-      SCOPEVM_ASSIGN_OR_RETURN(Place place, parse_place(rule.place, machine_));
-      rule_places_.push_back(place);
+      Result<Place> place = parse_place(rule.place, machine_);
+      if (!place.is_ok())
+        return Status(place.status().code(),
+                      "--place " + rule.text + ": " + std::string(place.status().message()));
+      rule_places_.push_back(*place);
     }
     return {};
   }
