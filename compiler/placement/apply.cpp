@@ -32,6 +32,7 @@ class Applier {
         place_value(static_cast<int>(f));
     mark_devices();  // it looks at all ops, so before any are erased
     erase_demands();
+    merge_copies();
     for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
     module_.walk([&](graph::GroupOp group) { update_body(group); });
     for (auto function : module_.getOps<mlir::func::FuncOp>())
@@ -96,10 +97,67 @@ class Applier {
     builder.setInsertionPoint(first_reader(value, uses));
     mlir::Value copy = make_copy(builder, value, text_of(pool));
     for (const Use& use : uses) use.operand->set(copy);
+    copies_.push_back(copy);
     report_.copies.push_back({name_of(graph_.values[f]), bytes_of(value), flow(f).times,
                               place_of(value), place_of(copy), why(flow(f).maker),
                               why(flow(f).readers[uses.front().reader].task)});
     return copy;
+  }
+
+  // Where a copy that the graph asks for turned out to be none, what was copied from it is copied
+  // from its operand now: so copies of one value to one place are merged, and all of them stand
+  // where they would if there had been no such op.
+  void merge_copies() {
+    for (size_t i = copies_.size(); i-- > 0;)
+      if (copies_[i].use_empty()) erase_copy(i);  // one that was asked for, and that nobody reads
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      const mlir::Value value = copies_[i].getDefiningOp()->getOperand(0);
+      for (size_t k = copies_.size(); k-- > i + 1;) {
+        if (copies_[k].getDefiningOp()->getOperand(0) != value ||
+            copies_[k].getType() != copies_[i].getType())
+          continue;
+        copies_[k].replaceAllUsesWith(copies_[i]);
+        erase_copy(k);
+      }
+    }
+    arrange_copies();
+  }
+
+  // The last ones first, since copies may be copied; before one reader in the order of what they
+  // copy, which does not depend on how they came to be.
+  void arrange_copies() {
+    llvm::DenseMap<mlir::Value, size_t> order;
+    auto add = [&](mlir::Value value) { order.try_emplace(value, order.size()); };
+    module_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      llvm::for_each(op->getResults(), add);
+      for (mlir::Region& region : op->getRegions())
+        for (mlir::Block& block : region) llvm::for_each(block.getArguments(), add);
+    });
+    auto rank = [&](mlir::Value copy) {
+      int depth = 0;
+      mlir::Value value = copy;
+      for (; value.getDefiningOp<graph::DeviceCopyOp>(); ++depth)
+        value = value.getDefiningOp()->getOperand(0);
+      return std::tuple(order.at(value), depth, place_of(copy));
+    };
+    std::vector<mlir::Value> sorted = copies_;
+    std::ranges::stable_sort(sorted, [&](auto a, auto b) { return rank(a) < rank(b); });
+    llvm::DenseMap<mlir::Operation*, mlir::Operation*> first_before;  // by reader
+    for (mlir::Value copy : llvm::reverse(sorted)) {
+      std::vector<Use> uses;
+      for (mlir::OpOperand& use : copy.getUses()) uses.push_back({&use, 0});
+      mlir::Operation* op = copy.getDefiningOp();
+      mlir::Operation* reader = first_reader(op->getOperand(0), uses);
+      auto [before, is_new] = first_before.try_emplace(reader, reader);
+      op->moveBefore(before->second);
+      before->second = op;
+    }
+  }
+
+  void erase_copy(size_t i) {
+    copies_[i].getDefiningOp()->erase();
+    copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
+    report_.copies.erase(report_.copies.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
   mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, const std::string& place) {
@@ -293,6 +351,7 @@ class Applier {
   const Machine& machine_;
   const std::vector<int>& devices_;
   Report report_;
+  std::vector<mlir::Value> copies_;  // as the report lists them
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compiler/graph/op_name.h"
 #include "llvm/Support/GlobPattern.h"
@@ -40,6 +41,7 @@ class ConstraintReader {
     for (auto function : module_.getOps<mlir::func::FuncOp>()) add_parameters(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
+    apply_stores();
     for (const Ruled& ruled : ruled_) apply_rules(ruled);
     place_results();
     SCOPEVM_RETURN_IF_ERROR(status_);
@@ -147,8 +149,10 @@ class ConstraintReader {
       if (wish.getConstrainResult()) {
         const std::string where = location_text(wish.getLoc());
         if (std::optional<Place> place = place_of(wish.getPlace(), where)) {
-          demand(task, {*place, "sv.on_device \"" + wish.getPlace().str() + "\"", where});
-          if (place->pool != kAny) pool = place->pool;
+          const Demand wanted{*place, "sv.on_device \"" + wish.getPlace().str() + "\"", where};
+          demand(task, wanted);
+          if (place->pool != kAny && graph_.tasks[task].op) pool = place->pool;
+          if (place->pool != kAny && !graph_.tasks[task].op) lie_in(task, wanted);
         }
       }
       if (copies_.contains(wish)) break;
@@ -159,6 +163,31 @@ class ConstraintReader {
     std::vector<Reader>& readers = graph_.problem.flows[flow->second].readers;
     readers.push_back({task, pool});
     graph_.uses[flow->second].push_back({&operand, static_cast<int>(readers.size() - 1)});
+  }
+
+  // A task without an op is a place that values come to: all of them are in the scope.
+  void lie_in(int task, const Demand& wanted) {
+    auto [first, is_first] = stores_.try_emplace(task, wanted);
+    if (!is_first && first->second.place.pool != wanted.place.pool)
+      fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why + ", and at " +
+                             text(first->second));
+  }
+
+  void apply_stores() {
+    for (const auto& [task, wanted] : stores_) {
+      const int pool = wanted.place.pool;
+      auto store = [&, task = task](int& current) {
+        if (current >= 0 && current != pool)
+          fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why +
+                                 ", and in scope " + machine_.pools[current].scope);
+        current = pool;
+      };
+      for (Flow& flow : graph_.problem.flows) {
+        if (flow.maker == task) store(flow.pool);
+        for (Reader& reader : flow.readers)
+          if (reader.task == task) store(reader.pool);
+      }
+    }
   }
 
   // --- Rules. ---
@@ -556,6 +585,7 @@ class ConstraintReader {
   std::vector<Place> rule_places_;
   std::vector<Ruled> ruled_;
   std::vector<int> model_results_;  // tasks
+  std::map<int, Demand> stores_;    // by task
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, int> flow_of_;
   llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for

@@ -43,3 +43,20 @@ func.func @two_of_one_value(%a: !t) -> (!t, !t) {
   %6 = sv.on_device %5 {place = "npu"} : (!t) -> !t
   return %4, %6 : !t, !t
 }
+
+func.func @shares_with_its_operand(%a: !t) -> (!t, !t) {
+  %0 = sv.neg %a : (!t) -> !t
+  %1 = sv.on_device %0 {place = "npu"} : (!t) -> !t
+  %2 = sv.device_copy %1 {to = "npu"} : (!t) -> !t
+  %3 = sv.abs %2 : (!t) -> !t
+  %4 = sv.on_device %3 {place = "cpu"} : (!t) -> !t
+  %5 = sv.exp %1 : (!t) -> !t
+  %6 = sv.on_device %5 {place = "cpu"} : (!t) -> !t
+  return %4, %6 : !t, !t
+}
+
+func.func @unread(%a: !t) -> !t {
+  %0 = sv.neg %a : (!t) -> !t
+  %1 = sv.device_copy %0 {to = "npu"} : (!t) -> !t
+  return %0 : !t
+}
