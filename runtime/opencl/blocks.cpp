@@ -13,8 +13,7 @@ constexpr int64_t kPage = 4096;
 }  // namespace
 
 Blocks::~Blocks() {
-  for (const auto& [address, block] : blocks_)
-    munmap(reinterpret_cast<void*>(address), block.reserved);
+  for (const auto& [first, block] : blocks_) munmap(block.address, block.reserved);
 }
 
 void* Blocks::allocate(int64_t bytes) {
@@ -29,11 +28,13 @@ void* Blocks::allocate(int64_t bytes) {
                                             nullptr, &error),
                session_->api.clReleaseMemObject},
               bytes,
+              nullptr,
               reserved};
   if (error != CL_SUCCESS || block.buffer.get() == nullptr) return nullptr;
   void* address =
       mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return nullptr;
+  block.address = address;
   total_bytes_ += bytes;
   blocks_.emplace(reinterpret_cast<uintptr_t>(address), std::move(block));
   return address;

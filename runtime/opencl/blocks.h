@@ -34,6 +34,7 @@ class Blocks {
   struct Block {
     Handle<cl_mem> buffer;
     int64_t bytes = 0;
+    void* address = nullptr;
     size_t reserved = 0;
   };
 

@@ -71,7 +71,8 @@ Status OpenClDevice::set_arguments(const Kernel& kernel, const std::vector<Place
   cl_uint index = 0;
   for (const Place& place : places) {
     const cl_ulong offset = place.offset;
-    SCOPEVM_RETURN_IF_ERROR(set_argument(api, kernel, index, sizeof(cl_mem), &place.buffer));
+    SCOPEVM_RETURN_IF_ERROR(
+        set_argument(api, kernel, index, sizeof(cl_mem), static_cast<const void*>(&place.buffer)));
     SCOPEVM_RETURN_IF_ERROR(set_argument(api, kernel, index, sizeof offset, &offset));
   }
   for (const cl_long param : launch.params)

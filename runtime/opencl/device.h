@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/device/device.h"
@@ -16,7 +17,7 @@ namespace scopevm::runtime::opencl {
 class OpenClDevice final : public Device {
  public:
   explicit OpenClDevice(std::shared_ptr<const Session> session)
-      : session_(session), blocks_(session) {}
+      : session_(std::move(session)), blocks_(session_) {}
   ~OpenClDevice() override;
 
   std::string_view kind() const override { return "opencl"; }

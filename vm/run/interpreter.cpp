@@ -1,8 +1,5 @@
 // The dispatch loop. Bytecode is trusted here: verification bounded every index. What depends on
 // the request is checked: sizes and offsets from slots, ranks, and what allocators answer.
-//
-// One `execute` per row of vm/isa/opcodes.def. It returns false when the call is over: `main` has
-// returned, or status_ says why not.
 #include "vm/run/interpreter.h"
 
 #include <algorithm>
@@ -13,12 +10,10 @@
 #include <vector>
 
 #include "runtime/tensor/shape.h"
-#include "vm/isa/opcodes.h"
 #include "vm/load/result_sites.h"
 #include "vm/run/allocation.h"
-#include "vm/run/list.h"
+#include "vm/run/interpreter_class.h"
 #include "vm/run/results.h"
-#include "vm/run/text/text_work.h"
 
 namespace scopevm::vm {
 namespace {
@@ -27,6 +22,10 @@ using runtime::ScopeMemory;
 using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
+
+// What loops run again and again belongs into the dispatch loop itself: a call of each would cost
+// as much as the work.
+#define SCOPEVM_HOT [[gnu::always_inline]] inline
 
 // Deep enough for any recursion over a model's own structure, and small beside memory: a frame is
 // some tens of KiB at most.
@@ -78,88 +77,7 @@ int64_t element(const Register& of, int64_t index) {
   }
 }
 
-Register list_register(Storage* storage) {
-  return {static_cast<std::byte*>(storage->data), storage, storage->bytes, DType::kU8, 0};
-}
-
-class Interpreter {
- public:
-  Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
-      : session_(session),
-        context_(context),
-        options_(options),
-        contents_(session.module().contents()),
-        kernels_(session.kernels().kernels.data()),
-        is_interruptible_(options.deadline || options.cancel != nullptr) {}
-
-  Status run();
-
- private:
-  bool start(const LoadedFunction& function);
-  bool may_give_way() const;
-  void loop();
-#define OPCODE(name, code, effect, ...) bool execute(const op::name& in);
-#include "vm/isa/opcodes.def"
-#undef OPCODE
-
-  int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
-  Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
-  int64_t* dims(RegisterIndex index) const { return frame_.dims_of(index.value); }
-  void set_dims(RegisterIndex index, isa::IntList from) {
-    int64_t* to = dims(index);
-    for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
-  }
-  // The register gives up what it holds and takes `made`, another name for made.storage's bytes.
-  void set(RegisterIndex index, const Register& made) {
-    if (made.storage != nullptr) ++made.storage->call_references;
-    clear(reg(index));
-    reg(index) = made;
-  }
-  void clear(Register& target) { drop(std::exchange(target.storage, nullptr)); }
-  void drop(Storage* storage) {
-    if (storage != nullptr && --storage->call_references == 0) context_.disown(storage);
-  }
-
-  Status take_texts();
-  Register input_register(const Tensor& input);
-  bool bind_list(uint32_t input);
-  bool allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank, Storage** storage);
-  bool make_room(RegisterIndex list, isa::PoolIndex pool, int64_t more, int64_t rank);
-  bool insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element, int64_t index);
-  bool find_index(int64_t* index, int64_t count, int64_t size);
-
-  bool push_call(uint32_t callee, isa::RegisterList results);
-  bool pass(uint32_t parameter, const Register& argument, const int64_t* dims);
-  bool check_closure(const op::call_closure& in, const List& closure);
-  void enter(const LoadedFunction& function);
-  void leave_frame();
-  bool go_to(isa::Target target);
-  bool check_interrupts();
-  bool return_from_main(isa::RegisterList values);
-  bool bind_callers_buffer(const op::alloc_storage& in, int64_t bytes, Storage** storage);
-  bool finish_text(const Status& work);
-  void record_launch(isa::KernelIndex kernel, int64_t start_ns);
-  bool launch_on_device(const op::launch& in, int64_t grid, int64_t grain);
-  bool check(const Status& status);
-
-  [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
-  [[gnu::cold]] bool fail_at_source(const std::string& what);
-  [[gnu::cold]] bool fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
-                                     const ScopeMemory& memory);
-
-  BoundSession& session_;
-  CallContext& context_;
-  const CallOptions& options_;
-  const format::ModuleContents& contents_;
-  const KernelFn* kernels_;
-  const bool is_interruptible_;
-  Frame frame_;                   // a copy of the top of context_.frames
-  const uint32_t* at_ = nullptr;  // the instruction
-  const uint32_t* next_ = nullptr;
-  std::vector<Register> input_ids_;  // of tensors of texts among the inputs and their elements
-  size_t next_ids_ = 0;              // of those, the next to be bound
-  Status status_;
-};
+}  // namespace
 
 Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
@@ -196,54 +114,6 @@ bool Interpreter::may_give_way() const {
          frame_.function != &session_.module().main();
 }
 
-// An input that is no tensor becomes a list: an optional, one of one element or none.
-bool Interpreter::bind_list(uint32_t input) {
-  const format::TensorDecl& decl = frame_.function->decl->inputs[input];
-  const ListValue& given = context_.list_inputs[input];
-  const std::optional<uint32_t> pool = session_.module().heap_pool();
-  if (!pool) return fail(StatusCode::kInvalidModel, "no pool to keep lists in");
-  Storage* list = nullptr;
-  int rank = 0;
-  for (const Tensor& element : given.elements) rank = std::max(rank, element.rank());
-  if (!allocate_list(*pool, static_cast<int64_t>(given.elements.size()), rank, &list)) return false;
-  for (const Tensor& element : given.elements)
-    List(list).insert(List(list).size(), input_register(element), element.dims().data());
-  set({input}, list_register(list));
-  if (decl.kind != ValueKind::kOptionalSequence) return true;
-  Storage* optional = nullptr;
-  if (!allocate_list(*pool, 1, 0, &optional)) return false;
-  if (given.has_value) List(optional).insert(0, reg({input}), nullptr);
-  set({input}, list_register(optional));
-  return true;
-}
-
-// Inputs of texts become ids, whichever function then runs.
-Status Interpreter::take_texts() {
-  context_.texts.begin(session_, context_);
-  const auto take = [this](size_t input, const Tensor& tensor) -> Status {
-    if (tensor.dtype() != DType::kStr) return {};
-    Result<Register> ids = ids_of_input(context_.texts, tensor);
-    if (!ids.is_ok())
-      return std::move(ids).status().with_context("input \"" +
-                                                  session_.module().input_names()[input] + "\"");
-    input_ids_.push_back(*ids);
-    return {};
-  };
-  for (size_t i = 0; i < context_.inputs.size(); ++i) {
-    SCOPEVM_RETURN_IF_ERROR(take(i, context_.inputs[i]));
-    for (const Tensor& element : context_.list_inputs[i].elements)
-      SCOPEVM_RETURN_IF_ERROR(take(i, element));
-  }
-  return {};
-}
-
-// Without a storage: the bytes are the caller's, or ids that stay for the whole call.
-Register Interpreter::input_register(const Tensor& input) {
-  if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
-  return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
-          static_cast<uint8_t>(input.rank())};
-}
-
 void Interpreter::loop() {
   for (;;) {
     at_ = next_;
@@ -276,13 +146,13 @@ bool Interpreter::go_to(isa::Target target) {
   return next_ > at_ || !is_interruptible_ || check_interrupts();
 }
 
-bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
+SCOPEVM_HOT bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
 
-bool Interpreter::execute(const op::branch& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::branch& in) {
   return go_to(value(in.condition) != 0 ? in.then_to : in.else_to);
 }
 
-bool Interpreter::execute(const op::branch_less& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::branch_less& in) {
   return go_to(value(in.a) < value(in.b) ? in.then_to : in.else_to);
 }
 
@@ -321,47 +191,6 @@ bool Interpreter::execute(const op::call& in) {
   for (uint32_t i = 0; i < in.arguments.size(); ++i) {
     const uint32_t from = in.arguments[i].value;
     if (!pass(i, caller.registers[from], caller.dims_of(from))) return false;
-  }
-  return true;
-}
-
-// The verifier has seen that it is a closure, but not which.
-bool Interpreter::check_closure(const op::call_closure& in, const List& closure) {
-  const format::FunctionDecl& callee =
-      *session_.module().function(static_cast<uint32_t>(closure.function())).decl;
-  const auto kept = static_cast<size_t>(closure.size());
-  bool fits = kept + in.arguments.size() == callee.inputs.size() &&
-              in.types.size() == callee.outputs.size();
-  for (uint32_t i = 0; fits && i < in.arguments.size(); ++i) {
-    const format::TensorDecl& parameter = callee.inputs[kept + i];
-    const Register& given = reg(in.arguments[i]);
-    const bool is_closure = given.storage != nullptr && given.storage->is_list;
-    fits = is_closure ? parameter.kind == ValueKind::kClosure
-                      : parameter.kind == ValueKind::kTensor && parameter.dtype == given.dtype &&
-                            parameter.dims.size() == given.rank;
-  }
-  for (uint32_t i = 0; fits && i < in.types.size(); ++i) {
-    const format::TensorDecl& result = callee.outputs[i];
-    const isa::ValueType type = isa::ValueType::from_word(in.types[i].bits);
-    fits = type.is_closure ? result.kind == ValueKind::kClosure
-                           : result.kind == ValueKind::kTensor && result.dtype == type.dtype &&
-                                 result.dims.size() == type.rank;
-  }
-  return fits || fail(StatusCode::kInvalidModel,
-                      "\"" + callee.name + "\" takes or gives other types than this call");
-}
-
-bool Interpreter::execute(const op::call_closure& in) {
-  const Frame caller = frame_;
-  const List closure(reg(in.closure).storage);
-  if (!check_closure(in, closure)) return false;
-  if (!push_call(static_cast<uint32_t>(closure.function()), in.results)) return false;
-  const auto kept = static_cast<uint32_t>(closure.size());
-  for (uint32_t i = 0; i < kept; ++i)
-    if (!pass(i, closure.element(i), closure.dims_of(i))) return false;
-  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
-    const uint32_t from = in.arguments[i].value;
-    if (!pass(kept + i, caller.registers[from], caller.dims_of(from))) return false;
   }
   return true;
 }
@@ -429,7 +258,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   return true;
 }
 
-bool Interpreter::execute(const op::alloc_storage& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   const int64_t bytes = value(in.size);
   if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size");
   Storage* storage = nullptr;
@@ -447,7 +276,7 @@ bool Interpreter::execute(const op::alloc_storage& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::alloc_tensor& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::alloc_tensor& in) {
   const Register& storage = reg(in.storage);
   const int64_t offset = value(in.offset);
   const int64_t bytes = value(in.bytes);
@@ -462,7 +291,7 @@ bool Interpreter::execute(const op::alloc_tensor& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::alloc_view& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::alloc_view& in) {
   Register made = reg(in.of);
   made.dtype = in.dtype;
   made.rank = static_cast<uint8_t>(in.dims.size());
@@ -471,7 +300,7 @@ bool Interpreter::execute(const op::alloc_view& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::kill& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::kill& in) {
   clear(reg(in.value));
   reg(in.value).data = nullptr;
   return true;
@@ -498,29 +327,9 @@ bool Interpreter::execute(const op::grow_storage& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::device_copy& in) {
-  const Register& to = reg(in.to);
-  const Register& from = reg(in.from);
-  if (to.storage == nullptr)
-    return fail(StatusCode::kInvalidModel, "the destination is an input or a constant");
-  if (to.bytes != from.bytes)
-    return fail(StatusCode::kInvalidModel,
-                std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));
-  context_.count_copy(in.from_pool.value, in.to_pool.value, from.bytes);
-  runtime::Device* source = session_.devices().of_pool(in.from_pool.value);
-  runtime::Device* target = session_.devices().of_pool(in.to_pool.value);
-  if (source == nullptr && target == nullptr) {
-    std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
-    return true;
-  }
-  return check(source == nullptr   ? target->copy_in(to.data, from.data, from.bytes)
-               : target == nullptr ? source->copy_out(to.data, from.data, from.bytes)
-                                   : source->copy_within(to.data, from.data, from.bytes));
-}
-
 // Compute.
 
-bool Interpreter::execute(const op::launch& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
   const int64_t grid = value(in.grid);
   for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
@@ -541,52 +350,11 @@ bool Interpreter::execute(const op::launch& in) {
   return true;
 }
 
-bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t grain) {
-  const format::KernelDecl& decl = contents_.kernels[in.kernel.value];
-  const BoundDevices::Kernel& kernel = session_.devices().kernel(in.kernel.value);
-  return check(kernel.device->launch({.kernel = kernel.function,
-                                      .buffers = {frame_.buffers, in.buffers.size()},
-                                      .params = {frame_.slots + in.params.value, decl.param_count},
-                                      .grid = grid,
-                                      .grain = std::max<int64_t>(grain, 1),
-                                      .workers = contents_.devices[decl.device].workers}));
-}
-
-bool Interpreter::check(const Status& status) {
-  if (status.is_ok()) return true;
-  return fail(status.code(), std::string(status.message()));
-}
-
 void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
   const format::FunctionDecl& function = *frame_.function->decl;
   const auto word = static_cast<uint32_t>(at_ - function.code.data());
   options_.trace->launched({session_.module().source_name(function, word),
                             contents_.kernels[kernel.value].symbol, start_ns, now_ns() - start_ns});
-}
-
-// Texts.
-
-// What is wrong with a text is the request's affair, and told in the model's names.
-bool Interpreter::finish_text(const Status& work) {
-  if (work.is_ok()) return true;
-  if (work.code() != StatusCode::kInvalidArgument)
-    return fail(work.code(), std::string(work.message()));
-  return fail_at_source(std::string(work.message()));
-}
-
-bool Interpreter::execute(const op::parse_text& in) {
-  if (is_interruptible_ && !check_interrupts()) return false;
-  return finish_text(parse_texts(context_.texts, reg(in.from), reg(in.to)));
-}
-
-bool Interpreter::execute(const op::format_text& in) {
-  if (is_interruptible_ && !check_interrupts()) return false;
-  return finish_text(format_texts(context_.texts, reg(in.from), reg(in.to)));
-}
-
-bool Interpreter::execute(const op::change_case& in) {
-  if (is_interruptible_ && !check_interrupts()) return false;
-  return finish_text(change_case(context_.texts, reg(in.from), reg(in.to), value(in.upper) != 0));
 }
 
 // Shapes.
@@ -615,7 +383,7 @@ bool Interpreter::execute(const op::shape_function& in) {
   return false;
 }
 
-bool Interpreter::execute(const op::load_dim& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::load_dim& in) {
   const int64_t axis = value(in.axis);
   if (axis < 0 || axis >= reg(in.of).rank)
     return fail(StatusCode::kInvalidModel, "no axis " + std::to_string(axis));
@@ -623,7 +391,7 @@ bool Interpreter::execute(const op::load_dim& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::load_element& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::load_element& in) {
   const Register& of = reg(in.of);
   const int64_t index = value(in.index);
   if (index < 0 || index >= of.bytes / byte_size(of.dtype))
@@ -632,13 +400,13 @@ bool Interpreter::execute(const op::load_element& in) {
   return true;
 }
 
-bool Interpreter::execute(const op::set_slot& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::set_slot& in) {
   frame_.slots[in.dst.value] = value(in.value);
   return true;
 }
 
 // Wraps around: what a hostile module counts is its own affair, every use of a slot is checked.
-bool Interpreter::execute(const op::add_slot& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::add_slot& in) {
   const auto sum =
       static_cast<uint64_t>(frame_.slots[in.dst.value]) + static_cast<uint64_t>(value(in.by));
   frame_.slots[in.dst.value] = static_cast<int64_t>(sum);
@@ -647,13 +415,13 @@ bool Interpreter::execute(const op::add_slot& in) {
 
 // Values.
 
-bool Interpreter::execute(const op::move& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
   set(in.dst, reg(in.from));
   std::memmove(dims(in.dst), dims(in.from), reg(in.dst).rank * sizeof(int64_t));
   return true;
 }
 
-bool Interpreter::execute(const op::load_const& in) {
+SCOPEVM_HOT bool Interpreter::execute(const op::load_const& in) {
   const format::ConstantDecl& constant = contents_.constants[in.constant.value];
   // Kernels only read constants; the pages are mapped read-only.
   void* data = session_.devices().constant(in.constant.value);
@@ -661,117 +429,6 @@ bool Interpreter::execute(const op::load_const& in) {
   set(in.dst, {static_cast<std::byte*>(data), nullptr, static_cast<int64_t>(constant.bytes.size),
                constant.dtype, static_cast<uint8_t>(constant.dims.size())});
   std::copy(constant.dims.begin(), constant.dims.end(), dims(in.dst));
-  return true;
-}
-
-// Lists.
-
-bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank,
-                                Storage** storage) {
-  const int64_t bytes = List::bytes_for(capacity, max_rank);
-  if (bytes < 0) return fail(StatusCode::kResourceLimit, "a list is too long");
-  ScopeMemory& memory = session_.pool(pool);
-  const ScopeMemory::Outcome outcome = memory.allocate(bytes, storage);
-  if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
-  context_.own(*storage, static_cast<int32_t>(pool));
-  List::create(*storage, capacity, max_rank);
-  return true;
-}
-
-// The register's list is its own from here on, with room for `more` elements of that rank. Capacity
-// doubles, so that n appends copy fewer than 2n elements.
-bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t more, int64_t rank) {
-  const Register held = reg(index);
-  const List list(held.storage);
-  const bool is_shared = held.storage->call_references > 1;
-  if (!is_shared && list.size() + more <= list.capacity() && rank <= list.max_rank()) return true;
-  constexpr int64_t kLeastCapacity = 4;
-  const int64_t capacity = std::max({list.size() + more, list.size() * 2, kLeastCapacity});
-  Storage* storage = nullptr;
-  if (!allocate_list(pool.value, capacity, std::max(rank, list.max_rank()), &storage)) return false;
-  List(storage).append_all(list, !is_shared);
-  set(index, list_register(storage));
-  return true;
-}
-
-// *index counts from the start, in [0, count). Lists are a model's own values: a bad index is the
-// request's fault.
-bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
-  const int64_t given = *index;
-  if (given < 0) *index += size;
-  if (*index >= 0 && *index < count) return true;
-  return fail_at_source("index " + std::to_string(given) + " is out of range: there are " +
-                        std::to_string(size) + " elements");
-}
-
-bool Interpreter::insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element,
-                         int64_t index) {
-  if (!make_room(list, pool, 1, reg(element).rank)) return false;
-  List(reg(list).storage).insert(index, reg(element), dims(element));
-  return true;
-}
-
-bool Interpreter::execute(const op::make_list& in) {
-  int64_t rank = 0;
-  for (uint32_t i = 0; i < in.elements.size(); ++i)
-    rank = std::max<int64_t>(rank, reg(in.elements[i]).rank);
-  Storage* storage = nullptr;
-  if (!allocate_list(in.from.value, in.elements.size(), rank, &storage)) return false;
-  for (uint32_t i = 0; i < in.elements.size(); ++i)
-    List(storage).insert(i, reg(in.elements[i]), dims(in.elements[i]));
-  set(in.dst, list_register(storage));
-  return true;
-}
-
-bool Interpreter::execute(const op::make_closure& in) {
-  uint8_t max_rank = 0;
-  for (uint32_t i = 0; i < in.captured.size(); ++i)
-    max_rank = std::max(max_rank, reg(in.captured[i]).rank);
-  Storage* storage = nullptr;
-  if (!allocate_list(in.from.value, in.captured.size(), max_rank, &storage)) return false;
-  List closure(storage);
-  closure.set_function(in.callee.value);
-  for (uint32_t i = 0; i < in.captured.size(); ++i)
-    closure.insert(i, reg(in.captured[i]), dims(in.captured[i]));
-  set(in.dst, list_register(storage));
-  return true;
-}
-
-bool Interpreter::execute(const op::list_get& in) {
-  const List list(reg(in.list).storage);
-  int64_t index = value(in.index);
-  if (!find_index(&index, list.size(), list.size())) return false;
-  const Register element = list.element(index);
-  if (element.rank != in.rank.immediate_value())
-    return fail_at_source("element " + std::to_string(index) + " has " +
-                          std::to_string(element.rank) + " dims, " +
-                          std::to_string(in.rank.immediate_value()) + " are needed");
-  // Before the register, which may be the list's own and its last name.
-  std::memcpy(dims(in.dst), list.dims_of(index), element.rank * sizeof(int64_t));
-  set(in.dst, element);
-  return true;
-}
-
-bool Interpreter::execute(const op::list_insert& in) {
-  const int64_t size = List(reg(in.list).storage).size();
-  int64_t index = value(in.index);
-  return find_index(&index, size + 1, size) && insert(in.list, in.from, in.element, index);
-}
-
-bool Interpreter::execute(const op::list_append& in) {
-  return insert(in.list, in.from, in.element, List(reg(in.list).storage).size());
-}
-
-bool Interpreter::execute(const op::list_erase& in) {
-  const int64_t size = List(reg(in.list).storage).size();
-  int64_t index = value(in.index);
-  if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0, 0)) return false;
-  drop(List(reg(in.list).storage).erase(index).storage);
-  return true;
-}
-
-bool Interpreter::execute(const op::list_size& in) {
-  frame_.slots[in.dst.value] = List(reg(in.list).storage).size();
   return true;
 }
 
@@ -798,8 +455,6 @@ bool Interpreter::fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
   const Status failure = allocation_failure(outcome, bytes, memory);
   return fail(failure.code(), std::string(failure.message()));
 }
-
-}  // namespace
 
 Status interpret(BoundSession& session, CallContext& context, const CallOptions& options) {
   return Interpreter(session, context, options).run();

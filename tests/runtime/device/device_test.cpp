@@ -24,6 +24,11 @@ struct Implementation {
   Result<std::shared_ptr<Device>> (*open)();
 };
 
+// In the names of tests; without it they would hold addresses.
+void PrintTo(const Implementation& implementation, std::ostream* out) {
+  *out << implementation.name;
+}
+
 Result<std::shared_ptr<Device>> open_counted() {
   SCOPEVM_RETURN_IF_ERROR(opencl::load_api().status());
   return opencl::open_device(testing::faulty_api(), 0);

@@ -1,0 +1,110 @@
+// The interpreter as a class, for the files that share it. Private to vm/run.
+//   interpreter.cpp           the dispatch loop; control, memory, compute, shapes, values
+//   interpreter_closures.cpp  closures
+//   interpreter_devices.cpp   launches and copies on devices beside the host's CPU
+//   interpreter_lists.cpp     lists
+//   interpreter_texts.cpp     texts
+//
+// One `execute` per row of vm/isa/opcodes.def. It returns false when the call is over: `main` has
+// returned, or status_ says why not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vm/isa/opcodes.h"
+#include "vm/run/interpreter.h"
+#include "vm/run/list.h"
+
+namespace scopevm::vm {
+
+class Interpreter {
+  using ScopeMemory = runtime::ScopeMemory;
+  using Storage = runtime::Storage;
+  using RegisterIndex = isa::RegisterIndex;
+
+ public:
+  Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
+      : session_(session),
+        context_(context),
+        options_(options),
+        contents_(session.module().contents()),
+        kernels_(session.kernels().kernels.data()),
+        is_interruptible_(options.deadline || options.cancel != nullptr) {}
+
+  Status run();
+
+ private:
+  bool start(const LoadedFunction& function);
+  bool may_give_way() const;
+  void loop();
+#define OPCODE(name, code, effect, ...) bool execute(const isa::op::name& in);
+#include "vm/isa/opcodes.def"
+#undef OPCODE
+
+  int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
+  Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
+  int64_t* dims(RegisterIndex index) const { return frame_.dims_of(index.value); }
+  void set_dims(RegisterIndex index, isa::IntList from) {
+    int64_t* to = dims(index);
+    for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
+  }
+  // The register gives up what it holds and takes `made`, another name for made.storage's bytes.
+  void set(RegisterIndex index, const Register& made) {
+    if (made.storage != nullptr) ++made.storage->call_references;
+    clear(reg(index));
+    reg(index) = made;
+  }
+  void clear(Register& target) { drop(std::exchange(target.storage, nullptr)); }
+  void drop(Storage* storage) {
+    if (storage != nullptr && --storage->call_references == 0) context_.disown(storage);
+  }
+
+  static Register list_register(Storage* storage) {
+    return {static_cast<std::byte*>(storage->data), storage, storage->bytes, DType::kU8, 0};
+  }
+
+  Status take_texts();
+  Register input_register(const Tensor& input);
+  bool bind_list(uint32_t input);
+  bool allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank, Storage** storage);
+  bool make_room(RegisterIndex list, isa::PoolIndex pool, int64_t more, int64_t rank);
+  bool insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element, int64_t index);
+  bool find_index(int64_t* index, int64_t count, int64_t size);
+
+  bool push_call(uint32_t callee, isa::RegisterList results);
+  bool pass(uint32_t parameter, const Register& argument, const int64_t* dims);
+  bool check_closure(const isa::op::call_closure& in, const List& closure);
+  void enter(const LoadedFunction& function);
+  void leave_frame();
+  bool go_to(isa::Target target);
+  bool check_interrupts();
+  bool return_from_main(isa::RegisterList values);
+  bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
+  bool finish_text(const Status& work);
+  void record_launch(isa::KernelIndex kernel, int64_t start_ns);
+  bool launch_on_device(const isa::op::launch& in, int64_t grid, int64_t grain);
+  bool check(const Status& status);
+
+  [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
+  [[gnu::cold]] bool fail_at_source(const std::string& what);
+  [[gnu::cold]] bool fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
+                                     const ScopeMemory& memory);
+
+  BoundSession& session_;
+  CallContext& context_;
+  const CallOptions& options_;
+  const format::ModuleContents& contents_;
+  const KernelFn* kernels_;
+  const bool is_interruptible_;
+  Frame frame_;                   // a copy of the top of context_.frames
+  const uint32_t* at_ = nullptr;  // the instruction
+  const uint32_t* next_ = nullptr;
+  std::vector<Register> input_ids_;  // of tensors of texts among the inputs and their elements
+  size_t next_ids_ = 0;              // of those, the next to be bound
+  Status status_;
+};
+
+}  // namespace scopevm::vm

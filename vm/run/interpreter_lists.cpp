@@ -1,0 +1,129 @@
+// Lists: an instruction changes the list that its register names; what shares it is copied first.
+#include "vm/run/interpreter_class.h"
+
+#include <cstring>
+
+namespace scopevm::vm {
+
+using runtime::ScopeMemory;
+using runtime::Storage;
+namespace op = isa::op;
+using isa::RegisterIndex;
+
+// An input that is no tensor becomes a list: an optional, one of one element or none.
+bool Interpreter::bind_list(uint32_t input) {
+  const format::TensorDecl& decl = frame_.function->decl->inputs[input];
+  const ListValue& given = context_.list_inputs[input];
+  const std::optional<uint32_t> pool = session_.module().heap_pool();
+  if (!pool) return fail(StatusCode::kInvalidModel, "no pool to keep lists in");
+  Storage* list = nullptr;
+  int rank = 0;
+  for (const Tensor& element : given.elements) rank = std::max(rank, element.rank());
+  if (!allocate_list(*pool, static_cast<int64_t>(given.elements.size()), rank, &list)) return false;
+  for (const Tensor& element : given.elements)
+    List(list).insert(List(list).size(), input_register(element), element.dims().data());
+  set({input}, list_register(list));
+  if (decl.kind != ValueKind::kOptionalSequence) return true;
+  Storage* optional = nullptr;
+  if (!allocate_list(*pool, 1, 0, &optional)) return false;
+  if (given.has_value) List(optional).insert(0, reg({input}), nullptr);
+  set({input}, list_register(optional));
+  return true;
+}
+
+bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank,
+                                Storage** storage) {
+  const int64_t bytes = List::bytes_for(capacity, max_rank);
+  if (bytes < 0) return fail(StatusCode::kResourceLimit, "a list is too long");
+  ScopeMemory& memory = session_.pool(pool);
+  const ScopeMemory::Outcome outcome = memory.allocate(bytes, storage);
+  if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
+  context_.own(*storage, static_cast<int32_t>(pool));
+  List::create(*storage, capacity, max_rank);
+  return true;
+}
+
+// The register's list is its own from here on, with room for `more` elements of that rank. Capacity
+// doubles, so that n appends copy fewer than 2n elements.
+bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t more, int64_t rank) {
+  const Register held = reg(index);
+  const List list(held.storage);
+  const bool is_shared = held.storage->call_references > 1;
+  if (!is_shared && list.size() + more <= list.capacity() && rank <= list.max_rank()) return true;
+  constexpr int64_t kLeastCapacity = 4;
+  const int64_t capacity = std::max({list.size() + more, list.size() * 2, kLeastCapacity});
+  Storage* storage = nullptr;
+  if (!allocate_list(pool.value, capacity, std::max(rank, list.max_rank()), &storage)) return false;
+  List(storage).append_all(list, !is_shared);
+  set(index, list_register(storage));
+  return true;
+}
+
+// *index counts from the start, in [0, count). Lists are a model's own values: a bad index is the
+// request's fault.
+bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
+  const int64_t given = *index;
+  if (given < 0) *index += size;
+  if (*index >= 0 && *index < count) return true;
+  return fail_at_source("index " + std::to_string(given) + " is out of range: there are " +
+                        std::to_string(size) + " elements");
+}
+
+bool Interpreter::insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element,
+                         int64_t index) {
+  if (!make_room(list, pool, 1, reg(element).rank)) return false;
+  List(reg(list).storage).insert(index, reg(element), dims(element));
+  return true;
+}
+
+bool Interpreter::execute(const op::make_list& in) {
+  int64_t rank = 0;
+  for (uint32_t i = 0; i < in.elements.size(); ++i)
+    rank = std::max<int64_t>(rank, reg(in.elements[i]).rank);
+  Storage* storage = nullptr;
+  if (!allocate_list(in.from.value, in.elements.size(), rank, &storage)) return false;
+  for (uint32_t i = 0; i < in.elements.size(); ++i)
+    List(storage).insert(i, reg(in.elements[i]), dims(in.elements[i]));
+  set(in.dst, list_register(storage));
+  return true;
+}
+
+bool Interpreter::execute(const op::list_get& in) {
+  const List list(reg(in.list).storage);
+  int64_t index = value(in.index);
+  if (!find_index(&index, list.size(), list.size())) return false;
+  const Register element = list.element(index);
+  if (element.rank != in.rank.immediate_value())
+    return fail_at_source("element " + std::to_string(index) + " has " +
+                          std::to_string(element.rank) + " dims, " +
+                          std::to_string(in.rank.immediate_value()) + " are needed");
+  // Before the register, which may be the list's own and its last name.
+  std::memcpy(dims(in.dst), list.dims_of(index), element.rank * sizeof(int64_t));
+  set(in.dst, element);
+  return true;
+}
+
+bool Interpreter::execute(const op::list_insert& in) {
+  const int64_t size = List(reg(in.list).storage).size();
+  int64_t index = value(in.index);
+  return find_index(&index, size + 1, size) && insert(in.list, in.from, in.element, index);
+}
+
+bool Interpreter::execute(const op::list_append& in) {
+  return insert(in.list, in.from, in.element, List(reg(in.list).storage).size());
+}
+
+bool Interpreter::execute(const op::list_erase& in) {
+  const int64_t size = List(reg(in.list).storage).size();
+  int64_t index = value(in.index);
+  if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0, 0)) return false;
+  drop(List(reg(in.list).storage).erase(index).storage);
+  return true;
+}
+
+bool Interpreter::execute(const op::list_size& in) {
+  frame_.slots[in.dst.value] = List(reg(in.list).storage).size();
+  return true;
+}
+
+}  // namespace scopevm::vm

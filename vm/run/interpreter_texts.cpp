@@ -1,0 +1,65 @@
+// Texts: what a call knows of them is in its table, registers hold their ids.
+#include "vm/run/interpreter_class.h"
+
+#include <cstring>
+
+#include "vm/run/text/text_work.h"
+
+namespace scopevm::vm {
+
+using runtime::ScopeMemory;
+using runtime::Storage;
+namespace op = isa::op;
+using isa::RegisterIndex;
+
+// Inputs of texts become ids, whichever function then runs.
+Status Interpreter::take_texts() {
+  context_.texts.begin(session_, context_);
+  const auto take = [this](size_t input, const Tensor& tensor) -> Status {
+    if (tensor.dtype() != DType::kStr) return {};
+    Result<Register> ids = ids_of_input(context_.texts, tensor);
+    if (!ids.is_ok())
+      return std::move(ids).status().with_context("input \"" +
+                                                  session_.module().input_names()[input] + "\"");
+    input_ids_.push_back(*ids);
+    return {};
+  };
+  for (size_t i = 0; i < context_.inputs.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(take(i, context_.inputs[i]));
+    for (const Tensor& element : context_.list_inputs[i].elements)
+      SCOPEVM_RETURN_IF_ERROR(take(i, element));
+  }
+  return {};
+}
+
+// Without a storage: the bytes are the caller's, or ids that stay for the whole call.
+Register Interpreter::input_register(const Tensor& input) {
+  if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
+  return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
+          static_cast<uint8_t>(input.rank())};
+}
+
+// What is wrong with a text is the request's affair, and told in the model's names.
+bool Interpreter::finish_text(const Status& work) {
+  if (work.is_ok()) return true;
+  if (work.code() != StatusCode::kInvalidArgument)
+    return fail(work.code(), std::string(work.message()));
+  return fail_at_source(std::string(work.message()));
+}
+
+bool Interpreter::execute(const op::parse_text& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_text(parse_texts(context_.texts, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::format_text& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_text(format_texts(context_.texts, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::change_case& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_text(change_case(context_.texts, reg(in.from), reg(in.to), value(in.upper) != 0));
+}
+
+}  // namespace scopevm::vm
