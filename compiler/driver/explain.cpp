@@ -290,7 +290,7 @@ Result<CopyExplanation> Compilation::explain_copies() {
       return is_fixed ? std::optional(bound->second.min) : std::nullopt;
     });
     explanation.copies.push_back({copy.value, copy.bytes.str(), bytes, copy.times, copy.from,
-                                  copy.to, copy.is_by_host, copy.made_because, copy.read_because});
+                                  copy.to, copy.made_because, copy.read_because});
   }
   if (auto main = graphs_.front()->lookupSymbol<mlir::func::FuncOp>("main"))
     NodeReader(explanation.nodes).read(main);

@@ -234,8 +234,9 @@ class MachineReader {
       SCOPEVM_ASSIGN_OR_RETURN(const int index, device_of(device));
       // A kernel of one kind cannot be handed what another kind of device keeps.
       if (machine_.devices[index].kind != machine_.devices[pool.device].kind)
-        return device.fail("a " + machine_.devices[index].kind + " device reaches no memory of a " +
-                           machine_.devices[pool.device].kind + " device");
+        return device.fail("a device of kind " + machine_.devices[index].kind +
+                           " reaches no memory of one of kind " +
+                           machine_.devices[pool.device].kind);
       if (index != pool.device) others.insert(index);
     }
     pool.reached.insert(pool.reached.end(), others.begin(), others.end());
@@ -294,7 +295,7 @@ Result<Machine> parse_machine(std::string_view text, const std::string& origin) 
     // Once more for the place.
     try {
       static_cast<void>(json::parse(text));
-    } catch (const json::parse_error& error) {
+    } catch (const json::exception& error) {
       std::string what = error.what();
       if (size_t end = what.find("] "); end != std::string::npos) what = what.substr(end + 2);
       return Status(StatusCode::kInvalidModel, origin + ": " + what);

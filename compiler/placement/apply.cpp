@@ -30,10 +30,11 @@ class Applier {
         place_constant(static_cast<int>(f));
       else
         place_value(static_cast<int>(f));
+    mark_devices();  // it looks at all ops, so before any are erased
     erase_demands();
+    merge_copies();
     for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
     module_.walk([&](graph::GroupOp group) { update_body(group); });
-    mark_devices();
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (function.isPublic()) report_boundary(function);
     return std::move(report_);
@@ -65,7 +66,20 @@ class Applier {
         use.operand->set(value);
       else
         by_copy[pool].push_back(use);
-    for (auto& [pool, uses] : by_copy) insert_copy(f, route.home, pool, uses);
+    // What goes by way of the host shares the copy there with the host's own readers.
+    std::map<int, std::vector<Use>> from_host;
+    const int host = machine_.global_pool(machine_.host_device());
+    for (const auto& [pool, uses] : by_copy)
+      if (machine_.is_by_host(route.home, pool)) from_host[pool] = uses;
+    for (const auto& [pool, uses] : from_host) {
+      by_copy[host].insert(by_copy[host].end(), uses.begin(), uses.end());
+      by_copy.erase(pool);
+    }
+    for (const auto& [pool, uses] : by_copy) {
+      mlir::Value copy = insert_copy(f, value, pool, uses);
+      if (pool == host)
+        for (const auto& [next, readers] : from_host) insert_copy(f, copy, next, readers);
+    }
   }
 
   int pool_for(const Reader& reader, const Route& route) const {
@@ -77,19 +91,73 @@ class Applier {
                                  [&](int pool) { return machine_.reaches(device, pool); });
   }
 
-  void insert_copy(int f, int home, int pool, const std::vector<Use>& uses) {
-    mlir::Value value = graph_.values[f];
+  // A copy of the flow's value, made from `value`, for these uses.
+  mlir::Value insert_copy(int f, mlir::Value value, int pool, const std::vector<Use>& uses) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPoint(first_reader(value, uses));
-    const bool is_by_host = machine_.is_by_host(home, pool);
-    mlir::Value copy = value;
-    if (is_by_host)
-      copy = make_copy(builder, copy, text_of(machine_.global_pool(machine_.host_device())));
-    copy = make_copy(builder, copy, text_of(pool));
+    mlir::Value copy = make_copy(builder, value, text_of(pool));
     for (const Use& use : uses) use.operand->set(copy);
-    report_.copies.push_back({name_of(value), bytes_of(value), flow(f).times, place_of(value),
-                              place_of(copy), is_by_host, why(flow(f).maker),
+    copies_.push_back(copy);
+    report_.copies.push_back({name_of(graph_.values[f]), bytes_of(value), flow(f).times,
+                              place_of(value), place_of(copy), why(flow(f).maker),
                               why(flow(f).readers[uses.front().reader].task)});
+    return copy;
+  }
+
+  // Where a copy that the graph asks for turned out to be none, what was copied from it is copied
+  // from its operand now: so copies of one value to one place are merged, and all of them stand
+  // where they would if there had been no such op.
+  void merge_copies() {
+    for (size_t i = copies_.size(); i-- > 0;)
+      if (copies_[i].use_empty()) erase_copy(i);  // one that was asked for, and that nobody reads
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      const mlir::Value value = copies_[i].getDefiningOp()->getOperand(0);
+      for (size_t k = copies_.size(); k-- > i + 1;) {
+        if (copies_[k].getDefiningOp()->getOperand(0) != value ||
+            copies_[k].getType() != copies_[i].getType())
+          continue;
+        copies_[k].replaceAllUsesWith(copies_[i]);
+        erase_copy(k);
+      }
+    }
+    arrange_copies();
+  }
+
+  // The last ones first, since copies may be copied; before one reader in the order of what they
+  // copy, which does not depend on how they came to be.
+  void arrange_copies() {
+    llvm::DenseMap<mlir::Value, size_t> order;
+    auto add = [&](mlir::Value value) { order.try_emplace(value, order.size()); };
+    module_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      llvm::for_each(op->getResults(), add);
+      for (mlir::Region& region : op->getRegions())
+        for (mlir::Block& block : region) llvm::for_each(block.getArguments(), add);
+    });
+    auto rank = [&](mlir::Value copy) {
+      int depth = 0;
+      mlir::Value value = copy;
+      for (; value.getDefiningOp<graph::DeviceCopyOp>(); ++depth)
+        value = value.getDefiningOp()->getOperand(0);
+      return std::tuple(order.at(value), depth, place_of(copy));
+    };
+    std::vector<mlir::Value> sorted = copies_;
+    std::ranges::stable_sort(sorted, [&](auto a, auto b) { return rank(a) < rank(b); });
+    llvm::DenseMap<mlir::Operation*, mlir::Operation*> first_before;  // by reader
+    for (mlir::Value copy : llvm::reverse(sorted)) {
+      std::vector<Use> uses;
+      for (mlir::OpOperand& use : copy.getUses()) uses.push_back({&use, 0});
+      mlir::Operation* op = copy.getDefiningOp();
+      mlir::Operation* reader = first_reader(op->getOperand(0), uses);
+      auto [before, is_new] = first_before.try_emplace(reader, reader);
+      op->moveBefore(before->second);
+      before->second = op;
+    }
+  }
+
+  void erase_copy(size_t i) {
+    copies_[i].getDefiningOp()->erase();
+    copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
+    report_.copies.erase(report_.copies.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
   mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, const std::string& place) {
@@ -264,11 +332,11 @@ class Applier {
     for (mlir::BlockArgument argument : function.getArguments())
       if (is_elsewhere(argument.getType()))
         report_.copies.push_back({name_of(argument), bytes_of(argument), 1, host,
-                                  place_of(argument), false, callers, input_why(argument)});
+                                  place_of(argument), callers, input_why(argument)});
     for (mlir::OpOperand& operand : function.getBody().front().getTerminator()->getOpOperands())
       if (is_elsewhere(operand.get().getType()))
         report_.copies.push_back({name_of(operand.get()), bytes_of(operand.get()), 1,
-                                  place_of(operand.get()), host, false,
+                                  place_of(operand.get()), host,
                                   "results are on " + place_of(operand.get()), callers});
   }
 
@@ -283,6 +351,7 @@ class Applier {
   const Machine& machine_;
   const std::vector<int>& devices_;
   Report report_;
+  std::vector<mlir::Value> copies_;  // as the report lists them
 };
 
 }  // namespace

@@ -53,17 +53,23 @@ class RouteFinder {
 
   Route run() {
     for (int pool : demands_.pools)
-      if (pool != route_.home) add(pool);
+      if (pool != route_.home && !has(pool)) add(pool);
     serve(0);
     std::ranges::sort(best_->copies);
     return *std::move(best_);
   }
 
  private:
-  int64_t cost_to(int pool) const { return copy_cost(machine_, route_.home, pool, flow_); }
+  bool has(int pool) const { return std::ranges::find(route_.copies, pool) != route_.copies.end(); }
+  // Ways by the host share the copy there, with each other and with its own readers.
   void add(int pool) {
+    int from = route_.home;
+    if (machine_.is_by_host(from, pool)) {
+      from = machine_.global_pool(machine_.host_device());
+      if (!has(from)) add(from);
+    }
     route_.copies.push_back(pool);
-    route_.cost += cost_to(pool);
+    route_.cost += copy_cost(machine_, from, pool, flow_);
   }
 
   void serve(size_t next) {
@@ -78,10 +84,12 @@ class RouteFinder {
       return serve(next + 1);
     for (int pool = 0; pool < static_cast<int>(machine_.pools.size()); ++pool) {
       if (!is_reached(pool) || !holds_values(machine_.pools[pool])) continue;
+      const size_t copies = route_.copies.size();
+      const int64_t cost = route_.cost;
       add(pool);
       serve(next + 1);
-      route_.copies.pop_back();
-      route_.cost -= cost_to(pool);
+      route_.copies.resize(copies);
+      route_.cost = cost;
     }
   }
 

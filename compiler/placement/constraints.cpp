@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compiler/graph/op_name.h"
 #include "llvm/Support/GlobPattern.h"
@@ -40,6 +41,9 @@ class ConstraintReader {
     for (auto function : module_.getOps<mlir::func::FuncOp>()) add_parameters(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
+    apply_stores();
+    for (const Ruled& ruled : ruled_) apply_rules(ruled);
+    place_results();
     SCOPEVM_RETURN_IF_ERROR(status_);
     for (const View& view : views_) keep_in_place(view);
     return std::move(graph_);
@@ -127,10 +131,13 @@ class ConstraintReader {
     if (flow.is_free) return;
     demand(flow.maker, {*place, by + " \"" + text.str() + "\"", where});
     if (place->pool == kAny) return;
+    const Demand scope{*place, by + " \"" + text.str() + "\"", where};
+    auto [first, is_first] = scopes_.try_emplace(value, scope);
     if (flow.pool >= 0 && flow.pool != place->pool)
       return fail(where, graph_.tasks[flow.maker].name + " is stored in scope " +
-                             machine_.pools[flow.pool].scope + ", and by " + by + " in " +
-                             machine_.pools[place->pool].scope);
+                             machine_.pools[place->pool].scope + " by " + scope.why + ", and in " +
+                             machine_.pools[flow.pool].scope + " by " +
+                             (is_first ? "its kernel" : this->text(first->second)));
     flow.pool = place->pool;
   }
 
@@ -139,14 +146,16 @@ class ConstraintReader {
     // sv.on_device that constrains its result speaks of who reads it.
     mlir::Value value = operand.get();
     while (auto wish = value.getDefiningOp<graph::OnDeviceOp>()) {
-      if (copies_.contains(wish)) break;
       if (wish.getConstrainResult()) {
         const std::string where = location_text(wish.getLoc());
         if (std::optional<Place> place = place_of(wish.getPlace(), where)) {
-          demand(task, {*place, "sv.on_device \"" + wish.getPlace().str() + "\"", where});
-          if (place->pool != kAny) pool = place->pool;
+          const Demand wanted{*place, "sv.on_device \"" + wish.getPlace().str() + "\"", where};
+          demand(task, wanted);
+          if (place->pool != kAny && graph_.tasks[task].op) pool = place->pool;
+          if (place->pool != kAny && !graph_.tasks[task].op) lie_in(task, wanted);
         }
       }
+      if (copies_.contains(wish)) break;
       value = wish.getX();
     }
     auto flow = flow_of_.find(value);
@@ -156,6 +165,31 @@ class ConstraintReader {
     graph_.uses[flow->second].push_back({&operand, static_cast<int>(readers.size() - 1)});
   }
 
+  // A task without an op is a place that values come to: all of them are in the scope.
+  void lie_in(int task, const Demand& wanted) {
+    auto [first, is_first] = stores_.try_emplace(task, wanted);
+    if (!is_first && first->second.place.pool != wanted.place.pool)
+      fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why + ", and at " +
+                             text(first->second));
+  }
+
+  void apply_stores() {
+    for (const auto& [task, wanted] : stores_) {
+      const int pool = wanted.place.pool;
+      auto store = [&, task = task](int& current) {
+        if (current >= 0 && current != pool)
+          fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why +
+                                 ", and in scope " + machine_.pools[current].scope);
+        current = pool;
+      };
+      for (Flow& flow : graph_.problem.flows) {
+        if (flow.maker == task) store(flow.pool);
+        for (Reader& reader : flow.readers)
+          if (reader.task == task) store(reader.pool);
+      }
+    }
+  }
+
   // --- Rules. ---
 
   Status read_rules() {
@@ -163,38 +197,62 @@ class ConstraintReader {
       llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(rule.pattern);
       if (!pattern)
         return Status(StatusCode::kInvalidArgument,
-                      rule.text + ": " + llvm::toString(pattern.takeError()));
+                      "--place " + rule.text + ": " + llvm::toString(pattern.takeError()));
       patterns_.push_back(*std::move(pattern));
-      SCOPEVM_ASSIGN_OR_RETURN(Place place, parse_place(rule.place, machine_));
-      rule_places_.push_back(place);
+      Result<Place> place = parse_place(rule.place, machine_);
+      if (!place.is_ok())
+        return Status(place.status().code(),
+                      "--place " + rule.text + ": " + std::string(place.status().message()));
+      rule_places_.push_back(*place);
     }
     return {};
   }
 
-  // The last rule that matches holds; what the graph itself says holds before any.
-  void apply_rules(Rule::Kind kind, llvm::StringRef name, int task, mlir::ValueRange values) {
-    for (size_t i = rules_.size(); i-- > 0;) {
-      if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
-      graph_.matched[i] = true;
-      if (graph_.tasks[task].demand) continue;
-      if (!may_be(task, rule_places_[i].device)) {
-        graph_.notes.push_back(graph_.tasks[task].name + " stays where it is in spite of --place " +
-                               rules_[i].text + ": " + kNoTexts);
-        continue;
+  // What rules may place, by its names of several kinds: those that come first hold before others.
+  struct Ruled {
+    int task;
+    std::vector<std::pair<Rule::Kind, std::string>> names;
+    std::vector<mlir::Value> values;
+  };
+
+  // Of one kind the last rule that matches holds. What the graph itself says holds before any, so
+  // all of it has been read.
+  void apply_rules(const Ruled& ruled) {
+    const std::optional<Demand> said = graph_.tasks[ruled.task].demand;
+    for (const auto& [kind, name] : ruled.names)
+      for (size_t i = rules_.size(); i-- > 0;) {
+        if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
+        graph_.matched[i] = true;
+        if (said && said->place.device != rule_places_[i].device)
+          graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
+                                 graph_.tasks[ruled.task].name + ", which is on " +
+                                 device_name(said->place.device) + ": " + text(*said));
+        if (graph_.tasks[ruled.task].demand) continue;
+        if (!may_be(ruled.task, rule_places_[i].device)) {
+          graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
+                                 graph_.tasks[ruled.task].name + ": " + kNoTexts);
+          continue;
+        }
+        demand(ruled.task, {rule_places_[i], "--place " + rules_[i].text, ""});
+        if (rule_places_[i].pool != kAny) store_in(rule_places_[i].pool, ruled);
       }
-      demand(task, {rule_places_[i], "--place " + rules_[i].text, ""});
-      if (rule_places_[i].pool == kAny) continue;
-      for (mlir::Value value : values)
-        if (auto flow = flow_of_.find(value); flow != flow_of_.end())
-          graph_.problem.flows[flow->second].pool = rule_places_[i].pool;
-    }
   }
 
-  void apply_rules(mlir::Operation* op, int task) {
-    const auto before = graph_.tasks[task].demand.has_value();
-    apply_rules(Rule::Kind::kName, graph::op_name(op), task, op->getResults());
-    if (!before)
-      apply_rules(Rule::Kind::kType, op->getName().stripDialect(), task, op->getResults());
+  void store_in(int pool, const Ruled& ruled) {
+    for (mlir::Value value : ruled.values)
+      if (auto flow = flow_of_.find(value); flow != flow_of_.end())
+        graph_.problem.flows[flow->second].pool = pool;
+    if (ruled.names.front().first != Rule::Kind::kOutput) return;
+    for (Flow& flow : graph_.problem.flows)
+      for (Reader& reader : flow.readers)
+        if (reader.task == ruled.task) reader.pool = pool;
+  }
+
+  // Where nothing is said of a result of the model.
+  void place_results() {
+    for (int task : model_results_)
+      if (!graph_.tasks[task].demand)
+        demand(task, {{machine_.default_device, kAny}, "the default device, for results", ""});
   }
 
   // --- Functions. ---
@@ -208,7 +266,8 @@ class ConstraintReader {
   void add_parameters(mlir::func::FuncOp function) {
     Signature& signature = signatures_[function.getName()];
     if (function.isExternal()) return;
-    const std::string of = function.isPublic() ? "" : " of @" + function.getName().str();
+    const std::string of =
+        function.isPublic() ? "" : " of @" + std::string(without_number(function.getName()));
     for (mlir::BlockArgument argument : function.getArguments()) {
       const unsigned i = argument.getArgNumber();
       auto named = function.getArgAttrOfType<mlir::StringAttr>(i, "sv.name");
@@ -221,7 +280,7 @@ class ConstraintReader {
       if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
         place_value(argument, place.getValue(), "its type", argument.getLoc());
-      if (function.isPublic()) apply_rules(Rule::Kind::kInput, name, task, argument);
+      if (function.isPublic()) ruled_.push_back({task, {{Rule::Kind::kInput, name}}, {argument}});
       signature.parameters.push_back(task);
     }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
@@ -230,12 +289,12 @@ class ConstraintReader {
       const int task = new_task("result \"" + name + "\"" + of);
       signature.results.push_back(task);
       signature.result_pools.push_back(kOwn);
-      if (function.isPublic()) apply_rules(Rule::Kind::kOutput, name, task, {});
+      if (function.isPublic()) ruled_.push_back({task, {{Rule::Kind::kOutput, name}}, {}});
       place_result(function, i, signature);
     }
   }
 
-  // A result's place stands in the function's type, or else is the default device.
+  // A result's place stands in the function's type, if it is said at all.
   void place_result(mlir::func::FuncOp function, unsigned i, Signature& signature) {
     auto type = mlir::dyn_cast<TensorType>(function.getResultTypes()[i]);
     if (!type) return;
@@ -249,14 +308,18 @@ class ConstraintReader {
       return demand(signature.results[i],
                     {*place, "its type \"" + written.getValue().str() + "\"", where});
     }
-    if (function.isPublic() && !graph_.tasks[signature.results[i]].demand)
-      demand(signature.results[i],
-             {{machine_.default_device, kAny}, "the default device, for results", ""});
+    if (function.isPublic()) model_results_.push_back(signature.results[i]);
   }
 
   void read(mlir::func::FuncOp function) {
     const Signature& signature = signatures_.at(function.getName());
     mlir::Block& block = function.getBody().front();
+    // As often as its calls: callers are read first, since clones stand behind them.
+    auto calls = times_of_.find(function.getName());
+    times_ = calls == times_of_.end() ? 1 : calls->second;
+    for (mlir::Value argument : block.getArguments())
+      if (auto flow = flow_of_.find(argument); flow != flow_of_.end())
+        graph_.problem.flows[flow->second].times = times_;
     read_block(block);
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands())
       read(operand, signature.results[operand.getOperandNumber()],
@@ -283,7 +346,10 @@ class ConstraintReader {
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
     if (has_texts(op)) leave_out_devices(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
-    apply_rules(op, task);
+    ruled_.push_back({task,
+                      {{Rule::Kind::kName, graph::op_name(op)},
+                       {Rule::Kind::kType, op->getName().stripDialect().str()}},
+                      {op->result_begin(), op->result_end()}});
     if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op))
       views_.push_back({flow_of_.at(op->getResult(0)), op->getOpOperand(0).get(), task});
     for (mlir::OpOperand& operand : op->getOpOperands())
@@ -491,6 +557,7 @@ class ConstraintReader {
 
   void read_call(graph::CallOp call) {
     const Signature& callee = signatures_.at(call.getCallee());
+    times_of_[call.getCallee()] += times_;
     for (mlir::OpOperand& operand : call->getOpOperands()) {
       const int task = callee.parameters[operand.getOperandNumber()];
       auto function = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
@@ -516,10 +583,15 @@ class ConstraintReader {
   const std::vector<Rule>& rules_;
   std::vector<llvm::GlobPattern> patterns_;
   std::vector<Place> rule_places_;
+  std::vector<Ruled> ruled_;
+  std::vector<int> model_results_;  // tasks
+  std::map<int, Demand> stores_;    // by task
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, int> flow_of_;
-  llvm::DenseSet<mlir::Operation*> copies_;  // sv.on_device that copy
+  llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
+  llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
   llvm::StringMap<Signature> signatures_;
+  llvm::StringMap<double> times_of_;  // by function: calls of it in a call of the model
   std::vector<View> views_;
   double times_ = 1;
   Status status_;

@@ -56,6 +56,9 @@ mlir::Value annotated(mlir::Value value);
 void clone_per_call(mlir::ModuleOp module);
 void merge_equal_functions(mlir::ModuleOp module);
 
+// Of a clone: the name of the function that it was made of.
+std::string_view without_number(std::string_view name);
+
 Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment);
 
 }  // namespace scopevm::placement

@@ -42,7 +42,8 @@ class Cloner {
       if (clones_ >= kMostClones) continue;
       auto callee = module_.lookupSymbol<mlir::func::FuncOp>(name);
       auto clone = mlir::cast<mlir::func::FuncOp>(callee->clone());
-      const std::string base = base_name(name);
+      std::string base(without_number(name));
+      if (base.ends_with(suffix_)) base.resize(base.size() - suffix_.size());
       std::string own;
       do own = base + suffix_ + "__" + std::to_string(++clones_);
       while (module_.lookupSymbol(own));
@@ -55,14 +56,6 @@ class Cloner {
     }
   }
 
-  // Without what an earlier run appended.
-  static std::string base_name(const std::string& name) {
-    const size_t at = name.rfind("__");
-    if (at == std::string::npos || at + 2 == name.size()) return name;
-    return name.find_first_not_of("0123456789", at + 2) == std::string::npos ? name.substr(0, at)
-                                                                             : name;
-  }
-
   mlir::ModuleOp module_;
   std::string suffix_;
   int clones_ = 0;
@@ -73,12 +66,44 @@ std::string text_without_name(mlir::func::FuncOp function) {
   function.setName("f");
   std::string text;
   llvm::raw_string_ostream stream(text);
-  function.print(stream, mlir::OpPrintingFlags().printGenericOpForm());
+  function.print(stream, mlir::OpPrintingFlags().printGenericOpForm().useLocalScope());
   function.setName(name);
   return text;
 }
 
+void rename(mlir::func::FuncOp function, const std::string& name, mlir::ModuleOp module) {
+  auto attribute = mlir::StringAttr::get(module.getContext(), name);
+  if (succeeded(mlir::SymbolTable::replaceAllSymbolUses(function, attribute, module)))
+    function.setName(attribute);
+}
+
+// Clones are numbered as they come: so placing what is placed already changes no name.
+void number_clones(mlir::ModuleOp module) {
+  llvm::SmallVector<std::pair<mlir::func::FuncOp, std::string>> clones;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    const std::string name = function.getName().str();
+    if (function.isPrivate() && without_number(name).size() < name.size())
+      clones.emplace_back(function, without_number(name));
+  }
+  for (auto [i, clone] : llvm::enumerate(clones))
+    rename(clone.first, "." + std::to_string(i), module);  // no name of the text form
+  int number = 0;
+  for (auto& [function, base] : clones) {
+    std::string name;
+    do name = base + "__" + std::to_string(++number);
+    while (module.lookupSymbol(name));
+    rename(function, name, module);
+  }
+}
+
 }  // namespace
+
+std::string_view without_number(std::string_view name) {
+  const size_t at = name.rfind("__");
+  if (at == std::string_view::npos || at + 2 == name.size()) return name;
+  return name.find_first_not_of("0123456789", at + 2) == std::string_view::npos ? name.substr(0, at)
+                                                                                : name;
+}
 
 void clone_per_call(mlir::ModuleOp module) { Cloner(module).run(); }
 
@@ -99,6 +124,7 @@ void merge_equal_functions(mlir::ModuleOp module) {
       has_merged = true;
     }
   }
+  number_clones(module);
 }
 
 }  // namespace scopevm::placement

@@ -46,7 +46,6 @@ struct Copy {
   double times = 1;  // a call, at representative dims
   std::string from;  // places
   std::string to;
-  bool is_by_host = false;   // two copies, by way of the host's memory
   std::string made_because;  // what puts the value where it is made, with a location
   std::string read_because;  // what puts its reader elsewhere
 };

@@ -109,7 +109,6 @@ struct CopyExplanation {
     double times = 1;              // in a call; above 1 in a loop, at representative trip counts
     std::string from;              // places: "cpu", "gpu.global.fast"
     std::string to;
-    bool is_by_host = false;   // two copies, by way of the host's memory
     std::string made_because;  // the demand that puts the value where it is made
     std::string read_because;  // the one that puts its reader elsewhere
   };

@@ -155,17 +155,22 @@ class Brute {
     return true;
   }
 
+  // What goes by way of the host starts from a copy that is there.
   int64_t cost(const Flow& flow, int home, int copies) const {
     int64_t sum = 0;
-    for (int pool = 0; pool < static_cast<int>(machine_.pools.size()); ++pool)
-      if ((copies >> pool & 1) != 0)
-        sum += static_cast<int64_t>(
-            std::ceil(machine_.copy_seconds(home, pool, flow.bytes) * flow.times * 1e12));
+    for (int pool = 0; pool < static_cast<int>(machine_.pools.size()); ++pool) {
+      if ((copies >> pool & 1) == 0) continue;
+      const bool is_by_host = machine_.is_by_host(home, pool);
+      if (is_by_host && (copies >> host_ & 1) == 0) return INT64_MAX;
+      sum += static_cast<int64_t>(std::ceil(
+          machine_.copy_seconds(is_by_host ? host_ : home, pool, flow.bytes) * flow.times * 1e12));
+    }
     return sum;
   }
 
   const Problem& problem_;
   const Machine& machine_;
+  const int host_ = machine_.global_pool(machine_.host_device());
   std::vector<int> devices_;
   std::optional<Cost> best_;
 };

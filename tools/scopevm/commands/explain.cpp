@@ -114,8 +114,7 @@ void print_text(const CopyExplanation& explanation) {
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
   std::optional<int64_t> total = 0;
   for (const CopyExplanation::Copy& copy : explanation.copies) {
-    fmt::print("\"{}\"  {} -> {}{}  {}{}\n", copy.value, copy.from, copy.to,
-               copy.is_by_host ? " by way of the host" : "", bytes_text(copy),
+    fmt::print("\"{}\"  {} -> {}  {}{}\n", copy.value, copy.from, copy.to, bytes_text(copy),
                copy.times > 1 ? fmt::format(", about {:.0f} times a call", copy.times) : "");
     fmt::print("    {}\n    {}\n", copy.made_because, copy.read_because);
     total = total && copy.bytes ? std::optional(*total + *copy.bytes) : std::nullopt;
@@ -135,7 +134,6 @@ void print_json(const CopyExplanation& explanation) {
         {"value", copy.value}, {"from", copy.from}, {"to", copy.to}, {"formula", copy.formula}});
     if (copy.bytes) line["bytes"] = *copy.bytes;
     line["times"] = copy.times;
-    line["by_host"] = copy.is_by_host;
     line["made_because"] = copy.made_because;
     line["read_because"] = copy.read_because;
   }

@@ -1,0 +1,308 @@
+// parse_machine: what a description stands for, and the message for each thing that may be wrong.
+#include "compiler/machine/machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace scopevm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Machine read(const std::string& json) {
+  Result<Machine> machine = parse_machine(json, "m.json");
+  EXPECT_TRUE(machine.is_ok()) << machine.status().message();
+  return machine.is_ok() ? *std::move(machine) : Machine::host();
+}
+
+// A description with a CPU, an NPU of kind cpu and an OpenCL device, and these pools.
+std::string with_pools(const std::string& pools) {
+  return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},
+                         {"name": "gpu", "kind": "opencl"}], "pools": [)" +
+         pools + "]}";
+}
+
+std::string with_device(const std::string& device) {
+  return R"({"devices": [{"name": "cpu", "kind": "cpu"}, )" + device + "]}";
+}
+
+std::vector<std::string> scopes(const Machine& machine) {
+  std::vector<std::string> all;
+  for (const Pool& pool : machine.pools)
+    all.push_back(machine.devices[pool.device].name + "." + pool.scope);
+  return all;
+}
+
+// --- What a description stands for.
+// ---------------------------------------------------------------
+
+TEST(Machine, OneCpuIsTheHost) {
+  const Machine machine = read(R"({"devices": [{"name": "cpu", "kind": "cpu"}]})");
+  const Machine host = Machine::host();
+  EXPECT_EQ(machine.devices.size(), 1u);
+  EXPECT_EQ(machine.default_device, 0);
+  EXPECT_EQ(machine.host_device(), 0);
+  EXPECT_EQ(scopes(machine), scopes(host));
+  for (size_t i = 0; i < machine.pools.size(); ++i) {
+    EXPECT_EQ(machine.pools[i].kind, host.pools[i].kind);
+    EXPECT_EQ(machine.pools[i].limit, -1);
+    EXPECT_EQ(machine.pools[i].bytes_per_second, host.pools[i].bytes_per_second);
+    EXPECT_EQ(machine.pools[i].latency_seconds, host.pools[i].latency_seconds);
+    EXPECT_THAT(machine.pools[i].reached, ElementsAre(0));
+  }
+}
+
+TEST(Machine, EachDeviceHasItsThreePools) {
+  const Machine machine = read(with_pools(""));
+  EXPECT_THAT(scopes(machine),
+              ElementsAre("cpu.global", "cpu.global.workspace", "cpu.global.constant", "npu.global",
+                          "npu.global.workspace", "npu.global.constant", "gpu.global",
+                          "gpu.global.workspace", "gpu.global.constant"));
+  const std::vector<PoolKind> kinds = {PoolKind::kHeap, PoolKind::kArena, PoolKind::kConstant};
+  for (size_t i = 0; i < machine.pools.size(); ++i)
+    EXPECT_EQ(machine.pools[i].kind, kinds[i % 3]) << i;
+}
+
+TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
+  const Machine machine = read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
+      {"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}], "default_device": "b"})");
+  EXPECT_EQ(machine.host_device(), 1);
+  EXPECT_EQ(machine.default_device, 2);
+  EXPECT_EQ(read(with_pools("")).default_device, 0);
+}
+
+TEST(Machine, WorkersAreAnOpenClDevices) {
+  const Machine machine = read(with_device(
+      R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl", "workers": 256})"));
+  EXPECT_EQ(machine.devices[0].workers, 0);
+  EXPECT_EQ(machine.devices[1].workers, 64);
+  EXPECT_EQ(machine.devices[2].workers, 256);
+}
+
+TEST(Machine, PoolsReplaceTheirDefaults) {
+  const Machine machine = read(with_pools(
+      R"({"device": "gpu", "scope": "global", "limit_bytes": 1000, "bytes_per_second": 2e9,
+          "latency_seconds": 0}, {"device": "npu", "scope": "global.x.y_1", "kind": "stack"})"));
+  const Pool& global = machine.pools[machine.global_pool(2)];
+  EXPECT_EQ(global.kind, PoolKind::kHeap);
+  EXPECT_EQ(global.limit, 1000);
+  EXPECT_EQ(global.bytes_per_second, 2e9);
+  EXPECT_EQ(global.latency_seconds, 0);
+  const std::optional<int> own = machine.find_pool(1, "global.x.y_1");
+  ASSERT_TRUE(own.has_value());
+  EXPECT_EQ(machine.pools[*own].kind, PoolKind::kStack);
+  EXPECT_FALSE(machine.find_pool(0, "global.x.y_1").has_value());
+  EXPECT_EQ(machine.pools.size(), 10u);
+}
+
+TEST(Machine, KindIsArenaWhereNotGiven) {
+  const Machine machine = read(with_pools(R"({"device": "npu", "scope": "global.fast"})"));
+  EXPECT_EQ(machine.pools[*machine.find_pool(1, "global.fast")].kind, PoolKind::kArena);
+}
+
+TEST(Machine, ReachedByNamesOtherDevices) {
+  const Machine machine = read(with_pools(
+      R"({"device": "npu", "scope": "global.shared", "reached_by": ["cpu", "npu", "cpu"]})"));
+  const std::optional<int> pool = machine.find_pool(1, "global.shared");
+  ASSERT_TRUE(pool.has_value());
+  EXPECT_THAT(machine.pools[*pool].reached, ElementsAre(1, 0));
+  EXPECT_TRUE(machine.reaches(0, *pool));
+  EXPECT_FALSE(machine.reaches(2, *pool));
+  EXPECT_EQ(machine.find_pool(0, "global.shared"), pool) << "by the same scope";
+  EXPECT_FALSE(machine.find_pool(2, "global.shared").has_value());
+}
+
+TEST(Machine, WorkspaceIsReachedAsGlobalIs) {
+  for (const char* scope : {"global", "global.workspace"}) {
+    const Machine machine = read(with_pools(
+        R"({"device": "npu", "reached_by": ["cpu"], "scope": ")" + std::string(scope) + "\"}"));
+    EXPECT_TRUE(machine.reaches(0, machine.global_pool(1))) << scope;
+    EXPECT_TRUE(machine.reaches(0, machine.workspace_pool(1))) << scope;
+    EXPECT_FALSE(machine.reaches(0, machine.constant_pool(1))) << scope;
+  }
+}
+
+TEST(Machine, OrderOfPoolsDoesNotMatter) {
+  const std::string a = R"({"device": "npu", "scope": "global.a"})";
+  const std::string b = R"({"device": "npu", "scope": "global.b", "reached_by": ["cpu"]})";
+  const std::string c = R"({"device": "cpu", "scope": "global", "limit_bytes": 5})";
+  EXPECT_EQ(scopes(read(with_pools(a + "," + b + "," + c))),
+            scopes(read(with_pools(c + "," + b + "," + a))));
+}
+
+TEST(Machine, ACopyTakesBothLatenciesAndTheLesserBandwidth) {
+  const Machine machine = read(with_pools(
+      R"({"device": "cpu", "scope": "global", "bytes_per_second": 4e9, "latency_seconds": 1e-6},
+         {"device": "npu", "scope": "global", "bytes_per_second": 1e9, "latency_seconds": 2e-6},
+         {"device": "gpu", "scope": "global", "bytes_per_second": 2e9, "latency_seconds": 4e-6})"));
+  const int cpu = machine.global_pool(0), npu = machine.global_pool(1),
+            gpu = machine.global_pool(2);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(cpu, npu, 1e9), 3e-6 + 1);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(gpu, cpu, 1e9), 5e-6 + 0.5);
+  EXPECT_FALSE(machine.is_by_host(npu, gpu));
+}
+
+TEST(Machine, BetweenTwoDevicesThatAreNoCpusACopyGoesByTheHost) {
+  const Machine machine =
+      read(with_device(R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl"})"));
+  const int cpu = machine.global_pool(0), a = machine.global_pool(1), b = machine.global_pool(2);
+  EXPECT_TRUE(machine.is_by_host(a, b));
+  EXPECT_FALSE(machine.is_by_host(a, cpu));
+  EXPECT_FALSE(machine.is_by_host(a, machine.workspace_pool(1)));
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(a, b, 100),
+                   machine.copy_seconds(a, cpu, 100) + machine.copy_seconds(cpu, b, 100));
+}
+
+// --- What may be wrong.
+// ---------------------------------------------------------------------------
+
+struct Bad {
+  std::string json;
+  std::string message;  // behind "m.json: ", the whole of it
+};
+
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.json; }
+
+class BadMachine : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadMachine, NamesTheMember) {
+  const Result<Machine> machine = parse_machine(GetParam().json, "m.json");
+  ASSERT_FALSE(machine.is_ok());
+  EXPECT_EQ(machine.status().code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(machine.status().message(), "m.json: " + GetParam().message);
+}
+
+const char* const kNamesOfPool =
+    "device, scope, kind, limit_bytes, reached_by, bytes_per_second, latency_seconds";
+
+INSTANTIATE_TEST_SUITE_P(
+    Root, BadMachine,
+    testing::Values(
+        Bad{"[]", "expected an object, found []"}, Bad{"null", "expected an object, found null"},
+        Bad{"3", "expected an object, found 3"}, Bad{"{}", "a machine needs \"devices\""},
+        Bad{R"({"device": []})",
+            "device: no such member; there are devices, pools, default_device"},
+        Bad{R"({"devices": {}})", "devices: expected an array, found {}"},
+        Bad{R"({"devices": []})", "devices: one device must be of kind \"cpu\": it runs the VM"},
+        Bad{R"({"devices": [{"name": "gpu", "kind": "opencl"}]})",
+            "devices: one device must be of kind \"cpu\": it runs the VM"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}], "pools": 1})",
+            "pools: expected an array, found 1"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}], "default_device": "gpu"})",
+            "default_device: there is no device \"gpu\"; there are cpu"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}], "default_device": 0})",
+            "default_device: expected a string, found 0"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Devices, BadMachine,
+    testing::Values(Bad{with_device("7"), "devices[1]: expected an object, found 7"},
+                    Bad{with_device(R"({"kind": "cpu"})"), "devices[1]: a device needs \"name\""},
+                    Bad{with_device(R"({"name": "x"})"), "devices[1]: a device needs \"kind\""},
+                    Bad{with_device(R"({"name": 1, "kind": "cpu"})"),
+                        "devices[1].name: expected a string, found 1"},
+                    Bad{with_device(R"({"name": "", "kind": "cpu"})"),
+                        "devices[1].name: a name has letters, digits and _, found \"\""},
+                    Bad{with_device(R"({"name": "a.b", "kind": "cpu"})"),
+                        "devices[1].name: a name has letters, digits and _, found \"a.b\""},
+                    Bad{with_device(R"({"name": "a b", "kind": "cpu"})"),
+                        "devices[1].name: a name has letters, digits and _, found \"a b\""},
+                    Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
+                        "devices[1].name: two devices have this name"},
+                    Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
+                        "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
+                    Bad{with_device(R"({"name": "x", "kind": null})"),
+                        "devices[1].kind: expected a string, found null"},
+                    Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 4})"),
+                        "devices[1].workers: a CPU's workers are the session's threads"},
+                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
+                        "devices[1].workers: expected a whole number of at least 1, found 0"},
+                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),
+                        "devices[1].workers: expected a whole number of at least 1, found 1.5"},
+                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 16777217})"),
+                        "devices[1].workers: at most 16777216"},
+                    Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
+                        "devices[1].memory: no such member; there are name, kind, workers"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Pools, BadMachine,
+    testing::Values(
+        Bad{with_pools("\"x\""), "pools[0]: expected an object, found \"x\""},
+        Bad{with_pools(R"({"scope": "global"})"),
+            "pools[0]: a pool needs \"device\", whose scope it is"},
+        Bad{with_pools(R"({"device": "cpu"})"), "pools[0]: a pool needs \"scope\""},
+        Bad{with_pools(R"({"device": "gpv", "scope": "global"})"),
+            "pools[0].device: there is no device \"gpv\"; there are cpu, npu, gpu"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "local"})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"local\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "globals"})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"globals\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global."})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"global.\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global..a"})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"global..a\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": ""})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"\""},
+        Bad{with_pools(R"({"device": "npu", "scope": "global.a"},
+                          {"device": "npu", "scope": "global.a"})"),
+            "pools[1].scope: two pools of device \"npu\" have this scope"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.a", "kind": "ring"})"),
+            "pools[0].kind: expected \"heap\", \"arena\", \"stack\" or \"constant\", found "
+            "\"ring\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "kind": "arena"})"),
+            "pools[0].kind: scope \"global\" is of another kind"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.constant", "kind": "heap"})"),
+            "pools[0].kind: scope \"global.constant\" is of another kind"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit_bytes": -1})"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found -1"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit_bytes": "8 GB"})"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found \"8 GB\""},
+        Bad{with_pools(
+                R"({"device": "cpu", "scope": "global", "limit_bytes": 18446744073709551615})"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found "
+            "18446744073709551615"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 0})"),
+            "pools[0].bytes_per_second: expected a number above 0, found 0"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "latency_seconds": -1e-6})"),
+            "pools[0].latency_seconds: expected a number of at least 0, found -1e-06"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit": 1})"),
+            std::string("pools[0].limit: no such member; there are ") + kNamesOfPool},
+        Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": "cpu"})"),
+            "pools[0].reached_by: expected an array, found \"cpu\""},
+        Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": ["cpu", "dsp"]})"),
+            "pools[0].reached_by[1]: there is no device \"dsp\"; there are cpu, npu, gpu"},
+        Bad{with_pools(R"({"device": "gpu", "scope": "global", "reached_by": ["cpu"]})"),
+            "pools[0].reached_by[0]: a device of kind cpu reaches no memory of one of kind opencl"},
+        Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": ["cpu"]},
+                          {"device": "npu", "scope": "global.workspace"})"),
+            "pools: \"global\" and \"global.workspace\" of device \"npu\" are reached by different "
+            "devices"},
+        Bad{with_pools(R"([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])"),
+            "pools[0]: expected an object, found array"}));
+
+// What is no JSON is described by its place.
+TEST(Machine, TextThatIsNoJson) {
+  for (const char* text : {"", "{", "{\"devices\": [}", "devices: []", "{} {}", "\xff", "nul"}) {
+    const Result<Machine> machine = parse_machine(text, "m.json");
+    ASSERT_FALSE(machine.is_ok()) << text;
+    EXPECT_THAT(machine.status().message(), HasSubstr("m.json: parse error at line 1, column "))
+        << text;
+  }
+}
+
+// Numbers beyond what a double holds, names that are no UTF-8, depth.
+TEST(Machine, ExtremesAreErrors) {
+  const Result<Machine> number = parse_machine(
+      with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"), "m.json");
+  ASSERT_FALSE(number.is_ok());
+  EXPECT_EQ(number.status().message(), "m.json: number overflow parsing '1e999'");
+  EXPECT_FALSE(
+      parse_machine(with_device("{\"name\": \"\xc3\x28\", \"kind\": \"cpu\"}"), "m.json").is_ok());
+  EXPECT_FALSE(parse_machine(std::string(100'000, '['), "m.json").is_ok());
+}
+
+}  // namespace
+}  // namespace scopevm

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Runs a graph on one CPU and as it is placed: results must be the same bytes, and the copies that the
+# run counts those that `scopevm explain --copies` lists, between the same devices.
+#
+#   tests/placement/run_placed.sh GRAPH PLACES DIMS INPUTS OUTPUT...
+#
+# PLACES are options of compile, DIMS of explain, INPUTS of run; the others are the results' names.
+set -euo pipefail
+graph=$1 places=$2 dims=$3 inputs=$4
+shift 4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/plain" "$scratch/placed"
+
+# run NAME OPTIONS: the module NAME.bc, its results to NAME/
+run() {
+  local name=$1 outputs=()
+  shift
+  for output in "${results[@]}"; do outputs+=(--output "$output=$scratch/$name/$output.npy"); done
+  # shellcheck disable=SC2086 # options, several words each
+  scopevm run "$scratch/$name.bc" --seed 1 $inputs "${outputs[@]}" "$@"
+}
+
+results=("$@")
+# shellcheck disable=SC2086
+{
+  scopevm compile "$graph" -o "$scratch/plain.bc"
+  scopevm compile "$graph" $places -o "$scratch/placed.bc"
+  scopevm explain "$graph" $places $dims --copies --json >"$scratch/explained.json"
+}
+run plain >"$scratch/plain.txt"
+run placed --json >"$scratch/run.json"
+diff -r "$scratch/plain" "$scratch/placed" >&2
+
+# By the devices on both ends: copies and their bytes, times how often each is made.
+python3 - "$scratch/explained.json" "$scratch/run.json" <<'END'
+import collections, json, sys
+explained, run = (json.load(open(path)) for path in sys.argv[1:])
+listed, counted = collections.Counter(), collections.Counter()
+ends = lambda copy: tuple(copy[end].split(".")[0] for end in ("from", "to"))
+for copy in explained["copies"]:
+    listed[ends(copy), "copies"] += round(copy["times"])
+    listed[ends(copy), "bytes"] += round(copy["times"]) * copy["bytes"]
+for copy in run["copies"]:
+    counted[ends(copy), "copies"] += copy["copies"]
+    counted[ends(copy), "bytes"] += copy["bytes"]
+if listed != counted:
+    sys.exit(f"explain lists {dict(listed)}, the run counts {dict(counted)}")
+print(sum(copy["copies"] for copy in run["copies"]), "copies")
+END

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Places what the tests of a folder have placed once more, and compares.
+#
+#   tests/placement/twice.sh FOLDER
+#
+# The passes are those of a test's first RUN line that ends with --sv-place.
+set -euo pipefail
+folder=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+cases=0
+for test in "$folder"/*/*.test; do
+  line=$(grep -m1 -E '^RUN: scopevm-opt .*--sv-place="[^"]*" %s.mlir' "$test" || true)
+  [[ -n $line ]] || continue
+  line=${line//%S/$(dirname "$test")}
+  passes=$(sed -E 's/^RUN: scopevm-opt (.*) %s.mlir.*/\1/' <<<"$line")
+  last=--sv-place${passes##*--sv-place}
+  eval "scopevm-opt $passes '$test.mlir'" >"$scratch/once"
+  eval "scopevm-opt $last '$scratch/once'" >"$scratch/again"
+  diff -u "$scratch/once" "$scratch/again" >&2 || { echo "$test: the second run differs" >&2; exit 1; }
+  cases=$((cases + 1))
+done
+echo "$cases cases"
