@@ -227,8 +227,10 @@ class NodeReader {
   void read(mlir::func::FuncOp function) {
     for (mlir::BlockArgument argument : function.getArguments()) {
       auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
-      add(argument, {name ? name.str() : "input" + std::to_string(argument.getArgNumber()), "input",
-                     place_of(argument.getType()), {}});
+      add(argument, {name ? name.str() : "input" + std::to_string(argument.getArgNumber()),
+                     "input",
+                     place_of(argument.getType()),
+                     {}});
     }
     read_block(function.getBody().front());
   }

@@ -147,8 +147,8 @@ Status print_copies(const CompileOptions& options, const std::string& svg, bool 
   SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation, compiler.explain_copies(options));
   if (!svg.empty()) {
     const std::string drawing = places_svg(explanation);
-    SCOPEVM_RETURN_IF_ERROR(write_file(
-        svg, {reinterpret_cast<const uint8_t*>(drawing.data()), drawing.size()}));
+    SCOPEVM_RETURN_IF_ERROR(
+        write_file(svg, {reinterpret_cast<const uint8_t*>(drawing.data()), drawing.size()}));
   }
   as_json ? print_json(explanation) : print_text(explanation);
   return {};

@@ -65,7 +65,8 @@ class Drawing {
     const int width = 2 * kMargin + std::max(columns_, 1) * (kWidth + kGapX);
     const int height = y_of(layers_) + legend_height();
     out_ = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
+        "font-family=\"sans-serif\" "
         "font-size=\"11\">\n",
         width, height);
     for (size_t i = 0; i < nodes_.size(); ++i)
@@ -102,7 +103,8 @@ class Drawing {
         escaped(node.op), escaped(node.name), escaped(node.place), x, y, kWidth, kHeight,
         is_copy ? kHeight / 2 : 3, colours_.at(node.place), is_copy ? "#c00" : "#333");
     out_ += fmt::format(
-        "<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\" fill=\"#333\">{4}</text></g>\n",
+        "<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\" "
+        "fill=\"#333\">{4}</text></g>\n",
         x + 6, y + 14, escaped(label(node.name)), y + 28, escaped(label(node.op)));
   }
 
