@@ -4,37 +4,22 @@
 #include "compiler/placement/constraints.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "compiler/graph/op_name.h"
-#include "llvm/Support/GlobPattern.h"
+#include "compiler/placement/flow_reader.h"
 
 namespace scopevm::placement {
 namespace {
 
 using graph::TensorType;
 
-// Dims are taken for this many where nothing is known; plans are made for the same.
-constexpr int64_t kRepresentativeDim = 64;
-
 // A call counts as this many copies of its body where the trip count is data's.
 constexpr double kUnknownTrips = 16;
 
-double representative(DimExpr e) {
-  std::optional<int64_t> value = e.evaluate([](std::string_view) { return kRepresentativeDim; });
-  return value ? static_cast<double>(std::max<int64_t>(*value, 0)) : 0;
-}
-
-TensorType tensor_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.getType()); }
-
-class ConstraintReader {
+class ConstraintReader : private FlowReader {
  public:
   ConstraintReader(mlir::ModuleOp module, const Machine& machine, const std::vector<Rule>& rules)
-      : module_(module), machine_(machine), rules_(rules) {
-    graph_.problem.machine = &machine;
-    graph_.matched.assign(rules.size(), false);
-  }
+      : FlowReader(machine, rules), module_(module) {}
 
   Result<GraphProblem> run() {
     SCOPEVM_RETURN_IF_ERROR(read_rules());
@@ -50,210 +35,7 @@ class ConstraintReader {
   }
 
  private:
-  // --- Tasks and what they must. ---
-
-  int new_task(std::string name, mlir::Operation* op = nullptr) {
-    Task task{.preferred = machine_.default_device};
-    for (size_t d = 0; d < machine_.devices.size(); ++d)
-      task.devices.push_back(static_cast<int>(d));
-    graph_.problem.tasks.push_back(std::move(task));
-    graph_.tasks.push_back({std::move(name), op, std::nullopt});
-    return static_cast<int>(graph_.tasks.size() - 1);
-  }
-
-  void demand(int task, Demand wanted) {
-    TaskRecord& record = graph_.tasks[task];
-    if (record.demand && record.demand->place.device != wanted.place.device)
-      return fail(wanted.where, record.name + " is placed on " + device_name(wanted.place.device) +
-                                    " by " + wanted.why + ", and on " +
-                                    device_name(record.demand->place.device) + " by " +
-                                    text(*record.demand));
-    if (record.demand) return;
-    if (!may_be(task, wanted.place.device))
-      return fail(wanted.where, record.name + " cannot be on " + device_name(wanted.place.device) +
-                                    ", where " + wanted.why + " places it: " + kNoTexts);
-    graph_.problem.tasks[task].devices = {wanted.place.device};
-    record.demand = std::move(wanted);
-  }
-
-  void on_host(int task, const std::string& why, mlir::Location location) {
-    demand(task, {{machine_.host_device(), kAny}, why, location_text(location)});
-  }
-
-  std::string device_name(int device) const { return machine_.devices[device].name; }
-  static std::string text(const Demand& demand) {
-    return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
-  }
-
-  std::optional<Place> place_of(llvm::StringRef text, const std::string& where) {
-    Result<Place> place = parse_place(text, machine_);
-    if (place.is_ok()) return *place;
-    fail(where, std::string(place.status().message()));
-    return std::nullopt;
-  }
-
-  void fail(const std::string& where, const std::string& message) {
-    if (status_.is_ok())
-      status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") + message);
-  }
-
-  // --- Flows. ---
-
-  // `value` is made by the task. Its type may say where it lies.
-  void make(mlir::Value value, int task, int pool, mlir::Location location) {
-    TensorType type = tensor_of(value);
-    if (!type) return;
-    Flow flow{.maker = task, .pool = pool};
-    flow.bytes =
-        representative(type.getElementCount()) * static_cast<double>(byte_size(type.getDtype()));
-    flow.times = times_;
-    flow_of_[value] = static_cast<int>(graph_.problem.flows.size());
-    graph_.problem.flows.push_back(std::move(flow));
-    graph_.values.push_back(value);
-    graph_.uses.emplace_back();
-    if (type.getPlace()) place_value(value, type.getPlace().getValue(), "its type", location);
-  }
-
-  // The value lies at a place: so its maker is on the device.
-  void place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
-                   mlir::Location location) {
-    const std::string where = location_text(location);
-    std::optional<Place> place = place_of(text, where);
-    if (!place) return;
-    // An op may store its results in memory of another device that it reaches.
-    if (auto maker = value.getDefiningOp(); maker && maker->hasAttr(kDeviceAttribute)) {
-      auto device =
-          machine_.find_device(maker->getAttrOfType<mlir::StringAttr>(kDeviceAttribute).getValue());
-      if (device && place->pool == kAny) place->pool = machine_.global_pool(place->device);
-      if (device) place->device = *device;
-    }
-    Flow& flow = graph_.problem.flows[flow_of_.at(value)];
-    if (flow.is_free) return;
-    demand(flow.maker, {*place, by + " \"" + text.str() + "\"", where});
-    if (place->pool == kAny) return;
-    const Demand scope{*place, by + " \"" + text.str() + "\"", where};
-    auto [first, is_first] = scopes_.try_emplace(value, scope);
-    if (flow.pool >= 0 && flow.pool != place->pool)
-      return fail(where, graph_.tasks[flow.maker].name + " is stored in scope " +
-                             machine_.pools[place->pool].scope + " by " + scope.why + ", and in " +
-                             machine_.pools[flow.pool].scope + " by " +
-                             (is_first ? "its kernel" : this->text(first->second)));
-    flow.pool = place->pool;
-  }
-
-  // The task reads the operand, in any pool in its reach, or in `pool`.
-  void read(mlir::OpOperand& operand, int task, int pool = kAny) {
-    // sv.on_device that constrains its result speaks of who reads it.
-    mlir::Value value = operand.get();
-    while (auto wish = value.getDefiningOp<graph::OnDeviceOp>()) {
-      if (wish.getConstrainResult()) {
-        const std::string where = location_text(wish.getLoc());
-        if (std::optional<Place> place = place_of(wish.getPlace(), where)) {
-          const Demand wanted{*place, "sv.on_device \"" + wish.getPlace().str() + "\"", where};
-          demand(task, wanted);
-          if (place->pool != kAny && graph_.tasks[task].op) pool = place->pool;
-          if (place->pool != kAny && !graph_.tasks[task].op) lie_in(task, wanted);
-        }
-      }
-      if (copies_.contains(wish)) break;
-      value = wish.getX();
-    }
-    auto flow = flow_of_.find(value);
-    if (flow == flow_of_.end()) return;  // a list or closure
-    std::vector<Reader>& readers = graph_.problem.flows[flow->second].readers;
-    readers.push_back({task, pool});
-    graph_.uses[flow->second].push_back({&operand, static_cast<int>(readers.size() - 1)});
-  }
-
-  // A task without an op is a place that values come to: all of them are in the scope.
-  void lie_in(int task, const Demand& wanted) {
-    auto [first, is_first] = stores_.try_emplace(task, wanted);
-    if (!is_first && first->second.place.pool != wanted.place.pool)
-      fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why + ", and at " +
-                             text(first->second));
-  }
-
-  void apply_stores() {
-    for (const auto& [task, wanted] : stores_) {
-      const int pool = wanted.place.pool;
-      auto store = [&, task = task](int& current) {
-        if (current >= 0 && current != pool)
-          fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why +
-                                 ", and in scope " + machine_.pools[current].scope);
-        current = pool;
-      };
-      for (Flow& flow : graph_.problem.flows) {
-        if (flow.maker == task) store(flow.pool);
-        for (Reader& reader : flow.readers)
-          if (reader.task == task) store(reader.pool);
-      }
-    }
-  }
-
-  // --- Rules. ---
-
-  Status read_rules() {
-    for (const Rule& rule : rules_) {
-      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(rule.pattern);
-      if (!pattern)
-        return Status(StatusCode::kInvalidArgument,
-                      "--place " + rule.text + ": " + llvm::toString(pattern.takeError()));
-      patterns_.push_back(*std::move(pattern));
-      Result<Place> place = parse_place(rule.place, machine_);
-      if (!place.is_ok())
-        return Status(place.status().code(),
-                      "--place " + rule.text + ": " + std::string(place.status().message()));
-      rule_places_.push_back(*place);
-    }
-    return {};
-  }
-
-  // What rules may place, by its names of several kinds: those that come first hold before others.
-  struct Ruled {
-    int task;
-    std::vector<std::pair<Rule::Kind, std::string>> names;
-    std::vector<mlir::Value> values;
-  };
-
-  // Of one kind the last rule that matches holds. What the graph itself says holds before any, so
-  // all of it has been read.
-  void apply_rules(const Ruled& ruled) {
-    const std::optional<Demand> said = graph_.tasks[ruled.task].demand;
-    for (const auto& [kind, name] : ruled.names)
-      for (size_t i = rules_.size(); i-- > 0;) {
-        if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
-        graph_.matched[i] = true;
-        if (said && said->place.device != rule_places_[i].device)
-          graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
-                                 graph_.tasks[ruled.task].name + ", which is on " +
-                                 device_name(said->place.device) + ": " + text(*said));
-        if (graph_.tasks[ruled.task].demand) continue;
-        if (!may_be(ruled.task, rule_places_[i].device)) {
-          graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
-                                 graph_.tasks[ruled.task].name + ": " + kNoTexts);
-          continue;
-        }
-        demand(ruled.task, {rule_places_[i], "--place " + rules_[i].text, ""});
-        if (rule_places_[i].pool != kAny) store_in(rule_places_[i].pool, ruled);
-      }
-  }
-
-  void store_in(int pool, const Ruled& ruled) {
-    for (mlir::Value value : ruled.values)
-      if (auto flow = flow_of_.find(value); flow != flow_of_.end())
-        graph_.problem.flows[flow->second].pool = pool;
-    if (ruled.names.front().first != Rule::Kind::kOutput) return;
-    for (Flow& flow : graph_.problem.flows)
-      for (Reader& reader : flow.readers)
-        if (reader.task == ruled.task) reader.pool = pool;
-  }
-
-  // Where nothing is said of a result of the model.
-  void place_results() {
-    for (int task : model_results_)
-      if (!graph_.tasks[task].demand)
-        demand(task, {{machine_.default_device, kAny}, "the default device, for results", ""});
-  }
+  using FlowReader::read;
 
   // --- Functions. ---
 
@@ -383,24 +165,6 @@ class ConstraintReader {
     return demand ? demand->place.device : kAny;
   }
 
-  // Texts are numbers into a table of the call, which only the host's kernels and the VM may read.
-  static constexpr char kNoTexts[] = "texts are the host's";
-  static bool is_text(mlir::Type type) {
-    auto tensor = mlir::dyn_cast<TensorType>(type);
-    return tensor && tensor.getDtype() == DType::kStr;
-  }
-  static bool has_texts(mlir::Operation* op) {
-    return llvm::any_of(op->getOperandTypes(), is_text) ||
-           llvm::any_of(op->getResultTypes(), is_text);
-  }
-  void leave_out_devices(int task) {
-    std::erase_if(graph_.problem.tasks[task].devices,
-                  [&](int device) { return !machine_.devices[device].is_cpu(); });
-  }
-  bool may_be(int task, int device) const {
-    return llvm::is_contained(graph_.problem.tasks[task].devices, device);
-  }
-
   // What the VM itself reads, or keeps in its own structures.
   static std::optional<std::string> host_only(mlir::Operation* op) {
     if (mlir::isa<graph::ReadDimsOp>(op)) return "sizes are read on the host";
@@ -516,7 +280,7 @@ class ConstraintReader {
       joints.push_back(new_joint(loop, result));
       make(result, joints.back(), kOwn, loop.getLoc());
       // It grows as the iterations go: the VM copies it to a larger storage.
-      if (result.getType() != mlir::Type() && joints.size() > carried && gathers_unknown(loop))
+      if (joints.size() > carried && gathers_unknown(loop))
         on_host(joints.back(), "what grows with each iteration is the host's", loop.getLoc());
     }
     for (size_t i = 0; i < carried; ++i)
@@ -579,22 +343,9 @@ class ConstraintReader {
   }
 
   mlir::ModuleOp module_;
-  const Machine& machine_;
-  const std::vector<Rule>& rules_;
-  std::vector<llvm::GlobPattern> patterns_;
-  std::vector<Place> rule_places_;
-  std::vector<Ruled> ruled_;
-  std::vector<int> model_results_;  // tasks
-  std::map<int, Demand> stores_;    // by task
-  GraphProblem graph_;
-  llvm::DenseMap<mlir::Value, int> flow_of_;
-  llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
-  llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
   llvm::StringMap<Signature> signatures_;
   llvm::StringMap<double> times_of_;  // by function: calls of it in a call of the model
   std::vector<View> views_;
-  double times_ = 1;
-  Status status_;
 };
 
 }  // namespace

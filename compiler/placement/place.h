@@ -1,7 +1,8 @@
 // The placement stage: gives every value of a graph its place, and inserts sv.device_copy where a
 // value is read on a device that cannot reach it.
 //
-//   constraints.cpp  what the graph and the caller ask for -> a Problem (assignment.h)
+//   constraints.cpp  what the graph asks for -> a Problem (assignment.h), on top of
+//   flow_reader.cpp  tasks, flows and demands; and rules.cpp, what the caller asks for
 //   assignment.cpp   a Problem -> a device for each task (knows no graph)
 //   apply.cpp        devices -> places in types, copies, one constant for each device
 //   functions.cpp    a function for each place that it is called at

@@ -104,7 +104,7 @@ void print_json(const ShapeExplanation& explanation) {
 // --- Copies. ------------------------------------------------------------------------------------
 
 std::string bytes_text(const CopyExplanation::Copy& copy) {
-  const std::string formula = copy.formula + " bytes";
+  std::string formula = copy.formula + " bytes";
   if (!copy.bytes || std::to_string(*copy.bytes) == copy.formula) return formula;
   return fmt::format("{} = {}", formula, *copy.bytes);
 }
@@ -113,16 +113,18 @@ void print_text(const CopyExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
   std::optional<int64_t> total = 0;
+  bool repeats = false;
   for (const CopyExplanation::Copy& copy : explanation.copies) {
     fmt::print("\"{}\"  {} -> {}  {}{}\n", copy.value, copy.from, copy.to, bytes_text(copy),
                copy.times > 1 ? fmt::format(", about {:.0f} times a call", copy.times) : "");
     fmt::print("    {}\n    {}\n", copy.made_because, copy.read_because);
+    repeats = repeats || copy.times > 1;
     total = total && copy.bytes ? std::optional(*total + *copy.bytes) : std::nullopt;
   }
   for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
   fmt::print("{} {}{}{}\n", explanation.copies.size(),
              explanation.copies.size() == 1 ? "copy" : "copies",
-             total ? fmt::format(", {} bytes", *total) : "",
+             total ? fmt::format(", {} bytes{}", *total, repeats ? " each time" : "") : "",
              explanation.is_proved ? "; no placement costs less"
                                    : "; the cheapest placement found, not proved to be the best");
 }

@@ -1,0 +1,95 @@
+// What reading a graph needs of tasks and flows, whatever the op: demands, places, rules. Private
+// to compiler/placement.
+//   flow_reader.cpp  tasks and what they must; values, who makes them and who reads them
+//   rules.cpp        what --place asks for
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/placement/constraints.h"
+#include "llvm/Support/GlobPattern.h"
+
+namespace scopevm::placement {
+
+inline graph::TensorType tensor_of(mlir::Value value) {
+  return mlir::dyn_cast<graph::TensorType>(value.getType());
+}
+
+// At representative dims.
+double representative(DimExpr e);
+
+class FlowReader {
+ public:
+  FlowReader(const Machine& machine, const std::vector<Rule>& rules)
+      : machine_(machine), rules_(rules) {
+    graph_.problem.machine = &machine;
+    graph_.matched.assign(rules.size(), false);
+  }
+
+ protected:
+  int new_task(std::string name, mlir::Operation* op = nullptr);
+  void demand(int task, Demand wanted);
+  void on_host(int task, const std::string& why, mlir::Location location);
+  std::string device_name(int device) const { return machine_.devices[device].name; }
+  static std::string text(const Demand& demand);
+  std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
+  void fail(const std::string& where, const std::string& message);
+
+  // `value` is made by the task. Its type may say where it lies.
+  void make(mlir::Value value, int task, int pool, mlir::Location location);
+
+  // The value lies at a place: so its maker is on the device.
+  void place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
+                   mlir::Location location);
+
+  // The task reads the operand, in any pool in its reach, or in `pool`.
+  void read(mlir::OpOperand& operand, int task, int pool = kAny);
+
+  // A task without an op is a place that values come to: all of them are in the scope.
+  void lie_in(int task, const Demand& wanted);
+  void apply_stores();
+
+  // Texts are numbers into a table of the call, which only the host's kernels and the VM may read.
+  static constexpr char kNoTexts[] = "texts are the host's";
+  static bool is_text(mlir::Type type);
+  static bool has_texts(mlir::Operation* op);
+  void leave_out_devices(int task);
+  bool may_be(int task, int device) const;
+
+  // What rules may place, by its names of several kinds: those that come first hold before others.
+  struct Ruled {
+    int task;
+    std::vector<std::pair<Rule::Kind, std::string>> names;
+    std::vector<mlir::Value> values;
+  };
+  // Errors: kInvalidArgument, kInvalidModel (a place that the machine lacks).
+  Status read_rules();
+
+  // Of one kind the last rule that matches holds. What the graph itself says holds before any, so
+  // all of it has been read.
+  void apply_rules(const Ruled& ruled);
+  void store_in(int pool, const Ruled& ruled);
+
+  // Where nothing is said of a result of the model.
+  void place_results();
+
+  const Machine& machine_;
+  const std::vector<Rule>& rules_;
+  std::vector<llvm::GlobPattern> patterns_;
+  std::vector<Place> rule_places_;
+  std::vector<Ruled> ruled_;
+  std::vector<int> model_results_;  // tasks
+  std::map<int, Demand> stores_;    // by task
+  GraphProblem graph_;
+  llvm::DenseMap<mlir::Value, int> flow_of_;
+  llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
+  llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
+  double times_ = 1;                            // that what is read runs in a call of the model
+  Status status_;
+};
+
+}  // namespace scopevm::placement

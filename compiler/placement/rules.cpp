@@ -1,0 +1,59 @@
+// What --place asks for; see flow_reader.h.
+#include "compiler/placement/flow_reader.h"
+
+namespace scopevm::placement {
+
+Status FlowReader::read_rules() {
+  for (const Rule& rule : rules_) {
+    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(rule.pattern);
+    if (!pattern)
+      return Status(StatusCode::kInvalidArgument,
+                    "--place " + rule.text + ": " + llvm::toString(pattern.takeError()));
+    patterns_.push_back(*std::move(pattern));
+    Result<Place> place = parse_place(rule.place, machine_);
+    if (!place.is_ok())
+      return Status(place.status().code(),
+                    "--place " + rule.text + ": " + std::string(place.status().message()));
+    rule_places_.push_back(*place);
+  }
+  return {};
+}
+
+void FlowReader::apply_rules(const Ruled& ruled) {
+  const std::optional<Demand> said = graph_.tasks[ruled.task].demand;
+  for (const auto& [kind, name] : ruled.names)
+    for (size_t i = rules_.size(); i-- > 0;) {
+      if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
+      graph_.matched[i] = true;
+      if (said && said->place.device != rule_places_[i].device)
+        graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
+                               graph_.tasks[ruled.task].name + ", which is on " +
+                               device_name(said->place.device) + ": " + text(*said));
+      if (graph_.tasks[ruled.task].demand) continue;
+      if (!may_be(ruled.task, rule_places_[i].device)) {
+        graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
+                               graph_.tasks[ruled.task].name + ": " + kNoTexts);
+        continue;
+      }
+      demand(ruled.task, {rule_places_[i], "--place " + rules_[i].text, ""});
+      if (rule_places_[i].pool != kAny) store_in(rule_places_[i].pool, ruled);
+    }
+}
+
+void FlowReader::store_in(int pool, const Ruled& ruled) {
+  for (mlir::Value value : ruled.values)
+    if (auto flow = flow_of_.find(value); flow != flow_of_.end())
+      graph_.problem.flows[flow->second].pool = pool;
+  if (ruled.names.front().first != Rule::Kind::kOutput) return;
+  for (Flow& flow : graph_.problem.flows)
+    for (Reader& reader : flow.readers)
+      if (reader.task == ruled.task) reader.pool = pool;
+}
+
+void FlowReader::place_results() {
+  for (int task : model_results_)
+    if (!graph_.tasks[task].demand)
+      demand(task, {{machine_.default_device, kAny}, "the default device, for results", ""});
+}
+
+}  // namespace scopevm::placement

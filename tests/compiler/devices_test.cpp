@@ -1,0 +1,128 @@
+// Sessions of modules for several devices: copies are those that explain tells, limits hold, and a
+// call that fails leaves the session usable and nothing behind. The devices are CPUs with memories
+// of their own, and an OpenCL device where there is one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "scopevm/compiler.h"
+#include "scopevm/session.h"
+
+namespace scopevm {
+namespace {
+
+using ::testing::HasSubstr;
+
+// y = (x + x) * w, the sum on "dev".
+constexpr char kGraph[] = R"mlir(
+func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n, 64]> {sv.name = "y"}) {
+  %w = sv.constant {value = dense<3.0> : tensor<64xf32>} : !sv.tensor<f32[64]>
+  %0 = sv.add %x, %x : (!sv.tensor<f32[n, 64]>, !sv.tensor<f32[n, 64]>) -> !sv.tensor<f32[n, 64]> loc("sum")
+  %1 = sv.on_device %0 {place = "dev"} : (!sv.tensor<f32[n, 64]>) -> !sv.tensor<f32[n, 64]>
+  %2 = sv.mul %1, %w : (!sv.tensor<f32[n, 64]>, !sv.tensor<f32[64]>) -> !sv.tensor<f32[n, 64]>
+  return %2 : !sv.tensor<f32[n, 64]>
+}
+)mlir";
+
+// The device's memory holds 100 rows of 256 bytes, and not their sums besides.
+std::string machine_of(const std::string& kind) {
+  return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "dev", "kind": ")" + kind +
+         R"("}], "pools": [{"device": "dev", "scope": "global.workspace", "limit_bytes": 51200}]})";
+}
+
+class Devices : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    path_ = std::filesystem::temp_directory_path() /
+            ("scopevm-devices-" + std::to_string(getpid()) + ".mlir");
+    std::ofstream(path_) << kGraph;
+    options_.model_path = path_;
+    options_.machine_json = machine_of(GetParam());
+    Result<CompileOutput> output = compile(options_);
+    ASSERT_TRUE(output.is_ok()) << output.status().message();
+    Result<Session> session = Session::create(*Module::load_bytes(output->module));
+    if (!session.is_ok() && session.status().code() == StatusCode::kNotFound)
+      GTEST_SKIP() << session.status().message();
+    ASSERT_TRUE(session.is_ok()) << session.status().message();
+    session_.emplace(*session);
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  static Tensor rows(int64_t n) {
+    Tensor x = *Tensor::allocate(DType::kF32, {n, 64});
+    std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
+    return x;
+  }
+
+  void expect_right(int64_t n) {
+    Result<std::vector<Tensor>> results = session_->call(std::vector{rows(n)});
+    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    for (int64_t i = 0; i < n * 64; ++i)
+      ASSERT_EQ((*results)[0].elements<float>()[i], 6.0f * static_cast<float>(i + 1));
+  }
+
+  void expect_nothing_held() {
+    for (const ScopeStats& scope : session_->memory_stats())
+      EXPECT_EQ(scope.memory.live_bytes, 0) << scope.device << "." << scope.scope;
+  }
+
+  std::filesystem::path path_;
+  CompileOptions options_;
+  std::optional<Session> session_;
+};
+
+TEST_P(Devices, CopiesAreThoseThatExplainTells) {
+  options_.dims["n"] = {7, 7};
+  Result<CopyExplanation> told = explain_copies(options_);
+  ASSERT_TRUE(told.is_ok()) << told.status().message();
+  Call call = session_->make_call();
+  ASSERT_TRUE(call.set_input(0, rows(7)).is_ok());
+  ASSERT_TRUE(call.run().is_ok());
+  int64_t told_bytes = 0, copied_bytes = 0;
+  size_t copies = 0;
+  for (const CopyExplanation::Copy& copy : told->copies) told_bytes += copy.bytes.value();
+  for (const CopyUse& use : call.stats().copies) {
+    copied_bytes += use.bytes;
+    copies += static_cast<size_t>(use.copies);
+  }
+  EXPECT_EQ(copied_bytes, told_bytes);
+  EXPECT_EQ(copies, told->copies.size());
+  EXPECT_GT(copied_bytes, 0);
+}
+
+TEST_P(Devices, ALimitEndsTheCallAndTheSessionGoesOn) {
+  expect_right(5);
+  for (int i = 0; i < 3; ++i) {
+    const Status status = session_->call(std::vector{rows(1000)}).status();
+    EXPECT_EQ(status.code(), StatusCode::kResourceLimit);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("global.workspace"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("limit of 50.0 KiB"));
+    expect_nothing_held();
+    expect_right(5);
+  }
+  expect_nothing_held();
+}
+
+TEST_P(Devices, CallsBesideEachOtherGiveTheirOwnResults) {
+  std::vector<std::thread> threads;
+  for (int64_t n : {3, 17, 40})
+    threads.emplace_back([this, n] {
+      for (int i = 0; i < 20; ++i) expect_right(n);
+    });
+  for (std::thread& thread : threads) thread.join();
+  expect_nothing_held();
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Devices, testing::Values("cpu", "opencl"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace scopevm
