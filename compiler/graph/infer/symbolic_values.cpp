@@ -173,6 +173,9 @@ Elements SymbolicValues::evaluate_elementwise(mlir::Operation* op) {
     for (const auto& [values, box] : operands) of.push_back(values[box.broadcast_index(at)]);
     std::optional<DimExpr> element = apply(op, of);
     if (!element) return std::nullopt;
+    // Integers of tensors wrap around, dims do not: what leaves 64 bits is data.
+    if (!element->is_constant() && llvm::all_of(of, [](DimExpr e) { return e.is_constant(); }))
+      return std::nullopt;
     elements.push_back(*element);
   }
   return elements;
