@@ -118,6 +118,11 @@ std::optional<DimExpr> decide_equal(const DimIntervals& intervals, DimExpr a, Di
   return std::nullopt;
 }
 
+// Integers of tensors wrap around, dims do not: what leaves 64 bits is data.
+bool has_overflowed(DimExpr result, llvm::ArrayRef<DimExpr> from) {
+  return !result.is_constant() && llvm::all_of(from, [](DimExpr e) { return e.is_constant(); });
+}
+
 std::optional<DimExpr> negate(std::optional<DimExpr> claim) {
   if (!claim) return std::nullopt;
   return DimExpr(1) - *claim;
@@ -173,9 +178,7 @@ Elements SymbolicValues::evaluate_elementwise(mlir::Operation* op) {
     for (const auto& [values, box] : operands) of.push_back(values[box.broadcast_index(at)]);
     std::optional<DimExpr> element = apply(op, of);
     if (!element) return std::nullopt;
-    // Integers of tensors wrap around, dims do not: what leaves 64 bits is data.
-    if (!element->is_constant() && llvm::all_of(of, [](DimExpr e) { return e.is_constant(); }))
-      return std::nullopt;
+    if (has_overflowed(*element, of)) return std::nullopt;
     elements.push_back(*element);
   }
   return elements;
@@ -317,8 +320,12 @@ Elements SymbolicValues::evaluate_movement(mlir::Operation* op) {
         const std::vector<DimExpr>* indices = find(g.getIndices());
         return indices ? gather(x, *indices, g, to) : std::nullopt;
       })
-      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(
-          [&](auto) { return reduce(op, x); })
+      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>([&](auto) -> Elements {
+        Elements reduced = reduce(op, x);
+        if (reduced && llvm::any_of(*reduced, [&](DimExpr e) { return has_overflowed(e, x); }))
+          return std::nullopt;
+        return reduced;
+      })
       .Default([](mlir::Operation*) { return std::nullopt; });
 }
 
