@@ -1,6 +1,7 @@
 // Devices -> places in types, copies, and one constant for each device; see place.h.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "compiler/graph/op_name.h"
 #include "compiler/placement/constraints.h"
@@ -275,29 +276,27 @@ class Applier {
     return name ? name.str() : "input" + std::to_string(argument.getArgNumber());
   }
 
-  static std::string text_of(const Demand& demand) {
-    return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
-  }
-
   // The demand that puts a task where it is: its own, or the nearest among those it is kept
   // together with by what they hand each other.
-  std::string why(int task) const {
+  std::string why(int task) {
     const TaskRecord& record = graph_.tasks[task];
     const std::string device = machine_.devices[devices_[task]].name;
-    if (record.demand) return record.name + " is on " + device + ": " + text_of(*record.demand);
+    if (record.demand)
+      return record.name + " is on " + device + ": " + placement::text_of(*record.demand);
     const int near = nearest_demand(task);
     if (near < 0) return record.name + " is on " + device + ": nothing asks for another place";
     return record.name + " is on " + device + ", cheapest beside " + graph_.tasks[near].name +
-           ": " + text_of(*graph_.tasks[near].demand);
+           ": " + placement::text_of(*graph_.tasks[near].demand);
   }
 
-  int nearest_demand(int task) const {
+  int nearest_demand(int task) {
+    if (neighbours_.empty()) find_neighbours();
     std::vector<bool> is_seen(graph_.tasks.size(), false);
     std::vector<int> queue = {task};
     is_seen[task] = true;
     for (size_t i = 0; i < queue.size(); ++i) {
       if (graph_.tasks[queue[i]].demand) return queue[i];
-      for (int next : neighbours(queue[i]))
+      for (int next : neighbours_[queue[i]])
         if (devices_[next] == devices_[task] && !is_seen[next]) {
           is_seen[next] = true;
           queue.push_back(next);
@@ -306,17 +305,24 @@ class Applier {
     return -1;
   }
 
-  std::vector<int> neighbours(int task) const {
-    std::vector<int> all;
+  // Tasks that a value leads to or from; and of those that read it on one device, each with the one
+  // before: they share its copy.
+  void find_neighbours() {
+    neighbours_.resize(graph_.tasks.size());
+    auto join = [&](int a, int b) {
+      if (a == b) return;
+      neighbours_[a].push_back(b);
+      neighbours_[b].push_back(a);
+    };
     for (const Flow& flow : graph_.problem.flows) {
-      const bool reads =
-          llvm::any_of(flow.readers, [&](const Reader& r) { return r.task == task; });
-      if (flow.is_free || (flow.maker != task && !reads)) continue;
-      if (flow.maker != task) all.push_back(flow.maker);
-      for (const Reader& reader : flow.readers)
-        if (reader.task != task) all.push_back(reader.task);
+      if (flow.is_free) continue;
+      std::map<int, int> last;  // by device
+      for (const Reader& reader : flow.readers) {
+        join(flow.maker, reader.task);
+        auto [before, is_first] = last.try_emplace(devices_[reader.task], reader.task);
+        if (!is_first) join(std::exchange(before->second, reader.task), reader.task);
+      }
     }
-    return all;
   }
 
   // Callers' tensors lie in the host's memory.
@@ -340,7 +346,7 @@ class Applier {
                                   "results are on " + place_of(operand.get()), callers});
   }
 
-  std::string input_why(mlir::Value input) const {
+  std::string input_why(mlir::Value input) {
     for (size_t f = 0; f < graph_.values.size(); ++f)
       if (graph_.values[f] == input) return why(flow(static_cast<int>(f)).maker);
     return "";
@@ -350,6 +356,7 @@ class Applier {
   const GraphProblem& graph_;
   const Machine& machine_;
   const std::vector<int>& devices_;
+  std::vector<std::vector<int>> neighbours_;  // by task, once asked for
   Report report_;
   std::vector<mlir::Value> copies_;  // as the report lists them
 };

@@ -21,6 +21,9 @@ struct Demand {
   std::string where;  // "model.mlir:3:8"; empty where the graph says nothing
 };
 
+// `sv.on_device "gpu" at model.mlir:3:8`
+std::string text_of(const Demand& demand);
+
 struct TaskRecord {
   std::string name;
   mlir::Operation* op = nullptr;  // null for parameters and the like

@@ -18,6 +18,10 @@ double representative(DimExpr e) {
   return value ? static_cast<double>(std::max<int64_t>(*value, 0)) : 0;
 }
 
+std::string text_of(const Demand& demand) {
+  return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
+}
+
 int FlowReader::new_task(std::string name, mlir::Operation* op) {
   Task task{.preferred = machine_.default_device};
   for (size_t d = 0; d < machine_.devices.size(); ++d) task.devices.push_back(static_cast<int>(d));
@@ -32,7 +36,7 @@ void FlowReader::demand(int task, Demand wanted) {
     return fail(wanted.where, record.name + " is placed on " + device_name(wanted.place.device) +
                                   " by " + wanted.why + ", and on " +
                                   device_name(record.demand->place.device) + " by " +
-                                  text(*record.demand));
+                                  text_of(*record.demand));
   if (record.demand) return;
   if (!may_be(task, wanted.place.device))
     return fail(wanted.where, record.name + " cannot be on " + device_name(wanted.place.device) +
@@ -43,10 +47,6 @@ void FlowReader::demand(int task, Demand wanted) {
 
 void FlowReader::on_host(int task, const std::string& why, mlir::Location location) {
   demand(task, {{machine_.host_device(), kAny}, why, location_text(location)});
-}
-
-std::string FlowReader::text(const Demand& demand) {
-  return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
 }
 
 std::optional<Place> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
@@ -97,7 +97,7 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
     return fail(where, graph_.tasks[flow.maker].name + " is stored in scope " +
                            machine_.pools[place->pool].scope + " by " + scope.why + ", and in " +
                            machine_.pools[flow.pool].scope + " by " +
-                           (is_first ? "its kernel" : this->text(first->second)));
+                           (is_first ? "its kernel" : text_of(first->second)));
   flow.pool = place->pool;
 }
 
@@ -128,7 +128,7 @@ void FlowReader::lie_in(int task, const Demand& wanted) {
   auto [first, is_first] = stores_.try_emplace(task, wanted);
   if (!is_first && first->second.place.pool != wanted.place.pool)
     fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why + ", and at " +
-                           text(first->second));
+                           text_of(first->second));
 }
 
 void FlowReader::apply_stores() {

@@ -35,7 +35,6 @@ class FlowReader {
   void demand(int task, Demand wanted);
   void on_host(int task, const std::string& why, mlir::Location location);
   std::string device_name(int device) const { return machine_.devices[device].name; }
-  static std::string text(const Demand& demand);
   std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
   void fail(const std::string& where, const std::string& message);
 

@@ -28,7 +28,7 @@ void FlowReader::apply_rules(const Ruled& ruled) {
       if (said && said->place.device != rule_places_[i].device)
         graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
                                graph_.tasks[ruled.task].name + ", which is on " +
-                               device_name(said->place.device) + ": " + text(*said));
+                               device_name(said->place.device) + ": " + text_of(*said));
       if (graph_.tasks[ruled.task].demand) continue;
       if (!may_be(ruled.task, rule_places_[i].device)) {
         graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
