@@ -9,7 +9,7 @@
 #include "vm/run/bind.h"
 #include "vm/run/bound_session.h"
 #include "vm/run/call_context.h"
-#include "vm/run/interpreter.h"
+#include "vm/run/interpreter/interpreter.h"
 
 namespace scopevm {
 namespace {

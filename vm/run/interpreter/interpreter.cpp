@@ -1,6 +1,6 @@
 // The dispatch loop. Bytecode is trusted here: verification bounded every index. What depends on
 // the request is checked: sizes and offsets from slots, ranks, and what allocators answer.
-#include "vm/run/interpreter.h"
+#include "vm/run/interpreter/interpreter.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@
 #include "runtime/tensor/shape.h"
 #include "vm/load/result_sites.h"
 #include "vm/run/allocation.h"
-#include "vm/run/interpreter_class.h"
+#include "vm/run/interpreter/class.h"
 #include "vm/run/results.h"
 
 namespace scopevm::vm {

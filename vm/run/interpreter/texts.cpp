@@ -1,5 +1,5 @@
 // Texts: what a call knows of them is in its table, registers hold their ids.
-#include "vm/run/interpreter_class.h"
+#include "vm/run/interpreter/class.h"
 
 #include <cstring>
 

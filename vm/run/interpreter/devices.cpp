@@ -1,5 +1,5 @@
 // Launches and copies on devices beside the host's CPU.
-#include "vm/run/interpreter_class.h"
+#include "vm/run/interpreter/class.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Lists: an instruction changes the list that its register names; what shares it is copied first.
-#include "vm/run/interpreter_class.h"
+#include "vm/run/interpreter/class.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // Closures: a function with what is bound to its first parameters, as a list.
-#include "vm/run/interpreter_class.h"
+#include "vm/run/interpreter/class.h"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
-// The interpreter as a class, for the files that share it. Private to vm/run.
-//   interpreter.cpp           the dispatch loop; control, memory, compute, shapes, values
-//   interpreter_closures.cpp  closures
-//   interpreter_devices.cpp   launches and copies on devices beside the host's CPU
-//   interpreter_lists.cpp     lists
-//   interpreter_texts.cpp     texts
+// The interpreter as a class, for the files that share it. Private to this folder.
+//   interpreter.cpp the dispatch loop; control, memory, compute, shapes, values
+//   closures.cpp    closures
+//   devices.cpp     launches and copies on devices beside the host's CPU
+//   lists.cpp       lists
+//   texts.cpp       texts
 //
 // One `execute` per row of vm/isa/opcodes.def. It returns false when the call is over: `main` has
 // returned, or status_ says why not.
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "vm/isa/opcodes.h"
-#include "vm/run/interpreter.h"
+#include "vm/run/interpreter/interpreter.h"
 #include "vm/run/list.h"
 
 namespace scopevm::vm {
