@@ -12,10 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {{"heap", PoolKind::kHeap},
-                                                           {"arena", PoolKind::kArena},
-                                                           {"stack", PoolKind::kStack},
-                                                           {"constant", PoolKind::kConstant}};
+constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {
+    {"heap", PoolKind::kHeap}, {"arena", PoolKind::kArena}, {"constant", PoolKind::kConstant}};
 
 // One value of the description, and the way to it.
 class Member {
@@ -195,8 +193,7 @@ class MachineReader {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string text, kind->text());
     auto known = std::ranges::find(kPoolKinds, text, [](const auto& entry) { return entry.first; });
     if (known == std::end(kPoolKinds))
-      return kind->fail("expected \"heap\", \"arena\", \"stack\" or \"constant\", found \"" + text +
-                        "\"");
+      return kind->fail("expected \"heap\", \"arena\" or \"constant\", found \"" + text + "\"");
     pool.kind = known->second;
     // What the compiler makes of these three scopes depends on their kinds.
     if (pool.scope == "global" || pool.scope == "global.workspace" ||

@@ -86,7 +86,7 @@ TEST(Machine, WorkersAreAnOpenClDevices) {
 TEST(Machine, PoolsReplaceTheirDefaults) {
   const Machine machine = read(with_pools(
       R"({"device": "gpu", "scope": "global", "limit_bytes": 1000, "bytes_per_second": 2e9,
-          "latency_seconds": 0}, {"device": "npu", "scope": "global.x.y_1", "kind": "stack"})"));
+          "latency_seconds": 0}, {"device": "npu", "scope": "global.x.y_1", "kind": "heap"})"));
   const Pool& global = machine.pools[machine.global_pool(2)];
   EXPECT_EQ(global.kind, PoolKind::kHeap);
   EXPECT_EQ(global.limit, 1000);
@@ -94,7 +94,7 @@ TEST(Machine, PoolsReplaceTheirDefaults) {
   EXPECT_EQ(global.latency_seconds, 0);
   const std::optional<int> own = machine.find_pool(1, "global.x.y_1");
   ASSERT_TRUE(own.has_value());
-  EXPECT_EQ(machine.pools[*own].kind, PoolKind::kStack);
+  EXPECT_EQ(machine.pools[*own].kind, PoolKind::kHeap);
   EXPECT_FALSE(machine.find_pool(0, "global.x.y_1").has_value());
   EXPECT_EQ(machine.pools.size(), 10u);
 }
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
                           {"device": "npu", "scope": "global.a"})"),
             "pools[1].scope: two pools of device \"npu\" have this scope"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global.a", "kind": "ring"})"),
-            "pools[0].kind: expected \"heap\", \"arena\", \"stack\" or \"constant\", found "
+            "pools[0].kind: expected \"heap\", \"arena\" or \"constant\", found "
             "\"ring\""},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "kind": "arena"})"),
             "pools[0].kind: scope \"global\" is of another kind"},

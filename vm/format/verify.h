@@ -8,10 +8,10 @@
 namespace scopevm::format {
 
 // Checks declarations (verify/declarations.cpp), then each function's instructions one by one
-// (verify/instructions.cpp) and along its control flow (verify/flow.cpp). What depends on the
-// request - sizes and offsets from slots - is left to the interpreter. Errors: "main: word 12:
-// kill: register 3 is empty". Time and memory are bounded whatever the module holds; one that would
-// exceed the bound is refused.
+// (verify/instructions.cpp) and along its control flow (verify/flow.cpp, transfer.cpp). What
+// depends on the request - sizes and offsets from slots - is left to the interpreter. Errors:
+// "main: word 12: kill: register 3 is empty". Time and memory are bounded whatever the module
+// holds; one that would exceed the bound is refused.
 Status verify(const ModuleContents& module);
 
 }  // namespace scopevm::format

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# run_on_opencl.sh MODEL MACHINE: results of the digits model on a device, at several cuts, against the
-# CPU's, and the copies of a call against those that explain prints.
+# run_on_opencl.sh BIN_FOLDER MODEL MACHINE: results of the digits model on a device, at several cuts,
+# against the CPU's, and the copies of a call against those that explain prints. Without a device it
+# exits with 77: skipped.
 set -euo pipefail
-model=$1
-machine=$2
+PATH="$1:$PATH"
+model=$2
+machine=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 if scopevm machine 2>&1 >/dev/null | grep -q 'no OpenCL'; then
   echo "skipped: no OpenCL device"
-  exit 0
+  exit 77
 fi
 
 scopevm compile "$model" -o "$folder/cpu.bc"

@@ -283,9 +283,10 @@ Status verify_variants(const ModuleContents& module) {
   return {};
 }
 
-Status verify_code(const ModuleContents& module, const FunctionDecl& function) {
+Status verify_code(const ModuleContents& module, const FunctionDecl& function,
+                   const std::vector<uint32_t>& reaches) {
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint32_t> starts, verify_instructions(module, function));
-  return verify_flow(module, function, starts);
+  return verify_flow(module, function, starts, reaches);
 }
 
 }  // namespace
@@ -318,8 +319,9 @@ Status verify_declarations(const ModuleContents& module) {
 
 Status verify(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_declarations(module));
+  const std::vector<uint32_t> reaches = reaches_of(module);
   for (const FunctionDecl& function : module.functions)
-    SCOPEVM_RETURN_IF_ERROR(verify_code(module, function).with_context(function.name));
+    SCOPEVM_RETURN_IF_ERROR(verify_code(module, function, reaches).with_context(function.name));
   return {};
 }
 

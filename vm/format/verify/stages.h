@@ -18,9 +18,12 @@ Status verify_declarations(const ModuleContents& module);
 Result<std::vector<uint32_t>> verify_instructions(const ModuleContents& module,
                                                   const FunctionDecl& function);
 
-// What registers hold, along every path.
+// For each pool, the first that the same devices reach.
+std::vector<uint32_t> reaches_of(const ModuleContents& module);
+
+// What registers hold, along every path. `reaches`: reaches_of(module).
 Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
-                   const std::vector<uint32_t>& starts);
+                   const std::vector<uint32_t>& starts, const std::vector<uint32_t>& reaches);
 
 // Optionals of sequences; nothing nests deeper.
 inline constexpr uint32_t kMaxListDepth = 2;
