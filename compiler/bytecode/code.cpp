@@ -210,9 +210,8 @@ void CodeEmitter::make_result(ValueId id) {
 }
 
 uint32_t CodeEmitter::own_pool(ValueId id) const {
-  const Place& place = function_.values[id].place;
-  const bool is_heap = outputs_[id] >= 0 && place.pool == machine_.workspace_pool(place.device);
-  return static_cast<uint32_t>(is_heap ? machine_.global_pool(place.device) : place.pool);
+  const Value& value = function_.values[id];
+  return static_cast<uint32_t>(outputs_[id] >= 0 ? result_pool(machine_, value) : value.place.pool);
 }
 
 void CodeEmitter::make_own_storage(ValueId id, uint32_t pool) {

@@ -11,14 +11,6 @@ namespace {
 // Longer formulas are cut: they are for people, the slots are exact.
 constexpr size_t kLongestFormula = 400;
 
-// The pool that a value lies in outside of the function that makes it.
-int result_pool(const Machine& machine, const Value& value) {
-  const Place& place = value.place;
-  const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
-                        place.pool == machine.constant_pool(place.device);
-  return is_inner ? machine.global_pool(place.device) : place.pool;
-}
-
 // In the type of a list's elements, -1 and -2 stand for what differs.
 std::string dim_text(DimExpr dim) {
   if (dim.is_constant(-1)) return format::kAnyDim;
@@ -209,6 +201,13 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
 }
 
 }  // namespace
+
+int result_pool(const Machine& machine, const Value& value) {
+  const Place& place = value.place;
+  const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
+                        place.pool == machine.constant_pool(place.device);
+  return is_inner ? machine.global_pool(place.device) : place.pool;
+}
 
 std::string shape_symbol(const Function& function, int stage) {
   // The names of functions have no dots.

@@ -52,9 +52,8 @@ class Compilation {
   using GraphPass = std::function<llvm::LogicalResult(mlir::ModuleOp)>;
   Status run_pass(const GraphPass& pass);
   Status read_machine();
-  Status simplify();
+  Status place_and_fuse();
   Status place();
-  Status fuse();
   Status place_again();
   Status lower_for_targets();
   Status plan();
@@ -70,7 +69,7 @@ class Compilation {
 
   Machine machine_ = Machine::host();
   std::vector<placement::Rule> rules_;
-  std::vector<placement::Report> placements_;  // by graph, of the last run
+  std::vector<placement::Report> placements_;  // by graph
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one a function, main first

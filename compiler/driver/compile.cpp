@@ -109,13 +109,18 @@ Status Compilation::run_pass(const GraphPass& pass) {
   return {};
 }
 
-Status Compilation::simplify() {
-  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::simplify));
-  return run_pass(graph::hoist);
-}
-
 // Ops become one kernel only where they are at one place, so places come first.
-Status Compilation::fuse() { return run_pass(graph::fuse); }
+Status Compilation::place_and_fuse() {
+  begin("graph");
+  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::simplify));
+  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::hoist));
+  begin("placement");
+  SCOPEVM_RETURN_IF_ERROR(place());
+  begin("graph");
+  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::fuse));
+  begin("placement");
+  return place_again();
+}
 
 Status Compilation::read_machine() {
   if (!options_.machine_json.empty()) {
@@ -278,14 +283,7 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   begin("frontend");
   SCOPEVM_RETURN_IF_ERROR(import(specialisations));
-  begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(simplify());
-  begin("placement");
-  SCOPEVM_RETURN_IF_ERROR(place());
-  begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(fuse());
-  begin("placement");
-  SCOPEVM_RETURN_IF_ERROR(place_again());
+  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
   begin("kernels");
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_RETURN_IF_ERROR(plan());

@@ -47,8 +47,7 @@ class GraphReader {
             mlir::cast<mlir::StringAttr>(name.getValue()).getValue().str();
     mlir::Block& block = function.getBody().front();
     for (mlir::BlockArgument argument : block.getArguments()) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
-      std::string text = name ? name.str() : "input" + std::to_string(argument.getArgNumber());
+      const std::string text = graph::input_name(argument);
       add(argument, text, "input", "input \"" + text + "\"");
     }
     read_block(block);
@@ -202,9 +201,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   SCOPEVM_RETURN_IF_ERROR(import({}));
   for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
-  SCOPEVM_RETURN_IF_ERROR(simplify());
-  SCOPEVM_RETURN_IF_ERROR(place());
-  SCOPEVM_RETURN_IF_ERROR(fuse());
+  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   for (const Function& function : program_.functions) {
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram program, ShapeProgram::create(function));
@@ -225,13 +222,8 @@ class NodeReader {
   explicit NodeReader(std::vector<CopyExplanation::Node>& nodes) : nodes_(nodes) {}
 
   void read(mlir::func::FuncOp function) {
-    for (mlir::BlockArgument argument : function.getArguments()) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
-      add(argument, {name ? name.str() : "input" + std::to_string(argument.getArgNumber()),
-                     "input",
-                     place_of(argument.getType()),
-                     {}});
-    }
+    for (mlir::BlockArgument argument : function.getArguments())
+      add(argument, {graph::input_name(argument), "input", place_of(argument.getType()), {}});
     read_block(function.getBody().front());
   }
 
@@ -280,10 +272,7 @@ Result<CopyExplanation> Compilation::explain_copies() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
-  SCOPEVM_RETURN_IF_ERROR(simplify());
-  SCOPEVM_RETURN_IF_ERROR(place());
-  SCOPEVM_RETURN_IF_ERROR(fuse());
-  SCOPEVM_RETURN_IF_ERROR(place_again());
+  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
   const placement::Report& report = placements_.front();
   for (const placement::Copy& copy : report.copies) {
     std::optional<int64_t> bytes = copy.bytes.evaluate([&](std::string_view name) {

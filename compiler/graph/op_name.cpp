@@ -32,4 +32,19 @@ std::string op_name(mlir::Operation* op) {
   return name;
 }
 
+std::string input_name(mlir::Value value) {
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+  auto function =
+      argument ? mlir::dyn_cast_or_null<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
+               : nullptr;
+  if (!function) return "";
+  auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
+  return name ? name.str() : "input" + std::to_string(argument.getArgNumber());
+}
+
+std::string output_name(mlir::func::FuncOp function, unsigned index) {
+  auto name = function.getResultAttrOfType<mlir::StringAttr>(index, "sv.name");
+  return name ? name.str() : "output" + std::to_string(index);
+}
+
 }  // namespace scopevm::graph

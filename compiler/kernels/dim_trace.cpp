@@ -30,17 +30,6 @@ mlir::Value outside_group(mlir::Value value) {
   return value;
 }
 
-// The name of a function's argument; empty for any other value.
-std::string input_name(mlir::Value value) {
-  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
-  auto function =
-      argument ? mlir::dyn_cast_or_null<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
-               : nullptr;
-  if (!function) return "";
-  auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
-  return name ? name.str() : "input" + std::to_string(argument.getArgNumber());
-}
-
 llvm::ArrayRef<DimExpr> dims_of(mlir::Value value) {
   auto type = mlir::dyn_cast<TensorType>(value.getType());
   return type ? type.getShape() : llvm::ArrayRef<DimExpr>();
@@ -96,7 +85,7 @@ std::string list_of(const std::vector<std::string>& names) {
 
 std::string DimTrace::name(mlir::Value value) {
   value = outside_group(value);
-  std::string input = input_name(value);
+  std::string input = graph::input_name(value);
   if (!input.empty()) return "input " + quoted(input);
   if (mlir::Operation* op = maker(value)) return quoted(op_name(op));
   return "its operand";
@@ -148,7 +137,8 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
   if (e.is_constant()) return "";
   value = outside_group(value);
   bool is_symbol = e.kind() == DimExpr::Kind::kSymbol;
-  if (is_symbol && !input_name(value).empty() && llvm::is_contained(dims_of(value), e)) return "";
+  if (is_symbol && !graph::input_name(value).empty() && llvm::is_contained(dims_of(value), e))
+    return "";
   std::string text = is_symbol ? std::string(e.symbol_name()) : short_text(e, kLongestExpression);
   if (is_symbol) return cut_text(text, kLongestName) + " from " + birth_of(text, value);
   size_t count = 0;

@@ -32,11 +32,10 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
   separate_results(function);
   function_.name = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "sv.name");
-    ValueId id = add_value(name ? name.str() : "input" + std::to_string(i),
-                           function.getArgument(i).getType());
+    mlir::Value argument = function.getArgument(i);
+    ValueId id = add_value(graph::input_name(argument), argument.getType());
     function_.values[id].origin = ValueOrigin::kInput;
-    ids_[function.getArgument(i)] = id;
+    ids_[argument] = id;
     function_.inputs.push_back(id);
   }
   collect_dimensions(dims, any);
@@ -49,10 +48,8 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
   for (mlir::Value output : function.getBody().front().getTerminator()->getOperands())
     function_.outputs.push_back(value_of(output));
   if (function.isPublic()) hand_out_outputs();
-  for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
-    function_.output_names.push_back(name ? name.str() : "output" + std::to_string(i));
-  }
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    function_.output_names.push_back(graph::output_name(function, i));
   program_.functions.push_back(std::move(function_));
   return {};
 }

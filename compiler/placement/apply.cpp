@@ -269,11 +269,8 @@ class Applier {
 
   std::string name_of(mlir::Value value) const {
     if (mlir::Operation* op = value.getDefiningOp()) return graph::op_name(op);
-    auto argument = mlir::cast<mlir::BlockArgument>(value);
-    auto function = mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
-    if (!function) return graph::op_name(argument.getOwner()->getParentOp());
-    auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "sv.name");
-    return name ? name.str() : "input" + std::to_string(argument.getArgNumber());
+    const std::string input = graph::input_name(value);
+    return input.empty() ? graph::op_name(value.getParentBlock()->getParentOp()) : input;
   }
 
   // The demand that puts a task where it is: its own, or the nearest among those it is kept

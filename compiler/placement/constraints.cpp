@@ -52,8 +52,7 @@ class ConstraintReader : private FlowReader {
         function.isPublic() ? "" : " of @" + std::string(without_number(function.getName()));
     for (mlir::BlockArgument argument : function.getArguments()) {
       const unsigned i = argument.getArgNumber();
-      auto named = function.getArgAttrOfType<mlir::StringAttr>(i, "sv.name");
-      const std::string name = named ? named.str() : "input" + std::to_string(i);
+      const std::string name = graph::input_name(argument);
       const int task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors lie in the host's memory, so that is where an input stays if it may.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
@@ -66,8 +65,7 @@ class ConstraintReader : private FlowReader {
       signature.parameters.push_back(task);
     }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
-      auto named = function.getResultAttrOfType<mlir::StringAttr>(i, "sv.name");
-      const std::string name = named ? named.str() : "output" + std::to_string(i);
+      const std::string name = graph::output_name(function, i);
       const int task = new_task("result \"" + name + "\"" + of);
       signature.results.push_back(task);
       signature.result_pools.push_back(kOwn);
