@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kRounds = 240;         // of the subgradient method
 constexpr int kRoundsPerTrial = 12;  // how often the choices at hand are completed
+constexpr int kRoundsPerExchange = 80;
 constexpr double kCloseEnough = 1e-6;
 
 // A state between nothing chosen and a solution: what is gone at each step, and what it costs.
@@ -143,15 +144,16 @@ bool is_gone(const SpillItem& item, const SpillChoice& choice, int64_t step) {
 }
 
 // Until nothing is too much: of what frees the worst step, the choice with the least cost for the
-// bytes that it takes off all steps. False if there is none.
-bool complete(const SpillProblem& problem, Trial& trial) {
+// bytes that it takes off all steps. False if there is none. Item `banned` stays as it is.
+bool complete(const SpillProblem& problem, Trial& trial, size_t banned = SIZE_MAX) {
   while (!trial.is_done()) {
     const int64_t worst = trial.worst_step();
     std::vector<std::tuple<double, size_t, SpillChoice>> found;
     for (size_t i = 0; i < problem.items.size(); ++i) {
       const SpillItem& item = problem.items[i];
       const SpillChoice& now = trial.choices()[i];
-      if (worst < item.lower || worst >= item.upper || is_gone(item, now, worst)) continue;
+      if (i == banned || worst < item.lower || worst >= item.upper || is_gone(item, now, worst))
+        continue;
       for (SpillChoice& choice : next_choices(item, now)) {
         if (!is_gone(item, choice, worst)) continue;
         double useful = 0;
@@ -282,6 +284,26 @@ class Prices {
   std::vector<int64_t> need_;  // bytes too much, by step
 };
 
+void keep_if_cheaper(const Trial& trial, SpillSolution& best) {
+  if (best.is_found && trial.cost() >= best.cost) return;
+  best.is_found = true;
+  best.cost = trial.cost();
+  best.choices = trial.choices();
+}
+
+// Each item in turn stays where it is, and others go for it, where that is cheaper.
+void exchange(const SpillProblem& problem, SpillSolution& best) {
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    if (Trial::cost_of(problem.items[i], best.choices[i]) == 0) continue;
+    Trial trial(problem);
+    for (size_t other = 0; other < problem.items.size(); ++other)
+      if (other != i) trial.set(other, best.choices[other]);
+    if (!complete(problem, trial, i)) continue;
+    thin_out(problem, trial);
+    keep_if_cheaper(trial, best);
+  }
+}
+
 // Completes `choices`; keeps the result if it is the cheapest so far.
 void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& choices,
                  SpillSolution& best) {
@@ -292,10 +314,7 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
     return;
   }
   thin_out(problem, trial);
-  if (best.is_found && trial.cost() >= best.cost) return;
-  best.is_found = true;
-  best.cost = trial.cost();
-  best.choices = trial.choices();
+  keep_if_cheaper(trial, best);
 }
 
 // --- One step by itself. ------------------------------------------------------------------------
@@ -418,6 +437,7 @@ SpillSolution choose_spills(const SpillProblem& problem) {
       length /= 2;
       rounds_without_gain = 0;
     }
+    if (round % kRoundsPerExchange == 0 && best.is_found) exchange(problem, best);
     prices.change(choices, best.is_found ? best.cost : 2 * all, bound, length);
   }
   return best;
