@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/graph/rewrite/together.h"
 #include "compiler/machine/machine.h"
 #include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -64,18 +65,16 @@ struct Report {
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules = {});
 
-// Kernels ask for scopes of their operands or results by these attributes, with "" where they do
-// not care. What a scope means is known only once the kernel has a device: so place() heeds them in
-// types that have places, and runs once more where there are any.
-inline constexpr char kOperandScopes[] = "sv.operand_scopes";
-inline constexpr char kResultScopes[] = "sv.result_scopes";
+// What a scope means that a kernel asks for is known only once the kernel has a device: so place()
+// heeds these in types that have places, and runs once more where there are any.
+using graph::kOperandScopes;
+using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
 // Types say it all: fails where an op's values lie out of reach of its device, or have no place.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
-// On an op whose results do not lie in memory of the device that runs it: the device's name.
-inline constexpr char kDeviceAttribute[] = "sv.device";
+using graph::kDeviceAttribute;
 
 // On a parameter or result of a function: the place that the text asks for.
 inline constexpr char kPlaceAttribute[] = "sv.place";

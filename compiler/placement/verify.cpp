@@ -73,6 +73,9 @@ class PlaceVerifier {
         fail(op, "copies to where it is");
       return;
     }
+    if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op) &&
+        !op->getOperand(0).getDefiningOp<graph::ConstantOp>())
+      check_same(op, op->getOperandTypes()[0], op->getResultTypes()[0], "a view");
     const int device = device_of(op, machine_);
     for (mlir::Type type : op->getOperandTypes()) check_reach(op, device, type);
     for (mlir::Type type : op->getResultTypes()) check_reach(op, device, type);

@@ -9,13 +9,13 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include "scopevm/compiler.h"
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
+#include "tests/property/scatter.h"
 
 namespace scopevm::property {
 namespace {
@@ -113,29 +113,6 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   return verdict;
 }
 
-// One device beside the host reaches some of what another stores, and has memory of its own.
-constexpr char kMachine[] = R"({
-  "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},
-              {"name": "dsp", "kind": "cpu"}],
-  "pools": [{"device": "npu", "scope": "global", "reached_by": ["dsp"]},
-            {"device": "npu", "scope": "global.fast", "bytes_per_second": 1e12}]
-})";
-
-void scatter(const std::string& text, CompileOptions& options) {
-  std::mt19937_64 random(std::hash<std::string>()(text));
-  auto one_of = [&](auto... choices) {
-    const std::string all[] = {choices...};
-    return all[random() % std::size(all)];
-  };
-  options.machine_json = kMachine;
-  for (const char* kind :
-       {"type:[a-c]*", "type:[d-l]*", "type:m*", "type:[n-r]*", "type:r*", "type:s*", "type:[t-z]*",
-        "input:*[02468]", "input:*[1357]", "output:*0"})
-    if (random() % 3 != 0)
-      options.places.push_back(std::string(kind) + "=" +
-                               one_of("cpu", "npu", "npu.global.fast", "dsp"));
-}
-
 std::string limited_machine(int64_t limit) {
   return R"({"devices": [{"name": "npu", "kind": "cpu"}, {"name": "cpu", "kind": "cpu"}],
              "pools": [{"device": "npu", "scope": "global", "bytes_per_second": 1e9},
@@ -185,7 +162,11 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   compile_options.threads = 1;
   for (const auto& [name, value] : graph.requests.front().symbols)
     if (name[0] != '$') compile_options.dims[name].min = 0;
-  if (options.is_scattered) scatter(graph.text(), compile_options);
+  if (options.is_scattered) {
+    Scatter scattered = scatter(graph.text());
+    compile_options.machine_json = std::move(scattered.machine_json);
+    compile_options.places = std::move(scattered.places);
+  }
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);

@@ -37,33 +37,48 @@ void register_pass(const char* argument, const char* description, FunctionPass::
       [=] { return std::make_unique<FunctionPass>(argument, description, function); });
 }
 
-// Places a graph: --sv-place="machine=FILE place=RULE,RULE". Without a machine, on one CPU.
-class PlacePass : public mlir::PassWrapper<PlacePass, mlir::OperationPass<mlir::ModuleOp>> {
+// What a pass over places has in common: --PASS="machine=FILE". Without a machine, on one CPU.
+template <typename Derived>
+class MachinePass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>> {
+ public:
+  MachinePass() = default;
+  MachinePass(const MachinePass& other)
+      : mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>>(other) {}
+
+  void runOnOperation() override {
+    scopevm::Result<scopevm::Machine> machine = read();
+    scopevm::Status status =
+        machine.is_ok() ? static_cast<Derived*>(this)->run(*machine) : machine.status();
+    if (status.is_ok()) return;
+    this->getOperation().emitError() << std::string(status.message());
+    this->signalPassFailure();
+  }
+
+ private:
+  scopevm::Result<scopevm::Machine> read() {
+    if (file_.empty()) return scopevm::Machine::host();
+    auto text = llvm::MemoryBuffer::getFile(file_);
+    if (!text)
+      return scopevm::Status(scopevm::StatusCode::kNotFound, "no file " + std::string(file_));
+    return scopevm::parse_machine((*text)->getBuffer(), file_);
+  }
+
+  mlir::Pass::Option<std::string> file_{*this, "machine", llvm::cl::desc("machine description")};
+};
+
+// Places a graph: --sv-place="machine=FILE place=RULE,RULE".
+class PlacePass : public MachinePass<PlacePass> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlacePass)
   PlacePass() = default;
-  PlacePass(const PlacePass& other) : PassWrapper(other) {}
+  PlacePass(const PlacePass& other) : MachinePass(other) {}
 
   llvm::StringRef getArgument() const override { return "sv-place"; }
   llvm::StringRef getDescription() const override {
     return "give every value a place, and insert copies";
   }
-  void runOnOperation() override {
-    scopevm::Status status = run();
-    if (status.is_ok()) return;
-    getOperation().emitError() << std::string(status.message());
-    signalPassFailure();
-  }
 
- private:
-  scopevm::Status run() {
-    scopevm::Machine machine = scopevm::Machine::host();
-    if (!file_.empty()) {
-      auto text = llvm::MemoryBuffer::getFile(file_);
-      if (!text)
-        return scopevm::Status(scopevm::StatusCode::kNotFound, "no file " + std::string(file_));
-      SCOPEVM_ASSIGN_OR_RETURN(machine, scopevm::parse_machine((*text)->getBuffer(), file_));
-    }
+  scopevm::Status run(const scopevm::Machine& machine) {
     std::vector<scopevm::placement::Rule> rules;
     for (const std::string& text : places_) {
       SCOPEVM_ASSIGN_OR_RETURN(rules.emplace_back(), scopevm::placement::parse_rule(text));
@@ -72,8 +87,25 @@ class PlacePass : public mlir::PassWrapper<PlacePass, mlir::OperationPass<mlir::
     return report.is_ok() ? scopevm::Status() : report.status();
   }
 
-  Option<std::string> file_{*this, "machine", llvm::cl::desc("machine description")};
+ private:
   ListOption<std::string> places_{*this, "place", llvm::cl::desc("rules, as for --place")};
+};
+
+// Checks places that the text gives by hand, or that other passes left.
+class VerifyPlacesPass : public MachinePass<VerifyPlacesPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyPlacesPass)
+  VerifyPlacesPass() = default;
+  VerifyPlacesPass(const VerifyPlacesPass& other) : MachinePass(other) {}
+
+  llvm::StringRef getArgument() const override { return "sv-verify-places"; }
+  llvm::StringRef getDescription() const override {
+    return "fail where an op does not reach what it reads or writes";
+  }
+
+  scopevm::Status run(const scopevm::Machine& machine) {
+    return scopevm::placement::verify_places(getOperation(), machine);
+  }
 };
 
 }  // namespace
@@ -86,6 +118,7 @@ int main(int argc, char** argv) {
   register_pass("sv-hoist", "move out of loops what iterations share", scopevm::graph::hoist);
   register_pass("sv-fuse", "group the ops that become one kernel", scopevm::graph::fuse);
   mlir::registerPass([] { return std::make_unique<PlacePass>(); });
+  mlir::registerPass([] { return std::make_unique<VerifyPlacesPass>(); });
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(

@@ -10,9 +10,9 @@
 #include "compiler/graph/elements.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/rewrite/together.h"
 #include "compiler/kernels/contraction/fusion_match.h"
 #include "compiler/kernels/generator.h"
-#include "compiler/placement/place.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -60,20 +60,6 @@ bool reads_first(const Group& group, mlir::Operation* op) {
     if (group.contains(operand.get().getDefiningOp()) != (operand.getOperandNumber() == 0))
       return false;
   return true;
-}
-
-// One kernel has one place, and what asks for memory of its own is a kernel of its own.
-bool are_together(mlir::Operation* a, mlir::Operation* b) {
-  auto asks = [](mlir::Operation* op) {
-    return op->hasAttr(placement::kOperandScopes) || op->hasAttr(placement::kResultScopes) ||
-           op->hasAttr(placement::kDeviceAttribute);
-  };
-  auto place = [](mlir::Operation* op) {
-    auto type = op->getNumResults() == 0 ? nullptr : op->getResult(0).getType();
-    auto tensor = type ? mlir::dyn_cast<TensorType>(type) : TensorType();
-    return tensor ? tensor.getPlace() : nullptr;
-  };
-  return place(a) == place(b) && !asks(a) && !asks(b);
 }
 
 bool can_join(const Group& group, mlir::Operation* op) {

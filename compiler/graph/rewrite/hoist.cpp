@@ -4,6 +4,7 @@
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/split_loop.h"
+#include "compiler/graph/rewrite/together.h"
 #include "compiler/kernels/generator.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -61,12 +62,19 @@ mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Valu
   return builder.create<ReshapeOp>(location, type, row, DimsAttr::get(context, type.getShape()));
 }
 
+// What reads a view reads where its operand lies: so both lie in one place.
+bool is_view(mlir::Operation* op) {
+  return !asks(op) && type_of(op->getOperand(0)).getPlace() == type_of(op->getResult(0)).getPlace();
+}
+
 // gather(x, [i]) is a slice where i is a row of x for certain.
 bool slice_gathers(LoopOp loop) {
   bool changed = false;
   for (mlir::Operation& op : llvm::make_early_inc_range(loop.getBody().front())) {
     auto gather = mlir::dyn_cast<GatherOp>(op);
-    if (!gather || gather.getAxis() != 0 || !has_row_per_iteration(loop, gather.getX())) continue;
+    if (!gather || gather.getAxis() != 0 || !has_row_per_iteration(loop, gather.getX()) ||
+        !is_view(gather))
+      continue;
     auto index = gather.getIndices().getDefiningOp<DimsTensorOp>();
     if (!index || index.getDims().getValue().size() != 1 ||
         !is_row_index(loop, index.getDims().getValue().front()))
@@ -128,7 +136,8 @@ class RowHoister {
 
   // An op whose rows do not depend on each other.
   bool is_by_row(mlir::Operation* op) const {
-    if (kernels::is_elementwise(op) || mlir::isa<ReshapeOp>(op)) return true;
+    if (mlir::isa<ReshapeOp>(op)) return is_view(op);
+    if (kernels::is_elementwise(op)) return true;
     auto matmul = mlir::dyn_cast<MatMulOp>(op);
     return matmul && !matmul.getTransposeA() && type_of(matmul.getA()).getRank() >= 2 &&
            type_of(matmul.getB()).getRank() == 2 && is_outside(matmul.getB(), loop_);
@@ -136,7 +145,7 @@ class RowHoister {
 
   void find_row(mlir::Operation* op) {
     if (auto slice = mlir::dyn_cast<SliceOp>(op)) {
-      if (has_row_per_iteration(loop_, slice.getX()) && takes_row(slice) &&
+      if (has_row_per_iteration(loop_, slice.getX()) && takes_row(slice) && is_view(slice) &&
           is_row_index(loop_, slice.getStarts().getValue().front()))
         rows_[op] = {slice.getStarts().getValue().front()};
       return;

@@ -8,6 +8,7 @@
 #include "compiler/graph/elements.h"
 #include "compiler/graph/infer/infer.h"
 #include "compiler/graph/rewrite/rewrites.h"
+#include "compiler/graph/rewrite/together.h"
 
 namespace scopevm::graph {
 namespace {
@@ -40,8 +41,9 @@ struct Standardised {
   float epsilon;
 };
 
-// centred / sqrt(mean(centred^2) + epsilon), also with a reciprocal for the division.
-std::optional<Standardised> match_standardised(mlir::Value value) {
+// centred / sqrt(mean(centred^2) + epsilon), also with a reciprocal for the division; all of it
+// where `end` is.
+std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operation* end) {
   SqrtOp sqrt;
   SubOp centred;
   if (auto div = value.getDefiningOp<DivOp>()) {
@@ -49,7 +51,8 @@ std::optional<Standardised> match_standardised(mlir::Value value) {
     sqrt = div.getB().getDefiningOp<SqrtOp>();
   } else if (auto mul = value.getDefiningOp<MulOp>()) {
     centred = mul.getA().getDefiningOp<SubOp>();
-    if (auto reciprocal = mul.getB().getDefiningOp<ReciprocalOp>())
+    if (auto reciprocal = mul.getB().getDefiningOp<ReciprocalOp>();
+        reciprocal && are_together(reciprocal, end))
       sqrt = reciprocal.getX().getDefiningOp<SqrtOp>();
   }
   if (!centred || !sqrt) return std::nullopt;
@@ -64,6 +67,9 @@ std::optional<Standardised> match_standardised(mlir::Value value) {
   auto square = variance.getX().getDefiningOp<MulOp>();
   if (!square || square.getA() != centred.getResult() || square.getB() != centred.getResult())
     return std::nullopt;
+  for (mlir::Operation* op : std::initializer_list<mlir::Operation*>{
+           value.getDefiningOp(), centred, sqrt, mean, sum, variance, square})
+    if (!are_together(op, end)) return std::nullopt;
   return Standardised{centred.getA(), *axis, *epsilon};
 }
 
@@ -99,8 +105,8 @@ mlir::Value rewrite_parameters(LayerNormOp op, mlir::OpBuilder& builder) {
   mlir::Value scale = as_parameter(op.getScale(), op, builder);
   mlir::Value bias = as_parameter(op.getBias(), op, builder);
   if (scale == op.getScale() && bias == op.getBias()) return {};
-  return builder.create<LayerNormOp>(op.getLoc(), x, op.getX(), scale, bias, op.getAxisAttr(),
-                                     op.getEpsilonAttr());
+  return builder.create<LayerNormOp>(op.getLoc(), type_of(op.getResult()), op.getX(), scale, bias,
+                                     op.getAxisAttr(), op.getEpsilonAttr());
 }
 
 }  // namespace
@@ -113,11 +119,11 @@ mlir::Value rewrite_normalisation(mlir::Operation* op, mlir::OpBuilder& builder)
   for (bool swap_bias : {false, true}) {
     auto scaled = (swap_bias ? add.getB() : add.getA()).getDefiningOp<MulOp>();
     mlir::Value bias = swap_bias ? add.getA() : add.getB();
-    if (!scaled) continue;
+    if (!scaled || !are_together(scaled, add)) continue;
     for (bool swap_scale : {false, true}) {
       mlir::Value normal = swap_scale ? scaled.getB() : scaled.getA();
       mlir::Value scale = swap_scale ? scaled.getA() : scaled.getB();
-      std::optional<Standardised> found = match_standardised(normal);
+      std::optional<Standardised> found = match_standardised(normal, add);
       if (!found) continue;
       TensorType x = type_of(found->x);
       if (x != add.getResult().getType() || !is_parameter(scale, x, found->axis) ||

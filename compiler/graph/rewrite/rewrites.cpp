@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compiler/graph/elements.h"
+#include "compiler/graph/rewrite/together.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace scopevm::graph {
@@ -59,7 +60,7 @@ mlir::Value rewrite_pow(PowOp op, mlir::OpBuilder& builder) {
 mlir::Value rewrite_reshape(ReshapeOp op, mlir::OpBuilder& builder) {
   if (op.getX().getType() == op.getResult().getType()) return op.getX();
   auto inner = op.getX().getDefiningOp<ReshapeOp>();
-  if (!inner) return {};
+  if (!inner || !are_together(op, inner)) return {};
   // Each reshape may carry a check of its own; only drop the inner one when it has none.
   if (type_of(inner.getX()).getElementCount() != type_of(inner.getResult()).getElementCount())
     return {};
@@ -85,13 +86,15 @@ bool keeps_order(TransposeOp op) {
 }
 
 mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
-  if (is_identity(op.getPermutation())) return op.getX();
-  if (keeps_order(op))
+  // A view lies where what it is a view of lies.
+  const bool stays = type_of(op.getX()).getPlace() == type_of(op.getResult()).getPlace();
+  if (stays && is_identity(op.getPermutation())) return op.getX();
+  if (stays && keeps_order(op))
     return builder.create<ReshapeOp>(
         op.getLoc(), op.getResult().getType(), op.getX(),
         DimsAttr::get(op.getContext(), type_of(op.getResult()).getShape()));
   auto inner = op.getX().getDefiningOp<TransposeOp>();
-  if (!inner) return {};
+  if (!inner || !are_together(op, inner)) return {};
   llvm::SmallVector<int64_t> permutation;
   for (int64_t axis : op.getPermutation()) permutation.push_back(inner.getPermutation()[axis]);
   return builder.create<TransposeOp>(op.getLoc(), op.getResult().getType(), inner.getX(),
@@ -114,8 +117,8 @@ mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
   mlir::Location location = value.getLoc();
   mlir::MLIRContext* context = value.getContext();
   llvm::SmallVector<DimExpr> flat = {count};
-  auto type = TensorType::get(context, type_of(value).getDtype(), flat);
-  return builder.create<ReshapeOp>(location, type, value, DimsAttr::get(context, flat));
+  return builder.create<ReshapeOp>(location, type_of(value).withShape(flat), value,
+                                   DimsAttr::get(context, flat));
 }
 
 // A fused op's location names both.
@@ -132,7 +135,9 @@ struct ConvAndConstant {
 std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
-    if (!conv || !conv->hasOneUse() || !conv.getW().getDefiningOp<ConstantOp>()) continue;
+    if (!conv || !are_together(op, conv) || !conv->hasOneUse() ||
+        !conv.getW().getDefiningOp<ConstantOp>())
+      continue;
     if (conv.getBias() && !conv.getBias().getDefiningOp<ConstantOp>()) continue;
     TensorType type = type_of(conv.getResult());
     if (type != op->getResult(0).getType()) continue;
@@ -159,9 +164,8 @@ mlir::Value scale_into_conv(MulOp op, mlir::OpBuilder& builder) {
   llvm::SmallVector<DimExpr> column(weight_type.getRank(), DimExpr(1));
   column[0] = type_of(match->constant).getDim(0);
   mlir::MLIRContext* context = op.getContext();
-  mlir::Value factor = builder.create<ReshapeOp>(
-      op.getLoc(), TensorType::get(context, weight_type.getDtype(), column), match->constant,
-      DimsAttr::get(context, column));
+  mlir::Value factor = builder.create<ReshapeOp>(op.getLoc(), weight_type.withShape(column),
+                                                 match->constant, DimsAttr::get(context, column));
   mlir::Value w = builder.create<MulOp>(conv.getLoc(), weight_type, conv.getW(), factor);
   mlir::Value bias = conv.getBias();
   if (bias) bias = builder.create<MulOp>(conv.getLoc(), bias.getType(), bias, match->constant);
@@ -175,7 +179,7 @@ mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
   ConvOp conv = match->conv;
   llvm::SmallVector<DimExpr> shape = {type_of(conv.getResult()).getDim(1)};
   mlir::MLIRContext* context = op.getContext();
-  auto type = TensorType::get(context, type_of(conv.getResult()).getDtype(), shape);
+  TensorType type = type_of(match->constant).withShape(shape);
   mlir::Value bias = match->constant;
   if (conv.getBias())
     bias = builder.create<AddOp>(conv.getLoc(), type, conv.getBias(), bias);
@@ -185,9 +189,10 @@ mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
 }
 
 // x transposed in its last two dims and nothing else: x. Then the product reads it transposed.
-mlir::Value undo_transpose(mlir::Value value) {
+mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
-  if (!transpose || transpose.getPermutation().size() < 2) return {};
+  if (!transpose || !are_together(product, transpose) || transpose.getPermutation().size() < 2)
+    return {};
   llvm::SmallVector<int64_t> permutation(transpose.getPermutation());
   std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
   return is_identity(permutation) ? transpose.getX() : mlir::Value();
@@ -196,7 +201,7 @@ mlir::Value undo_transpose(mlir::Value value) {
 mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
   // Kernels of bytes take quads along the depth: cheap to read from a copy, not across it.
   if (byte_size(type_of(op.getA()).getDtype()) == 1) return {};
-  mlir::Value a = undo_transpose(op.getA()), b = undo_transpose(op.getB());
+  mlir::Value a = undo_transpose(op, op.getA()), b = undo_transpose(op, op.getB());
   if (!a && !b) return {};
   return builder.create<MatMulOp>(op.getLoc(), op.getResult().getType(), a ? a : op.getA(),
                                   b ? b : op.getB(), op.getTransposeA() != static_cast<bool>(a),
@@ -207,6 +212,7 @@ mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
 
 mlir::Value rewrite(mlir::Operation* op, mlir::OpBuilder& builder) {
   using Out = mlir::Value;
+  if (asks(op)) return {};
   Out direct =
       llvm::TypeSwitch<mlir::Operation*, Out>(op)
           .Case<AddOp>([&](AddOp add) {

@@ -7,7 +7,8 @@
 namespace scopevm::graph {
 
 // A value equal to op's only result that costs less, built where `builder` stands; null when there
-// is none. May return an operand.
+// is none. May return an operand. In a placed graph it lies where the result lay, and ops of
+// several places stay apart.
 mlir::Value rewrite(mlir::Operation* op, mlir::OpBuilder& builder);
 
 // The part of it that recognises normalisations: normalisation.cpp.

@@ -1,0 +1,308 @@
+// No pass moves a value to another place: placed graphs, every pass on a copy of each, and every
+// pass after every other. What is still there by its location lies where it lay.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "compiler/driver/context.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "compiler/placement/place.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "tests/property/random_graph.h"
+#include "tests/property/scatter.h"
+
+namespace scopevm::placement {
+namespace {
+
+using Module = mlir::OwningOpRef<mlir::ModuleOp>;
+using property::Symbols;
+
+std::unique_ptr<mlir::MLIRContext> new_context() {
+  auto context = make_context();
+  context->disableMultithreading();
+  return context;
+}
+
+// A graph that is placed, each of whose ops has a location of its own.
+struct Placed {
+  Module module;
+  Machine machine;
+  Symbols symbols;  // values that specialise may give to symbols of inputs
+};
+
+struct Pass {
+  const char* name;
+  std::function<llvm::LogicalResult(mlir::ModuleOp, const Symbols&)> run;
+};
+
+template <typename Make>
+Pass of_mlir(const char* name, Make make) {
+  return {name, [make](mlir::ModuleOp module, const Symbols&) {
+            mlir::PassManager manager(module.getContext());
+            manager.addPass(make());
+            return manager.run(module);
+          }};
+}
+
+llvm::LogicalResult remove_unused(mlir::ModuleOp module, const Symbols&) {
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (!function.isExternal()) graph::remove_unused(function);
+  graph::remove_unused_functions(module);
+  return mlir::success();
+}
+
+// Each second symbol of the entry's.
+llvm::LogicalResult specialise(mlir::ModuleOp module, const Symbols& symbols) {
+  mlir::func::FuncOp entry = *module.getOps<mlir::func::FuncOp>().begin();
+  return graph::specialise(entry, [&](std::string_view name) -> std::optional<DimExpr> {
+    auto known = symbols.find(std::string(name));
+    if (known == symbols.end() || std::distance(symbols.begin(), known) % 2 != 0)
+      return std::nullopt;
+    return DimExpr(known->second);
+  });
+}
+
+std::vector<Pass> all_passes() {
+  auto plain = [](llvm::LogicalResult (*pass)(mlir::ModuleOp)) {
+    return [pass](mlir::ModuleOp module, const Symbols&) { return pass(module); };
+  };
+  return {{"simplify", plain(graph::simplify)},
+          {"hoist", plain(graph::hoist)},
+          {"fuse", plain(graph::fuse)},
+          {"remove unused", remove_unused},
+          {"specialise", specialise},
+          of_mlir("cse", mlir::createCSEPass),
+          of_mlir("canonicalize", [] { return mlir::createCanonicalizerPass(); }),
+          of_mlir("inline", [] { return mlir::createInlinerPass(); })};
+}
+
+std::string place_of(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<graph::TensorType>(type);
+  if (!tensor) return "-";
+  return tensor.getPlace() ? tensor.getPlace().getValue().str() : "nowhere";
+}
+
+template <typename Types>
+std::string places_of(Types types) {
+  std::string places;
+  for (mlir::Type type : types) places += (places.empty() ? "" : ", ") + place_of(type);
+  return places;
+}
+
+void number_ops(mlir::ModuleOp module) {
+  int64_t count = 0;
+  module.walk([&](mlir::Operation* op) {
+    const std::string name = op->getName().stripDialect().str() + "_" + std::to_string(count++);
+    op->setLoc(mlir::NameLoc::get(mlir::StringAttr::get(op->getContext(), name)));
+  });
+}
+
+// Where each op runs and its results lie; where each function's inputs and results lie.
+struct Places {
+  std::set<std::pair<std::string, std::string>> by_name;
+
+  Places(mlir::ModuleOp module, const Machine& machine) {
+    module.walk([&](mlir::Operation* op) {
+      if (auto function = mlir::dyn_cast<mlir::func::FuncOp>(op))
+        by_name.emplace(
+            "@" + function.getName().str(),
+            places_of(function.getArgumentTypes()) + " -> " + places_of(function.getResultTypes()));
+      else if (auto name = mlir::dyn_cast<mlir::NameLoc>(op->getLoc()); name && is_known(op))
+        by_name.emplace(name.getName().str(), machine.devices[device_of(op, machine)].name +
+                                                  " makes " + places_of(op->getResultTypes()));
+    });
+  }
+
+ private:
+  // What a rewrite puts in an op's stead has its location.
+  static bool is_known(mlir::Operation* op) {
+    auto name = mlir::cast<mlir::NameLoc>(op->getLoc());
+    return op->getNumResults() > 0 &&
+           name.getName().getValue().starts_with(op->getName().stripDialect().str() + "_");
+  }
+};
+
+struct Counts {
+  std::map<std::string, int> changed;  // graphs, by pass
+  int graphs = 0;
+  int refused = 0;  // runs of `specialise` on dims that an op does not take
+  int64_t compared = 0;
+};
+
+std::string text_of(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+// A copy of `before` behind the pass, with what holds of it checked against `before`; null where
+// the pass does not apply.
+Module run_on_copy(const Pass& pass, mlir::ModuleOp before, const Placed& placed, Counts& counts) {
+  Module after(mlir::cast<mlir::ModuleOp>(before->clone()));
+  if (failed(pass.run(*after, placed.symbols))) {
+    EXPECT_STREQ(pass.name, "specialise");
+    ++counts.refused;
+    return nullptr;
+  }
+  EXPECT_TRUE(succeeded(mlir::verify(*after)));
+  const Status status = verify_places(*after, placed.machine);
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  const Places old(before, placed.machine), now(*after, placed.machine);
+  for (const auto& [name, places] : now.by_name) {
+    auto known = old.by_name.lower_bound({name, ""});
+    if (known == old.by_name.end() || known->first != name) continue;
+    EXPECT_EQ(places, known->second) << name;
+    ++counts.compared;
+  }
+  if (testing::Test::HasFailure())
+    ADD_FAILURE() << "before:\n" << text_of(before) << "after:\n" << text_of(*after);
+  return after;
+}
+
+void check(const Placed& placed, Counts& counts) {
+  static const std::vector<Pass> kPasses = all_passes();
+  ++counts.graphs;
+  const std::string text = text_of(*placed.module);
+  for (const Pass& first : kPasses) {
+    SCOPED_TRACE(first.name);
+    Module after = run_on_copy(first, *placed.module, placed, counts);
+    if (testing::Test::HasFailure()) return;
+    if (!after || text_of(*after) == text) continue;
+    ++counts.changed[first.name];
+    for (const Pass& second : kPasses) {
+      SCOPED_TRACE(std::string("then ") + second.name);
+      run_on_copy(second, *after, placed, counts);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+// kSimplified is what the driver places. As imported, a graph leaves more for passes to do.
+enum class Form { kSimplified, kAsImported };
+
+Status place(Placed& placed, Form form, const std::vector<std::string>& rules) {
+  if (form == Form::kSimplified &&
+      (failed(graph::simplify(*placed.module)) || failed(graph::hoist(*placed.module))))
+    return {StatusCode::kInternal, "passes failed"};
+  std::vector<Rule> parsed;
+  for (const std::string& rule : rules) {
+    SCOPEVM_ASSIGN_OR_RETURN(parsed.emplace_back(), parse_rule(rule));
+  }
+  SCOPEVM_RETURN_IF_ERROR(place(*placed.module, placed.machine, parsed).status());
+  number_ops(*placed.module);
+  return verify_places(*placed.module, placed.machine);
+}
+
+Placed random_placed(uint64_t seed, Form form, mlir::MLIRContext& context) {
+  constexpr int64_t kMostOps = 24;
+  property::GraphCase graph = property::random_graph(seed, context, kMostOps);
+  const property::Scatter scattered = property::scatter(graph.text());
+  Placed placed{std::move(graph.module), *parse_machine(scattered.machine_json, "machine"),
+                graph.requests.front().symbols};
+  const Status status = place(placed, form, scattered.places);
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  return placed;
+}
+
+TEST(Passes, LeaveValuesOfRandomGraphsWhereTheyLie) {
+  constexpr uint64_t kGraphs = 60;
+  auto context = new_context();
+  Counts counts;
+  for (uint64_t seed = 1; seed <= kGraphs && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    check(random_placed(seed, Form::kSimplified, *context), counts);
+    if (!HasFailure()) check(random_placed(seed, Form::kAsImported, *context), counts);
+  }
+  EXPECT_GT(counts.compared, 600 * kGraphs);
+  EXPECT_LT(counts.refused, 100);
+  for (const char* name : {"simplify", "hoist", "fuse", "specialise", "cse", "canonicalize"})
+    EXPECT_GT(counts.changed[name], 3) << name;
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::set<std::filesystem::path> files(const std::string& folder, const std::string& extension) {
+  std::set<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.path().extension() == extension) found.insert(entry.path());
+  return found;
+}
+
+// Of the machines beside the graphs, each that has the devices and scopes that the graph names.
+TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
+  auto context = new_context();
+  mlir::ScopedDiagnosticHandler quiet(context.get(), [](mlir::Diagnostic&) {});
+  const std::string folder = GRAPHS_FOLDER;
+  const std::vector<std::string> kRules[] = {{}, {"type:[a-l]*=npu"}};
+  Counts counts;
+  for (const std::filesystem::path& path : files(folder, ".mlir")) {
+    if (path.parent_path().filename() == "errors") continue;
+    SCOPED_TRACE(path.filename());
+    const int graphs = counts.graphs;
+    for (const std::filesystem::path& machine : files(folder + "/machines", ".json")) {
+      SCOPED_TRACE(machine.filename());
+      for (Form form : {Form::kSimplified, Form::kAsImported})
+        for (auto rules : kRules) {
+          Placed placed{mlir::parseSourceString<mlir::ModuleOp>(contents(path), context.get()),
+                        *parse_machine(contents(machine), machine.string()),
+                        {{"k", 8}, {"m", 8}, {"n", 8}}};
+          ASSERT_TRUE(placed.module);
+          if (!place(placed, form, rules).is_ok()) continue;
+          check(placed, counts);
+          if (HasFailure()) return;
+        }
+    }
+    if (path.filename() != "unknown_device.test.mlir") EXPECT_GT(counts.graphs, graphs);
+  }
+  EXPECT_GT(counts.compared, 20000);
+  EXPECT_LT(counts.refused, counts.graphs / 2);
+  for (const char* name : {"simplify", "fuse", "specialise", "cse"})
+    EXPECT_GT(counts.changed[name], 3) << name;
+}
+
+// What the property rests on: a value whose type says another device is found.
+TEST(Passes, AMovedValueIsRefused) {
+  auto context = new_context();
+  constexpr uint64_t kGraphs = 20;
+  int moved = 0;
+  for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
+    Placed placed = random_placed(seed, Form::kSimplified, *context);
+    auto elsewhere = mlir::StringAttr::get(context.get(), "far");
+    placed.machine.devices.push_back({"far", "cpu"});
+    placed.machine.pools.push_back(
+        {.scope = "global", .kind = PoolKind::kHeap, .device = 3, .reached = {3}});
+    ASSERT_TRUE(verify_places(*placed.module, placed.machine).is_ok());
+    placed.module->walk([&](mlir::Operation* op) {
+      auto type = op->getNumResults() == 0
+                      ? graph::TensorType()
+                      : mlir::dyn_cast<graph::TensorType>(op->getResult(0).getType());
+      if (!type || op->use_empty()) return;
+      op->getResult(0).setType(type.withPlace(elsewhere));
+      const bool is_found = !verify_places(*placed.module, placed.machine).is_ok();
+      // A copy's own result may lie anywhere, as long as who reads it is a copy as well.
+      const bool is_reader_free = llvm::all_of(op->getUsers(), [](mlir::Operation* user) {
+        return mlir::isa<graph::DeviceCopyOp>(user);
+      });
+      const bool is_maker_free = mlir::isa<graph::DeviceCopyOp, graph::ConstantOp>(op);
+      EXPECT_TRUE(is_found || is_reader_free || is_maker_free)
+          << op->getName().getStringRef().str();
+      moved += is_found;
+      op->getResult(0).setType(type);
+    });
+  }
+  EXPECT_GT(moved, 200);
+}
+
+}  // namespace
+}  // namespace scopevm::placement

@@ -1,0 +1,36 @@
+#include "tests/property/scatter.h"
+
+#include <functional>
+#include <iterator>
+#include <random>
+
+namespace scopevm::property {
+namespace {
+
+// One device beside the host reaches some of what another stores, and has memory of its own.
+constexpr char kMachine[] = R"({
+  "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},
+              {"name": "dsp", "kind": "cpu"}],
+  "pools": [{"device": "npu", "scope": "global", "reached_by": ["dsp"]},
+            {"device": "npu", "scope": "global.fast", "bytes_per_second": 1e12}]
+})";
+
+}  // namespace
+
+Scatter scatter(const std::string& text) {
+  std::mt19937_64 random(std::hash<std::string>()(text));
+  auto one_of = [&](auto... choices) {
+    const std::string all[] = {choices...};
+    return all[random() % std::size(all)];
+  };
+  Scatter scatter{kMachine, {}};
+  for (const char* kind :
+       {"type:[a-c]*", "type:[d-l]*", "type:m*", "type:[n-r]*", "type:r*", "type:s*", "type:[t-z]*",
+        "input:*[02468]", "input:*[1357]", "output:*0"})
+    if (random() % 3 != 0)
+      scatter.places.push_back(std::string(kind) + "=" +
+                               one_of("cpu", "npu", "npu.global.fast", "dsp"));
+  return scatter;
+}
+
+}  // namespace scopevm::property
