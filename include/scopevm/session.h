@@ -184,6 +184,7 @@ class SCOPEVM_API Session {
   void trim() const;
 
  private:
+  friend struct SessionAccess;
   explicit Session(std::shared_ptr<vm::BoundSession> bound);
   std::shared_ptr<vm::BoundSession> bound_;
 };

@@ -24,13 +24,16 @@ void* Blocks::allocate(int64_t bytes) {
   const auto reserved = static_cast<size_t>((bytes / kPage + 1) * kPage);
   cl_int error = CL_SUCCESS;
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  Block block{{session_->api.clCreateBuffer(session_->context.get(), CL_MEM_READ_WRITE, size,
-                                            nullptr, &error),
+  // Memory that maps without a copy, where the host has it too.
+  const cl_mem_flags flags =
+      CL_MEM_READ_WRITE | (session_->shares_host_memory ? CL_MEM_ALLOC_HOST_PTR : 0);
+  Block block{{session_->api.clCreateBuffer(session_->context.get(), flags, size, nullptr, &error),
                session_->api.clReleaseMemObject},
               bytes,
               nullptr,
               reserved};
-  if (error != CL_SUCCESS || block.buffer.get() == nullptr) return nullptr;
+  if (!session_->health.note(error, "clCreateBuffer").is_ok() || block.buffer.get() == nullptr)
+    return nullptr;
   void* address =
       mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return nullptr;

@@ -15,9 +15,13 @@ namespace scopevm::runtime::opencl {
 class Kernel final : public DeviceKernel {
  public:
   Kernel(std::string symbol, int buffers, int params, Handle<cl_kernel> kernel)
-      : symbol(std::move(symbol)), buffers(buffers), params(params), kernel(std::move(kernel)) {}
+      : symbol(std::make_shared<const std::string>(std::move(symbol))),
+        buffers(buffers),
+        params(params),
+        kernel(std::move(kernel)) {}
 
-  const std::string symbol;
+  // Shared with the launches that are pending: they may outlive the image.
+  const std::shared_ptr<const std::string> symbol;
   const int buffers;
   const int params;
   const Handle<cl_kernel> kernel;

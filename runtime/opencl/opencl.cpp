@@ -134,10 +134,10 @@ Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
   Handle<cl_command_queue> queue(api.clCreateCommandQueue(context.get(), chosen.device, 0, &error),
                                  api.clReleaseCommandQueue);
   SCOPEVM_RETURN_IF_ERROR(check(error, "clCreateCommandQueue").with_context(description));
-  std::shared_ptr<const Session> session(
-      new Session{api, chosen.device, description,
-                  static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)),
-                  build_options(api, chosen.device), std::move(context), std::move(queue)});
+  std::shared_ptr<const Session> session(new Session{
+      api, chosen.device, description,
+      static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)), facts.shares_host_memory,
+      build_options(api, chosen.device), std::move(context), std::move(queue)});
   return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(std::move(session)));
 }
 

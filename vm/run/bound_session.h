@@ -18,7 +18,8 @@ namespace scopevm::vm {
 class BoundSession {
  public:
   static Result<std::shared_ptr<BoundSession>> create(std::shared_ptr<const LoadedModule> module,
-                                                      SessionOptions options);
+                                                      SessionOptions options,
+                                                      const DeviceOpener& opener = open_device);
 
   const LoadedModule& module() const { return *module_; }
   const KernelTable& kernels() const { return *kernels_; }
