@@ -27,10 +27,8 @@
   F(clEnqueueMapBuffer)             \
   F(clEnqueueUnmapMemObject)        \
   F(clCreateProgramWithSource)      \
-  F(clCreateProgramWithBinary)      \
   F(clBuildProgram)                 \
   F(clGetProgramBuildInfo)          \
-  F(clGetProgramInfo)               \
   F(clReleaseProgram)               \
   F(clCreateKernel)                 \
   F(clGetKernelInfo)                \

@@ -8,8 +8,8 @@ namespace scopevm::runtime::opencl {
 
 // What is lost may never finish.
 OpenClDevice::~OpenClDevice() {
-  if (session_->queue.get() != nullptr && session_->health.status().is_ok())
-    session_->api.clFinish(session_->queue.get());
+  if (session_->queue.get() != nullptr && context_.health.status().is_ok())
+    context_.api.clFinish(session_->queue.get());
 }
 
 void* OpenClDevice::allocate(int64_t bytes) {
@@ -18,7 +18,7 @@ void* OpenClDevice::allocate(int64_t bytes) {
 
 Result<std::unique_ptr<DeviceImage>> OpenClDevice::load(std::span<const uint8_t> image) {
   SCOPEVM_RETURN_IF_ERROR(health());
-  return Image::build(session_, image);
+  return Image::build(session_->context, image);
 }
 
 std::unique_ptr<DeviceStream> OpenClDevice::make_stream() {

@@ -12,12 +12,12 @@ namespace scopevm::runtime::opencl {
 class OpenClDevice final : public Device {
  public:
   explicit OpenClDevice(std::shared_ptr<const Session> session)
-      : session_(std::move(session)), blocks_(session_) {}
+      : session_(std::move(session)), context_(*session_->context), blocks_(session_->context) {}
   ~OpenClDevice() override;
 
   std::string_view kind() const override { return "opencl"; }
-  std::string_view description() const override { return session_->description; }
-  Status health() const override { return session_->health.status(); }
+  std::string_view description() const override { return context_.description; }
+  Status health() const override { return context_.health.status(); }
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t) override { blocks_.deallocate(block); }
   Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) override;
@@ -25,6 +25,7 @@ class OpenClDevice final : public Device {
 
  private:
   std::shared_ptr<const Session> session_;
+  const Context& context_;
   Blocks blocks_;
 };
 

@@ -25,9 +25,9 @@ OpenClStream::~OpenClStream() { (void)settle(); }
 // Waits for all that was asked of the device before.
 Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t bytes) {
   cl_int error = CL_SUCCESS;
-  void* mapped = session_->api.clEnqueueMapBuffer(session_->queue.get(), place.buffer, CL_TRUE, how,
-                                                  place.offset, static_cast<size_t>(bytes), 0,
-                                                  nullptr, nullptr, &error);
+  void* mapped = context_.api.clEnqueueMapBuffer(session_->queue.get(), place.buffer, CL_TRUE, how,
+                                                 place.offset, static_cast<size_t>(bytes), 0,
+                                                 nullptr, nullptr, &error);
   Status status = answer(error, "clEnqueueMapBuffer");
   if (status.is_ok()) return mapped;
   if (error == CL_SUCCESS) (void)unmap(place, mapped);
@@ -35,58 +35,57 @@ Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t by
 }
 
 Status OpenClStream::unmap(const Place& place, void* mapped) {
-  return session_->health.note(
-      session_->api.clEnqueueUnmapMemObject(session_->queue.get(), place.buffer, mapped, 0, nullptr,
-                                            nullptr),
-      "clEnqueueUnmapMemObject");
+  return context_.health.note(context_.api.clEnqueueUnmapMemObject(
+                                  session_->queue.get(), place.buffer, mapped, 0, nullptr, nullptr),
+                              "clEnqueueUnmapMemObject");
 }
 
 Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
   if (bytes == 0) return {};
-  SCOPEVM_RETURN_IF_ERROR(session_->health.status());
+  SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(to, bytes));
   const auto size = static_cast<size_t>(bytes);
-  if (session_->shares_host_memory) {
+  if (context_.shares_host_memory) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_WRITE_INVALIDATE_REGION, bytes));
     std::memcpy(mapped, from_host, size);
     return unmap(place, mapped);
   }
   cl_event event = nullptr;
   const cl_int error =
-      session_->api.clEnqueueWriteBuffer(session_->queue.get(), place.buffer, CL_FALSE,
-                                         place.offset, size, from_host, 0, nullptr, &event);
+      context_.api.clEnqueueWriteBuffer(session_->queue.get(), place.buffer, CL_FALSE, place.offset,
+                                        size, from_host, 0, nullptr, &event);
   return copied(error, "clEnqueueWriteBuffer", event);
 }
 
 Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
   if (bytes == 0) return {};
-  SCOPEVM_RETURN_IF_ERROR(session_->health.status());
+  SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(from, bytes));
   const auto size = static_cast<size_t>(bytes);
-  if (session_->shares_host_memory) {
+  if (context_.shares_host_memory) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_READ, bytes));
     std::memcpy(to_host, mapped, size);
     return unmap(place, mapped);
   }
   cl_event event = nullptr;
   const cl_int error =
-      session_->api.clEnqueueReadBuffer(session_->queue.get(), place.buffer, CL_FALSE, place.offset,
-                                        size, to_host, 0, nullptr, &event);
+      context_.api.clEnqueueReadBuffer(session_->queue.get(), place.buffer, CL_FALSE, place.offset,
+                                       size, to_host, 0, nullptr, &event);
   return copied(error, "clEnqueueReadBuffer", event);
 }
 
 Status OpenClStream::copied(cl_int error, const char* call, cl_event event) {
   if (error != CL_SUCCESS) return answer(error, call);
   remember(nullptr, event);
-  return session_->health.note(session_->api.clFlush(session_->queue.get()), "clFlush");
+  return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
 }
 
 Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
   if (bytes == 0 || to == from) return {};
-  SCOPEVM_RETURN_IF_ERROR(session_->health.status());
+  SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const Place target, blocks_.find(to, bytes));
   SCOPEVM_ASSIGN_OR_RETURN(const Place source, blocks_.find(from, bytes));
-  const cl_int error = session_->api.clEnqueueCopyBuffer(
+  const cl_int error = context_.api.clEnqueueCopyBuffer(
       session_->queue.get(), source.buffer, target.buffer, source.offset, target.offset,
       static_cast<size_t>(bytes), 0, nullptr, nullptr);
   return error == CL_SUCCESS ? Status() : answer(error, "clEnqueueCopyBuffer");
@@ -107,7 +106,7 @@ Status OpenClStream::find_all(std::span<void* const> buffers) {
 
 Status OpenClStream::set_arguments(const Kernel& kernel, const DeviceLaunch& launch,
                                    int64_t per_item) const {
-  const Api& api = session_->api;
+  const Api& api = context_.api;
   cl_uint index = 0;
   for (const Place& place : places_) {
     const cl_ulong offset = place.offset;
@@ -132,17 +131,17 @@ Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
   {
     std::lock_guard<std::mutex> lock(kernel.arguments);
     SCOPEVM_RETURN_IF_ERROR(set_arguments(kernel, launch, per_item));
-    error = session_->api.clEnqueueNDRangeKernel(session_->queue.get(), kernel.kernel.get(), 1,
-                                                 nullptr, &parts, nullptr, 0, nullptr, &event);
+    error = context_.api.clEnqueueNDRangeKernel(session_->queue.get(), kernel.kernel.get(), 1,
+                                                nullptr, &parts, nullptr, 0, nullptr, &event);
   }
   if (error != CL_SUCCESS) return answer(error, "clEnqueueNDRangeKernel");
   remember(kernel.symbol, event);
-  return session_->health.note(session_->api.clFlush(session_->queue.get()), "clFlush");
+  return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
 }
 
 Status OpenClStream::launch(const DeviceLaunch& launch) {
   const auto& kernel = static_cast<const Kernel&>(*launch.kernel);
-  Status status = session_->health.status();
+  Status status = context_.health.status();
   if (launch.buffers.size() != static_cast<size_t>(kernel.buffers) ||
       launch.params.size() != static_cast<size_t>(kernel.params) || launch.grain < 1 ||
       launch.workers < 1)
@@ -156,7 +155,7 @@ Status OpenClStream::launch(const DeviceLaunch& launch) {
 
 void OpenClStream::remember(std::shared_ptr<const std::string> kernel, cl_event event) {
   host_copies_ += kernel == nullptr ? 1 : 0;
-  pending_.push_back({std::move(kernel), {event, session_->api.clReleaseEvent}});
+  pending_.push_back({std::move(kernel), {event, context_.api.clReleaseEvent}});
   if (pending_.size() <= kMostPending) return;
   // In order: with the last copy, the oldest has ended too.
   if (pending_.front().kernel == nullptr) (void)wait_for_last_copy();
@@ -173,23 +172,23 @@ Status OpenClStream::failed_command() {
     const Pending& oldest = pending_.front();
     cl_int state = CL_COMPLETE;
     // A copy whose state is not known stays here to be waited for.
-    SCOPEVM_RETURN_IF_ERROR(session_->health.note(
-        session_->api.clGetEventInfo(oldest.event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                     sizeof state, &state, nullptr),
+    SCOPEVM_RETURN_IF_ERROR(context_.health.note(
+        context_.api.clGetEventInfo(oldest.event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                    sizeof state, &state, nullptr),
         "clGetEventInfo"));
     if (state > CL_COMPLETE) return {};
     const std::shared_ptr<const std::string> kernel = oldest.kernel;
     forget_oldest();
     if (state >= 0) continue;
-    if (kernel == nullptr) return session_->health.note(state, "a copy");
-    return session_->health.note(state, "its launch").with_context("kernel " + *kernel);
+    if (kernel == nullptr) return context_.health.note(state, "a copy");
+    return context_.health.note(state, "its launch").with_context("kernel " + *kernel);
   }
   return {};
 }
 
 Status OpenClStream::answer(cl_int error, const char* call) {
   Status failed = failed_command();
-  Status own = session_->health.note(error, call);
+  Status own = context_.health.note(error, call);
   return failed.is_ok() ? own : failed;
 }
 
@@ -199,10 +198,10 @@ cl_int OpenClStream::wait_for_last_copy() const {
                                  [](const Pending& one) { return one.kernel == nullptr; });
   if (last == pending_.rend()) return CL_SUCCESS;
   cl_event event = last->event.get();
-  const cl_int error = session_->api.clWaitForEvents(1, &event);
+  const cl_int error = context_.api.clWaitForEvents(1, &event);
   // The command failed and so has ended, or nothing is known of it.
   if (error != CL_SUCCESS && error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
-    (void)session_->api.clFinish(session_->queue.get());
+    (void)context_.api.clFinish(session_->queue.get());
   return error;
 }
 
@@ -214,7 +213,7 @@ Status OpenClStream::settle() {
 Status OpenClStream::finish() {
   Status settled = settle();
   if (settled.is_ok() && !pending_.empty())
-    settled = answer(session_->api.clFinish(session_->queue.get()), "clFinish");
+    settled = answer(context_.api.clFinish(session_->queue.get()), "clFinish");
   pending_.clear();
   host_copies_ = 0;
   return settled;

@@ -18,7 +18,7 @@ class OpenClStream final : public DeviceStream {
  public:
   // `blocks` outlives the stream.
   OpenClStream(std::shared_ptr<const Session> session, const Blocks& blocks)
-      : session_(std::move(session)), blocks_(blocks) {}
+      : session_(std::move(session)), context_(*session_->context), blocks_(blocks) {}
   // Waits for the copies that use the host's memory.
   ~OpenClStream() override;
 
@@ -52,6 +52,7 @@ class OpenClStream final : public DeviceStream {
   Status answer(cl_int error, const char* call);
 
   std::shared_ptr<const Session> session_;
+  const Context& context_;
   const Blocks& blocks_;
   std::deque<Pending> pending_;
   std::vector<Place> places_;  // of the launch that is being made

@@ -144,16 +144,31 @@ TEST_P(DeviceFaults, NoPlatformIsNoSession) {
 }
 
 TEST_P(DeviceFaults, ATextThatDoesNotBuildIsNoSession) {
+  const Module other = *compile_graph({"*=dev"});
   const int64_t objects = live_driver_objects();
   set_fault_plan({.failing_call = 0, .only = "clBuildProgram", .error = CL_BUILD_PROGRAM_FAILURE});
-  const Status status = make_session(*module_).status();
+  const Status status = make_session(other).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
   EXPECT_THAT(text(status), HasSubstr("device \"dev\": kernels for "));
   EXPECT_THAT(text(status), HasSubstr("the driver cannot build them"));
   EXPECT_EQ(live_driver_objects(), objects);
   expect_right(*session_, 3);
   no_faults();
-  expect_right(*make_session(*module_), 3);
+  expect_right(*make_session(other), 3);
+}
+
+TEST_P(DeviceFaults, TwoSessionsOfAModuleBuildItOnce) {
+  set_fault_plan({});
+  {
+    const Session second = *make_session(*module_);
+    expect_right(second, 3);
+    EXPECT_EQ(driver_calls("clBuildProgram"), 0);
+  }
+  session_.reset();
+  no_faults();
+  session_.emplace(*make_session(*module_));
+  EXPECT_EQ(driver_calls("clBuildProgram"), 1);
+  expect_right(*session_, 3);
 }
 
 TEST_P(DeviceFaults, NoRoomOnTheDeviceEndsTheCall) {
@@ -219,9 +234,14 @@ TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
         EXPECT_EQ(driver_calls("clEnqueueNDRangeKernel") + driver_calls(copy), 0);
       }
       expect_nothing_held();
+      no_faults();
+      {
+        const Session beside = *make_session(*module_);
+        expect_right(beside, 3);
+        EXPECT_THAT(text(call(*session_, 3).status()), HasSubstr(cause));
+      }
       session_.reset();
       EXPECT_EQ(live_driver_objects(), objects_before_);
-      no_faults();
       session_.emplace(*make_session(*module_));
       expect_right(*session_, 3);
       session_->trim();

@@ -1,7 +1,9 @@
-// Between the files of this folder: what a device, its blocks, its images and its streams share.
+// Between the files of this folder: what the devices of a process that are one physical device
+// share, and what each has of its own.
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,17 +38,31 @@ class Health {
   Status cause_;
 };
 
-// One device with a context and an in-order queue. Members end in reverse order, the context last.
-struct Session {
+// The programs of a context that are in use, by their text. Thread-safe.
+struct Programs {
+  std::mutex mutex;  // held while one is built, so that nobody builds it beside
+  std::map<std::string, std::weak_ptr<const Handle<cl_program>>, std::less<>> by_text;
+};
+
+// A physical device with the driver's context for it. Devices that are opened while one of them is
+// open share it, unless it is lost.
+struct Context {
   const Api& api;
   cl_device_id device;
   std::string description;
   int64_t memory_bytes;  // that blocks may have together
   bool shares_host_memory;
   std::string build_options;
-  Handle<cl_context> context;
-  Handle<cl_command_queue> queue;
+  Handle<cl_context> handle;
   mutable Health health;
+  mutable std::atomic<int64_t> block_bytes = 0;
+  mutable Programs programs;
+};
+
+// A context with an in-order queue of one device's own. Members end in reverse order.
+struct Session {
+  std::shared_ptr<const Context> context;
+  Handle<cl_command_queue> queue;
 };
 
 }  // namespace scopevm::runtime::opencl
