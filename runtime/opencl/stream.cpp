@@ -11,6 +11,9 @@ namespace {
 // it.
 constexpr size_t kMostPending = 64;
 
+// A map is worth its waits only where the copy takes far longer (bench/runtime/device_bench.cpp).
+constexpr int64_t kMapFromBytes = 4 << 20;
+
 Status set_argument(const Api& api, const Kernel& kernel, cl_uint& index, size_t size,
                     const void* value) {
   return check(api.clSetKernelArg(kernel.kernel.get(), index++, size, value), "clSetKernelArg");
@@ -40,12 +43,16 @@ Status OpenClStream::unmap(const Place& place, void* mapped) {
                               "clEnqueueUnmapMemObject");
 }
 
+bool OpenClStream::maps(int64_t bytes) const {
+  return context_.shares_host_memory && bytes >= kMapFromBytes;
+}
+
 Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
   if (bytes == 0) return {};
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(to, bytes));
   const auto size = static_cast<size_t>(bytes);
-  if (context_.shares_host_memory) {
+  if (maps(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_WRITE_INVALIDATE_REGION, bytes));
     std::memcpy(mapped, from_host, size);
     return unmap(place, mapped);
@@ -62,7 +69,7 @@ Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(from, bytes));
   const auto size = static_cast<size_t>(bytes);
-  if (context_.shares_host_memory) {
+  if (maps(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_READ, bytes));
     std::memcpy(to_host, mapped, size);
     return unmap(place, mapped);

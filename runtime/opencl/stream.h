@@ -36,6 +36,7 @@ class OpenClStream final : public DeviceStream {
     Handle<cl_event> event;
   };
 
+  bool maps(int64_t bytes) const;
   Result<void*> map(const Place& place, cl_map_flags how, int64_t bytes);
   Status unmap(const Place& place, void* mapped);
   Status find_all(std::span<void* const> buffers);

@@ -51,10 +51,21 @@ Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBi
   for (const format::PoolDecl& pool : contents.pools)
     by_pool_.push_back(devices_[pool.device].get());
   kernels_.resize(contents.kernels.size());
-  if (std::ranges::all_of(devices_, [](const auto& device) { return device == nullptr; }))
-    return {};
+  if (are_all_cpus()) return {};
   SCOPEVM_RETURN_IF_ERROR(load_images(contents));
   return copy_constants(contents);
+}
+
+bool BoundDevices::are_all_cpus() const {
+  return std::ranges::all_of(devices_, [](const auto& device) { return device == nullptr; });
+}
+
+std::vector<std::unique_ptr<runtime::DeviceStream>> BoundDevices::make_streams() const {
+  std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
+  if (are_all_cpus()) return streams;
+  for (const std::shared_ptr<runtime::Device>& device : devices_)
+    streams.push_back(device ? device->make_stream() : nullptr);
+  return streams;
 }
 
 // Devices of one kind that nobody binds get the numbers 0, 1, ... in the module's order.

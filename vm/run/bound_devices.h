@@ -39,7 +39,8 @@ class BoundDevices {
   Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
               const DeviceOpener& opener);
 
-  size_t count() const { return devices_.size(); }
+  // A stream on each device, by the module's index, null for a CPU; empty where all are CPUs.
+  std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
   // Null for a CPU.
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
@@ -48,6 +49,7 @@ class BoundDevices {
   void* constant(uint32_t index) const { return constants_.empty() ? nullptr : constants_[index]; }
 
  private:
+  bool are_all_cpus() const;
   Status open_devices(const format::ModuleContents& contents,
                       const std::vector<DeviceBinding>& bindings, const DeviceOpener& opener);
   Status load_images(const format::ModuleContents& contents);

@@ -88,8 +88,7 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   context->output_storages.resize(module_->signature().outputs.size());
   context->list_inputs.resize(module_->signature().inputs.size());
   context->list_results.resize(module_->signature().outputs.size());
-  for (uint32_t i = 0; i < devices_.count(); ++i)
-    context->streams.push_back(devices_.device(i) ? devices_.device(i)->make_stream() : nullptr);
+  context->streams = devices_.make_streams();
   return context;
 }
 

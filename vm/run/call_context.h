@@ -66,7 +66,7 @@ class CallContext {
 
   FrameStack frames;
   TextTable texts;
-  // The call's work on the session's devices, by the module's index; null for CPUs.
+  // The call's work on the session's devices: BoundDevices::make_streams().
   std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
 
   void clear_list_results();

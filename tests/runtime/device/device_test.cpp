@@ -129,6 +129,23 @@ TEST_P(AnyDevice, CopiesAnyPartOfABlock) {
   EXPECT_EQ(two[1], 12);
 }
 
+TEST_P(AnyDevice, CopiesLargePartsOfABlock) {
+  constexpr int64_t kCount = 3000000, kFirst = 12345, kPart = 2000000;
+  TestBlock block(*device_, kCount);
+  std::vector<int32_t> expected = counting(kCount);
+  ASSERT_TRUE(block.write(expected).is_ok());
+  const std::vector<int32_t> part(kPart, -5);
+  auto* const at = static_cast<char*>(block.address()) + 4 * kFirst;
+  ASSERT_TRUE(stream_->copy_in(at, part.data(), 4 * kPart).is_ok());
+  ASSERT_TRUE(stream_->settle().is_ok());
+  std::copy(part.begin(), part.end(), expected.begin() + kFirst);
+  EXPECT_EQ(*block.read(), expected);
+  std::vector<int32_t> again(kPart);
+  ASSERT_TRUE(stream_->copy_out(again.data(), at, 4 * kPart).is_ok());
+  ASSERT_TRUE(stream_->settle().is_ok());
+  EXPECT_EQ(again, part);
+}
+
 // Many copies from and to the host's memory, none of them waited for but by the last settle().
 TEST_P(AnyDevice, CopiesUnderWayAreSettledTogether) {
   constexpr int64_t kBlocks = 150;

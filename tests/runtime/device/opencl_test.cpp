@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "runtime/opencl/opencl.h"
 #include "tests/runtime/device/faulty_api.h"
 #include "tests/runtime/device/test_device.h"
@@ -44,21 +46,28 @@ Status add(DeviceStream& stream, const DeviceKernel* kernel, const TestBlock& in
   return stream.launch({kernel, buffers, params, 4, 1, 2});
 }
 
-// Everything a program does with a device. Ok only when the results are right.
+// Numbers of a copy that is large enough to be mapped.
+constexpr int64_t kLarge = 1 << 20;
+
+// Everything a program does with a device, with copies small and large. Ok only when the results
+// are right.
 Status use(Device& device) {
   SCOPEVM_ASSIGN_OR_RETURN(auto image, device.load(as_image(kKernelText)));
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
   if (kernel == nullptr) return {StatusCode::kDevice, "no kernel: CL_OUT_OF_RESOURCES"};
-  TestBlock in(device, 4), out(device, 8), copy(device, 8);
+  TestBlock in(device, kLarge), out(device, 8), copy(device, 8);
   if (!in.address() || !out.address() || !copy.address())
     return {StatusCode::kDevice, "no block: CL_OUT_OF_RESOURCES"};
-  SCOPEVM_RETURN_IF_ERROR(in.write({1, 2, 3, 4}));
+  std::vector<int32_t> values(kLarge);
+  std::iota(values.begin(), values.end(), 1);
+  SCOPEVM_RETURN_IF_ERROR(in.write(values));
   const auto stream = device.make_stream();
   SCOPEVM_RETURN_IF_ERROR(add(*stream, kernel, in, out));
   SCOPEVM_RETURN_IF_ERROR(stream->copy_within(copy.address(), out.address(), out.bytes()));
   SCOPEVM_RETURN_IF_ERROR(stream->finish());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int32_t> result, copy.read());
-  if (result != std::vector<int32_t>{11, 12, 13, 14, 0, 0, 1, 1})
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int32_t> kept, in.read());
+  if (result != std::vector<int32_t>{11, 12, 13, 14, 0, 0, 1, 1} || kept != values)
     return {StatusCode::kInternal, "wrong result"};
   return {};
 }
@@ -220,28 +229,30 @@ TEST_F(OpenCl, AFailureIsToldToItsOwnStream) {
   EXPECT_TRUE(first->finish().is_ok());
 }
 
-// Memory that the host shares is mapped, and no copy is asked of the driver; else copies are asked
-// for without waiting, and one wait is for all of them.
+// Large parts of memory that the host shares are mapped, and no copy is asked of the driver; other
+// copies are asked for without waiting, and one wait is for all of them.
 TEST_F(OpenCl, CopiesMapOrAreWaitedForOnce) {
-  for (const bool shares_host_memory : {true, false}) {
+  for (const auto [shares_host_memory, count] :
+       {std::pair(true, kLarge), std::pair(true, kLarge - 1), std::pair(false, kLarge)}) {
     set_fault_plan({.shares_host_memory = shares_host_memory});
     auto device = *open();
     const auto stream = device->make_stream();
-    TestBlock block(*device, 100);
-    std::vector<int32_t> in(100, 7), out(100);
+    TestBlock block(*device, count);
+    std::vector<int32_t> in(static_cast<size_t>(count), 7), out(in.size());
     set_fault_plan({});
     for (int i = 0; i < 5; ++i) {
-      ASSERT_TRUE(stream->copy_in(block.address(), in.data(), 400).is_ok());
-      ASSERT_TRUE(stream->copy_out(out.data(), block.address(), 400).is_ok());
+      ASSERT_TRUE(stream->copy_in(block.address(), in.data(), block.bytes()).is_ok());
+      ASSERT_TRUE(stream->copy_out(out.data(), block.address(), block.bytes()).is_ok());
     }
     ASSERT_TRUE(stream->settle().is_ok());
     EXPECT_EQ(out, in);
-    const int64_t mapped = shares_host_memory ? 10 : 0, copied = shares_host_memory ? 0 : 5;
+    const bool maps = shares_host_memory && count >= kLarge;
+    const int64_t mapped = maps ? 10 : 0, copied = maps ? 0 : 5;
     EXPECT_EQ(testing::driver_calls("clEnqueueMapBuffer"), mapped);
     EXPECT_EQ(testing::driver_calls("clEnqueueUnmapMemObject"), mapped);
     EXPECT_EQ(testing::driver_calls("clEnqueueWriteBuffer"), copied);
     EXPECT_EQ(testing::driver_calls("clEnqueueReadBuffer"), copied);
-    EXPECT_EQ(testing::driver_calls("clWaitForEvents"), shares_host_memory ? 0 : 1);
+    EXPECT_EQ(testing::driver_calls("clWaitForEvents"), maps ? 0 : 1);
     EXPECT_EQ(testing::driver_calls("clFinish"), 0);
   }
 }

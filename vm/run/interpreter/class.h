@@ -59,9 +59,7 @@ class Interpreter {
   }
   void clear(Register& target) { drop(std::exchange(target.storage, nullptr)); }
   void drop(Storage* storage) {
-    if (storage == nullptr || --storage->call_references > 0) return;
-    if (copying_ != nullptr) settle_late(*storage);
-    context_.disown(storage);
+    if (storage != nullptr && --storage->call_references == 0) let_go(storage);
   }
 
   static Register list_register(Storage* storage) {
@@ -88,11 +86,12 @@ class Interpreter {
   bool finish_text(const Status& work);
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
   bool launch_on_device(const isa::op::launch& in, int64_t grid, int64_t grain);
-  bool settle_before(isa::Opcode opcode);
+  [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
   bool settle();
-  void settle_late(const Storage& storage);
-  Status finish_streams();
-  bool check_health(uint32_t pool);
+  bool is_hosts(const Storage& storage) const;
+  [[gnu::noinline]] void let_go(Storage* storage);
+  [[gnu::noinline]] void finish_streams();
+  [[gnu::cold]] bool check_health(uint32_t pool);
   bool check_device(uint32_t device, const Status& status);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);

@@ -54,28 +54,31 @@ bool Interpreter::settle() {
   return check_device(copying_index_, late.is_ok() ? settled : late);
 }
 
-// Where a storage goes that copies may still use. The failure of one is told before the next
+bool Interpreter::is_hosts(const Storage& storage) const {
+  return storage.pool < 0 ||
+         session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) == nullptr;
+}
+
+// Copies may still use a storage of the host. The failure of one is told before the next
 // instruction.
-void Interpreter::settle_late(const Storage& storage) {
-  if (storage.pool >= 0 &&
-      session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) != nullptr)
-    return;
-  const Status settled = context_.streams[copying_index_]->settle();
-  if (late_failure_.is_ok()) late_failure_ = settled;
+void Interpreter::let_go(Storage* storage) {
+  if (copying_ != nullptr && is_hosts(*storage)) {
+    const Status settled = context_.streams[copying_index_]->settle();
+    if (late_failure_.is_ok()) late_failure_ = settled;
+  }
+  context_.disown(storage);
 }
 
 // At the end of the call, however it ends: nothing of it is under way afterwards.
-Status Interpreter::finish_streams() {
-  Status first;
+void Interpreter::finish_streams() {
+  if (status_.is_ok()) status_ = late_failure_;
+  copying_ = nullptr;
   for (size_t i = 0; i < context_.streams.size(); ++i) {
     if (context_.streams[i] == nullptr) continue;
     Status finished = context_.streams[i]->finish();
-    if (first.is_ok() && !finished.is_ok())
-      first = std::move(finished).with_context("device \"" + contents_.devices[i].name + "\"");
+    if (status_.is_ok() && !finished.is_ok())
+      status_ = std::move(finished).with_context("device \"" + contents_.devices[i].name + "\"");
   }
-  copying_ = nullptr;
-  if (first.is_ok()) first = late_failure_;
-  return first;
 }
 
 bool Interpreter::execute(const op::device_copy& in) {

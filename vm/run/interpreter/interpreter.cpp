@@ -83,8 +83,7 @@ Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
   SCOPEVM_RETURN_IF_ERROR(take_texts());
   if (start(*context_.entry)) loop();
-  Status finished = finish_streams();
-  if (status_.is_ok()) status_ = std::move(finished);
+  if (!context_.streams.empty()) finish_streams();
   if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
 }
@@ -120,7 +119,8 @@ void Interpreter::loop() {
   for (;;) {
     at_ = next_;
     next_ = at_ + isa::word_count(*at_);
-    if (copying_ != nullptr && !settle_before(isa::opcode(*at_))) return;
+    if (copying_ != nullptr) [[unlikely]]
+      if (!settle_before(isa::opcode(*at_))) return;
     switch (isa::opcode(*at_)) {
 #define OPCODE(name, code, effect, ...)               \
   case isa::Opcode::name:                             \
