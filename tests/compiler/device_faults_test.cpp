@@ -17,9 +17,7 @@
 #include "runtime/opencl/opencl.h"
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
-#include "tests/runtime/device/faulty_api.h"
-#include "vm/api/module_access.h"
-#include "vm/run/bound_session.h"
+#include "tests/vm/run/faulty_session.h"
 
 namespace scopevm {
 namespace {
@@ -29,6 +27,7 @@ using testing::FaultPlan;
 using ::testing::HasSubstr;
 using testing::live_driver_blocks;
 using testing::live_driver_objects;
+using testing::make_faulty_session;
 using testing::set_fault_plan;
 
 // y = ((x + x) * w) + x, all on "dev"; between the sum and the product a step of the host's.
@@ -60,17 +59,6 @@ Result<Module> compile_graph(const std::vector<std::string>& places) {
   return Module::load_bytes(output->module);
 }
 
-Result<std::shared_ptr<runtime::Device>> open_faulty(const std::string&, int number) {
-  SCOPEVM_RETURN_IF_ERROR(runtime::opencl::load_api().status());
-  return runtime::opencl::open_device(testing::faulty_api(), number);
-}
-
-Result<Session> make_session(const Module& module) {
-  SCOPEVM_ASSIGN_OR_RETURN(auto bound,
-                           vm::BoundSession::create(ModuleAccess::loaded(module), {}, open_faulty));
-  return SessionAccess::make(std::move(bound));
-}
-
 std::string text(const Status& status) { return std::string(status.message()); }
 
 // The parameter: whether the device says that it shares the host's memory.
@@ -84,7 +72,7 @@ class DeviceFaults : public ::testing::TestWithParam<bool> {
     if (!devices.is_ok()) GTEST_SKIP() << devices.status().message();
     no_faults();
     objects_before_ = live_driver_objects();
-    Result<Session> session = make_session(*module_);
+    Result<Session> session = make_faulty_session(*module_);
     ASSERT_TRUE(session.is_ok()) << session.status().message();
     session_.emplace(*session);
     expect_right(*session_, 3);
@@ -128,6 +116,25 @@ class DeviceFaults : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(live_driver_blocks(), idle_blocks_);
   }
 
+  // kCallsBeside calls on three threads.
+  int count_failures_beside_each_other(std::atomic<int>& wrong) const {
+    std::atomic<int> failed = 0;
+    std::vector<std::thread> threads;
+    for (const int64_t n : {3, 17, 40})
+      threads.emplace_back([&, n] {
+        for (int i = 0; i < kCallsBeside / 3; ++i) {
+          const Result<std::vector<Tensor>> results = call(*session_, n);
+          if (!results.is_ok())
+            ++failed;
+          else if (!is_right((*results)[0]))
+            ++wrong;
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    return failed;
+  }
+  static constexpr int kCallsBeside = 24;
+
   std::optional<Module> module_;
   std::optional<Session> session_;
   int64_t objects_before_ = 0;
@@ -136,38 +143,38 @@ class DeviceFaults : public ::testing::TestWithParam<bool> {
 
 TEST_P(DeviceFaults, NoPlatformIsNoSession) {
   set_fault_plan({.failing_call = 0, .only = "clGetPlatformIDs", .error = -1001});
-  const Status status = make_session(*module_).status();
+  const Status status = make_faulty_session(*module_).status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(text(status), HasSubstr("device \"dev\": no OpenCL platform"));
   expect_right(*session_, 3);
   no_faults();
-  expect_right(*make_session(*module_), 3);
+  expect_right(*make_faulty_session(*module_), 3);
 }
 
 TEST_P(DeviceFaults, ATextThatDoesNotBuildIsNoSession) {
   const Module other = *compile_graph({"*=dev"});
   const int64_t objects = live_driver_objects();
   set_fault_plan({.failing_call = 0, .only = "clBuildProgram", .error = CL_BUILD_PROGRAM_FAILURE});
-  const Status status = make_session(other).status();
+  const Status status = make_faulty_session(other).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
   EXPECT_THAT(text(status), HasSubstr("device \"dev\": kernels for "));
   EXPECT_THAT(text(status), HasSubstr("the driver cannot build them"));
   EXPECT_EQ(live_driver_objects(), objects);
   expect_right(*session_, 3);
   no_faults();
-  expect_right(*make_session(other), 3);
+  expect_right(*make_faulty_session(other), 3);
 }
 
 TEST_P(DeviceFaults, TwoSessionsOfAModuleBuildItOnce) {
   set_fault_plan({});
   {
-    const Session second = *make_session(*module_);
+    const Session second = *make_faulty_session(*module_);
     expect_right(second, 3);
     EXPECT_EQ(driver_calls("clBuildProgram"), 0);
   }
   session_.reset();
   no_faults();
-  session_.emplace(*make_session(*module_));
+  session_.emplace(*make_faulty_session(*module_));
   EXPECT_EQ(driver_calls("clBuildProgram"), 1);
   expect_right(*session_, 3);
 }
@@ -237,13 +244,13 @@ TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
       expect_nothing_held();
       no_faults();
       {
-        const Session beside = *make_session(*module_);
+        const Session beside = *make_faulty_session(*module_);
         expect_right(beside, 3);
         EXPECT_THAT(text(call(*session_, 3).status()), HasSubstr(cause));
       }
       session_.reset();
       EXPECT_EQ(live_driver_objects(), objects_before_);
-      session_.emplace(*make_session(*module_));
+      session_.emplace(*make_faulty_session(*module_));
       expect_right(*session_, 3);
       session_->trim();
     }
@@ -273,28 +280,36 @@ TEST_P(DeviceFaults, AnyCallOfTheDriverMayFail) {
   expect_nothing_held();
 }
 
-// Calls beside each other, of which one launch fails: one call says so, all others are right.
+// Calls beside each other, of which one launch fails, later or at once, or one finds no room: one
+// call says so, all others are right.
 TEST_P(DeviceFaults, AFailureIsOneCallsOwn) {
-  for (const int64_t launch : {0, 5, 31}) {
-    set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = launch});
-    std::atomic<int> failed = 0, wrong = 0;
-    std::vector<std::thread> threads;
-    for (const int64_t n : {3, 17, 40})
-      threads.emplace_back([&, n] {
-        for (int i = 0; i < 8; ++i) {
-          const Result<std::vector<Tensor>> results = call(*session_, n);
-          if (!results.is_ok())
-            ++failed;
-          else if (!is_right((*results)[0]))
-            ++wrong;
-        }
-      });
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(failed, 1);
+  const FaultPlan plans[] = {
+      {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0},
+      {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 31},
+      {.failing_call = 13, .only = "clEnqueueNDRangeKernel", .error = CL_OUT_OF_RESOURCES},
+      {.failing_call = 9, .only = "clSetKernelArg", .error = CL_OUT_OF_HOST_MEMORY}};
+  for (const FaultPlan& plan : plans) {
+    set_fault_plan(plan);
+    std::atomic<int> wrong = 0;
+    EXPECT_EQ(count_failures_beside_each_other(wrong), 1);
     EXPECT_EQ(wrong, 0);
   }
   no_faults();
   expect_right(*session_, 3);
+  expect_nothing_held();
+}
+
+// The device is lost while calls run beside each other: each ends, with a right result or with the
+// cause, and none after it has a result.
+TEST_P(DeviceFaults, ALossEndsAllCalls) {
+  set_fault_plan({.failing_call = 11,
+                  .only = "clEnqueueNDRangeKernel",
+                  .error = CL_DEVICE_NOT_AVAILABLE,
+                  .for_good = true});
+  std::atomic<int> wrong = 0;
+  EXPECT_GE(count_failures_beside_each_other(wrong), kCallsBeside - 11 / 2);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_THAT(text(call(*session_, 3).status()), HasSubstr("the device is lost: clEnqueueNDRange"));
   expect_nothing_held();
 }
 
