@@ -50,6 +50,7 @@ struct Value {
   DType dtype = DType::kF32;
   std::vector<DimExpr> shape;
   Place place;
+  bool is_scope_asked = false;  // the graph asks for this pool; else any that its readers reach
   ValueOrigin origin = ValueOrigin::kStep;
   int constant = -1;
   ValueId view_of = -1;

@@ -20,7 +20,7 @@ std::string dim_text(DimExpr dim) {
 format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
                                const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
-  decl.pool = static_cast<uint32_t>(result_pool(machine, value));
+  decl.pool = static_cast<uint32_t>(memory::result_pool(machine, value));
   for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
   decl.kind = value.kind;
   return decl;
@@ -147,7 +147,7 @@ void add_memory(const Machine& machine, const Function& function, PlannedFunctio
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
     const Value& output = function.values[function.outputs[i]];
-    const auto pool = static_cast<uint32_t>(result_pool(machine, output));
+    const auto pool = static_cast<uint32_t>(memory::result_pool(machine, output));
     if (output.is_list()) {
       decl.memory.push_back(
           {pool, function.output_names[i], true, slot, slot, "its elements", true});
@@ -201,13 +201,6 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
 }
 
 }  // namespace
-
-int result_pool(const Machine& machine, const Value& value) {
-  const Place& place = value.place;
-  const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
-                        place.pool == machine.constant_pool(place.device);
-  return is_inner ? machine.global_pool(place.device) : place.pool;
-}
 
 std::string shape_symbol(const Function& function, int stage) {
   // The names of functions have no dots.

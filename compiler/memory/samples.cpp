@@ -53,6 +53,14 @@ std::vector<Request> sample_requests(const Function& function) {
   return requests;
 }
 
+Request limit_request(const Function& function) {
+  Request request = sample_requests(function).front();
+  for (const Dimension& dimension : function.dimensions)
+    if (dimension.max <= kLargestSample) request.symbols[dimension.name] = dimension.max;
+  std::erase_if(request.symbols, [](const auto& symbol) { return symbol.first.starts_with('$'); });
+  return request;
+}
+
 std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
                                               const std::vector<int>& members,
                                               const Request& request) {
