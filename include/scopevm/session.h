@@ -4,8 +4,8 @@
 //   auto session = Session::create(*module, {.threads = 2});
 //   auto results = session->call({{x}});
 //
-// A call that fails leaves the session usable and every byte it took returned. Only when a device is
-// lost, each call from then on fails with the cause: make another session.
+// A call that fails leaves the session usable and every byte it took returned. Only when a device
+// is lost, each call from then on fails with the cause: make another session.
 #pragma once
 
 #include <atomic>
