@@ -72,6 +72,14 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
   return {};
 }
 
+bool BoundSession::make_room(uint32_t pool) {
+  const runtime::Device* device = devices_.of_pool(pool);
+  if (device == nullptr) return false;
+  for (uint32_t i = 0; i < pools_.size(); ++i)
+    if (devices_.of_pool(i) == device) pools_[i]->allocator().trim();
+  return true;
+}
+
 std::unique_ptr<CallContext> BoundSession::take_context() {
   {
     std::lock_guard lock(mutex_);

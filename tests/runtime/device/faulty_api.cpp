@@ -102,6 +102,8 @@ void change_device_info(cl_device_info what, void* value) {
   std::lock_guard<std::mutex> lock(s.mutex);
   if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && s.plan.shares_host_memory)
     *static_cast<cl_bool*>(value) = *s.plan.shares_host_memory ? CL_TRUE : CL_FALSE;
+  if (what == CL_DEVICE_GLOBAL_MEM_SIZE && s.plan.memory_bytes)
+    *static_cast<cl_ulong*>(value) = *s.plan.memory_bytes;
 }
 
 enum Function {

@@ -24,6 +24,8 @@ struct FaultPlan {
   int64_t failing_launch = -1;
   // What the device says of sharing the host's memory, where it is to say something else.
   std::optional<bool> shares_host_memory = std::nullopt;
+  // Likewise of its memory.
+  std::optional<cl_ulong> memory_bytes = std::nullopt;
 };
 
 struct DriverBlocks {

@@ -33,7 +33,7 @@ std::string copy(int to, const std::string& to_pool, int from, const std::string
          std::to_string(from) + " from_pool=" + from_pool + "\n";
 }
 
-const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2";
+const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2", kBeside = "#3";
 
 // main(x) -> y of this code, which begins with s0 bytes and s1 elements of x.
 std::string module_of(const std::string& code) {
@@ -43,6 +43,7 @@ std::string module_of(const std::string& code) {
          "pool \"global\" heap device 0 limit -1\n"
          "pool \"global.workspace\" arena device 0 limit -1\n"
          "pool \"global\" heap device 1 limit -1\n"
+         "pool \"global.workspace\" arena device 1 limit -1\n"
          "function \"main\" registers 9 slots 2 {\n"
          "input \"x\" f32 " +
          kDims + "\noutput \"y\" f32 " + kDims +
@@ -52,12 +53,12 @@ std::string module_of(const std::string& code) {
 }
 
 // Runs the code once and returns how often it waited; negative when it cannot, or y is not x.
-int64_t waits_of(const std::string& code) {
+int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 30) {
   Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
   EXPECT_TRUE(contents.is_ok()) << contents.status().message();
   if (!contents.is_ok()) return -1;
   const Module module = test::load(*std::move(contents));
-  set_fault_plan({.shares_host_memory = false});
+  set_fault_plan({.shares_host_memory = false, .memory_bytes = device_bytes});
   const Result<Session> session = testing::make_faulty_session(module);
   EXPECT_TRUE(session.is_ok()) << session.status().message();
   if (!session.is_ok()) return -1;
@@ -125,6 +126,14 @@ TEST_F(DeviceCopies, ARegisterThatTakesAnotherValueWaits) {
 
 TEST_F(DeviceCopies, AStorageOfTheDeviceIsGivenBackAtOnce) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ + "kill %r3\nkill %r4\nret (%r6)\n"), 1);
+}
+
+// The device's memory holds three halves of x: what a pool keeps for later makes way for another.
+TEST_F(DeviceCopies, PoolsOfADeviceMakeRoomForEachOther) {
+  const std::string there_and_back = on_the_way_ + result_ + "kill %r3\nkill %r4\n" +
+                                     tensor(3, 4, kBeside) + copy(4, kBeside, 6, kHost) +
+                                     copy(6, kHost, 4, kBeside) + "ret (%r6)\n";
+  EXPECT_EQ(waits_of(there_and_back, kElements * 6), 1);
 }
 
 }  // namespace

@@ -271,7 +271,9 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
     context_.own(storage, -1);
   } else {
     ScopeMemory& memory = session_.pool(in.from.value);
-    const ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
+    ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
+    if (outcome == ScopeMemory::Outcome::kNoRoom && session_.make_room(in.from.value))
+      outcome = memory.allocate(bytes, &storage);
     if (outcome != ScopeMemory::Outcome::kOk)
       return check_health(in.from.value) && fail_allocation(outcome, bytes, memory);
     context_.own(storage, static_cast<int32_t>(in.from.value));
