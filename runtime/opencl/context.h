@@ -45,7 +45,7 @@ struct Programs {
 };
 
 // A physical device with the driver's context for it. Devices that are opened while one of them is
-// open share it, unless it is lost.
+// open share it, unless something has failed in it: drivers differ in what then still works.
 struct Context {
   const Api& api;
   cl_device_id device;
@@ -55,6 +55,7 @@ struct Context {
   std::string build_options;
   Handle<cl_context> handle;
   mutable Health health;
+  mutable std::atomic<bool> has_failed = false;
   mutable std::atomic<int64_t> block_bytes = 0;
   mutable Programs programs;
 };

@@ -126,13 +126,14 @@ Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found&
                   facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
 }
 
-// That of a device which is open, if there is one that is not lost.
+// That of a device which is open, if there is one in which nothing has failed.
 Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& chosen) {
   static std::mutex mutex;
   static std::map<std::pair<const Api*, cl_device_id>, std::weak_ptr<const Context>> contexts;
   std::lock_guard<std::mutex> lock(mutex);
   std::weak_ptr<const Context>& known = contexts[{&api, chosen.device}];
-  if (std::shared_ptr<const Context> open = known.lock(); open && open->health.status().is_ok())
+  if (std::shared_ptr<const Context> open = known.lock();
+      open && open->health.status().is_ok() && !open->has_failed)
     return open;
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<const Context> made, make_context(api, chosen));
   known = made;

@@ -196,6 +196,7 @@ Status OpenClStream::failed_command() {
 Status OpenClStream::answer(cl_int error, const char* call) {
   Status failed = failed_command();
   Status own = context_.health.note(error, call);
+  if (!failed.is_ok() || !own.is_ok()) context_.has_failed = true;
   return failed.is_ok() ? own : failed;
 }
 

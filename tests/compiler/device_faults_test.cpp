@@ -171,6 +171,7 @@ TEST_P(DeviceFaults, TwoSessionsOfAModuleBuildItOnce) {
     const Session second = *make_faulty_session(*module_);
     expect_right(second, 3);
     EXPECT_EQ(driver_calls("clBuildProgram"), 0);
+    EXPECT_EQ(driver_calls("clCreateContext"), 0);
   }
   session_.reset();
   no_faults();
@@ -219,6 +220,17 @@ TEST_P(DeviceFaults, ALaunchThatFailsLaterEndsTheCall) {
     expect_right(*session_, 50);
   }
   expect_nothing_held();
+}
+
+// The session goes on, but a new one has a context in which nothing has failed.
+TEST_P(DeviceFaults, AFailureIsNotHandedOnToANewSession) {
+  set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0});
+  EXPECT_FALSE(call(*session_, 50).is_ok());
+  no_faults();
+  const Session second = *make_faulty_session(*module_);
+  EXPECT_EQ(driver_calls("clCreateContext"), 1);
+  expect_right(second, 3);
+  expect_right(*session_, 3);
 }
 
 // The device is lost in each copy of a call: from then on the session answers with the first cause
