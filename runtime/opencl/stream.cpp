@@ -7,8 +7,7 @@
 namespace scopevm::runtime::opencl {
 namespace {
 
-// Commands whose end is watched for. The oldest launch is let go: its failure fails what is behind
-// it.
+// Commands of a stream that are under way at most. With so many a device has enough to do.
 constexpr size_t kMostPending = 64;
 
 // A map is worth its waits only where the copy takes far longer (bench/runtime/device_bench.cpp).
@@ -83,7 +82,7 @@ Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
 
 Status OpenClStream::copied(cl_int error, const char* call, cl_event event) {
   if (error != CL_SUCCESS) return answer(error, call);
-  remember(nullptr, event);
+  remember(event, nullptr, /*uses_host_memory=*/true);
   return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
 }
 
@@ -92,10 +91,13 @@ Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const Place target, blocks_.find(to, bytes));
   SCOPEVM_ASSIGN_OR_RETURN(const Place source, blocks_.find(from, bytes));
+  cl_event event = nullptr;
   const cl_int error = context_.api.clEnqueueCopyBuffer(
       session_->queue.get(), source.buffer, target.buffer, source.offset, target.offset,
-      static_cast<size_t>(bytes), 0, nullptr, nullptr);
-  return error == CL_SUCCESS ? Status() : answer(error, "clEnqueueCopyBuffer");
+      static_cast<size_t>(bytes), 0, nullptr, &event);
+  if (error != CL_SUCCESS) return answer(error, "clEnqueueCopyBuffer");
+  remember(event, nullptr, /*uses_host_memory=*/false);
+  return {};
 }
 
 // --- Launches. ----------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
                                                 nullptr, &parts, nullptr, 0, nullptr, &event);
   }
   if (error != CL_SUCCESS) return answer(error, "clEnqueueNDRangeKernel");
-  remember(kernel.symbol, event);
+  remember(event, kernel.symbol, /*uses_host_memory=*/false);
   return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
 }
 
@@ -160,18 +162,14 @@ Status OpenClStream::launch(const DeviceLaunch& launch) {
 
 // --- Ends. --------------------------------------------------------------------------------------
 
-void OpenClStream::remember(std::shared_ptr<const std::string> kernel, cl_event event) {
-  host_copies_ += kernel == nullptr ? 1 : 0;
-  pending_.push_back({std::move(kernel), {event, context_.api.clReleaseEvent}});
+void OpenClStream::remember(cl_event event, std::shared_ptr<const std::string> kernel,
+                            bool uses_host_memory) {
+  pending_.push_back({std::move(kernel), uses_host_memory, {event, context_.api.clReleaseEvent}});
+  host_copies_ += uses_host_memory ? 1 : 0;
   if (pending_.size() <= kMostPending) return;
-  // In order: with the last copy, the oldest has ended too.
-  if (pending_.front().kernel == nullptr) (void)wait_for_last_copy();
-  forget_oldest();
-}
-
-void OpenClStream::forget_oldest() {
-  host_copies_ -= pending_.front().kernel == nullptr ? 1 : 0;
-  pending_.pop_front();
+  (void)wait_for(pending_.front());
+  Status failed = failed_command();
+  if (early_failure_.is_ok()) early_failure_ = std::move(failed);
 }
 
 Status OpenClStream::failed_command() {
@@ -185,7 +183,8 @@ Status OpenClStream::failed_command() {
         "clGetEventInfo"));
     if (state > CL_COMPLETE) return {};
     const std::shared_ptr<const std::string> kernel = oldest.kernel;
-    forget_oldest();
+    host_copies_ -= oldest.uses_host_memory ? 1 : 0;
+    pending_.pop_front();
     if (state >= 0) continue;
     if (kernel == nullptr) return context_.health.note(state, "a copy");
     return context_.health.note(state, "its launch").with_context("kernel " + *kernel);
@@ -194,18 +193,16 @@ Status OpenClStream::failed_command() {
 }
 
 Status OpenClStream::answer(cl_int error, const char* call) {
-  Status failed = failed_command();
+  Status failed = std::exchange(early_failure_, Status());
+  if (failed.is_ok()) failed = failed_command();
   Status own = context_.health.note(error, call);
   if (!failed.is_ok() || !own.is_ok()) context_.has_failed = true;
   return failed.is_ok() ? own : failed;
 }
 
 // Of a lost device as well: what the driver accepted may still use the host's memory.
-cl_int OpenClStream::wait_for_last_copy() const {
-  const auto last = std::find_if(pending_.rbegin(), pending_.rend(),
-                                 [](const Pending& one) { return one.kernel == nullptr; });
-  if (last == pending_.rend()) return CL_SUCCESS;
-  cl_event event = last->event.get();
+cl_int OpenClStream::wait_for(const Pending& command) const {
+  cl_event event = command.event.get();
   const cl_int error = context_.api.clWaitForEvents(1, &event);
   // The command failed and so has ended, or nothing is known of it.
   if (error != CL_SUCCESS && error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
@@ -213,15 +210,23 @@ cl_int OpenClStream::wait_for_last_copy() const {
   return error;
 }
 
+cl_int OpenClStream::wait_for_last_host_copy() const {
+  const auto last = std::find_if(pending_.rbegin(), pending_.rend(),
+                                 [](const Pending& one) { return one.uses_host_memory; });
+  return last == pending_.rend() ? CL_SUCCESS : wait_for(*last);
+}
+
 Status OpenClStream::settle() {
   if (host_copies_ == 0) return {};
-  return answer(wait_for_last_copy(), "clWaitForEvents");
+  return answer(wait_for_last_host_copy(), "clWaitForEvents");
 }
 
 Status OpenClStream::finish() {
   Status settled = settle();
   if (settled.is_ok() && !pending_.empty())
     settled = answer(context_.api.clFinish(session_->queue.get()), "clFinish");
+  if (settled.is_ok()) settled = early_failure_;
+  early_failure_ = Status();
   pending_.clear();
   host_copies_ = 0;
   return settled;

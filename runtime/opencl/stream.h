@@ -32,7 +32,8 @@ class OpenClStream final : public DeviceStream {
  private:
   // A command whose end is watched for.
   struct Pending {
-    std::shared_ptr<const std::string> kernel;  // null: a copy from or to the host's memory
+    std::shared_ptr<const std::string> kernel;  // null: a copy
+    bool uses_host_memory = false;
     Handle<cl_event> event;
   };
 
@@ -44,9 +45,9 @@ class OpenClStream final : public DeviceStream {
   Status enqueue(const Kernel& kernel, const DeviceLaunch& launch);
   // After a copy from or to the host's memory was put into the queue, or was refused.
   Status copied(cl_int error, const char* call, cl_event event);
-  void remember(std::shared_ptr<const std::string> kernel, cl_event event);
-  void forget_oldest();
-  cl_int wait_for_last_copy() const;
+  void remember(cl_event event, std::shared_ptr<const std::string> kernel, bool uses_host_memory);
+  cl_int wait_for(const Pending& command) const;
+  cl_int wait_for_last_host_copy() const;
   // The first command that failed since the last call, of those that have ended.
   Status failed_command();
   // What a call answers: a command before it that failed explains more than the call's own error.
@@ -58,6 +59,7 @@ class OpenClStream final : public DeviceStream {
   std::deque<Pending> pending_;
   std::vector<Place> places_;  // of the launch that is being made
   int host_copies_ = 0;        // of pending_
+  Status early_failure_;       // seen where it could not be told
 };
 
 }  // namespace scopevm::runtime::opencl

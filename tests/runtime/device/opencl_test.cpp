@@ -212,6 +212,19 @@ TEST_F(OpenCl, AFailedLaunchIsToldByItsName) {
   EXPECT_TRUE(use(*device).is_ok());
 }
 
+// More launches than are watched at a time lie between a failure and the next wait.
+TEST_F(OpenCl, AFailureIsToldAfterManyLaunches) {
+  auto device = *open();
+  auto image = *device->load(as_image(kKernelText));
+  const DeviceKernel* kernel = image->find("add_at", 2, 1);
+  const auto stream = device->make_stream();
+  TestBlock in(*device, 4), out(*device, 8);
+  set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 3});
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(add(*stream, kernel, in, out).is_ok());
+  EXPECT_EQ(stream->finish().message(), "kernel add_at: its launch: CL_OUT_OF_RESOURCES");
+  EXPECT_TRUE(stream->finish().is_ok());
+}
+
 // Two streams launch in turns, one launch fails: only its stream hears of it.
 TEST_F(OpenCl, AFailureIsToldToItsOwnStream) {
   auto device = *open();
