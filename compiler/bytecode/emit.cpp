@@ -213,7 +213,7 @@ Result<format::ModuleContents> emit_module(const Program& program,
   module.producer = "scopevm 0.1.0";
   const Machine& machine = program.machine;
   for (const DeviceDecl& device : machine.devices)
-    module.devices.push_back({device.name, device.kind, device.workers});
+    module.devices.push_back({device.name, device.kind, device.is_cpu() ? 0 : device.workers});
   for (const Pool& pool : machine.pools)
     module.pools.push_back({pool.scope,
                             static_cast<format::PoolKind>(pool.kind),

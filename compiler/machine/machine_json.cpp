@@ -142,7 +142,6 @@ class MachineReader {
     constexpr int64_t kWorkers = 64;
     if (!device.is_cpu()) device.workers = kWorkers;
     if (std::optional<Member> workers = member.find("workers")) {
-      if (device.is_cpu()) return workers->fail("a CPU's workers are the session's threads");
       SCOPEVM_ASSIGN_OR_RETURN(device.workers, workers->whole_number(1));
       constexpr int64_t kMostWorkers = int64_t{1} << 24;
       if (device.workers > kMostWorkers)

@@ -23,7 +23,7 @@ std::vector<Request> sample_requests(const Function& function);
 
 // Dims at which limits are held: the largest that they may have, where they are bounded, else the
 // representative ones. Symbols that are born during the call have no value.
-Request limit_request(const Function& function);
+Request limit_request(const Machine& machine, const Function& function);
 
 // Some of the buffers with their sizes, without offsets. Empty when a size overflows or has no
 // value.

@@ -78,7 +78,7 @@ TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
 TEST(Machine, WorkersAreAnOpenClDevices) {
   const Machine machine = read(with_device(
       R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl", "workers": 256})"));
-  EXPECT_EQ(machine.devices[0].workers, 0);
+  EXPECT_EQ(machine.devices[0].workers, 2);
   EXPECT_EQ(machine.devices[1].workers, 64);
   EXPECT_EQ(machine.devices[2].workers, 256);
 }
@@ -216,8 +216,8 @@ INSTANTIATE_TEST_SUITE_P(
                         "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
                     Bad{with_device(R"({"name": "x", "kind": null})"),
                         "devices[1].kind: expected a string, found null"},
-                    Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 4})"),
-                        "devices[1].workers: a CPU's workers are the session's threads"},
+                    Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
+                        "devices[1].workers: expected a whole number of at least 1, found 0"},
                     Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
                         "devices[1].workers: expected a whole number of at least 1, found 0"},
                     Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),

@@ -140,8 +140,9 @@ void print_text(const CopyExplanation& explanation) {
   fmt::print("{} {}{}{}\n", explanation.copies.size(),
              explanation.copies.size() == 1 ? "copy" : "copies",
              total ? fmt::format(", {} bytes{}", *total, repeats ? " each time" : "") : "",
-             explanation.is_proved ? "; no placement costs less"
-                                   : "; the cheapest placement found, not proved to be the best");
+             !explanation.is_proved ? "; the cheapest placement found, not proved to be the best"
+             : explanation.limits.empty() ? "; no placement costs less"
+                                          : "; but for the limits, no placement costs less");
 }
 
 void print_json(const CopyExplanation& explanation) {

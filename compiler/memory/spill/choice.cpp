@@ -1,200 +1,18 @@
 // Prices and choices; see the header.
-#include "compiler/memory/spill_choice.h"
+#include "compiler/memory/spill/choice.h"
 
 #include <algorithm>
 #include <limits>
+
+#include "compiler/memory/spill/trial.h"
 
 namespace scopevm::memory {
 namespace {
 
 constexpr int kRounds = 240;         // of the subgradient method
 constexpr int kRoundsPerTrial = 12;  // how often the choices at hand are completed
+constexpr int kRoundsPerExchange = 80;
 constexpr double kCloseEnough = 1e-6;
-
-// A state between nothing chosen and a solution: what is gone at each step, and what it costs.
-class Trial {
- public:
-  explicit Trial(const SpillProblem& problem)
-      : problem_(problem), excess_(problem.steps, -problem.room), elsewhere_(problem.elsewhere) {
-    for (const SpillItem& item : problem.items) {
-      shift(excess_, item.lower, item.upper, item.bytes);
-      SpillChoice& choice = choices_.emplace_back();
-      choice.values.resize(item.values.size());
-    }
-  }
-
-  const std::vector<int64_t>& excess() const { return excess_; }
-  const std::vector<SpillChoice>& choices() const { return choices_; }
-  double cost() const { return cost_; }
-  int64_t worst_step() const { return std::ranges::max_element(excess_) - excess_.begin(); }
-  bool is_done() const { return excess_.empty() || *std::ranges::max_element(excess_) <= 0; }
-
-  // Cost of one item's choice.
-  static double cost_of(const SpillItem& item, const SpillChoice& choice) {
-    if (choice.move >= 0) return item.moves[choice.move].cost;
-    double cost = 0;
-    for (size_t v = 0; v < choice.values.size(); ++v) {
-      const SpillChoice::Held& held = choice.values[v];
-      if (held.gaps.empty()) continue;
-      const SpillItem::Way& way = item.values[v].ways[held.way];
-      cost += way.out_cost;
-      for (int gap : held.gaps) cost += way.back_cost * item.values[v].gaps[gap].times;
-    }
-    return cost;
-  }
-
-  // Makes `choice` that of item i. False, and nothing changes, where another pool has no room.
-  bool set(size_t i, const SpillChoice& choice) {
-    const SpillItem& item = problem_.items[i];
-    SpillChoice before = choices_[i];
-    apply(item, before, -1);
-    apply(item, choice, 1);
-    if (has_room(item, choice)) {
-      choices_[i] = choice;
-      return true;
-    }
-    apply(item, choice, -1);
-    apply(item, before, 1);
-    return false;
-  }
-
- private:
-  static void shift(std::vector<int64_t>& bytes, int64_t lower, int64_t upper, int64_t by) {
-    for (int64_t step = lower; step < upper; ++step) bytes[step] += by;
-  }
-
-  // Steps in which the item takes room elsewhere, by pool.
-  template <typename Visit>
-  static void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit visit) {
-    if (choice.move >= 0) return visit(item.moves[choice.move].pool, item.lower, item.upper);
-    for (size_t v = 0; v < choice.values.size(); ++v) {
-      const SpillChoice::Held& held = choice.values[v];
-      if (held.gaps.empty()) continue;
-      visit(item.values[v].ways[held.way].pool, item.values[v].made,
-            item.values[v].gaps[held.gaps.back()].upper + 1);
-    }
-  }
-
-  void apply(const SpillItem& item, const SpillChoice& choice, int sign) {
-    cost_ += sign * cost_of(item, choice);
-    if (choice.move >= 0) shift(excess_, item.lower, item.upper, -sign * item.bytes);
-    if (choice.move < 0)
-      for (size_t v = 0; v < choice.values.size(); ++v)
-        for (int gap : choice.values[v].gaps)
-          shift(excess_, item.values[v].gaps[gap].lower, item.values[v].gaps[gap].upper,
-                -sign * item.bytes);
-    visit_elsewhere(item, choice, [&](int pool, int64_t lower, int64_t upper) {
-      if (auto room = elsewhere_.find(pool); room != elsewhere_.end())
-        shift(room->second, lower, std::min(upper, problem_.steps), -sign * item.bytes);
-    });
-  }
-
-  bool has_room(const SpillItem& item, const SpillChoice& choice) const {
-    bool has_room = true;
-    visit_elsewhere(item, choice, [&](int pool, int64_t lower, int64_t upper) {
-      auto room = elsewhere_.find(pool);
-      if (room == elsewhere_.end()) return;
-      for (int64_t step = lower; step < std::min(upper, problem_.steps); ++step)
-        has_room = has_room && room->second[step] >= 0;
-    });
-    return has_room;
-  }
-
-  const SpillProblem& problem_;
-  std::vector<int64_t> excess_;  // bytes too much, by step
-  std::map<int, std::vector<int64_t>> elsewhere_;
-  std::vector<SpillChoice> choices_;
-  double cost_ = 0;
-};
-
-// All choices for an item that differ from `now` by one move or one gap more.
-std::vector<SpillChoice> next_choices(const SpillItem& item, const SpillChoice& now) {
-  std::vector<SpillChoice> next;
-  for (size_t m = 0; m < item.moves.size(); ++m) {
-    if (now.move >= 0) continue;
-    SpillChoice& choice = next.emplace_back();
-    choice.move = static_cast<int>(m);
-    choice.values.resize(item.values.size());
-  }
-  if (now.move >= 0) return next;
-  for (size_t v = 0; v < item.values.size(); ++v)
-    for (size_t w = 0; w < item.values[v].ways.size(); ++w) {
-      const SpillChoice::Held& held = now.values[v];
-      if (!held.gaps.empty() && held.way != static_cast<int>(w)) continue;
-      for (size_t g = 0; g < item.values[v].gaps.size(); ++g) {
-        const int gap = static_cast<int>(g);
-        if (std::ranges::find(held.gaps, gap) != held.gaps.end()) continue;
-        SpillChoice& choice = next.emplace_back(now);
-        choice.values[v].way = static_cast<int>(w);
-        choice.values[v].gaps.push_back(gap);
-        std::ranges::sort(choice.values[v].gaps);
-      }
-    }
-  return next;
-}
-
-bool is_gone(const SpillItem& item, const SpillChoice& choice, int64_t step) {
-  if (choice.move >= 0) return item.lower <= step && step < item.upper;
-  for (size_t v = 0; v < choice.values.size(); ++v)
-    for (int gap : choice.values[v].gaps)
-      if (item.values[v].gaps[gap].lower <= step && step < item.values[v].gaps[gap].upper)
-        return true;
-  return false;
-}
-
-// Until nothing is too much: of what frees the worst step, the choice with the least cost for the
-// bytes that it takes off all steps. False if there is none.
-bool complete(const SpillProblem& problem, Trial& trial) {
-  while (!trial.is_done()) {
-    const int64_t worst = trial.worst_step();
-    std::vector<std::tuple<double, size_t, SpillChoice>> found;
-    for (size_t i = 0; i < problem.items.size(); ++i) {
-      const SpillItem& item = problem.items[i];
-      const SpillChoice& now = trial.choices()[i];
-      if (worst < item.lower || worst >= item.upper || is_gone(item, now, worst)) continue;
-      for (SpillChoice& choice : next_choices(item, now)) {
-        if (!is_gone(item, choice, worst)) continue;
-        double useful = 0;
-        for (int64_t step = item.lower; step < item.upper; ++step)
-          if (trial.excess()[step] > 0 && is_gone(item, choice, step) && !is_gone(item, now, step))
-            useful += static_cast<double>(std::min(trial.excess()[step], item.bytes));
-        const double extra = Trial::cost_of(item, choice) - Trial::cost_of(item, now);
-        found.emplace_back(extra / useful, i, std::move(choice));
-      }
-    }
-    std::ranges::stable_sort(found, {}, [](const auto& entry) { return std::get<0>(entry); });
-    const bool is_set = std::ranges::any_of(found, [&](const auto& entry) {
-      return trial.set(std::get<1>(entry), std::get<2>(entry));
-    });
-    if (!is_set) return false;
-  }
-  return true;
-}
-
-// Takes back what is not needed, the dearest first.
-void thin_out(const SpillProblem& problem, Trial& trial) {
-  std::vector<std::pair<double, size_t>> order;
-  for (size_t i = 0; i < problem.items.size(); ++i)
-    if (double cost = Trial::cost_of(problem.items[i], trial.choices()[i]); cost > 0)
-      order.emplace_back(-cost, i);
-  std::ranges::sort(order);
-  for (const auto& [cost, i] : order) {
-    const SpillChoice now = trial.choices()[i];
-    SpillChoice none;
-    none.values.resize(now.values.size());
-    trial.set(i, none);
-    if (trial.is_done()) continue;
-    trial.set(i, now);
-    for (size_t v = 0; v < now.values.size(); ++v)
-      for (size_t g = now.values[v].gaps.size(); g-- > 0;) {
-        const SpillChoice all = trial.choices()[i];
-        SpillChoice fewer = all;
-        fewer.values[v].gaps.erase(fewer.values[v].gaps.begin() + static_cast<int64_t>(g));
-        trial.set(i, fewer);
-        if (!trial.is_done()) trial.set(i, all);
-      }
-  }
-}
 
 class Prices {
  public:
@@ -282,6 +100,26 @@ class Prices {
   std::vector<int64_t> need_;  // bytes too much, by step
 };
 
+void keep_if_cheaper(const Trial& trial, SpillSolution& best) {
+  if (best.is_found && trial.cost() >= best.cost) return;
+  best.is_found = true;
+  best.cost = trial.cost();
+  best.choices = trial.choices();
+}
+
+// Each item in turn stays where it is, and others go for it, where that is cheaper.
+void exchange(const SpillProblem& problem, SpillSolution& best) {
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    if (Trial::cost_of(problem.items[i], best.choices[i]) == 0) continue;
+    Trial trial(problem);
+    for (size_t other = 0; other < problem.items.size(); ++other)
+      if (other != i) trial.set(other, best.choices[other]);
+    if (!complete(problem, trial, i)) continue;
+    thin_out(problem, trial);
+    keep_if_cheaper(trial, best);
+  }
+}
+
 // Completes `choices`; keeps the result if it is the cheapest so far.
 void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& choices,
                  SpillSolution& best) {
@@ -292,10 +130,7 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
     return;
   }
   thin_out(problem, trial);
-  if (best.is_found && trial.cost() >= best.cost) return;
-  best.is_found = true;
-  best.cost = trial.cost();
-  best.choices = trial.choices();
+  keep_if_cheaper(trial, best);
 }
 
 // --- One step by itself. ------------------------------------------------------------------------
@@ -418,6 +253,7 @@ SpillSolution choose_spills(const SpillProblem& problem) {
       length /= 2;
       rounds_without_gain = 0;
     }
+    if (round % kRoundsPerExchange == 0 && best.is_found) exchange(problem, best);
     prices.change(choices, best.is_found ? best.cost : 2 * all, bound, length);
   }
   return best;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "compiler/memory/spill.h"
+#include "compiler/memory/spill/spill.h"
 
 namespace scopevm::memory {
 namespace {
 
 // How often the room is made smaller before the limit is called out of reach.
-constexpr int kMostRounds = 8;
+constexpr int kMostRounds = 12;
 
 PoolBytes limits_of(const Machine& machine) {
   PoolBytes limits;
@@ -39,8 +39,9 @@ class Timeline {
   std::map<int, std::vector<int64_t>> live_;
 };
 
-int64_t bytes_at(DimExpr bytes, const Request& request) {
-  return bytes
+// 0 where data decides.
+int64_t value_at(DimExpr expression, const Request& request) {
+  return expression
       .evaluate([&](std::string_view name) -> std::optional<int64_t> {
         auto found = request.symbols.find(std::string(name));
         return found == request.symbols.end() ? std::nullopt : std::optional(found->second);
@@ -64,9 +65,10 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
       if (is_seen[id] || !has_own || value.is_list() || value.origin != ValueOrigin::kStep)
         continue;
       is_seen[id] = true;
-      timeline.add(outputs[id] >= 0 ? result_pool(program.machine, value) : value.place.pool, at,
+      const bool is_made_outside = outputs[id] >= 0 || step.callee >= 0;
+      timeline.add(is_made_outside ? result_pool(program.machine, value) : value.place.pool, at,
                    outputs[id] >= 0 ? end + 1 : last[id] + 1,
-                   bytes_at(round_up(value.bytes(), kAlignment), request));
+                   value_at(round_up(value.bytes(), kAlignment), request));
     }
     if (auto callee = callees.find(step.callee); callee != callees.end())
       for (const auto& [pool, bytes] : callee->second) timeline.add(pool, at, at + 1, bytes);
@@ -89,13 +91,14 @@ int64_t at(const PoolBytes& bytes, int pool) {
   return found == bytes.end() ? 0 : found->second;
 }
 
-// Lowers `room` where the plan went over. Returns the pool that is over by most, or -1.
-int tighten(const PoolBytes& limits, const PoolBytes& used, PoolBytes& room) {
+// Lowers `room` where the plan went over, the more the longer that goes on. Returns the pool that
+// is over by most, or -1.
+int tighten(const PoolBytes& limits, const PoolBytes& used, int round, PoolBytes& room) {
   int worst = -1;
   int64_t most = 0;
   for (const auto& [pool, limit] : limits) {
     const int64_t over = at(used, pool) - limit;
-    if (over > 0) room[pool] -= over;
+    if (over > 0) room[pool] -= over * (round + 1);
     if (over > most) {
       most = over;
       worst = pool;
@@ -154,15 +157,46 @@ class LimitKeeper {
   Result<std::vector<SpillReport>> run() {
     if (limits_.empty()) return std::vector<SpillReport>();
     const CalleesFirst functions(program_);
+    find_requests(functions.order());
     for (size_t index : functions.order())
       SCOPEVM_RETURN_IF_ERROR(keep(index).with_context(program_.functions[index].name));
     return std::move(reports_);
   }
 
  private:
+  // What is called gets its dims from those that call it: the largest of all.
+  void find_requests(const std::vector<size_t>& callees_first) {
+    for (const Function& function : program_.functions)
+      requests_.push_back(limit_request(program_.machine, function));
+    std::vector<bool> is_called(program_.functions.size(), false);
+    for (size_t i = callees_first.size(); i-- > 0;) {
+      const Function& caller = program_.functions[callees_first[i]];
+      for (const Step& step : caller.steps) {
+        if (step.kind != StepKind::kCall) continue;
+        pass_dims(caller, requests_[callees_first[i]], step, is_called[step.callee]);
+        is_called[step.callee] = true;
+      }
+    }
+  }
+
+  void pass_dims(const Function& caller, const Request& request, const Step& call,
+                 bool is_called_before) {
+    const Function& callee = program_.functions[call.callee];
+    for (size_t o = 0; o < call.operands.size(); ++o) {
+      const std::vector<DimExpr>& given = caller.values[call.operands[o]].shape;
+      const std::vector<DimExpr>& taken = callee.values[callee.inputs[o]].shape;
+      for (size_t axis = 0; axis < std::min(given.size(), taken.size()); ++axis) {
+        if (taken[axis].kind() != DimExpr::Kind::kSymbol) continue;
+        int64_t& dim = requests_[call.callee].symbols[std::string(taken[axis].symbol_name())];
+        const int64_t known = value_at(given[axis], request);
+        dim = is_called_before ? std::max(dim, known) : known;
+      }
+    }
+  }
+
   Status keep(size_t index) {
     const Function original = program_.functions[index];
-    const Request request = limit_request(original);
+    const Request& request = requests_[index];
     const PoolBytes fixed = fixed_bytes(program_, original, heights_, request);
     PoolBytes room = limits_;
     Status over;
@@ -175,7 +209,7 @@ class LimitKeeper {
       SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(function, shapes));
       PoolBytes heights = heights_of(made, shapes, request);
       for (const auto& [pool, bytes] : fixed) heights[pool] += bytes;
-      const int worst = tighten(limits_, heights, room);
+      const int worst = tighten(limits_, heights, round, room);
       if (worst < 0) {
         heights_[static_cast<int>(index)] = std::move(heights);
         std::ranges::move(reports, std::back_inserter(reports_));
@@ -188,7 +222,8 @@ class LimitKeeper {
 
   Program& program_;
   const PoolBytes limits_;
-  std::map<int, PoolBytes> heights_;  // by function
+  std::vector<Request> requests_;     // by function
+  std::map<int, PoolBytes> heights_;  // likewise
   std::vector<SpillReport> reports_;
 };
 
