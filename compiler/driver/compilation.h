@@ -18,7 +18,7 @@
 #include "compiler/frontend/import.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/lower.h"
-#include "compiler/memory/spill.h"
+#include "compiler/memory/spill/spill.h"
 #include "compiler/placement/place.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

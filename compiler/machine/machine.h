@@ -29,8 +29,8 @@ struct Pool {
 struct DeviceDecl {
   std::string name = "cpu";
   std::string kind = "cpu";  // "cpu" or "opencl"
-  // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned for
-  // so many threads.
+  // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned
+  // for so many threads.
   int64_t workers = 2;
   bool is_cpu() const { return kind == "cpu"; }
 };

@@ -4,7 +4,7 @@
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
 //   layers.cpp     offsets at one shape -> who lies on whom -> offsets at any shape
 //   plan.cpp       the best layers at sample shapes -> offset formulas in the shape program
-//   limits.cpp     what leaves pools that are over their limits, before all that: spill.h
+//   spill/         what leaves pools that are over their limits, before all that
 //   validate.cpp   offsets -> Status; shares no code with the planner
 //   csv.cpp        plans as text
 #pragma once

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/device/device.h"
 #include "runtime/memory/storage.h"
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
@@ -65,6 +66,8 @@ class CallContext {
 
   FrameStack frames;
   TextTable texts;
+  // The call's work on the session's devices: BoundDevices::make_streams().
+  std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
 
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);

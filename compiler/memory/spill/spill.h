@@ -1,9 +1,9 @@
 // Pools with limits: what does not fit leaves them. Steps are rewritten before the plan is made, so
 // that copies out and back are steps like any other.
-//   spill_reader.cpp   a function's steps -> a SpillProblem
-//   spill_choice.cpp   a SpillProblem -> who leaves, and when
-//   spill.cpp          choices -> places and copies in the steps
-//   limits.cpp         all pools of a function, again until the plan's heights fit
+//   site.cpp    a function's steps -> a SpillProblem
+//   choice.cpp  a SpillProblem -> who leaves, and when; on top of trial.cpp
+//   spill.cpp   choices -> places and copies in the steps
+//   limits.cpp  all pools of a function, again until the plan's heights fit
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 #include "compiler/memory/plan.h"
 #include "compiler/memory/samples.h"
-#include "compiler/memory/spill_choice.h"
+#include "compiler/memory/spill/choice.h"
 #include "compiler/program.h"
 
 namespace scopevm::memory {

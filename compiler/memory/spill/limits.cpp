@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "compiler/memory/spill.h"
+#include "compiler/memory/spill/spill.h"
 
 namespace scopevm::memory {
 namespace {

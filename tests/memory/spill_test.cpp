@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "compiler/memory/spill_choice.h"
+#include "compiler/memory/spill/choice.h"
 
 namespace scopevm::memory {
 namespace {

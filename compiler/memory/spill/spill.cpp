@@ -1,6 +1,6 @@
 // Choices -> places and copies. A value that leaves is copied out behind the step that makes it,
 // and back, as another value, before the step that next uses it.
-#include "compiler/memory/spill.h"
+#include "compiler/memory/spill/spill.h"
 
 #include <algorithm>
 

@@ -69,8 +69,9 @@ struct SpillSolution {
 // A solution of small cost, and a bound: the covering condition is relaxed by a price per step and
 // byte (Lagrange multipliers, raised by the subgradient method with Polyak's step length); at given
 // prices each item has its own cheapest choice, and the sum is a bound. Such choices are then
-// completed greedily and thinned out. What one step needs by itself is a bound as well. Room in other pools is kept by solutions and ignored by the
-// bound. The same problem gives the same solution.
+// completed greedily and thinned out. What one step needs by itself is a bound as well. Room in
+// other pools is kept by solutions and ignored by the bound. The same problem gives the same
+// solution.
 SpillSolution choose_spills(const SpillProblem& problem);
 
 }  // namespace scopevm::memory

@@ -2,7 +2,7 @@
 // and what it costs by the machine's bandwidths.
 #include <algorithm>
 
-#include "compiler/memory/spill.h"
+#include "compiler/memory/spill/spill.h"
 
 namespace scopevm::memory {
 namespace {
