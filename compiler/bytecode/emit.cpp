@@ -219,7 +219,9 @@ Result<format::ModuleContents> emit_module(const Program& program,
                             static_cast<format::PoolKind>(pool.kind),
                             static_cast<uint32_t>(pool.device),
                             pool.limit,
-                            {pool.reached.begin() + 1, pool.reached.end()}});
+                            {pool.reached.begin() + 1, pool.reached.end()},
+                            pool.stated_bytes_per_second,
+                            pool.stated_latency_seconds});
   for (const Kernel& kernel : program.kernels)
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
                               static_cast<uint32_t>(kernel.param_count),

@@ -61,6 +61,7 @@ class Compilation {
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
                  const std::map<std::string, int64_t>& symbols);
   std::optional<int64_t> known_bytes(DimExpr bytes) const;
+  Result<double> copy_seconds(const CopyExplanation::Copy& copy) const;
   Status explain_limits(CopyExplanation& explanation);
   Status make_images();
   Status make_opencl_image();

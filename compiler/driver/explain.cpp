@@ -276,6 +276,17 @@ std::optional<int64_t> Compilation::known_bytes(DimExpr bytes) const {
   });
 }
 
+Result<double> Compilation::copy_seconds(const CopyExplanation::Copy& copy) const {
+  if (!copy.bytes) return 0;
+  int pools[2];
+  for (int end : {0, 1}) {
+    SCOPEVM_ASSIGN_OR_RETURN(const placement::Place place,
+                             placement::parse_place(end == 0 ? copy.from : copy.to, machine_));
+    pools[end] = place.pool < 0 ? machine_.global_pool(place.device) : place.pool;
+  }
+  return machine_.copy_seconds(pools[0], pools[1], static_cast<double>(*copy.bytes));
+}
+
 // What leaves pools for their limits is known only once there are kernels with their scratch.
 Status Compilation::explain_limits(CopyExplanation& explanation) {
   if (std::ranges::all_of(machine_.pools, [](const Pool& pool) { return pool.limit < 0; }))
@@ -313,6 +324,9 @@ Result<CopyExplanation> Compilation::explain_copies() {
     explanation.copies.push_back({copy.value, copy.bytes.str(), known_bytes(copy.bytes), copy.times,
                                   copy.from, copy.to, copy.made_because, copy.read_because, false});
   SCOPEVM_RETURN_IF_ERROR(explain_limits(explanation));
+  for (CopyExplanation::Copy& copy : explanation.copies) {
+    SCOPEVM_ASSIGN_OR_RETURN(copy.seconds, copy_seconds(copy));
+  }
   if (auto main = graphs_.front()->lookupSymbol<mlir::func::FuncOp>("main"))
     NodeReader(explanation.nodes).read(main);
   explanation.is_proved = report.is_proved;

@@ -24,6 +24,9 @@ struct Pool {
   // Of copies from it and to it: what the planner weighs, not what anyone promises.
   double bytes_per_second = 10e9;
   double latency_seconds = 5e-6;
+  // Of these, what the description says, for emulation; 0 where it says nothing.
+  double stated_bytes_per_second = 0;
+  double stated_latency_seconds = 0;
 };
 
 struct DeviceDecl {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/machine/machine.h"
+#include "vm/format/module_contents.h"
 
 namespace scopevm {
 namespace {
@@ -61,12 +62,12 @@ class Member {
     return value_.get<int64_t>();
   }
 
-  Result<double> number(bool may_be_zero) const {
-    if (!value_.is_number() || !std::isfinite(value_.get<double>()) || value_.get<double>() < 0 ||
-        (!may_be_zero && value_.get<double>() == 0))
-      return fail(std::string("expected a number ") + (may_be_zero ? "of at least" : "above") +
-                  " 0, found " + found());
-    return value_.get<double>();
+  Result<double> number(double least, double most) const {
+    const double read = value_.is_number() ? value_.get<double>() : std::nan("");
+    if (!(read >= least && read <= most))
+      return fail("expected a number from " + json(least).dump() + " to " + json(most).dump() +
+                  ", found " + found());
+    return std::fpclassify(read) == FP_SUBNORMAL ? 0 : read;
   }
 
  private:
@@ -212,10 +213,15 @@ class MachineReader {
       SCOPEVM_ASSIGN_OR_RETURN(pool.limit, limit->whole_number(0));
     }
     if (std::optional<Member> bandwidth = member.find("bytes_per_second")) {
-      SCOPEVM_ASSIGN_OR_RETURN(pool.bytes_per_second, bandwidth->number(false));
+      SCOPEVM_ASSIGN_OR_RETURN(
+          pool.bytes_per_second,
+          bandwidth->number(format::kLeastBytesPerSecond, format::kMostBytesPerSecond));
+      pool.stated_bytes_per_second = pool.bytes_per_second;
     }
     if (std::optional<Member> latency = member.find("latency_seconds")) {
-      SCOPEVM_ASSIGN_OR_RETURN(pool.latency_seconds, latency->number(true));
+      SCOPEVM_ASSIGN_OR_RETURN(pool.latency_seconds,
+                               latency->number(0, format::kMostLatencySeconds));
+      pool.stated_latency_seconds = pool.latency_seconds;
     }
     return {};
   }

@@ -112,6 +112,7 @@ struct CopyExplanation {
     std::string made_because;  // the demand that puts the value where it is made
     std::string read_because;  // the one that puts its reader elsewhere
     bool is_spill = false;     // out of a pool that is over its limit, or back
+    double seconds = 0;        // that one copy takes, by the machine; 0 where `bytes` is not known
   };
   // An input, or what one kernel or copy makes; in program order.
   struct Node {

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SCOPEVM_API_VERSION 2
+#define SCOPEVM_API_VERSION 3
 
 typedef struct scopevm_status scopevm_status;
 typedef struct scopevm_module scopevm_module;
@@ -79,6 +79,7 @@ typedef struct {
                        void* context);
   void* executor;
   int executor_threads;
+  int emulate; /* not 0: SessionOptions::emulate */
 } scopevm_session_options;
 
 /* `options` may be NULL. */
@@ -120,6 +121,8 @@ SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const ch
                                                     const DLTensor* tensor);
 /* timeout_ms: 0 for none. */
 SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms);
+/* CallStats::emulated_seconds of the last run. */
+SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);
 /* A result of the last run, sharing ownership of the bytes: free it with its deleter. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);

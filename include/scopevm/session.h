@@ -53,6 +53,9 @@ struct SessionOptions {
   std::vector<ScopeAllocator> allocators;
   std::vector<ScopeLimit> memory_limits;
   std::shared_ptr<Executor> executor;  // null: the default one; when set, `threads` is ignored
+  // Copies and launches take at least what the pools of the module's machine description say:
+  // docs/machine.md, "Emulation". The module must say something.
+  bool emulate = false;
 };
 
 // One launch of one call, with times since an arbitrary epoch.
@@ -101,6 +104,9 @@ struct CallStats {
   std::string_view function;  // "main", or the variant that ran; valid as long as the module
   std::vector<ScopeUse> memory;
   std::vector<CopyUse> copies;
+  // With SessionOptions::emulate: the sum of what copies and launches were to take at least. It
+  // follows from the module and the dims, not from how fast this machine is.
+  double emulated_seconds = 0;
 };
 
 // Bytes of all calls and results of a session in one scope.

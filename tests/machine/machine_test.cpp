@@ -92,6 +92,11 @@ TEST(Machine, PoolsReplaceTheirDefaults) {
   EXPECT_EQ(global.limit, 1000);
   EXPECT_EQ(global.bytes_per_second, 2e9);
   EXPECT_EQ(global.latency_seconds, 0);
+  EXPECT_EQ(global.stated_bytes_per_second, 2e9);
+  const Pool& unsaid = machine.pools[machine.global_pool(0)];
+  EXPECT_GT(unsaid.bytes_per_second, 0);
+  EXPECT_EQ(unsaid.stated_bytes_per_second, 0);
+  EXPECT_EQ(unsaid.stated_latency_seconds, 0);
   const std::optional<int> own = machine.find_pool(1, "global.x.y_1");
   ASSERT_TRUE(own.has_value());
   EXPECT_EQ(machine.pools[*own].kind, PoolKind::kHeap);
@@ -265,9 +270,9 @@ INSTANTIATE_TEST_SUITE_P(
             "pools[0].limit_bytes: expected a whole number of at least 0, found "
             "18446744073709551615"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 0})"),
-            "pools[0].bytes_per_second: expected a number above 0, found 0"},
+            "pools[0].bytes_per_second: expected a number from 1.0 to 1e+18, found 0"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "latency_seconds": -1e-6})"),
-            "pools[0].latency_seconds: expected a number of at least 0, found -1e-06"},
+            "pools[0].latency_seconds: expected a number from 0.0 to 3600.0, found -1e-06"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit": 1})"),
             std::string("pools[0].limit: no such member; there are ") + kNamesOfPool},
         Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": "cpu"})"),

@@ -239,7 +239,8 @@ std::set<std::filesystem::path> files(const std::string& folder, const std::stri
   return found;
 }
 
-// Of the machines beside the graphs, each that has the devices and scopes that the graph names.
+// Of the machines that all graphs share, and those beside the graph, each that has the devices and
+// scopes that the graph names.
 TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
   auto context = new_context();
   mlir::ScopedDiagnosticHandler quiet(context.get(), [](mlir::Diagnostic&) {});
@@ -250,7 +251,9 @@ TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
     if (path.parent_path().filename() == "errors") continue;
     SCOPED_TRACE(path.filename());
     const int graphs = counts.graphs;
-    for (const std::filesystem::path& machine : files(folder + "/machines", ".json")) {
+    std::set<std::filesystem::path> machines = files(folder + "/machines", ".json");
+    if (path.parent_path() != folder) machines.merge(files(path.parent_path(), ".json"));
+    for (const std::filesystem::path& machine : machines) {
       SCOPED_TRACE(machine.filename());
       for (Form form : {Form::kSimplified, Form::kAsImported})
         for (auto rules : kRules) {

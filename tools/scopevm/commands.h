@@ -18,6 +18,7 @@ struct RunOptions {
   int threads = 1;
   int repeat = 1;
   uint64_t seed = 1;
+  bool emulate = false;
   bool stats = false;
   bool json = false;
 };

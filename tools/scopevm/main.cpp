@@ -101,6 +101,8 @@ void add_run(CLI::App& app, Action& action) {
       ->add_option("--device", options->devices,
                    "NAME=KIND:NUMBER: which device of this host a device of the module is")
       ->allow_extra_args(false);
+  command->add_flag("--emulate", options->emulate,
+                    "Copies and launches take at least what the module's pools say");
   command->add_option("--trace", options->trace, "Write each launch to a Chrome trace");
   command->add_flag("--stats", options->stats, "Print times and memory");
   command->add_flag("--json", options->json, "Print JSON, with times and memory");

@@ -63,6 +63,7 @@ SessionOptions to_cpp(const scopevm_session_options& options) {
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
   for (size_t i = 0; i < options.limit_count; ++i)
     out.memory_limits.push_back({options.limits[i].scope, options.limits[i].bytes});
+  out.emulate = options.emulate != 0;
   if (options.parallel_for != nullptr) out.executor = std::make_shared<CExecutor>(options);
   return out;
 }
@@ -261,6 +262,10 @@ scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
   if (timeout_ms > 0)
     options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   return to_c(call->call.run(options));
+}
+
+double scopevm_call_emulated_seconds(const scopevm_call* call) {
+  return call->call.stats().emulated_seconds;
 }
 
 namespace scopevm {

@@ -39,6 +39,7 @@ void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t lat
                                pools[i].bound_bytes, pools[i].lower_bound_bytes,
                                pools[i].peak_bytes,  pools[i].allocations};
   }
+  context.stats.emulated_seconds = context.emulated_seconds;
   context.stats.copies.clear();
   for (const vm::CopyAccount& copy : context.copies()) {
     const runtime::ScopeMemory &from = session.pool(copy.from_pool),

@@ -3,6 +3,7 @@
 // fills it in.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -97,12 +98,27 @@ struct DeviceDecl {
   int64_t workers = 0;
 };
 
+// What a pool may say of its speed.
+inline constexpr double kLeastBytesPerSecond = 1, kMostBytesPerSecond = 1e18;
+inline constexpr double kMostLatencySeconds = 3600;
+
 struct PoolDecl {
   std::string scope;
   PoolKind kind = PoolKind::kArena;
   uint32_t device = 0;
   int64_t limit = -1;
   std::vector<uint32_t> shared_with;  // other devices whose kernels read and write it
+  // What the machine description says, for emulation; 0 where it says nothing.
+  double bytes_per_second = 0;
+  double latency_seconds = 0;
+
+  bool has_valid_bandwidth() const {
+    return bytes_per_second >= kLeastBytesPerSecond && bytes_per_second <= kMostBytesPerSecond;
+  }
+  bool has_valid_latency() const {
+    return std::isnormal(latency_seconds) && latency_seconds > 0 &&
+           latency_seconds <= kMostLatencySeconds;
+  }
 };
 
 // Bytes owned elsewhere: `owner` keeps `data` alive.

@@ -31,10 +31,7 @@ class TablesReader {
     each(*in.devices(), out.devices, [&](const fb::Device& d) {
       return DeviceDecl{text(d.name()), text(d.kind()), d.workers()};
     });
-    each(*in.pools(), out.pools, [&](const fb::Pool& p) {
-      return PoolDecl{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit(),
-                      numbers(*p.shared_with())};
-    });
+    each(*in.pools(), out.pools, [&](const fb::Pool& p) { return pool(p); });
     each(*in.functions(), out.functions, [&](const fb::Function& f) { return function(f); });
     each(*in.shape_functions(), out.shape_functions,
          [&](const fb::ShapeFunction& f) { return shape_function(f); });
@@ -105,6 +102,21 @@ class TablesReader {
     if (value <= static_cast<uint8_t>(PoolKind::kConstant)) return static_cast<PoolKind>(value);
     fail("pool kind " + std::to_string(value) + " is not known");
     return PoolKind::kHeap;
+  }
+
+  // Speeds are left out where nothing is said, so that 0 is none.
+  PoolDecl pool(const fb::Pool& p) {
+    PoolDecl pool{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit(),
+                  numbers(*p.shared_with())};
+    if (p.bytes_per_second()) {
+      pool.bytes_per_second = *p.bytes_per_second();
+      if (!pool.has_valid_bandwidth()) fail("a pool's bytes per second are out of range");
+    }
+    if (p.latency_seconds()) {
+      pool.latency_seconds = *p.latency_seconds();
+      if (!pool.has_valid_latency()) fail("a pool's latency is out of range");
+    }
+    return pool;
   }
 
   ValueKind value_kind(uint8_t value) {

@@ -24,6 +24,10 @@ auto string_vector(FlatBufferBuilder& builder, const std::vector<std::string>& i
       builder, items, [&](const std::string& item) { return builder.CreateString(item); });
 }
 
+flatbuffers::Optional<double> unless_zero(double number) {
+  return number == 0 ? flatbuffers::nullopt : flatbuffers::Optional<double>(number);
+}
+
 auto tensor_vector(FlatBufferBuilder& builder, const std::vector<TensorDecl>& tensors) {
   return table_vector<fb::Tensor>(builder, tensors, [&](const TensorDecl& tensor) {
     auto name = builder.CreateString(tensor.name);
@@ -94,7 +98,8 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
   auto pools = table_vector<fb::Pool>(b, module.pools, [&](const PoolDecl& pool) {
     auto scope = b.CreateString(pool.scope);
     return fb::CreatePool(b, scope, static_cast<uint8_t>(pool.kind), pool.device, pool.limit,
-                          b.CreateVector(pool.shared_with));
+                          b.CreateVector(pool.shared_with), unless_zero(pool.bytes_per_second),
+                          unless_zero(pool.latency_seconds));
   });
   auto functions = table_vector<fb::Function>(
       b, module.functions, [&](const FunctionDecl& f) { return function_table(b, f); });

@@ -43,6 +43,13 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
   SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices, opener));
   SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
+  if (options.emulate) {
+    if (!can_be_emulated(session->module_->contents()))
+      return Status(StatusCode::kInvalidArgument,
+                    "nothing to emulate: the module's machine says no bytes_per_second and no "
+                    "latency_seconds of any pool");
+    session->emulation_ = std::make_unique<const Emulation>(session->module_->contents());
+  }
   session->executor_ = options.executor ? std::move(options.executor)
                                         : runtime::make_default_executor(options.threads);
   session->threads_ = session->executor_->threads();

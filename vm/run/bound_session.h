@@ -12,6 +12,7 @@
 #include "vm/load/loaded_module.h"
 #include "vm/run/bound_devices.h"
 #include "vm/run/call_context.h"
+#include "vm/run/emulation.h"
 
 namespace scopevm::vm {
 
@@ -26,6 +27,8 @@ class BoundSession {
   const BoundDevices& devices() const { return devices_; }
   Executor& executor() { return *executor_; }
   int threads() const { return threads_; }
+  // Null: nothing is emulated.
+  const Emulation* emulation() const { return emulation_.get(); }
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
   size_t pool_count() const { return pools_.size(); }
 
@@ -47,6 +50,7 @@ class BoundSession {
   std::shared_ptr<Executor> executor_;
   int threads_ = 1;
   std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;
+  std::unique_ptr<const Emulation> emulation_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<CallContext>> spare_;
 };

@@ -25,6 +25,7 @@ void CallContext::begin() {
   clear_list_results();
   std::ranges::fill(pools_, PoolAccount{});
   copies_.clear();
+  emulated_seconds = 0;
 }
 
 void CallContext::clear_list_results() {

@@ -62,6 +62,7 @@ class CallContext {
   // By input and by output; those of tensors are not set.
   std::vector<ListValue> list_inputs;
   std::vector<ListValue> list_results;
+  double emulated_seconds = 0;  // of the last run
   CallStats stats;
 
   FrameStack frames;

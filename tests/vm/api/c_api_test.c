@@ -207,8 +207,30 @@ static void run_sequences(const char* path) {
   scopevm_session_free(session);
 }
 
+static void run_emulated(const char* path, size_t struct_size, double seconds) {
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  scopevm_session_options options = {struct_size};
+  options.emulate = 1;
+  OK(scopevm_module_load(path, &module));
+  OK(scopevm_session_create(module, &options, &session));
+  scopevm_module_free(module);
+  OK(scopevm_call_create(session, &call));
+  float x[4] = {0};
+  int64_t shape[] = {1, 4};
+  DLTensor tensor = floats(x, shape);
+  OK(scopevm_call_set_input(call, "x", &tensor));
+  OK(scopevm_call_set_input(call, "y", &tensor));
+  OK(scopevm_call_run(call, 0));
+  const double error = scopevm_call_emulated_seconds(call) - seconds;
+  EXPECT(error < 1e-18 && error > -1e-18);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+}
+
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 6) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
   run_texts(argv[3]);
@@ -273,5 +295,7 @@ int main(int argc, char** argv) {
   scopevm_call_free(call);
   scopevm_session_free(session);
   run_sequences(argv[2]);
+  run_emulated(argv[5], sizeof(scopevm_session_options), 5 * (16 / 1e9) + 4 / 1e9);
+  run_emulated(argv[5], offsetof(scopevm_session_options, emulate), 0); /* an older caller */
   return failures == 0 ? 0 : 1;
 }

@@ -1,9 +1,12 @@
 // Damaged files: every one is rejected with a message.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <random>
 
 #include "tests/vm/format/sample_modules.h"
@@ -93,7 +96,7 @@ TEST(Corruption, OtherVersionsAreNamed) {
   file[8] = 7;
   uint64_t sum = checksum(file.data(), offsetof(FileHeader, header_checksum));
   std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
-  EXPECT_EQ(error_of(file), "module format 7.5, this reader knows 0.5");
+  EXPECT_EQ(error_of(file), "module format 7.6, this reader knows 0.6");
 }
 
 // The checksum of constants may be left out; everything else is still checked.
@@ -112,6 +115,49 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   EXPECT_FALSE(read_module(memory, options).is_ok());
 }
 
+// The checksums of a file whose tables were changed.
+void seal(File& file) {
+  SectionEntry tables;
+  std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
+  tables.checksum = checksum(file.data() + tables.offset, tables.size);
+  std::memcpy(file.data() + sizeof(FileHeader), &tables, sizeof(tables));
+  FileHeader header;
+  std::memcpy(&header, file.data(), sizeof(header));
+  header.section_table_checksum =
+      checksum(file.data() + sizeof(FileHeader), kSectionCount * sizeof(SectionEntry));
+  header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
+  std::memcpy(file.data(), &header, sizeof(header));
+}
+
+// A file in whose tables one number is another.
+File replaced(const File& good, double from, double to) {
+  File file = good;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&from);
+  const auto at = std::search(file.begin(), file.end(), bytes, bytes + sizeof from);
+  EXPECT_NE(at, file.end());
+  if (at != file.end()) std::memcpy(&*at, &to, sizeof to);
+  seal(file);
+  return file;
+}
+
+TEST(Corruption, SpeedsThatNoPoolHasAreRejected) {
+  constexpr double kBandwidth = 12345e6, kLatency = 12345e-9;
+  ModuleContents module = dense_module();
+  module.pools[1].bytes_per_second = kBandwidth;
+  module.pools[1].latency_seconds = kLatency;
+  const File good = write_module(module);
+  EXPECT_EQ(error_of(replaced(good, kBandwidth, 1)), "");
+  EXPECT_EQ(error_of(replaced(good, kLatency, 3600)), "");
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (double bad : {0.0, -0.0, -1.0, nan, -nan, infinity, -infinity, 1e-310, 5e-324, 0.5, 1e300})
+    EXPECT_EQ(error_of(replaced(good, kBandwidth, bad)),
+              "section tables: a pool's bytes per second are out of range")
+        << bad;
+  for (double bad : {0.0, -0.0, -1e-6, nan, infinity, -infinity, 1e-310, 3601.0})
+    EXPECT_EQ(error_of(replaced(good, kLatency, bad)), "section tables: a pool's latency is out of range")
+        << bad;
+}
+
 // Damage behind correct checksums: what a hostile writer would make.
 TEST(Corruption, RandomTablesBehindRightChecksumsAreSurvived) {
   std::mt19937_64 random(7);
@@ -122,14 +168,7 @@ TEST(Corruption, RandomTablesBehindRightChecksumsAreSurvived) {
     std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
     for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes)
       file[tables.offset + random() % tables.size] = static_cast<uint8_t>(random());
-    tables.checksum = checksum(file.data() + tables.offset, tables.size);
-    std::memcpy(file.data() + sizeof(FileHeader), &tables, sizeof(tables));
-    FileHeader header;
-    std::memcpy(&header, file.data(), sizeof(header));
-    header.section_table_checksum =
-        checksum(file.data() + sizeof(FileHeader), kSectionCount * sizeof(SectionEntry));
-    header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
-    std::memcpy(file.data(), &header, sizeof(header));
+    seal(file);
     Result<ModuleContents> read = read_module(aligned_copy(file.data(), file.size()));
     if (!read.is_ok()) {
       ASSERT_FALSE(read.status().message().empty());

@@ -1,6 +1,7 @@
 // See the header.
 #include "tests/vm/format/sample_modules.h"
 
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -18,7 +19,7 @@ std::vector<DeviceDecl> one_device() { return {{"cpu", "cpu"}}; }
 
 std::vector<PoolDecl> default_pools() {
   return {{"global", PoolKind::kHeap, 0, -1},
-          {"global.workspace", PoolKind::kArena, 0, int64_t{1} << 30},
+          {"global.workspace", PoolKind::kArena, 0, int64_t{1} << 30, {}, 12.5e9, 2.5e-6},
           {"global.constant", PoolKind::kConstant, 0, -1}};
 }
 
@@ -365,7 +366,9 @@ std::string fingerprint(const ModuleContents& module) {
         .add(p.scope)
         .add(static_cast<int64_t>(p.kind))
         .add(int64_t{p.device})
-        .add(p.limit);
+        .add(p.limit)
+        .add(std::bit_cast<int64_t>(p.bytes_per_second))
+        .add(std::bit_cast<int64_t>(p.latency_seconds));
   for (const FunctionDecl& f : module.functions) print.add("function").add(f);
   for (const VariantDecl& v : module.variants) {
     print.add("variant").add(int64_t{v.function});

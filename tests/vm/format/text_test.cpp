@@ -141,18 +141,24 @@ struct BadText {
 
 void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.5 producer \"t\"\n"
+#define HEADER "scopevm_module 0.6 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadText kBadTexts[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the text"},
-    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.5"},
+    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.6"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: string does not end on its line"},
     {"Escape", HEADER "device \"\\q\"", "f.sva:2:8: unknown escape in a string"},
     {"Character", HEADER "device ?", "f.sva:2:8: unexpected character"},
     {"Choice", HEADER "pool \"p\" gizmo",
      "f.sva:2:10: expected one of heap, arena, stack, constant, found 'gizmo'"},
+    {"NotWhole", HEADER "kernel \"k\" buffers 1.5 params 0",
+     "f.sva:2:20: number 1.5 is out of range: at most 4294967295"},
+    {"Real", HEADER "pool \"p\" heap device 0 limit -1 bytes_per_second nan",
+     "f.sva:2:50: expected a number, found 'nan'"},
+    {"RealRange", HEADER "pool \"p\" heap device 0 limit -1 latency_seconds 1e999",
+     "f.sva:2:49: expected a number, found '1e999'"},
     {"NumberRange", HEADER "kernel \"k\" buffers 4294967296 params 0",
      "f.sva:2:20: number 4294967296 is out of range: at most 4294967295"},
     {"Base64", HEADER "image device 0 cpu \"c\" features [] bytes 3 {\n  QUJ$\n}",
@@ -185,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadTextTest, ::testing::ValuesIn(kBadTexts),
 
 TEST(Text, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.5 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.6 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.is_ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

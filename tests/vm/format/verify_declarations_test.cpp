@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "tests/vm/format/sample_modules.h"
@@ -45,6 +46,14 @@ const Declaration kDeclarations[] = {
     {"PoolKind", [](auto& m) { m.pools[1].kind = static_cast<PoolKind>(9); },
      "pool 1: kind is not known"},
     {"PoolLimit", [](auto& m) { m.pools[1].limit = -2; }, "pool 1: limit -2"},
+    {"PoolBandwidthNegative", [](auto& m) { m.pools[1].bytes_per_second = -1e9; },
+     "pool 1: its bytes per second are out of range"},
+    {"PoolBandwidthNan", [](auto& m) { m.pools[1].bytes_per_second = NAN; },
+     "pool 1: its bytes per second are out of range"},
+    {"PoolLatency", [](auto& m) { m.pools[1].latency_seconds = -1e-6; },
+     "pool 1: its latency is out of range"},
+    {"PoolLatencyInfinite", [](auto& m) { m.pools[1].latency_seconds = INFINITY; },
+     "pool 1: its latency is out of range"},
     {"ImageDevice", [](auto& m) { m.images[0].device = 1; },
      "image 0: device 1 is out of range: there are 1"},
     {"ImageEmpty", [](auto& m) { m.images[1].elf = {}; }, "image 1: is empty"},

@@ -22,7 +22,10 @@ bool write(const std::string& path, const scopevm::format::ModuleContents& conte
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::string folder = argv[1];
+  scopevm::format::ModuleContents emulated = scopevm::test::sum_contents();
+  for (scopevm::format::PoolDecl& pool : emulated.pools) pool.bytes_per_second = 1e9;
   return write(folder + "/sum.bc", scopevm::test::sum_contents()) &&
+                 write(folder + "/emulated.bc", emulated) &&
                  write(folder + "/loop.bc", scopevm::test::loop_contents()) &&
                  write(folder + "/sequence.bc", scopevm::test::sequence_contents()) &&
                  write(folder + "/text_sequence.bc",

@@ -152,6 +152,7 @@ void print_json(const CopyExplanation& explanation) {
         {"value", copy.value}, {"from", copy.from}, {"to", copy.to}, {"formula", copy.formula}});
     if (copy.bytes) line["bytes"] = *copy.bytes;
     line["times"] = copy.times;
+    if (copy.bytes) line["seconds"] = copy.seconds;
     line["made_because"] = copy.made_because;
     line["read_because"] = copy.read_because;
     if (copy.is_spill) line["is_spill"] = true;

@@ -71,7 +71,10 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   for (const format::PoolDecl& pool : module.pools) {
     fmt::print("pool {}: {} on {}", pool.scope, kind_text(pool.kind),
                module.devices[pool.device].name);
-    fmt::print("{}\n", pool.limit >= 0 ? fmt::format(", at most {} bytes", pool.limit) : "");
+    if (pool.limit >= 0) fmt::print(", at most {} bytes", pool.limit);
+    if (pool.bytes_per_second > 0) fmt::print(", {} bytes/s", pool.bytes_per_second);
+    if (pool.latency_seconds > 0) fmt::print(", latency {} s", pool.latency_seconds);
+    fmt::print("\n");
   }
   uint64_t constant_bytes = 0;
   for (const format::ConstantDecl& constant : module.constants)
@@ -141,7 +144,9 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
     out["pools"].push_back({{"scope", pool.scope},
                             {"kind", std::string(kind_text(pool.kind))},
                             {"device", module.devices[pool.device].name},
-                            {"limit", pool.limit}});
+                            {"limit", pool.limit},
+                            {"bytes_per_second", pool.bytes_per_second},
+                            {"latency_seconds", pool.latency_seconds}});
   out["kernels"] = module.kernels.size();
   out["constants"] = module.constants.size();
   for (const format::ImageDecl& image : module.images)

@@ -70,6 +70,7 @@ Result<Plan> make_plan(const RunOptions& options) {
     plan.session.devices.push_back(std::move(binding));
   }
   plan.session.threads = options.threads;
+  plan.session.emulate = options.emulate;
   return plan;
 }
 
@@ -181,6 +182,7 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
   }
   report.memory = memory;
   report.copies = call.stats().copies;
+  if (options.emulate) report.emulated_seconds = call.stats().emulated_seconds;
   report.has_stats = options.stats;
   options.json ? print_json(report) : print_text(report);
   return {};

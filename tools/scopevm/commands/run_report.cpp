@@ -78,6 +78,9 @@ void print_text(const RunReport& report) {
   fmt::print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
   fmt::print("latency of {} run(s), us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
              report.latency_ns.size(), latency.median_us, latency.min_us, latency.p99_us);
+  if (report.emulated_seconds)
+    fmt::print("times are emulated: copies and launches take at least {:.1f} us of a run\n",
+               *report.emulated_seconds * 1e6);
   fmt::print("function {}\n", report.function);
   fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", "device", "scope", "bound", "peak",
              "lower bound", "allocations");
@@ -96,6 +99,7 @@ void print_json(const RunReport& report) {
   out["load_us"] = static_cast<double>(report.load_ns) / 1e3;
   out["latency_us"] = {
       {"median", latency.median_us}, {"min", latency.min_us}, {"p99", latency.p99_us}};
+  if (report.emulated_seconds) out["emulated_seconds"] = *report.emulated_seconds;
   out["function"] = std::string(report.function);
   out["outputs"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < report.outputs.size(); ++i) {

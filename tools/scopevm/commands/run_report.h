@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,13 +18,14 @@ struct RunOutput {
 
 struct RunReport {
   const Signature* signature = nullptr;
-  std::vector<RunOutput> outputs;    // of the last run
-  int64_t load_ns = 0;               // module loaded, session created
-  std::vector<int64_t> latency_ns;   // one per run
-  std::string_view function;         // that the last run entered
-  std::span<const ScopeUse> memory;  // of the last run; without scopes that nothing concerns
-  std::span<const CopyUse> copies;   // of the last run
-  bool has_stats = false;            // print times and memory
+  std::vector<RunOutput> outputs;          // of the last run
+  int64_t load_ns = 0;                     // module loaded, session created
+  std::vector<int64_t> latency_ns;         // one per run
+  std::string_view function;               // that the last run entered
+  std::span<const ScopeUse> memory;        // of the last run; without scopes that nothing concerns
+  std::span<const CopyUse> copies;         // of the last run
+  std::optional<double> emulated_seconds;  // of the last run; none: nothing was emulated
+  bool has_stats = false;                  // print times and memory
 };
 
 void print_text(const RunReport& report);

@@ -27,17 +27,12 @@ class ModuleParser {
  private:
   void header() {
     parser_.word("scopevm_module");
-    size_t offset = parser_.token().offset;
-    uint32_t major = 0;
-    uint32_t minor = 0;
-    parser_.number(major);
-    parser_.expect('.');
-    parser_.number(minor);
-    if (major != kVersionMajor || minor != kVersionMinor)
-      parser_.fail_at(offset, "module format " + std::to_string(major) + "." +
-                                  std::to_string(minor) + " is not " +
-                                  std::to_string(kVersionMajor) + "." +
-                                  std::to_string(kVersionMinor));
+    const std::string known = std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor);
+    if (parser_.token().kind != text::Token::Kind::kNumber)
+      parser_.fail_expected("a version, like " + known);
+    else if (parser_.token().text != known)
+      parser_.fail("module format " + parser_.token().text + " is not " + known);
+    parser_.advance();
     parser_.word("producer");
     parser_.string(module_.producer);
   }

@@ -9,8 +9,8 @@
 //   optional_choice(e, names)   likewise; nothing for the first
 //   flag(b, w)       the word, or nothing
 //   strings(v), numbers(v)   [a, b]
-//   optional_number(w, n), optional_numbers(w, v)   the word and what follows; nothing for 0 or
-//   none
+//   optional_number(w, n), optional_real(w, x), optional_numbers(w, v)   the word and what follows;
+//   nothing for 0 or none
 #pragma once
 
 #include <string_view>
@@ -41,6 +41,8 @@ void visit_pool(V& v, Pool& pool) {
   v.word("limit");
   v.number(pool.limit);
   v.optional_numbers("shared_with", pool.shared_with);
+  v.optional_real("bytes_per_second", pool.bytes_per_second);
+  v.optional_real("latency_seconds", pool.latency_seconds);
 }
 
 template <typename V, typename Kernel>

@@ -43,6 +43,23 @@ std::string_view Lexer::take_while(bool (*belongs)(char)) {
   return text_.substr(start, at_ - start);
 }
 
+// Of a real number: ".5", "e-06"; nothing of a whole one.
+std::string Lexer::fraction_and_exponent() {
+  const auto at = [&](size_t index) { return index < text_.size() ? text_[index] : '\0'; };
+  std::string text;
+  if (at(at_) == '.' && is_digit(at(at_ + 1))) {
+    ++at_;
+    text += '.' + std::string(take_while(is_digit));
+  }
+  const bool has_sign = at(at_ + 1) == '-' || at(at_ + 1) == '+';
+  if (at(at_) == 'e' && is_digit(at(at_ + 1 + has_sign))) {
+    text += text_.substr(at_, 1 + has_sign);
+    at_ += 1 + has_sign;
+    text += take_while(is_digit);
+  }
+  return text;
+}
+
 Token Lexer::string(Token token) {
   token.kind = Token::Kind::kString;
   for (++at_; at_ < text_.size(); ++at_) {
@@ -88,6 +105,7 @@ Token Lexer::next() {
     token.kind = Token::Kind::kNumber;
     if (c == '-') ++at_;
     token.text = (c == '-' ? "-" : "") + std::string(take_while(is_digit));
+    token.text += fraction_and_exponent();
     return token;
   }
   if (c == '%') {

@@ -13,7 +13,7 @@ struct Token {
     kEnd,          // of the text
     kName,         // a plain name: word, opcode, label, s12
     kString,       // "quoted"; `text` is what it means
-    kNumber,       // digits, maybe after '-'
+    kNumber,       // digits, maybe after '-'; as in 2.5e-06
     kRegister,     // %r12; `text` is the digits
     kPunctuation,  // one of { } ( ) [ ] , = : @ # ! and .
     kError,        // `text` says what is wrong
@@ -38,6 +38,7 @@ class Lexer {
  private:
   void skip_space();
   Token string(Token token);
+  std::string fraction_and_exponent();
   std::string_view take_while(bool (*belongs)(char));
 
   std::string_view text_;

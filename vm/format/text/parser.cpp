@@ -100,6 +100,13 @@ void Parser::slot(uint32_t& slot) {
   advance();
 }
 
+void Parser::optional_real(std::string_view name, double& value) {
+  if (!accept_word(name)) return;
+  if (token_.kind != Token::Kind::kNumber || !parse_number(token_.text, value))
+    return fail_expected("a number");
+  advance();
+}
+
 void Parser::dtype(DType& dtype) {
   std::optional<DType> parsed = parse_dtype(token_.text);
   if (token_.kind != Token::Kind::kName || !parsed)

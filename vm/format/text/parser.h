@@ -92,6 +92,7 @@ class Parser {
   void optional_number(std::string_view name, Number& value) {
     if (accept_word(name)) number(value);
   }
+  void optional_real(std::string_view name, double& value);
   template <typename Number>
   void optional_numbers(std::string_view name, std::vector<Number>& values) {
     if (accept_word(name)) numbers(values);

@@ -1,6 +1,7 @@
 // The printing visitor of declarations.h. Every part goes after one space.
 #pragma once
 
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,13 @@ class Printer {
     if (value == 0) return;
     word(name);
     number(value);
+  }
+  // The shortest text that is read back as the same number.
+  void optional_real(std::string_view name, double value) {
+    if (value == 0) return;
+    word(name);
+    char text[32];
+    word({text, std::to_chars(text, text + sizeof text, value).ptr});
   }
   template <typename Number>
   void optional_numbers(std::string_view name, const std::vector<Number>& values) {

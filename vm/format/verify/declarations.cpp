@@ -57,6 +57,10 @@ Status verify_machine(const ModuleContents& module) {
     std::string context = "pool " + std::to_string(i);
     if (static_cast<uint8_t>(pool.kind) > static_cast<uint8_t>(PoolKind::kConstant))
       return invalid(context + ": kind is not known");
+    if (pool.bytes_per_second != 0 && !pool.has_valid_bandwidth())
+      return invalid(context + ": its bytes per second are out of range");
+    if (pool.latency_seconds != 0 && !pool.has_valid_latency())
+      return invalid(context + ": its latency is out of range");
     if (pool.limit < -1) return invalid(context + ": limit " + std::to_string(pool.limit));
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", pool.device, module.devices.size()).with_context(context));

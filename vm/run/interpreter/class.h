@@ -2,6 +2,7 @@
 //   interpreter.cpp the dispatch loop; control, memory, compute, shapes, values
 //   closures.cpp    closures
 //   devices.cpp     launches and copies on devices beside the host's CPU
+//   emulated.cpp    the wait of an emulated machine, and the trace
 //   lists.cpp       lists
 //   texts.cpp       texts
 //
@@ -9,6 +10,7 @@
 // returned, or status_ says why not.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -24,6 +26,7 @@ class Interpreter {
   using ScopeMemory = runtime::ScopeMemory;
   using Storage = runtime::Storage;
   using RegisterIndex = isa::RegisterIndex;
+  using Clock = std::chrono::steady_clock;
 
  public:
   Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
@@ -32,7 +35,8 @@ class Interpreter {
         options_(options),
         contents_(session.module().contents()),
         kernels_(session.kernels().kernels.data()),
-        is_interruptible_(options.deadline || options.cancel != nullptr) {}
+        is_interruptible_(options.deadline || options.cancel != nullptr),
+        is_timed_(options.trace != nullptr || session.emulation() != nullptr) {}
 
   Status run();
 
@@ -84,7 +88,12 @@ class Interpreter {
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
   bool finish_text(const Status& work);
-  void record_launch(isa::KernelIndex kernel, int64_t start_ns);
+  uint32_t pool_of(const Register& buffer) const;
+  bool take_at_least(double seconds, Clock::time_point start);
+  bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
+  bool finish_launch(const isa::op::launch& in, Clock::time_point start);
+  void record_launch(isa::KernelIndex kernel, Clock::time_point start);
+  bool copy_bytes(const isa::op::device_copy& in);
   bool launch_on_device(const isa::op::launch& in, int64_t grid, int64_t grain);
   [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
   bool settle();
@@ -105,6 +114,7 @@ class Interpreter {
   const format::ModuleContents& contents_;
   const KernelFn* kernels_;
   const bool is_interruptible_;
+  const bool is_timed_;
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the instruction
   const uint32_t* next_ = nullptr;

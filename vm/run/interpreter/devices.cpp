@@ -90,6 +90,13 @@ bool Interpreter::execute(const op::device_copy& in) {
     return fail(StatusCode::kInvalidModel,
                 std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));
   context_.count_copy(in.from_pool.value, in.to_pool.value, from.bytes);
+  const bool is_emulated = session_.emulation() != nullptr;
+  const Clock::time_point start = is_emulated ? Clock::now() : Clock::time_point();
+  return copy_bytes(in) && (!is_emulated || finish_copy(in, start));
+}
+
+bool Interpreter::copy_bytes(const op::device_copy& in) {
+  const Register &to = reg(in.to), &from = reg(in.from);
   runtime::Device* source = session_.devices().of_pool(in.from_pool.value);
   runtime::Device* target = session_.devices().of_pool(in.to_pool.value);
   if (source == nullptr && target == nullptr) {

@@ -3,7 +3,6 @@
 #include "vm/run/interpreter/interpreter.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -30,12 +29,6 @@ using isa::RegisterIndex;
 // Deep enough for any recursion over a model's own structure, and small beside memory: a frame is
 // some tens of KiB at most.
 constexpr size_t kMaxCallDepth = 1024;
-
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // What the body of a parallel loop needs.
 struct LoopBody {
@@ -229,7 +222,7 @@ bool Interpreter::check_interrupts() {
     status_ = Status(StatusCode::kCancelled, "the call was cancelled");
     return false;
   }
-  if (options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline) {
+  if (options_.deadline && Clock::now() >= *options_.deadline) {
     status_ = Status(StatusCode::kDeadlineExceeded, "the call's deadline passed");
     return false;
   }
@@ -341,26 +334,15 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
   if (grid <= 0) return true;
   LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
-  const int64_t start_ns = options_.trace != nullptr ? now_ns() : 0;
+  const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
   const int64_t grain = value(in.grain);
-  if (body.kernel == nullptr) {
-    if (!launch_on_device(in, grid, grain)) return false;
-    if (options_.trace != nullptr) record_launch(in.kernel, start_ns);
-    return true;
-  }
+  if (body.kernel == nullptr)
+    return launch_on_device(in, grid, grain) && (!is_timed_ || finish_launch(in, start));
   if (grid <= grain || session_.threads() == 1)
     body.kernel(body.buffers, body.params, 0, grid, 0);
   else
     session_.executor().parallel_for(grid, grain, run_range, &body);
-  if (options_.trace != nullptr) record_launch(in.kernel, start_ns);
-  return true;
-}
-
-void Interpreter::record_launch(isa::KernelIndex kernel, int64_t start_ns) {
-  const format::FunctionDecl& function = *frame_.function->decl;
-  const auto word = static_cast<uint32_t>(at_ - function.code.data());
-  options_.trace->launched({session_.module().source_name(function, word),
-                            contents_.kernels[kernel.value].symbol, start_ns, now_ns() - start_ns});
+  return !is_timed_ || finish_launch(in, start);
 }
 
 // Shapes.

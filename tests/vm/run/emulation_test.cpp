@@ -1,0 +1,198 @@
+// Emulated machines: seconds by the model, which are exact, and waits, which are at least that
+// long and end with the call.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "scopevm/session.h"
+#include "tests/vm/run/test_modules.h"
+#include "vm/format/assembler.h"
+#include "vm/format/reader.h"
+#include "vm/format/verify.h"
+#include "vm/format/writer.h"
+
+namespace scopevm {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr double kGlobal = 1e9, kWorkspace = 40e9, kConstant = 3e9;  // bytes per second
+
+// Launches x + y -> t and t * factor -> z: x, y and z lie in pool 0, t in 1, factor in 2.
+format::ModuleContents sum_of_speeds(double global, double workspace, double constant) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.pools[0].bytes_per_second = global;
+  contents.pools[1].bytes_per_second = workspace;
+  contents.pools[2].bytes_per_second = constant;
+  return contents;
+}
+
+std::vector<Tensor> inputs(int64_t n) {
+  const int64_t dims[] = {n, 4};
+  std::vector<Tensor> made;
+  for (int i = 0; i < 2; ++i) {
+    made.push_back(*Tensor::allocate(DType::kF32, dims));
+    for (float& element : made.back().elements<float>()) element = 1.0f;
+  }
+  return made;
+}
+
+Call call_of(const Session& session, const std::vector<Tensor>& inputs) {
+  Call call = session.make_call();
+  for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(call.set_input(i, inputs[i]).is_ok());
+  return call;
+}
+
+TEST(Emulation, ALaunchTakesWhatItsBuffersTakeWhereTheyLie) {
+  const Session session = *Session::create(
+      test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant)), {.emulate = true});
+  for (int64_t n : {1, 10, 1000}) {
+    Call call = call_of(session, inputs(n));
+    ASSERT_TRUE(call.run().is_ok());
+    const double bytes = 16.0 * static_cast<double>(n);
+    const double add = bytes / kGlobal + bytes / kGlobal + bytes / kWorkspace;
+    const double scale = bytes / kWorkspace + 4 / kConstant + bytes / kGlobal;
+    EXPECT_EQ(call.stats().emulated_seconds, add + scale);
+    EXPECT_GE(static_cast<double>(call.stats().latency_ns), 1e9 * (add + scale) - 2);
+    for (float element : call.outputs()[0].elements<float>()) ASSERT_EQ(element, 4.0f);
+    ASSERT_TRUE(call.run().is_ok());
+    EXPECT_EQ(call.stats().emulated_seconds, add + scale) << "of one run only";
+  }
+}
+
+// What is the caller's lies where the module says.
+TEST(Emulation, CallersTensorsLieWhereTheModuleDeclaresThem) {
+  format::ModuleContents contents = sum_of_speeds(kGlobal, kWorkspace, 0);
+  contents.functions[0].inputs[1].pool = 1;
+  const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
+  Call call = call_of(session, inputs(100));
+  ASSERT_TRUE(call.run().is_ok());
+  const double add = 1600 / kGlobal + 1600 / kWorkspace + 1600 / kWorkspace;
+  EXPECT_EQ(call.stats().emulated_seconds, add + (1600 / kWorkspace + 1600 / kGlobal));
+}
+
+// Whoever's buffer the result goes to, and however many threads compute it.
+TEST(Emulation, SecondsDependOnlyOnTheModuleAndDims) {
+  const Module module = test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant));
+  const Session one = *Session::create(module, {.emulate = true});
+  const Session two = *Session::create(module, {.threads = 2, .emulate = true});
+  Call first = call_of(one, inputs(500)), second = call_of(two, inputs(500));
+  ASSERT_TRUE(second.set_output(0, inputs(500)[0]).is_ok());
+  ASSERT_TRUE(first.run().is_ok());
+  ASSERT_TRUE(second.run().is_ok());
+  EXPECT_EQ(first.stats().emulated_seconds, second.stats().emulated_seconds);
+}
+
+TEST(Emulation, PoolsThatSayNothingCostNothing) {
+  const Session session =
+      *Session::create(test::load(sum_of_speeds(0, kWorkspace, 0)), {.emulate = true});
+  Call call = call_of(session, inputs(100));
+  ASSERT_TRUE(call.run().is_ok());
+  EXPECT_EQ(call.stats().emulated_seconds, 1600 / kWorkspace + 1600 / kWorkspace);
+}
+
+TEST(Emulation, IsOffUnlessAskedFor) {
+  const Session session = *Session::create(test::load(sum_of_speeds(1, 1, 1)));
+  Call call = call_of(session, inputs(1000));
+  ASSERT_TRUE(call.run().is_ok());
+  EXPECT_EQ(call.stats().emulated_seconds, 0);
+}
+
+TEST(Emulation, NeedsSomethingToEmulate) {
+  const Result<Session> session =
+      Session::create(test::load(test::sum_contents()), {.emulate = true});
+  ASSERT_FALSE(session.is_ok());
+  EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(session.status().message().find("nothing to emulate"), std::string_view::npos);
+}
+
+// main(x: f32[64]) -> y, by way of `copies` copies: pool 0 -> 1 -> 2 -> 1 -> 2 ... -> 0.
+constexpr char kMachine[] =
+    "scopevm_module 0.6 producer \"test\"\n"
+    "device \"cpu\" kind \"cpu\"\n"
+    "device \"npu\" kind \"cpu\"\n"
+    "pool \"global\" heap device 0 limit -1 bytes_per_second 2e+09 latency_seconds 1e-06\n"
+    "pool \"global\" heap device 1 limit -1 bytes_per_second 1.5e+09 latency_seconds 2.5e-06\n"
+    "pool \"global.fast\" arena device 1 limit -1 bytes_per_second 1e+11\n";
+
+format::ModuleContents copy_chain() {
+  std::string code;
+  const int pools[] = {0, 1, 2, 1, 0};
+  for (int i = 1; i < 5; ++i) {
+    const std::string storage = "%r" + std::to_string(2 * i - 1);
+    const std::string made = "%r" + std::to_string(2 * i);
+    const std::string from = "%r" + std::to_string(i == 1 ? 0 : 2 * i - 2);
+    code += storage + " = alloc_storage #" + std::to_string(pools[i]) + " size=256\n" + made +
+            " = alloc_tensor " + storage + " offset=0 bytes=256 f32 [64]\n" +
+            "device_copy to=" + made + " to_pool=#" + std::to_string(pools[i]) + " from=" + from +
+            " from_pool=#" + std::to_string(pools[i - 1]) + "\n";
+  }
+  return *format::assemble(kMachine + ("function \"main\" registers 9 slots 0 {\n"
+                                       "input \"x\" f32 [\"64\"]\noutput \"y\" f32 [\"64\"]\n"
+                                       "code {\n" +
+                                       code + "ret (%r8)\n}\n}\n"),
+                           "test.sva");
+}
+
+TEST(Emulation, ACopyTakesBothLatenciesAndTheBytesOverTheLesserBandwidth) {
+  const Session session = *Session::create(test::load(copy_chain()), {.emulate = true});
+  const int64_t dims[] = {64};
+  Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
+  ASSERT_TRUE(call.run().is_ok());
+  const double slow = 1e-6 + 2.5e-6 + 256 / 1.5e9, fast = 2.5e-6 + 0.0 + 256 / 1.5e9;
+  EXPECT_EQ(call.stats().emulated_seconds, slow + fast + fast + slow);
+  EXPECT_GE(static_cast<double>(call.stats().latency_ns), 1e9 * (2 * slow + 2 * fast) - 4);
+}
+
+// An hour, if nothing ended it.
+format::ModuleContents slow_chain() {
+  format::ModuleContents contents = copy_chain();
+  for (format::PoolDecl& pool : contents.pools) pool.latency_seconds = 3600;
+  return contents;
+}
+
+TEST(Emulation, ADeadlineEndsAWait) {
+  const Session session = *Session::create(test::load(slow_chain()), {.emulate = true});
+  const int64_t dims[] = {64};
+  Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
+  const auto deadline = steady_clock::now() + std::chrono::milliseconds(20);
+  EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
+  EXPECT_GE(steady_clock::now(), deadline);
+  EXPECT_EQ(call.stats().emulated_seconds, 7200 + 256 / 1.5e9) << "of the one copy that began";
+  for (const ScopeStats& scope : session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
+}
+
+TEST(Emulation, AWaitCanBeCancelled) {
+  const Session session = *Session::create(test::load(slow_chain()), {.emulate = true});
+  const int64_t dims[] = {64};
+  Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
+  std::atomic<bool> cancel = false;
+  std::jthread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    cancel = true;
+  });
+  EXPECT_EQ(call.run({.cancel = &cancel}).code(), StatusCode::kCancelled);
+}
+
+class Durations : public TraceSink {
+ public:
+  void launched(const TraceEvent& event) override { nanoseconds += event.duration_ns; }
+  int64_t nanoseconds = 0;
+};
+
+TEST(Emulation, TracesShowEmulatedTimes) {
+  const Session session =
+      *Session::create(test::load(sum_of_speeds(16e6, 16e6, 16e6)), {.emulate = true});
+  Call call = call_of(session, inputs(1000));
+  Durations durations;
+  ASSERT_TRUE(call.run({.trace = &durations}).is_ok());
+  EXPECT_GE(static_cast<double>(durations.nanoseconds), 1e9 * call.stats().emulated_seconds - 4);
+  EXPECT_GT(call.stats().emulated_seconds, 5e-3);
+}
+
+}  // namespace
+}  // namespace scopevm

@@ -1,0 +1,70 @@
+// See the header.
+#include "vm/run/emulation.h"
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+namespace scopevm::vm {
+namespace {
+
+// A sleep ends later than it is asked to, by some 50 us where timers have their default slack.
+constexpr std::chrono::microseconds kSpin{50};
+constexpr std::chrono::milliseconds kLongestSleep{1};
+// What is longer is for ever, and a clock counts that far.
+constexpr double kLongestWaitSeconds = 1e9;
+
+}  // namespace
+
+bool can_be_emulated(const format::ModuleContents& contents) {
+  return std::ranges::any_of(contents.pools, [](const format::PoolDecl& pool) {
+    return pool.bytes_per_second > 0 || pool.latency_seconds > 0;
+  });
+}
+
+Emulation::Emulation(const format::ModuleContents& contents) {
+  for (const format::PoolDecl& pool : contents.pools)
+    pools_.push_back({pool.bytes_per_second > 0 ? pool.bytes_per_second
+                                                : std::numeric_limits<double>::infinity(),
+                      pool.latency_seconds});
+  for (const format::ConstantDecl& constant : contents.constants) {
+    const auto* begin = reinterpret_cast<const std::byte*>(constant.bytes.data);
+    if (constant.bytes.size > 0)
+      constants_.push_back({begin, begin + constant.bytes.size, constant.pool});
+  }
+  std::ranges::sort(constants_, {}, &ConstantBytes::begin);
+}
+
+double Emulation::copy_seconds(uint32_t from_pool, uint32_t to_pool, int64_t bytes) const {
+  const Speed &from = pools_[from_pool], &to = pools_[to_pool];
+  return from.latency_seconds + to.latency_seconds +
+         static_cast<double>(bytes) / std::min(from.bytes_per_second, to.bytes_per_second);
+}
+
+double Emulation::access_seconds(uint32_t pool, int64_t bytes) const {
+  return static_cast<double>(bytes) / pools_[pool].bytes_per_second;
+}
+
+std::optional<uint32_t> Emulation::pool_of_constant(const std::byte* byte) const {
+  const auto behind = std::ranges::upper_bound(constants_, byte, {}, &ConstantBytes::begin);
+  if (behind == constants_.begin() || byte >= std::prev(behind)->end) return std::nullopt;
+  return std::prev(behind)->pool;
+}
+
+WaitEnd wait_end(WaitEnd start, double seconds) {
+  return start + std::chrono::duration_cast<WaitEnd::duration>(
+                     std::chrono::duration<double>(std::min(seconds, kLongestWaitSeconds)));
+}
+
+bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_go_on) {
+  for (;;) {
+    if (!may_go_on()) return false;
+    const WaitEnd now = std::chrono::steady_clock::now();
+    if (now >= end) return true;
+    const auto left = std::min(end, std::max(deadline, now)) - now;
+    if (left > 2 * kSpin)
+      std::this_thread::sleep_for(std::min<WaitEnd::duration>(left - kSpin, kLongestSleep));
+  }
+}
+
+}  // namespace scopevm::vm

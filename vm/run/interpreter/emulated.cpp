@@ -1,0 +1,69 @@
+// What launches and copies do besides their work where somebody watches: the wait of an emulated
+// machine, and the trace.
+#include "vm/run/emulation.h"
+#include "vm/run/interpreter/class.h"
+
+namespace scopevm::vm {
+
+namespace op = isa::op;
+
+// Where a tensor's bytes lie: a register does not say. What is the caller's lies where the module
+// declares it, elements of lists where the host keeps its tensors.
+uint32_t Interpreter::pool_of(const Register& buffer) const {
+  const format::FunctionDecl& main = *context_.entry->decl;
+  if (buffer.storage != nullptr && buffer.storage->pool >= 0)
+    return static_cast<uint32_t>(buffer.storage->pool);
+  if (buffer.storage != nullptr)
+    for (size_t i = 0; i < context_.output_storages.size(); ++i)
+      if (context_.output_storages[i] == buffer.storage) return main.outputs[i].pool;
+  if (const auto pool = session_.emulation()->pool_of_constant(buffer.data)) return *pool;
+  for (size_t i = 0; i < context_.inputs.size(); ++i) {
+    const auto* begin = static_cast<const std::byte*>(context_.inputs[i].data());
+    if (begin != nullptr && buffer.data >= begin &&
+        buffer.data < begin + context_.inputs[i].bytes())
+      return main.inputs[i].pool;
+  }
+  return session_.module().heap_pool().value_or(0);
+}
+
+// Waits until `seconds` behind the start. False when the call is cancelled or late.
+bool Interpreter::take_at_least(double seconds, Clock::time_point start) {
+  context_.emulated_seconds += seconds;
+  if (seconds <= 0) return true;
+  return wait_until(wait_end(start, seconds),
+                    options_.deadline ? *options_.deadline : Clock::time_point::max(),
+                    [this] { return !is_interruptible_ || check_interrupts(); });
+}
+
+bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start) {
+  return take_at_least(
+      session_.emulation()->copy_seconds(in.from_pool.value, in.to_pool.value, reg(in.from).bytes),
+      start);
+}
+
+// A launch on another device than a CPU takes the time that it takes.
+bool Interpreter::finish_launch(const op::launch& in, Clock::time_point start) {
+  if (session_.emulation() != nullptr && kernels_[in.kernel.value] != nullptr) {
+    double seconds = 0;
+    for (uint32_t i = 0; i < in.buffers.size(); ++i) {
+      const Register& buffer = reg(in.buffers[i]);
+      seconds += session_.emulation()->access_seconds(pool_of(buffer), buffer.bytes);
+    }
+    if (!take_at_least(seconds, start)) return false;
+  }
+  if (options_.trace != nullptr) record_launch(in.kernel, start);
+  return true;
+}
+
+void Interpreter::record_launch(isa::KernelIndex kernel, Clock::time_point start) {
+  const auto ns = [](Clock::duration duration) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
+  };
+  const format::FunctionDecl& function = *frame_.function->decl;
+  const auto word = static_cast<uint32_t>(at_ - function.code.data());
+  options_.trace->launched({session_.module().source_name(function, word),
+                            contents_.kernels[kernel.value].symbol, ns(start.time_since_epoch()),
+                            ns(Clock::now() - start)});
+}
+
+}  // namespace scopevm::vm
