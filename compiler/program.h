@@ -57,6 +57,7 @@ struct Value {
   ValueStorage storage = ValueStorage::kPlanned;
   ValueId twin = -1;  // the other of two values whose registers a step swaps: both live as long
   int scope = 0;      // the stage of the block that makes it: its shape is checked there
+  bool is_pinned = false;  // its pool was asked for: it lies nowhere else
   // A list or closure has no bytes of its own, and a storage like kOwn. dtype and shape are those
   // of a list's elements: -1 for a dim in which they differ, and alone -2 for any dims.
   ValueKind kind = ValueKind::kTensor;
@@ -69,7 +70,7 @@ struct Value {
 struct Temporary {
   DimExpr bytes;            // of one instance
   bool per_worker = false;  // one instance per worker: the kernel gets instance w at
-                            // base + w * round_up(bytes, 64)
+                            // base + w * round_up(bytes, 64); one, where the launch is never split
   int pool = 0;
 };
 
@@ -189,6 +190,8 @@ struct Function {
   std::vector<Stage> stages = std::vector<Stage>(1);
   std::vector<Check> checks;
   std::vector<Dimension> dimensions;  // every symbol of the inputs, in order of appearance
+  // Pools of which its frame has bytes: a buffer there takes the most that it ever could.
+  std::vector<int> stacks;
 };
 
 struct Kernel {

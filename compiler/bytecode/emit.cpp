@@ -125,12 +125,14 @@ void add_memory_of_calls(const Machine& machine, const CallMemory& calls, ShapeP
   for (const auto& [pool, bytes] : calls.results) add(pool, "results of calls", bytes);
   for (const CallMemory::Open& open : calls.open)
     for (size_t device = 0; device < machine.devices.size(); ++device)
-      for (int pool : {machine.workspace_pool(static_cast<int>(device)),
-                       machine.global_pool(static_cast<int>(device))}) {
+      for (std::optional<int> pool : {std::optional(machine.workspace_pool(static_cast<int>(device))),
+                                      std::optional(machine.global_pool(static_cast<int>(device))),
+                                      machine.stack_pool(static_cast<int>(device))}) {
+        if (!pool) continue;
         uint32_t none = shapes.slot_of(shapes.constant(0));
         const char* why = open.is_recursive ? "recursion" : "data";
         decl.memory.push_back(
-            {static_cast<uint32_t>(pool), open.what, false, none, none, why, true});
+            {static_cast<uint32_t>(*pool), open.what, false, none, none, why, true});
       }
 }
 

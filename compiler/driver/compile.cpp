@@ -191,9 +191,9 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
                             const std::map<std::string, int64_t>& symbols) {
   for (const memory::Arena& arena : plan.arenas) {
     if (arena.stage > 0) continue;
-    // The one pool of a plain machine needs no name.
-    if (machine_.devices.size() > 1) {
-      const Pool& pool = machine_.pools[arena.pool];
+    // The workspace of a plain machine needs no name.
+    const Pool& pool = machine_.pools[arena.pool];
+    if (machine_.devices.size() > 1 || pool.kind == PoolKind::kStack) {
       dump("memory", "# " + machine_.devices[pool.device].name + "." + pool.scope + "\n");
     }
     dump("memory", memory::to_csv(plan.at(arena, shapes, symbols, 1)));
@@ -201,6 +201,7 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
 }
 
 Status Compilation::plan() {
+  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
   for (const Function& function : program_.functions) {
     begin("shapes");
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));

@@ -200,7 +200,8 @@ ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
   return add_value({.name = name,
                     .dtype = tensor.getDtype(),
                     .shape = {tensor.getShape().begin(), tensor.getShape().end()},
-                    .place = place_of(type)});
+                    .place = place_of(type),
+                    .is_pinned = tensor.getPlace() && tensor.getPlace().getValue().contains('.')});
 }
 
 ValueId FunctionLowering::add_constant(Constant constant, int device) {

@@ -1,5 +1,6 @@
 // Memory plan: gives every intermediate and every kernel temporary an offset in the workspace, as a
 // formula over the request's dims.
+//   stack.cpp      which buffers lie in the frame instead
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
 //   layers.cpp     offsets at one shape -> who lies on whom -> offsets at any shape
@@ -61,6 +62,12 @@ std::vector<int64_t> last_uses(const Function& function);
 std::vector<int64_t> release_steps(const Function& function);
 
 Liveness find_lifespans(const Function& function);
+
+// Puts buffers that nobody asked to lie elsewhere into the frame, on CPUs that have a stack: all of
+// a stage's, where that saves the stage's storage and the frame stays within the stack's limit.
+// Parameters that may lie in a caller's frame get the stack's pool. Errors: kInvalidModel, with the
+// value that was asked to lie there and cannot.
+Status use_stacks(Program& program);
 
 // Offsets by first fit, in the given order of indexes: each buffer goes to the lowest gap that
 // holds it between the placed buffers that live at the same time.

@@ -19,7 +19,10 @@ int64_t copy_cost(const Machine& machine, int from, int to, const Flow& flow) {
   return static_cast<int64_t>(std::min(std::ceil(picoseconds), double{kLongestCopy}));
 }
 
-bool holds_values(const Pool& pool) { return pool.kind != PoolKind::kConstant; }
+// Of its own accord: what goes to a stack, the memory stage decides.
+bool holds_values(const Pool& pool) {
+  return pool.kind != PoolKind::kConstant && pool.kind != PoolKind::kStack;
+}
 
 // What the readers of a flow ask for, each once.
 struct Demands {

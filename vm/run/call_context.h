@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/memory/storage.h"
@@ -63,8 +64,21 @@ class CallContext {
   std::vector<ListValue> list_results;
   CallStats stats;
 
+  // push_frame and pop_frame change it.
   FrameStack frames;
   TextTable texts;
+
+  // The frame of a function that begins; what it takes of stacks counts in their pools. Errors:
+  // kResourceLimit, kOutOfMemory.
+  Status push_frame(const LoadedFunction& function) {
+    SCOPEVM_RETURN_IF_ERROR(frames.push(function));
+    return function.stacks.uses.empty() ? Status() : hold_stacks(function);
+  }
+  void pop_frame() {
+    const FrameStacks& stacks = frames.top().function->stacks;
+    if (!stacks.uses.empty()) give_back_stacks(stacks.uses);
+    frames.pop();
+  }
 
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);
@@ -110,6 +124,8 @@ class CallContext {
   const std::vector<CopyAccount>& copies() const { return copies_; }
 
  private:
+  Status hold_stacks(const LoadedFunction& function);
+  void give_back_stacks(std::span<const FrameStacks::Use> uses);
   void drop_elements(runtime::Storage* list);
   void let_go(runtime::Storage* storage) {
     (storage->previous != nullptr ? storage->previous->next : live_) = storage->next;

@@ -46,6 +46,9 @@ class Interpreter {
 
   int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
   Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
+  bool is_stack(isa::PoolIndex pool) const {
+    return contents_.pools[pool.value].kind == format::PoolKind::kStack;
+  }
   int64_t* dims(RegisterIndex index) const { return frame_.dims_of(index.value); }
   void set_dims(RegisterIndex index, isa::IntList from) {
     int64_t* to = dims(index);
@@ -77,7 +80,7 @@ class Interpreter {
   bool push_call(uint32_t callee, isa::RegisterList results);
   bool pass(uint32_t parameter, const Register& argument, const int64_t* dims);
   bool check_closure(const isa::op::call_closure& in, const List& closure);
-  void enter(const LoadedFunction& function);
+  bool enter(const LoadedFunction& function);
   void leave_frame();
   bool go_to(isa::Target target);
   bool check_interrupts();
