@@ -287,9 +287,6 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       RegisterState& held = state[grow.storage.value];
       if (held.pool != RegisterState::kUnknownPool && held.pool != grow.from.value)
         return invalid("the storage is of another pool");
-      if (held.is_on_stack)
-        return invalid("register " + std::to_string(grow.storage.value) +
-                       " holds bytes of a frame, which do not grow");
       held.bytes = -1;
       return expect_host_pool(grow.from);
     }
