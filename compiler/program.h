@@ -50,6 +50,7 @@ struct Value {
   DType dtype = DType::kF32;
   std::vector<DimExpr> shape;
   Place place;
+  bool is_scope_asked = false;  // the graph asks for this pool; else any that its readers reach
   ValueOrigin origin = ValueOrigin::kStep;
   int constant = -1;
   ValueId view_of = -1;
@@ -57,7 +58,6 @@ struct Value {
   ValueStorage storage = ValueStorage::kPlanned;
   ValueId twin = -1;  // the other of two values whose registers a step swaps: both live as long
   int scope = 0;      // the stage of the block that makes it: its shape is checked there
-  bool is_pinned = false;  // its pool was asked for: it lies nowhere else
   // A list or closure has no bytes of its own, and a storage like kOwn. dtype and shape are those
   // of a list's elements: -1 for a dim in which they differ, and alone -2 for any dims.
   ValueKind kind = ValueKind::kTensor;

@@ -211,7 +211,8 @@ void CodeEmitter::make_result(ValueId id) {
 
 uint32_t CodeEmitter::own_pool(ValueId id) const {
   const Value& value = function_.values[id];
-  return static_cast<uint32_t>(outputs_[id] >= 0 ? result_pool(machine_, value) : value.place.pool);
+  return static_cast<uint32_t>(outputs_[id] >= 0 ? memory::result_pool(machine_, value)
+                                                 : value.place.pool);
 }
 
 void CodeEmitter::make_own_storage(ValueId id, uint32_t pool) {

@@ -21,7 +21,7 @@ std::string dim_text(DimExpr dim) {
 format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
                                const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
-  decl.pool = static_cast<uint32_t>(result_pool(machine, value));
+  decl.pool = static_cast<uint32_t>(memory::result_pool(machine, value));
   for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
   decl.kind = value.kind;
   return decl;
@@ -160,7 +160,7 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
     const Value& output = function.values[function.outputs[i]];
-    const auto pool = static_cast<uint32_t>(result_pool(machine, output));
+    const auto pool = static_cast<uint32_t>(memory::result_pool(machine, output));
     if (output.is_list()) {
       decl.memory.push_back(
           {pool, function.output_names[i], true, slot, slot, "its elements", true});
@@ -215,13 +215,6 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
 
 }  // namespace
 
-int result_pool(const Machine& machine, const Value& value) {
-  const Place& place = value.place;
-  const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
-                        place.pool == machine.constant_pool(place.device);
-  return is_inner ? machine.global_pool(place.device) : place.pool;
-}
-
 std::string shape_symbol(const Function& function, int stage) {
   // The names of functions have no dots.
   return "shape_" + function.name + (stage == 0 ? "" : "." + std::to_string(stage));
@@ -233,7 +226,7 @@ Result<format::ModuleContents> emit_module(const Program& program,
   module.producer = "scopevm 0.1.0";
   const Machine& machine = program.machine;
   for (const DeviceDecl& device : machine.devices)
-    module.devices.push_back({device.name, device.kind, device.workers});
+    module.devices.push_back({device.name, device.kind, device.is_cpu() ? 0 : device.workers});
   for (const Pool& pool : machine.pools)
     module.pools.push_back({pool.scope,
                             static_cast<format::PoolKind>(pool.kind),

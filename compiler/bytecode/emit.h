@@ -42,9 +42,6 @@ Result<Code> emit_code(const Machine& machine, const Function& function, Planned
 Result<format::ModuleContents> emit_module(const Program& program,
                                            std::vector<PlannedFunction>& planned);
 
-// The pool that a value lies in outside of the function that makes it.
-int result_pool(const Machine& machine, const Value& value);
-
 std::string shape_symbol(const Function& function, int stage);
 
 }  // namespace scopevm::bytecode

@@ -18,6 +18,7 @@
 #include "compiler/frontend/import.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/lower.h"
+#include "compiler/memory/spill/spill.h"
 #include "compiler/placement/place.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -59,6 +60,8 @@ class Compilation {
   Status plan();
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
                  const std::map<std::string, int64_t>& symbols);
+  std::optional<int64_t> known_bytes(DimExpr bytes) const;
+  Status explain_limits(CopyExplanation& explanation);
   Status make_images();
   Status make_opencl_image();
 

@@ -267,6 +267,40 @@ class NodeReader {
 
 }  // namespace
 
+// Where the options fix all dims.
+std::optional<int64_t> Compilation::known_bytes(DimExpr bytes) const {
+  return bytes.evaluate([&](std::string_view name) {
+    auto bound = options_.dims.find(std::string(name));
+    const bool is_fixed = bound != options_.dims.end() && bound->second.min == bound->second.max;
+    return is_fixed ? std::optional(bound->second.min) : std::nullopt;
+  });
+}
+
+// What leaves pools for their limits is known only once there are kernels with their scratch.
+Status Compilation::explain_limits(CopyExplanation& explanation) {
+  if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
+  SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills,
+                           memory::keep_limits(program_));
+  for (const memory::SpillReport& spill : spills) {
+    CopyExplanation::Limit limit{memory::pool_name(machine_, spill.pool),
+                                 spill.limit,
+                                 spill.needed,
+                                 {},
+                                 spill.seconds,
+                                 spill.lower_bound_seconds};
+    for (const memory::SpillReport::Move& move : spill.moves)
+      limit.moved.push_back(move.value + " in " + memory::pool_name(machine_, move.to));
+    explanation.limits.push_back(std::move(limit));
+    for (const memory::SpillReport::Copy& copy : spill.copies)
+      explanation.copies.push_back({copy.value, copy.bytes.str(), known_bytes(copy.bytes),
+                                    copy.times, memory::pool_name(machine_, copy.from),
+                                    memory::pool_name(machine_, copy.to), copy.made_because,
+                                    copy.read_because, true});
+  }
+  return {};
+}
+
 Result<CopyExplanation> Compilation::explain_copies() {
   CopyExplanation explanation;
   SCOPEVM_RETURN_IF_ERROR(check_options());
@@ -274,15 +308,10 @@ Result<CopyExplanation> Compilation::explain_copies() {
   SCOPEVM_RETURN_IF_ERROR(import({}));
   SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
   const placement::Report& report = placements_.front();
-  for (const placement::Copy& copy : report.copies) {
-    std::optional<int64_t> bytes = copy.bytes.evaluate([&](std::string_view name) {
-      auto bound = options_.dims.find(std::string(name));
-      const bool is_fixed = bound != options_.dims.end() && bound->second.min == bound->second.max;
-      return is_fixed ? std::optional(bound->second.min) : std::nullopt;
-    });
-    explanation.copies.push_back({copy.value, copy.bytes.str(), bytes, copy.times, copy.from,
-                                  copy.to, copy.made_because, copy.read_because});
-  }
+  for (const placement::Copy& copy : report.copies)
+    explanation.copies.push_back({copy.value, copy.bytes.str(), known_bytes(copy.bytes), copy.times,
+                                  copy.from, copy.to, copy.made_because, copy.read_because, false});
+  SCOPEVM_RETURN_IF_ERROR(explain_limits(explanation));
   if (auto main = graphs_.front()->lookupSymbol<mlir::func::FuncOp>("main"))
     NodeReader(explanation.nodes).read(main);
   explanation.is_proved = report.is_proved;

@@ -134,6 +134,11 @@ Place FunctionLowering::place_of(mlir::Type type) const {
                       : machine.find_pool(device, scope).value_or(machine.workspace_pool(device))};
 }
 
+bool FunctionLowering::is_scope_asked(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  return tensor && tensor.getPlace() && tensor.getPlace().getValue().contains('.');
+}
+
 int FunctionLowering::device_running(mlir::Operation* op) const {
   return placement::device_of(op, program_.machine);
 }
@@ -201,7 +206,7 @@ ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
                     .dtype = tensor.getDtype(),
                     .shape = {tensor.getShape().begin(), tensor.getShape().end()},
                     .place = place_of(type),
-                    .is_pinned = tensor.getPlace() && tensor.getPlace().getValue().contains('.')});
+                    .is_scope_asked = is_scope_asked(type)});
 }
 
 ValueId FunctionLowering::add_constant(Constant constant, int device) {

@@ -80,6 +80,7 @@ class FunctionLowering : public LoweringContext {
   llvm::LogicalResult lower_reshape(graph::ReshapeOp op);
   void lower_copy(graph::DeviceCopyOp op);
   Place place_of(mlir::Type type) const;
+  static bool is_scope_asked(mlir::Type type);
   int device_running(mlir::Operation* op) const;
   void receive_inputs();
   void hand_out_outputs();

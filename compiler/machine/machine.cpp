@@ -8,13 +8,11 @@ namespace scopevm {
 Machine Machine::host() {
   Machine machine;
   machine.devices.emplace_back();
-  machine.pools = {{.scope = "global", .kind = PoolKind::kHeap, .reached = {0}},
-                   {.scope = "global.workspace", .kind = PoolKind::kArena, .reached = {0}},
-                   {.scope = "global.constant", .kind = PoolKind::kConstant, .reached = {0}},
-                   {.scope = kStackScope,
-                    .kind = PoolKind::kStack,
-                    .limit = kStackBytes,
-                    .reached = {0}}};
+  machine.pools = {
+      {.scope = "global", .kind = PoolKind::kHeap, .reached = {0}},
+      {.scope = "global.workspace", .kind = PoolKind::kArena, .reached = {0}},
+      {.scope = "global.constant", .kind = PoolKind::kConstant, .reached = {0}},
+      {.scope = kStackScope, .kind = PoolKind::kStack, .limit = kStackBytes, .reached = {0}}};
   return machine;
 }
 

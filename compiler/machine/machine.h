@@ -21,8 +21,10 @@ inline constexpr char kStackScope[] = "global.stack";
 struct Pool {
   std::string scope;  // "global.workspace"; of the pools of one device, each has another
   PoolKind kind = PoolKind::kArena;
-  int device = 0;            // whose scope it is
-  int64_t limit = -1;        // bytes, of a stack in each frame; -1: none
+  int device = 0;      // whose scope it is
+  int64_t limit = -1;  // bytes, of a stack in each frame; -1: none
+  // For all that a session holds there at one time.
+  bool is_limited() const { return limit >= 0 && kind != PoolKind::kStack; }
   std::vector<int> reached;  // devices whose kernels read and write it, `device` first
   // Of copies from it and to it: what the planner weighs, not what anyone promises.
   double bytes_per_second = 10e9;
@@ -32,8 +34,9 @@ struct Pool {
 struct DeviceDecl {
   std::string name = "cpu";
   std::string kind = "cpu";  // "cpu" or "opencl"
-  // Most work items that a launch runs at once on a device that is not the host's CPU.
-  int64_t workers = 0;
+  // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned
+  // for so many threads.
+  int64_t workers = 2;
   bool is_cpu() const { return kind == "cpu"; }
 };
 

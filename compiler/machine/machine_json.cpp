@@ -143,7 +143,6 @@ class MachineReader {
     constexpr int64_t kWorkers = 64;
     if (!device.is_cpu()) device.workers = kWorkers;
     if (std::optional<Member> workers = member.find("workers")) {
-      if (device.is_cpu()) return workers->fail("a CPU's workers are the session's threads");
       SCOPEVM_ASSIGN_OR_RETURN(device.workers, workers->whole_number(1));
       constexpr int64_t kMostWorkers = int64_t{1} << 24;
       if (device.workers > kMostWorkers)
@@ -274,7 +273,8 @@ class MachineReader {
       machine_.pools.back().kind = PoolKind::kStack;
       machine_.pools.back().limit = stack_bytes_[i];
     }
-    // By device, the three first, and stacks behind all others: so that the same machine written otherwise gives the same module.
+    // By device, the three first, and stacks behind all others: so that the same machine written
+    // otherwise gives the same module.
     std::ranges::stable_sort(machine_.pools, {}, [](const Pool& pool) {
       const std::string_view scope = pool.scope;
       const int rank = scope == "global"             ? 0

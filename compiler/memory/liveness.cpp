@@ -20,6 +20,13 @@ ValueId root_of(const Function& function, ValueId id) {
   return id;
 }
 
+int result_pool(const Machine& machine, const Value& value) {
+  const Place& place = value.place;
+  const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
+                        place.pool == machine.constant_pool(place.device);
+  return is_inner ? machine.global_pool(place.device) : place.pool;
+}
+
 std::vector<int> output_of_root(const Function& function) {
   std::vector<int> output(function.values.size(), -1);
   for (size_t i = function.outputs.size(); i-- > 0;)

@@ -5,6 +5,7 @@
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
 //   layers.cpp     offsets at one shape -> who lies on whom -> offsets at any shape
 //   plan.cpp       the best layers at sample shapes -> offset formulas in the shape program
+//   spill/         what leaves pools that are over their limits, before all that
 //   validate.cpp   offsets -> Status; shares no code with the planner
 //   csv.cpp        plans as text
 #pragma once
@@ -50,6 +51,8 @@ struct Liveness {
 
 // The value whose bytes `id` shows: itself, or what it is a view of.
 ValueId root_of(const Function& function, ValueId id);
+// The pool that a value lies in outside of the function that makes it.
+int result_pool(const Machine& machine, const Value& value);
 // For each value: the first output that it is the root of, or -1. Such a value has storage of its
 // own.
 std::vector<int> output_of_root(const Function& function);

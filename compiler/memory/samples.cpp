@@ -53,6 +53,15 @@ std::vector<Request> sample_requests(const Function& function) {
   return requests;
 }
 
+Request limit_request(const Machine& machine, const Function& function) {
+  Request request = sample_requests(function).front();
+  request.threads = machine.devices[machine.host_device()].workers;
+  for (const Dimension& dimension : function.dimensions)
+    if (dimension.max <= kLargestSample) request.symbols[dimension.name] = dimension.max;
+  std::erase_if(request.symbols, [](const auto& symbol) { return symbol.first.starts_with('$'); });
+  return request;
+}
+
 std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
                                               const std::vector<int>& members,
                                               const Request& request) {

@@ -21,6 +21,10 @@ struct Request {
 // others.
 std::vector<Request> sample_requests(const Function& function);
 
+// Dims at which limits are held: the largest that they may have, where they are bounded, else the
+// representative ones. Symbols that are born during the call have no value.
+Request limit_request(const Machine& machine, const Function& function);
+
 // Some of the buffers with their sizes, without offsets. Empty when a size overflows or has no
 // value.
 std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,

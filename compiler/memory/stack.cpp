@@ -76,7 +76,7 @@ class FunctionStacks {
   Status run() {
     outputs_ = output_of_root(function_);
     for (const Value& value : function_.values)
-      if (value.is_pinned && is_stack(machine_, value.place.pool)) {
+      if (value.is_scope_asked && is_stack(machine_, value.place.pool)) {
         SCOPEVM_RETURN_IF_ERROR(check_asked(value));
         if (std::ranges::find(function_.stacks, value.place.pool) == function_.stacks.end())
           function_.stacks.push_back(value.place.pool);
@@ -162,7 +162,7 @@ class FunctionStacks {
       const int buffer = liveness_.buffer_of_value[id];
       const Value& value = function_.values[id];
       if (buffer < 0) continue;
-      if (value.is_pinned || is_kept_(root_of(function_, static_cast<ValueId>(id))))
+      if (value.is_scope_asked || is_kept_(root_of(function_, static_cast<ValueId>(id))))
         is_fixed_[buffer] = true;
       if (value.twin >= 0) tie(buffer, liveness_.buffer_of_value[value.twin]);
     }

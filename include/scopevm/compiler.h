@@ -111,6 +111,7 @@ struct CopyExplanation {
     std::string to;
     std::string made_because;  // the demand that puts the value where it is made
     std::string read_because;  // the one that puts its reader elsewhere
+    bool is_spill = false;     // out of a pool that is over its limit, or back
   };
   // An input, or what one kernel or copy makes; in program order.
   struct Node {
@@ -119,7 +120,17 @@ struct CopyExplanation {
     std::string place;       // of its results
     std::vector<int> reads;  // indexes of nodes
   };
+  // A pool that would be over its limit, and what was done.
+  struct Limit {
+    std::string pool;  // "npu.global.workspace"
+    int64_t limit_bytes = 0;
+    int64_t needed_bytes = 0;        // without copies and moves
+    std::vector<std::string> moved;  // values that lie in another pool: "conv_1 in cpu.global"
+    double seconds = 0;              // what copies and slower accesses take, a call
+    double lower_bound_seconds = 0;  // no choice of them takes less
+  };
   std::vector<Copy> copies;
+  std::vector<Limit> limits;
   std::vector<Node> nodes;         // of main, what regions hold included
   bool is_proved = true;           // no placement that keeps all demands costs less
   std::vector<std::string> notes;  // demands that were not met for all that they match, and why

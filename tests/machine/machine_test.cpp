@@ -96,7 +96,7 @@ TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
 TEST(Machine, WorkersAreAnOpenClDevices) {
   const Machine machine = read(with_device(
       R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl", "workers": 256})"));
-  EXPECT_EQ(machine.devices[0].workers, 0);
+  EXPECT_EQ(machine.devices[0].workers, 2);
   EXPECT_EQ(machine.devices[1].workers, 64);
   EXPECT_EQ(machine.devices[2].workers, 256);
 }
@@ -217,40 +217,41 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Devices, BadMachine,
-    testing::Values(Bad{with_device("7"), "devices[1]: expected an object, found 7"},
-                    Bad{with_device(R"({"kind": "cpu"})"), "devices[1]: a device needs \"name\""},
-                    Bad{with_device(R"({"name": "x"})"), "devices[1]: a device needs \"kind\""},
-                    Bad{with_device(R"({"name": 1, "kind": "cpu"})"),
-                        "devices[1].name: expected a string, found 1"},
-                    Bad{with_device(R"({"name": "", "kind": "cpu"})"),
-                        "devices[1].name: a name has letters, digits and _, found \"\""},
-                    Bad{with_device(R"({"name": "a.b", "kind": "cpu"})"),
-                        "devices[1].name: a name has letters, digits and _, found \"a.b\""},
-                    Bad{with_device(R"({"name": "a b", "kind": "cpu"})"),
-                        "devices[1].name: a name has letters, digits and _, found \"a b\""},
-                    Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
-                        "devices[1].name: two devices have this name"},
-                    Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
-                        "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
-                    Bad{with_device(R"({"name": "x", "kind": null})"),
-                        "devices[1].kind: expected a string, found null"},
-                    Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 4})"),
-                        "devices[1].workers: a CPU's workers are the session's threads"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
-                        "devices[1].workers: expected a whole number of at least 1, found 0"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),
-                        "devices[1].workers: expected a whole number of at least 1, found 1.5"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 16777217})"),
-                        "devices[1].workers: at most 16777216"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
-                        "devices[1].memory: no such member; there are name, kind, workers, "
-                        "max_stack_bytes"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "max_stack_bytes": 64})"),
-                        "devices[1].max_stack_bytes: frames of calls lie in a CPU's memory"},
-                    Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": -1})"),
-                        "devices[1].max_stack_bytes: expected a whole number of at least 0, found -1"},
-                    Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": 1048577})"),
-                        "devices[1].max_stack_bytes: at most 1048576"}));
+    testing::Values(
+        Bad{with_device("7"), "devices[1]: expected an object, found 7"},
+        Bad{with_device(R"({"kind": "cpu"})"), "devices[1]: a device needs \"name\""},
+        Bad{with_device(R"({"name": "x"})"), "devices[1]: a device needs \"kind\""},
+        Bad{with_device(R"({"name": 1, "kind": "cpu"})"),
+            "devices[1].name: expected a string, found 1"},
+        Bad{with_device(R"({"name": "", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"\""},
+        Bad{with_device(R"({"name": "a.b", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"a.b\""},
+        Bad{with_device(R"({"name": "a b", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"a b\""},
+        Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
+            "devices[1].name: two devices have this name"},
+        Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
+            "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
+        Bad{with_device(R"({"name": "x", "kind": null})"),
+            "devices[1].kind: expected a string, found null"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),
+            "devices[1].workers: expected a whole number of at least 1, found 1.5"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 16777217})"),
+            "devices[1].workers: at most 16777216"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
+            "devices[1].memory: no such member; there are name, kind, workers, "
+            "max_stack_bytes"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "max_stack_bytes": 64})"),
+            "devices[1].max_stack_bytes: frames of calls lie in a CPU's memory"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": -1})"),
+            "devices[1].max_stack_bytes: expected a whole number of at least 0, found -1"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": 1048577})"),
+            "devices[1].max_stack_bytes: at most 1048576"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Pools, BadMachine,

@@ -129,7 +129,7 @@ TEST(Stack, ScratchOfEachWorkerHasNoBound) {
 
 TEST(Stack, WhatSomeoneAskedForStays) {
   Function f = chain(16);
-  f.values[1].is_pinned = true;
+  f.values[1].is_scope_asked = true;
   Program program = program_of(std::move(f));
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
@@ -219,7 +219,7 @@ TEST(Stack, ArgumentsGoOnToOtherFunctions) {
 Program asking(Function f, ValueId id, int64_t limit = 256) {
   Program program = program_of(std::move(f), limit);
   program.functions[0].values[id].place.pool = kStack;
-  program.functions[0].values[id].is_pinned = true;
+  program.functions[0].values[id].is_scope_asked = true;
   return program;
 }
 
@@ -259,7 +259,7 @@ TEST(Stack, RefusesWhatCannotLieThere) {
 TEST(Stack, RefusesMoreThanTheFrameHas) {
   Program program = asking(chain(64), 1, 511);
   program.functions[0].values[2].place.pool = kStack;
-  program.functions[0].values[2].is_pinned = true;
+  program.functions[0].values[2].is_scope_asked = true;
   EXPECT_EQ(error_of(program),
             "main: \"t1\" cannot lie in cpu.global.stack, which has 511 bytes in a frame: all that "
             "is asked for there takes 512");

@@ -24,6 +24,7 @@ struct Verdict {
   double compile_seconds = 0;  // of processor time
   int64_t compared = 0;        // elements
   int64_t skipped = 0;         // elements that the reference does not know
+  bool is_refused = false;     // it does not fit within CheckOptions::is_squeezed's limit
 
   // Two verdicts of one kind have one text: details without numbers and places.
   std::string kind() const;
@@ -36,6 +37,8 @@ struct CheckOptions {
   int cpu_seconds = 60;
   // Scatters the ops over a machine of three devices, by rules that follow from the graph's text.
   bool is_scattered = false;
+  // Limits the workspace to a part of what the graph takes, which follows from its text.
+  bool is_squeezed = false;
 };
 
 // REQUIRES: the calling process has one thread.

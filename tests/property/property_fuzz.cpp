@@ -29,7 +29,7 @@ struct Options {
 
 struct Summary {
   std::map<std::string, int64_t> failures;  // by kind
-  int64_t graphs = 0, ops = 0, compared = 0, skipped = 0, largest = 0;
+  int64_t graphs = 0, ops = 0, compared = 0, skipped = 0, largest = 0, refused = 0;
   double compile_seconds = 0, slowest = 0;
   uint64_t slowest_seed = 0;
 
@@ -39,6 +39,7 @@ struct Summary {
     largest = std::max(largest, graph.op_count());
     compared += verdict.compared;
     skipped += verdict.skipped;
+    refused += verdict.is_refused ? 1 : 0;
     compile_seconds += verdict.compile_seconds;
     if (verdict.compile_seconds > slowest) {
       slowest = verdict.compile_seconds;
@@ -61,6 +62,8 @@ struct Summary {
         static_cast<long long>(skipped));
     std::printf("compile: %.3f s a graph, at most %.2f s (seed %llu)\n", compile_seconds / n,
                 slowest, static_cast<unsigned long long>(slowest_seed));
+    if (refused > 0)
+      std::printf("%lld do not fit within the limit\n", static_cast<long long>(refused));
     for (const auto& [kind, count] : failures)
       std::printf("%6lld %s\n", static_cast<long long>(count), kind.c_str());
     std::printf("%lld failed\n", static_cast<long long>(failed()));
@@ -116,6 +119,8 @@ int main(int argc, char** argv) {
   app.add_option("--failures", options.most_failures, "how many failures are shrunk and printed");
   app.add_option("--cpu", options.check.cpu, "target CPU");
   app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
+  app.add_flag("--squeezed", options.check.is_squeezed,
+               "limit the workspace to a part of its size");
   app.add_flag("!--no-shrink", options.shrinks, "print failures as they are");
   app.add_flag("--print", options.prints, "print every graph");
   app.add_flag("--verbose", options.is_verbose, "a line for every graph");

@@ -98,14 +98,15 @@ struct DeviceDecl {
 };
 
 // A pool of kind stack is the bytes of a CPU's in the frames of calls: they go with their frame, so
-// nothing that outlives it refers to them. A parameter whose pool is one may lie in a caller's frame.
+// nothing that outlives it refers to them. A parameter whose pool is one may lie in a caller's
+// frame.
 inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;  // of one pool in one frame
 
 struct PoolDecl {
   std::string scope;
   PoolKind kind = PoolKind::kArena;
   uint32_t device = 0;
-  int64_t limit = -1;  // bytes; of a stack: in one frame
+  int64_t limit = -1;                 // bytes; of a stack: in one frame
   std::vector<uint32_t> shared_with;  // other devices whose kernels read and write it
 };
 

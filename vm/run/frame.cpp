@@ -38,7 +38,8 @@ std::byte* FrameStack::take(size_t bytes) {
 Status FrameStack::push(const LoadedFunction& function) {
   const FrameLayout& layout = function.layout;
   if (layout.bytes > kMaxBytes - used_)
-    return {StatusCode::kResourceLimit, function.decl->name + ": the frames of its calls take more than " +
+    return {StatusCode::kResourceLimit, function.decl->name +
+                                            ": the frames of its calls take more than " +
                                             std::to_string(kMaxBytes) + " bytes"};
   std::byte* memory = take(layout.bytes);
   if (memory == nullptr)

@@ -109,6 +109,20 @@ std::string bytes_text(const CopyExplanation::Copy& copy) {
   return fmt::format("{} = {}", formula, *copy.bytes);
 }
 
+void print_limits(const CopyExplanation& explanation) {
+  for (const CopyExplanation::Limit& limit : explanation.limits) {
+    fmt::print(
+        "{} is limited to {} bytes; {} would live there. Elsewhere for {:.3f} ms a call, at least "
+        "{:.3f} ms:\n",
+        limit.pool, limit.limit_bytes, limit.needed_bytes, 1e3 * limit.seconds,
+        1e3 * limit.lower_bound_seconds);
+    for (const std::string& moved : limit.moved) fmt::print("    {}\n", moved);
+    for (const CopyExplanation::Copy& copy : explanation.copies)
+      if (copy.from == limit.pool && copy.is_spill)
+        fmt::print("    \"{}\", copied to {} meanwhile\n", copy.value, copy.to);
+  }
+}
+
 void print_text(const CopyExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
@@ -121,12 +135,14 @@ void print_text(const CopyExplanation& explanation) {
     repeats = repeats || copy.times > 1;
     total = total && copy.bytes ? std::optional(*total + *copy.bytes) : std::nullopt;
   }
+  print_limits(explanation);
   for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
   fmt::print("{} {}{}{}\n", explanation.copies.size(),
              explanation.copies.size() == 1 ? "copy" : "copies",
              total ? fmt::format(", {} bytes{}", *total, repeats ? " each time" : "") : "",
-             explanation.is_proved ? "; no placement costs less"
-                                   : "; the cheapest placement found, not proved to be the best");
+             !explanation.is_proved ? "; the cheapest placement found, not proved to be the best"
+             : explanation.limits.empty() ? "; no placement costs less"
+                                          : "; but for the limits, no placement costs less");
 }
 
 void print_json(const CopyExplanation& explanation) {
@@ -138,7 +154,15 @@ void print_json(const CopyExplanation& explanation) {
     line["times"] = copy.times;
     line["made_because"] = copy.made_because;
     line["read_because"] = copy.read_because;
+    if (copy.is_spill) line["is_spill"] = true;
   }
+  for (const CopyExplanation::Limit& limit : explanation.limits)
+    out["limits"].push_back({{"pool", limit.pool},
+                             {"limit_bytes", limit.limit_bytes},
+                             {"needed_bytes", limit.needed_bytes},
+                             {"moved", limit.moved},
+                             {"seconds", limit.seconds},
+                             {"lower_bound_seconds", limit.lower_bound_seconds}});
   out["notes"] = explanation.notes;
   out["warnings"] = explanation.warnings;
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -47,8 +47,8 @@ Status Transfer::alloc_tensor(const op::alloc_tensor& in, State& state) const {
                    std::to_string(storage.bytes));
   SCOPEVM_RETURN_IF_ERROR(check_dims(in.dims, in.dtype, bytes));
   RegisterState& made = state[in.dst.value];
-  made = {Kind::kTensor, in.dtype,      false, in.dims.size(),     storage.pool,
-          storage.reach, bytes, 0,     storage.is_on_stack};
+  made = {Kind::kTensor, in.dtype, false, in.dims.size(),     storage.pool,
+          storage.reach, bytes,    0,     storage.is_on_stack};
   return {};
 }
 

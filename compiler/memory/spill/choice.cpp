@@ -1,0 +1,262 @@
+// Prices and choices; see the header.
+#include "compiler/memory/spill/choice.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/memory/spill/trial.h"
+
+namespace scopevm::memory {
+namespace {
+
+constexpr int kRounds = 240;         // of the subgradient method
+constexpr int kRoundsPerTrial = 12;  // how often the choices at hand are completed
+constexpr int kRoundsPerExchange = 80;
+constexpr double kCloseEnough = 1e-6;
+
+class Prices {
+ public:
+  explicit Prices(const SpillProblem& problem) : problem_(problem), price_(problem.steps, 0) {
+    Trial nothing(problem);
+    need_ = nothing.excess();
+  }
+
+  // Each item's cheapest choice, paid for the bytes that it frees. Returns the bound.
+  double solve(std::vector<SpillChoice>& choices) {
+    double bound = 0;
+    for (int64_t s = 0; s < problem_.steps; ++s) bound += price_[s] * static_cast<double>(need_[s]);
+    choices.clear();
+    for (const SpillItem& item : problem_.items) bound += cheapest(item, choices.emplace_back());
+    return bound;
+  }
+
+  // Prices rise where too little is gone and fall where too much is.
+  void change(const std::vector<SpillChoice>& choices, double towards, double bound,
+              double length) {
+    std::vector<double> gradient(problem_.steps);
+    for (int64_t s = 0; s < problem_.steps; ++s) gradient[s] = static_cast<double>(need_[s]);
+    for (size_t i = 0; i < choices.size(); ++i)
+      for (int64_t s = problem_.items[i].lower; s < problem_.items[i].upper; ++s)
+        if (is_gone(problem_.items[i], choices[i], s)) gradient[s] -= useful(problem_.items[i], s);
+    double square = 0;
+    for (int64_t s = 0; s < problem_.steps; ++s) {
+      if (gradient[s] < 0 && price_[s] == 0) gradient[s] = 0;  // it can fall no further
+      square += gradient[s] * gradient[s];
+    }
+    if (square == 0) return;
+    const double factor = length * (towards - bound) / square;
+    for (int64_t s = 0; s < problem_.steps; ++s)
+      price_[s] = std::max(0.0, price_[s] + factor * gradient[s]);
+  }
+
+ private:
+  // No item helps a step by more than it needs. Said so, the condition is as strict for whole items
+  // and stricter for parts of them, and the bound is better.
+  double useful(const SpillItem& item, int64_t step) const {
+    return static_cast<double>(std::clamp<int64_t>(need_[step], 0, item.bytes));
+  }
+
+  double paid(const SpillItem& item, int64_t lower, int64_t upper) const {
+    double sum = 0;
+    for (int64_t step = lower; step < upper; ++step)
+      if (price_[step] > 0) sum += price_[step] * useful(item, step);
+    return sum;
+  }
+
+  double cheapest(const SpillItem& item, SpillChoice& choice) const {
+    choice.values.resize(item.values.size());
+    double best = 0;
+    for (size_t v = 0; v < item.values.size(); ++v) {
+      double best_way = 0;
+      for (size_t w = 0; w < item.values[v].ways.size(); ++w) {
+        const SpillItem::Way& way = item.values[v].ways[w];
+        SpillChoice::Held held{static_cast<int>(w), {}};
+        double total = way.out_cost;
+        for (size_t g = 0; g < item.values[v].gaps.size(); ++g) {
+          const SpillItem::Gap& gap = item.values[v].gaps[g];
+          const double gain = way.back_cost * gap.times - paid(item, gap.lower, gap.upper);
+          if (gain >= 0) continue;
+          total += gain;
+          held.gaps.push_back(static_cast<int>(g));
+        }
+        if (total >= best_way) continue;
+        best_way = total;
+        choice.values[v] = std::move(held);
+      }
+      best += best_way;
+    }
+    for (size_t m = 0; m < item.moves.size(); ++m) {
+      const double total = item.moves[m].cost - paid(item, item.lower, item.upper);
+      if (total >= best) continue;
+      best = total;
+      choice.move = static_cast<int>(m);
+    }
+    if (choice.move >= 0) choice.values.assign(item.values.size(), {});
+    return best;
+  }
+
+  const SpillProblem& problem_;
+  std::vector<double> price_;  // of a byte gone, by step
+  std::vector<int64_t> need_;  // bytes too much, by step
+};
+
+void keep_if_cheaper(const Trial& trial, SpillSolution& best) {
+  if (best.is_found && trial.cost() >= best.cost) return;
+  best.is_found = true;
+  best.cost = trial.cost();
+  best.choices = trial.choices();
+}
+
+// Each item in turn stays where it is, and others go for it, where that is cheaper.
+void exchange(const SpillProblem& problem, SpillSolution& best) {
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    if (Trial::cost_of(problem.items[i], best.choices[i]) == 0) continue;
+    Trial trial(problem);
+    for (size_t other = 0; other < problem.items.size(); ++other)
+      if (other != i) trial.set(other, best.choices[other]);
+    if (!complete(problem, trial, i)) continue;
+    thin_out(problem, trial);
+    keep_if_cheaper(trial, best);
+  }
+}
+
+// Completes `choices`; keeps the result if it is the cheapest so far.
+void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& choices,
+                 SpillSolution& best) {
+  Trial trial(problem);
+  for (size_t i = 0; i < choices.size(); ++i) trial.set(i, choices[i]);
+  if (!complete(problem, trial)) {
+    if (best.worst_step < 0) best.worst_step = trial.worst_step();
+    return;
+  }
+  thin_out(problem, trial);
+  keep_if_cheaper(trial, best);
+}
+
+// --- One step by itself. ------------------------------------------------------------------------
+
+// The least that it costs to free `need` bytes at one step, each item by its cheapest way: exact,
+// by branch and bound, where few items live there.
+class StepBound {
+ public:
+  StepBound(const SpillProblem& problem, int64_t step, int64_t need) {
+    for (const SpillItem& item : problem.items)
+      if (const double cost = cheapest_at(item, step); cost < kNever)
+        ways_.push_back({std::min(item.bytes, need), cost});
+    std::ranges::sort(ways_, {},
+                      [](const Way& way) { return way.cost / static_cast<double>(way.bytes); });
+    search(0, need, 0);
+  }
+  double value() const { return nodes_ < kMostNodes && best_ < kNever ? best_ : 0; }
+
+ private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  static constexpr int kMostNodes = 20000;
+  struct Way {
+    int64_t bytes;
+    double cost;
+  };
+
+  static double cheapest_at(const SpillItem& item, int64_t step) {
+    double cost = kNever;
+    if (item.bytes == 0 || step < item.lower || step >= item.upper) return cost;
+    for (const SpillItem::Move& move : item.moves) cost = std::min(cost, move.cost);
+    for (const SpillItem::Held& held : item.values)
+      for (const SpillItem::Gap& gap : held.gaps)
+        if (gap.lower <= step && step < gap.upper)
+          for (const SpillItem::Way& way : held.ways)
+            cost = std::min(cost, way.out_cost + way.back_cost * gap.times);
+    return cost;
+  }
+
+  // What `need` costs at least with parts of the ways from `i` on.
+  double relaxed(size_t i, int64_t need) const {
+    double cost = 0;
+    for (; i < ways_.size() && need > 0; ++i) {
+      const double part =
+          std::min(1.0, static_cast<double>(need) / static_cast<double>(ways_[i].bytes));
+      cost += part * ways_[i].cost;
+      need -= ways_[i].bytes;
+    }
+    return need > 0 ? kNever : cost;
+  }
+
+  void search(size_t i, int64_t need, double cost) {
+    if (need <= 0) best_ = std::min(best_, cost);
+    if (need <= 0 || i == ways_.size() || ++nodes_ >= kMostNodes) return;
+    if (cost + relaxed(i, need) >= best_) return;
+    search(i + 1, need - ways_[i].bytes, cost + ways_[i].cost);
+    search(i + 1, need, cost);
+  }
+
+  std::vector<Way> ways_;
+  double best_ = kNever;
+  int nodes_ = 0;
+};
+
+double bound_of_steps(const SpillProblem& problem) {
+  double bound = 0;
+  const Trial nothing(problem);
+  const std::vector<int64_t>& need = nothing.excess();
+  for (int64_t step = 0; step < problem.steps; ++step)
+    if (need[step] > 0) bound = std::max(bound, StepBound(problem, step, need[step]).value());
+  return bound;
+}
+
+SpillChoice everything(const SpillItem& item) {
+  SpillChoice choice;
+  for (const SpillItem::Held& held : item.values) {
+    choice.values.push_back({0, {}});
+    for (size_t gap = 0; gap < held.gaps.size(); ++gap)
+      choice.values.back().gaps.push_back(static_cast<int>(gap));
+  }
+  return choice;
+}
+
+// True when what is too much could leave, had other pools room for it.
+bool can_be_covered(SpillProblem problem) {
+  problem.elsewhere.clear();
+  Trial trial(problem);
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    SpillChoice choice = everything(problem.items[i]);
+    if (!problem.items[i].moves.empty()) choice.move = 0;
+    trial.set(i, choice);
+  }
+  return trial.is_done();
+}
+
+double dearest(const SpillItem& item) {
+  double most = Trial::cost_of(item, everything(item));
+  for (const SpillItem::Move& move : item.moves) most = std::max(most, move.cost);
+  return most;
+}
+
+}  // namespace
+
+SpillSolution choose_spills(const SpillProblem& problem) {
+  SpillSolution best;
+  try_choices(problem, {}, best);
+  if ((best.is_found && best.cost == 0) || !can_be_covered(problem)) return best;
+  best.lower_bound = bound_of_steps(problem);
+  Prices prices(problem);
+  std::vector<SpillChoice> choices;
+  double length = 1, all = 0;
+  for (const SpillItem& item : problem.items) all += dearest(item);
+  int rounds_without_gain = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const double bound = prices.solve(choices);
+    rounds_without_gain = bound > best.lower_bound ? 0 : rounds_without_gain + 1;
+    best.lower_bound = std::max(best.lower_bound, bound);
+    if (round % kRoundsPerTrial == 0) try_choices(problem, choices, best);
+    if (best.is_found && best.cost - best.lower_bound <= kCloseEnough * best.cost) break;
+    if (rounds_without_gain == 6) {
+      length /= 2;
+      rounds_without_gain = 0;
+    }
+    if (round % kRoundsPerExchange == 0 && best.is_found) exchange(problem, best);
+    prices.change(choices, best.is_found ? best.cost : 2 * all, bound, length);
+  }
+  return best;
+}
+
+}  // namespace scopevm::memory

@@ -1,0 +1,237 @@
+// Functions within the machine's limits: what does not fit leaves, then a plan is made to see;
+// where its offsets leave holes that go over a limit, all again with less room.
+#include <algorithm>
+#include <iterator>
+
+#include "compiler/memory/spill/spill.h"
+
+namespace scopevm::memory {
+namespace {
+
+// How often the room is made smaller before the limit is called out of reach.
+constexpr int kMostRounds = 12;
+
+PoolBytes limits_of(const Machine& machine) {
+  PoolBytes limits;
+  for (size_t pool = 0; pool < machine.pools.size(); ++pool)
+    if (machine.pools[pool].is_limited())
+      limits[static_cast<int>(pool)] = machine.pools[pool].limit;
+  return limits;
+}
+
+// Bytes by step, by pool.
+class Timeline {
+ public:
+  explicit Timeline(int64_t steps) : steps_(steps) {}
+
+  void add(int pool, int64_t lower, int64_t upper, int64_t bytes) {
+    std::vector<int64_t>& live = live_.try_emplace(pool, steps_ + 1, 0).first->second;
+    for (int64_t step = lower; step < std::min(upper, steps_ + 1); ++step) live[step] += bytes;
+  }
+
+  PoolBytes most() const {
+    PoolBytes most;
+    for (const auto& [pool, live] : live_) most[pool] = *std::ranges::max_element(live);
+    return most;
+  }
+
+ private:
+  int64_t steps_;
+  std::map<int, std::vector<int64_t>> live_;
+};
+
+// 0 where data decides.
+int64_t value_at(DimExpr expression, const Request& request) {
+  return expression
+      .evaluate([&](std::string_view name) -> std::optional<int64_t> {
+        auto found = request.symbols.find(std::string(name));
+        return found == request.symbols.end() ? std::nullopt : std::optional(found->second);
+      })
+      .value_or(0);
+}
+
+// The most that results, values with a storage of their own, and callees hold.
+PoolBytes fixed_bytes(const Program& program, const Function& function,
+                      const std::map<int, PoolBytes>& callees, const Request& request) {
+  const auto end = static_cast<int64_t>(function.steps.size());
+  const std::vector<int> outputs = output_of_root(function);
+  const std::vector<int64_t> last = last_uses(function);
+  std::vector<bool> is_seen(function.values.size(), false);
+  Timeline timeline(end);
+  for (int64_t at = 0; at < end; ++at) {
+    const Step& step = function.steps[at];
+    for (ValueId id : step.results) {
+      const Value& value = function.values[id];
+      const bool has_own = outputs[id] >= 0 || value.storage != ValueStorage::kPlanned;
+      if (is_seen[id] || !has_own || value.is_list() || value.origin != ValueOrigin::kStep)
+        continue;
+      is_seen[id] = true;
+      const bool is_made_outside = outputs[id] >= 0 || step.callee >= 0;
+      timeline.add(is_made_outside ? result_pool(program.machine, value) : value.place.pool, at,
+                   outputs[id] >= 0 ? end + 1 : last[id] + 1,
+                   value_at(round_up(value.bytes(), kAlignment), request));
+    }
+    if (auto callee = callees.find(step.callee); callee != callees.end())
+      for (const auto& [pool, bytes] : callee->second) timeline.add(pool, at, at + 1, bytes);
+  }
+  return timeline.most();
+}
+
+// What the plan takes for the whole call. What data decides is left to the session's limits.
+PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Request& request) {
+  PoolBytes heights;
+  std::optional<std::vector<int64_t>> values = shapes.evaluate(request.symbols, request.threads);
+  if (!values) return heights;
+  for (const Arena& arena : plan.arenas)
+    if (arena.stage == 0) heights[arena.pool] += (*values)[arena.height];
+  return heights;
+}
+
+int64_t at(const PoolBytes& bytes, int pool) {
+  auto found = bytes.find(pool);
+  return found == bytes.end() ? 0 : found->second;
+}
+
+// Lowers `room` where the plan went over, the more the longer that goes on. Returns the pool that
+// is over by most, or -1.
+int tighten(const PoolBytes& limits, const PoolBytes& used, int round, PoolBytes& room) {
+  int worst = -1;
+  int64_t most = 0;
+  for (const auto& [pool, limit] : limits) {
+    const int64_t over = at(used, pool) - limit;
+    if (over > 0) room[pool] -= over * (round + 1);
+    if (over > most) {
+      most = over;
+      worst = pool;
+    }
+  }
+  return worst;
+}
+
+Status plan_is_over(const Machine& machine, int pool, int64_t used) {
+  return {StatusCode::kResourceLimit, pool_name(machine, pool) + " is limited to " +
+                                          std::to_string(machine.pools[pool].limit) +
+                                          " bytes; what must live there fits, but its "
+                                          "plan takes " +
+                                          std::to_string(used) + " bytes"};
+}
+
+// Makes what goes over `room` leave the function's pools.
+Status spill_all(const Program& program, Function& function, const PoolBytes& room,
+                 const PoolBytes& fixed, const Request& request,
+                 std::vector<SpillReport>& reports) {
+  for (const auto& [pool, bytes] : room) {
+    SCOPEVM_ASSIGN_OR_RETURN(SpillReport report,
+                             spill(program, function, pool, room, fixed, request));
+    if (!report.copies.empty() || !report.moves.empty()) reports.push_back(std::move(report));
+  }
+  return {};
+}
+
+// Functions in an order in which callees come first; what calls itself, anywhere.
+class CalleesFirst {
+ public:
+  explicit CalleesFirst(const Program& program)
+      : program_(program), is_seen_(program.functions.size(), false) {
+    for (size_t i = 0; i < program.functions.size(); ++i) visit(i);
+  }
+  const std::vector<size_t>& order() const { return order_; }
+
+ private:
+  void visit(size_t index) {
+    if (is_seen_[index]) return;
+    is_seen_[index] = true;
+    for (const Step& step : program_.functions[index].steps)
+      if (step.callee >= 0) visit(static_cast<size_t>(step.callee));
+    order_.push_back(index);
+  }
+
+  const Program& program_;
+  std::vector<bool> is_seen_;
+  std::vector<size_t> order_;
+};
+
+class LimitKeeper {
+ public:
+  explicit LimitKeeper(Program& program) : program_(program), limits_(limits_of(program.machine)) {}
+
+  Result<std::vector<SpillReport>> run() {
+    if (limits_.empty()) return std::vector<SpillReport>();
+    const CalleesFirst functions(program_);
+    find_requests(functions.order());
+    for (size_t index : functions.order())
+      SCOPEVM_RETURN_IF_ERROR(keep(index).with_context(program_.functions[index].name));
+    return std::move(reports_);
+  }
+
+ private:
+  // What is called gets its dims from those that call it: the largest of all.
+  void find_requests(const std::vector<size_t>& callees_first) {
+    for (const Function& function : program_.functions)
+      requests_.push_back(limit_request(program_.machine, function));
+    std::vector<bool> is_called(program_.functions.size(), false);
+    for (size_t i = callees_first.size(); i-- > 0;) {
+      const Function& caller = program_.functions[callees_first[i]];
+      for (const Step& step : caller.steps) {
+        if (step.kind != StepKind::kCall) continue;
+        pass_dims(caller, requests_[callees_first[i]], step, is_called[step.callee]);
+        is_called[step.callee] = true;
+      }
+    }
+  }
+
+  void pass_dims(const Function& caller, const Request& request, const Step& call,
+                 bool is_called_before) {
+    const Function& callee = program_.functions[call.callee];
+    for (size_t o = 0; o < call.operands.size(); ++o) {
+      const std::vector<DimExpr>& given = caller.values[call.operands[o]].shape;
+      const std::vector<DimExpr>& taken = callee.values[callee.inputs[o]].shape;
+      for (size_t axis = 0; axis < std::min(given.size(), taken.size()); ++axis) {
+        if (taken[axis].kind() != DimExpr::Kind::kSymbol) continue;
+        int64_t& dim = requests_[call.callee].symbols[std::string(taken[axis].symbol_name())];
+        const int64_t known = value_at(given[axis], request);
+        dim = is_called_before ? std::max(dim, known) : known;
+      }
+    }
+  }
+
+  Status keep(size_t index) {
+    const Function original = program_.functions[index];
+    const Request& request = requests_[index];
+    const PoolBytes fixed = fixed_bytes(program_, original, heights_, request);
+    PoolBytes room = limits_;
+    Status over;
+    for (int round = 0; round < kMostRounds; ++round) {
+      Function& function = program_.functions[index] = original;
+      std::vector<SpillReport> reports;
+      Status status = spill_all(program_, function, room, fixed, request, reports);
+      if (!status.is_ok()) return over.is_ok() ? status : over;
+      SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
+      SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(function, shapes));
+      PoolBytes heights = heights_of(made, shapes, request);
+      for (const auto& [pool, bytes] : fixed) heights[pool] += bytes;
+      const int worst = tighten(limits_, heights, round, room);
+      if (worst < 0) {
+        heights_[static_cast<int>(index)] = std::move(heights);
+        std::ranges::move(reports, std::back_inserter(reports_));
+        return {};
+      }
+      over = plan_is_over(program_.machine, worst, heights[worst]);
+    }
+    return over;
+  }
+
+  Program& program_;
+  const PoolBytes limits_;
+  std::vector<Request> requests_;     // by function
+  std::map<int, PoolBytes> heights_;  // likewise
+  std::vector<SpillReport> reports_;
+};
+
+}  // namespace
+
+Result<std::vector<SpillReport>> keep_limits(Program& program) {
+  return LimitKeeper(program).run();
+}
+
+}  // namespace scopevm::memory

@@ -1,0 +1,297 @@
+// Steps -> a SpillProblem: which buffers may lie elsewhere, when nobody needs them where they are,
+// and what it costs by the machine's bandwidths.
+#include <algorithm>
+
+#include "compiler/memory/spill/spill.h"
+
+namespace scopevm::memory {
+namespace {
+
+constexpr int64_t kNone = -1;
+
+// Which block each step lies in: a branch, a loop's body, or the function's own.
+struct Blocks {
+  struct Block {
+    int parent = -1;
+    int64_t begin = kNone;  // the marks around it, which lie in its parent
+    int64_t end = kNone;
+    double times = 1;  // a call
+  };
+  std::vector<Block> blocks = std::vector<Block>(1);
+  std::vector<int> of_step;
+
+  Blocks(const Function& function, const Request& request) {
+    int current = 0;
+    for (size_t i = 0; i < function.steps.size(); ++i) {
+      const Step& step = function.steps[i];
+      const auto at = static_cast<int64_t>(i);
+      if (step.kind == StepKind::kElse || step.kind == StepKind::kEndIf ||
+          step.kind == StepKind::kEndLoop)
+        current = blocks[current].parent;
+      of_step.push_back(current);
+      if (step.kind == StepKind::kIf) current = add(current, at, 1);
+      if (step.kind == StepKind::kElse) current = add(current, step.match, 1);
+      if (step.kind == StepKind::kLoop) current = add(current, at, trips(step.trip_count, request));
+      if (step.kind == StepKind::kEndIf || step.kind == StepKind::kEndLoop)
+        for (Block& block : blocks)
+          if (block.begin == step.match) block.end = at;
+    }
+  }
+
+  double times_of_step(int64_t step) const { return blocks[of_step[step]].times; }
+
+ private:
+  int add(int parent, int64_t begin, double trips) {
+    blocks.push_back({parent, begin, kNone, blocks[parent].times * trips});
+    return static_cast<int>(blocks.size()) - 1;
+  }
+
+  static double trips(DimExpr count, const Request& request) {
+    constexpr double kUnknown = 64, kMost = 4096;  // a loop that a condition ends
+    std::optional<int64_t> trips =
+        count.evaluate([&](std::string_view name) -> std::optional<int64_t> {
+          auto found = request.symbols.find(std::string(name));
+          return found == request.symbols.end() ? std::nullopt : std::optional(found->second);
+        });
+    return trips ? std::clamp(static_cast<double>(*trips), 1.0, kMost) : kUnknown;
+  }
+};
+
+// Steps that use a value, at the level of the block that makes it: a region that uses it inside is
+// one access from mark to mark.
+struct Access {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+class SiteReader {
+ public:
+  SiteReader(const Program& program, const Function& function, int pool, const PoolBytes& room,
+             const PoolBytes& fixed, const Request& request)
+      : machine_(program.machine),
+        program_(program),
+        function_(function),
+        pool_(pool),
+        room_(room),
+        fixed_(fixed),
+        blocks_(function, request),
+        outputs_(output_of_root(function)) {
+    site_.liveness = find_lifespans(function);
+    read_sizes(request);
+  }
+
+  SpillSite run() {
+    SpillProblem& problem = site_.problem;
+    problem.steps = static_cast<int64_t>(function_.steps.size());
+    problem.room = room_.at(pool_) - fixed_in(pool_);
+    read_uses();
+    make_room_elsewhere();
+    for (size_t b = 0; b < sizes_.size(); ++b)
+      if (site_.liveness.buffers[b].pool == pool_ && sizes_[b].size > 0)
+        add_item(static_cast<int>(b));
+    std::vector<int64_t> live(problem.steps, fixed_in(pool_));
+    for (const SpillItem& item : problem.items)
+      for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
+    site_.peak = live.empty() ? 0 : *std::ranges::max_element(live);
+    return std::move(site_);
+  }
+
+ private:
+  struct Uses {
+    std::vector<int64_t> writes;
+    std::vector<int64_t> reads;
+    bool is_plain = true;  // nothing but launches, copies and the VM's own reads touches it
+  };
+
+  // What data decides is not planned for: the session's limits hold it.
+  void read_sizes(const Request& request) {
+    std::vector<int> known;
+    for (size_t i = 0; i < site_.liveness.buffers.size(); ++i)
+      if (site_.liveness.buffers[i].stage == 0) known.push_back(static_cast<int>(i));
+    sizes_.resize(site_.liveness.buffers.size());
+    for (const Buffer& buffer :
+         buffers_at(site_.liveness, known, request).value_or(std::vector<Buffer>()))
+      sizes_[buffer.id] = buffer;
+  }
+
+  int64_t fixed_in(int pool) const {
+    auto found = fixed_.find(pool);
+    return found == fixed_.end() ? 0 : found->second;
+  }
+
+  void read_uses() {
+    uses_.resize(function_.values.size());
+    auto is_plain = [](StepKind kind) {
+      return kind == StepKind::kLaunch || kind == StepKind::kCopy || kind == StepKind::kRead ||
+             kind == StepKind::kAssert || kind == StepKind::kText;
+    };
+    for (size_t i = 0; i < function_.steps.size(); ++i) {
+      const Step& step = function_.steps[i];
+      const auto at = static_cast<int64_t>(i);
+      for (size_t o = 0; o < step.operands.size(); ++o) {
+        Uses& uses = uses_[root_of(function_, step.operands[o])];
+        if (uses.reads.empty() || uses.reads.back() != at) uses.reads.push_back(at);
+        const bool is_passed = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
+        const bool is_condition = step.kind == StepKind::kIf && o == 0;
+        uses.is_plain = uses.is_plain && (is_plain(step.kind) || is_passed || is_condition);
+      }
+      for (ValueId result : step.results) {
+        Uses& uses = uses_[root_of(function_, result)];
+        uses.writes.push_back(at);
+        uses.is_plain = uses.is_plain && is_plain(step.kind);
+      }
+    }
+    values_of_buffer_.resize(sizes_.size());
+    for (size_t id = 0; id < function_.values.size(); ++id)
+      if (int buffer = site_.liveness.buffer_of_value[id];
+          buffer >= 0 && function_.values[id].origin == ValueOrigin::kStep)
+        values_of_buffer_[buffer].push_back(static_cast<ValueId>(id));
+    step_of_temporary_.assign(sizes_.size(), kNone);
+    for (size_t i = 0; i < function_.steps.size(); ++i)
+      for (int buffer : site_.liveness.buffer_of_temporary[i])
+        step_of_temporary_[buffer] = static_cast<int64_t>(i);
+  }
+
+  bool is_candidate(int pool) const {
+    const PoolKind kind = machine_.pools[pool].kind;
+    return pool != pool_ && (kind == PoolKind::kHeap || kind == PoolKind::kArena);
+  }
+
+  // What a limited pool has left beside what lies in it anyway.
+  void make_room_elsewhere() {
+    for (const auto& [pool, room] : room_) {
+      if (!is_candidate(pool)) continue;
+      std::vector<int64_t> left(site_.problem.steps, room - fixed_in(pool));
+      for (size_t b = 0; b < sizes_.size(); ++b)
+        if (site_.liveness.buffers[b].pool == pool)
+          for (int64_t step = sizes_[b].lower; step < sizes_[b].upper; ++step)
+            left[step] -= sizes_[b].size;
+      site_.problem.elsewhere[pool] = std::move(left);
+    }
+  }
+
+  void add_item(int buffer) {
+    const Buffer& sized = sizes_[buffer];
+    SpillItem& item = site_.problem.items.emplace_back();
+    item = {sized.size, sized.lower, sized.upper, {}, {}};
+    site_.buffers.push_back(buffer);
+    std::vector<ValueId>& values = site_.values.emplace_back();
+    add_moves(item, buffer);
+    for (ValueId id : values_of_buffer_[buffer])
+      if (SpillItem::Held held; find_gaps(id, held)) {
+        add_ways(id, sized.size, held);
+        if (held.ways.empty()) continue;
+        item.values.push_back(std::move(held));
+        values.push_back(id);
+      }
+  }
+
+  // The device that does a step's work on its values.
+  int device_of(const Step& step) const {
+    return step.kind == StepKind::kLaunch ? program_.kernels[step.kernel].device
+                                          : machine_.host_device();
+  }
+
+  // Callees' kernels know where arguments lie. A copy leads from this pool to some other, or to
+  // this one from there.
+  bool may_use(const Step& step, int pool) const {
+    if (step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure) return false;
+    if (step.kind != StepKind::kCopy) return machine_.reaches(device_of(step), pool);
+    return pool_of(step.operands[0]) != pool && pool_of(step.results[0]) != pool;
+  }
+
+  int pool_of(ValueId id) const {
+    const ValueId root = root_of(function_, id);
+    const Value& value = function_.values[root];
+    return outputs_[root] >= 0 ? result_pool(machine_, value) : value.place.pool;
+  }
+
+  // A buffer may lie in another pool when all that touch it reach that, and the graph asks for no
+  // pool. Its accesses then go at that pool's speed.
+  void add_moves(SpillItem& item, int buffer) {
+    std::vector<int64_t> touches;
+    if (step_of_temporary_[buffer] >= 0) touches.assign(2, step_of_temporary_[buffer]);
+    for (ValueId id : values_of_buffer_[buffer]) {
+      const Value& value = function_.values[id];
+      if (value.is_scope_asked || value.twin >= 0 || !uses_[id].is_plain) return;
+      touches.insert(touches.end(), uses_[id].writes.begin(), uses_[id].writes.end());
+      touches.insert(touches.end(), uses_[id].reads.begin(), uses_[id].reads.end());
+    }
+    for (size_t p = 0; p < machine_.pools.size(); ++p) {
+      const int pool = static_cast<int>(p);
+      if (!is_candidate(pool)) continue;
+      double accesses = 0;
+      bool is_reached = true;
+      for (int64_t at : touches) {
+        const Step& step = function_.steps[at];
+        is_reached = is_reached && may_use(step, pool);
+        accesses += blocks_.times_of_step(at);
+      }
+      if (!is_reached) continue;
+      const double slower =
+          1 / machine_.pools[pool].bytes_per_second - 1 / machine_.pools[pool_].bytes_per_second;
+      item.moves.push_back(
+          {pool, accesses * static_cast<double>(item.bytes) * std::max(slower, 0.0)});
+    }
+  }
+
+  // The times between accesses of a value that one step makes. False if there are none.
+  bool find_gaps(ValueId id, SpillItem::Held& held) const {
+    const Uses& uses = uses_[id];
+    const Value& value = function_.values[id];
+    if (!uses.is_plain || uses.writes.size() != 1 || value.twin >= 0) return false;
+    held.made = uses.writes[0];
+    const int home = blocks_.of_step[held.made];
+    std::vector<Access> accesses = {{held.made, held.made}};
+    for (int64_t read : uses.reads) accesses.push_back(access_from(home, read));
+    std::ranges::sort(accesses, {}, &Access::begin);
+    int64_t end = held.made;
+    for (const Access& access : accesses) {
+      if (access.begin > end + 1)
+        held.gaps.push_back({end + 1, access.begin, blocks_.blocks[home].times});
+      end = std::max(end, access.end);
+    }
+    return !held.gaps.empty();
+  }
+
+  Access access_from(int home, int64_t step) const {
+    Access access{step, step};
+    for (int block = blocks_.of_step[step]; block != home; block = blocks_.blocks[block].parent)
+      access = {blocks_.blocks[block].begin, blocks_.blocks[block].end};
+    return access;
+  }
+
+  void add_ways(ValueId id, int64_t bytes, SpillItem::Held& held) const {
+    const double size = static_cast<double>(bytes);
+    for (size_t p = 0; p < machine_.pools.size(); ++p) {
+      const int pool = static_cast<int>(p);
+      if (!is_candidate(pool) || function_.values[id].dtype == DType::kStr) continue;
+      held.ways.push_back(
+          {pool, machine_.copy_seconds(pool_, pool, size) * blocks_.times_of_step(held.made),
+           machine_.copy_seconds(pool, pool_, size)});
+    }
+  }
+
+  const Machine& machine_;
+  const Program& program_;
+  const Function& function_;
+  const int pool_;
+  const PoolBytes& room_;
+  const PoolBytes& fixed_;
+  const Blocks blocks_;
+  const std::vector<int> outputs_;
+  SpillSite site_;
+  std::vector<Buffer> sizes_;  // by buffer; empty where data decides
+  std::vector<Uses> uses_;     // by root value
+  std::vector<std::vector<ValueId>> values_of_buffer_;
+  std::vector<int64_t> step_of_temporary_;  // by buffer
+};
+
+}  // namespace
+
+SpillSite read_site(const Program& program, const Function& function, int pool,
+                    const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
+  return SiteReader(program, function, pool, room, fixed, request).run();
+}
+
+}  // namespace scopevm::memory

@@ -1,0 +1,277 @@
+// Choices -> places and copies. A value that leaves is copied out behind the step that makes it,
+// and back, as another value, before the step that next uses it.
+#include "compiler/memory/spill/spill.h"
+
+#include <algorithm>
+
+namespace scopevm::memory {
+namespace {
+
+// A value's way out and its ways back, in steps of the function as it was.
+struct Spilled {
+  ValueId value = -1;
+  int pool = 0;
+  struct Return {
+    int64_t before = 0;  // the step
+    ValueId value = -1;  // what is used from there on
+  };
+  int64_t made = 0;
+  ValueId outside = -1;
+  std::vector<Return> returns;  // ascending
+};
+
+class Rewriter {
+ public:
+  Rewriter(const Program& program, Function& function, const SpillSite& site)
+      : machine_(program.machine), function_(function), site_(site) {}
+
+  void run(const std::vector<SpillChoice>& choices) {
+    for (size_t i = 0; i < choices.size(); ++i) {
+      const SpillItem& item = site_.problem.items[i];
+      if (choices[i].move >= 0) move(site_.buffers[i], item.moves[choices[i].move].pool);
+      for (size_t v = 0; v < choices[i].values.size(); ++v)
+        if (!choices[i].values[v].gaps.empty())
+          plan_copies(site_.values[i][v], item.values[v], choices[i].values[v]);
+    }
+    rename_uses();
+    insert_copies();
+  }
+
+ private:
+  void move(int buffer, int pool) {
+    for (size_t id = 0; id < function_.values.size(); ++id)
+      if (site_.liveness.buffer_of_value[id] == buffer) function_.values[id].place.pool = pool;
+    for (size_t i = 0; i < function_.steps.size(); ++i)
+      for (size_t t = 0; t < function_.steps[i].temporaries.size(); ++t)
+        if (site_.liveness.buffer_of_temporary[i][t] == buffer)
+          function_.steps[i].temporaries[t].pool = pool;
+  }
+
+  ValueId add_value(Value value) {
+    function_.values.push_back(std::move(value));
+    return static_cast<ValueId>(function_.values.size()) - 1;
+  }
+
+  void plan_copies(ValueId id, const SpillItem::Held& held, const SpillChoice::Held& choice) {
+    Spilled spilled{id, held.ways[choice.way].pool, held.made, -1, {}};
+    const Value value = function_.values[id];
+    Value outside = value;
+    outside.place = {machine_.pools[spilled.pool].device, spilled.pool};
+    outside.is_scope_asked = true;
+    spilled.outside = add_value(std::move(outside));
+    for (int gap : choice.gaps)
+      spilled.returns.push_back({held.gaps[gap].upper, add_value(Value(value))});
+    spilled_.push_back(std::move(spilled));
+  }
+
+  // What a use of `id` at `step` names now.
+  ValueId renamed(const Spilled& spilled, ValueId id, int64_t step) {
+    ValueId now = spilled.value;
+    for (const Spilled::Return& back : spilled.returns)
+      if (back.before <= step) now = back.value;
+    return shown(id, spilled.value, now);
+  }
+
+  // The view of `to` that `id` is of `root`.
+  ValueId shown(ValueId id, ValueId root, ValueId to) {
+    if (id == root || to == root) return id == root ? to : id;
+    auto [entry, is_new] = views_.try_emplace({id, to}, -1);
+    if (!is_new) return entry->second;
+    Value view = function_.values[id];
+    view.view_of = shown(view.view_of, root, to);
+    return views_[{id, to}] = add_value(std::move(view));
+  }
+
+  void rename_uses() {
+    std::map<ValueId, const Spilled*> by_root;
+    for (const Spilled& spilled : spilled_) by_root[spilled.value] = &spilled;
+    for (size_t i = 0; i < function_.steps.size(); ++i)
+      for (ValueId& operand : function_.steps[i].operands)
+        if (auto found = by_root.find(root_of(function_, operand)); found != by_root.end())
+          operand = renamed(*found->second, operand, static_cast<int64_t>(i));
+  }
+
+  Step copy(ValueId from, ValueId to) const {
+    return {.kind = StepKind::kCopy,
+            .name = function_.values[to].name,
+            .operands = {from},
+            .results = {to}};
+  }
+
+  void insert_copies() {
+    const auto count = static_cast<int64_t>(function_.steps.size());
+    std::vector<std::vector<Step>> before(count + 1);
+    for (const Spilled& spilled : spilled_) {
+      before[spilled.made + 1].push_back(copy(spilled.value, spilled.outside));
+      for (const Spilled::Return& back : spilled.returns)
+        before[back.before].push_back(copy(spilled.outside, back.value));
+    }
+    std::vector<Step> steps;
+    std::vector<int> now_at(count);
+    for (int64_t i = 0; i < count; ++i) {
+      for (Step& step : before[i]) steps.push_back(std::move(step));
+      now_at[i] = static_cast<int>(steps.size());
+      steps.push_back(std::move(function_.steps[i]));
+    }
+    for (Step& step : steps)
+      if (step.match >= 0) step.match = now_at[step.match];
+    function_.steps = std::move(steps);
+  }
+
+  const Machine& machine_;
+  Function& function_;
+  const SpillSite& site_;
+  std::vector<Spilled> spilled_;
+  std::map<std::pair<ValueId, ValueId>, ValueId> views_;
+};
+
+std::string bytes_text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
+
+// The names of what a buffer holds at a step: the value, or whose scratch it is.
+std::string name_at(const Function& function, const SpillSite& site, int buffer, int64_t step) {
+  for (int temporary : site.liveness.buffer_of_temporary[step])
+    if (temporary == buffer) return "scratch of \"" + function.steps[step].name + "\"";
+  std::string name;
+  for (int64_t at = 0; at <= step; ++at)
+    for (ValueId result : function.steps[at].results)
+      if (site.liveness.buffer_of_value[result] == buffer && (at < step || name.empty()))
+        name = "\"" + function.values[result].name + "\"";
+  return name;
+}
+
+std::string dims_text(const Request& request) {
+  std::string text;
+  for (const auto& [name, value] : request.symbols)
+    if (!name.starts_with('$'))
+      text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+  return text.empty() ? "" : " (at " + text + ")";
+}
+
+// What lives in the pool at a step, the largest first.
+std::string live_set(const Function& function, const SpillSite& site, int64_t step) {
+  constexpr size_t kMostListed = 8;
+  std::vector<std::pair<int64_t, size_t>> live;
+  for (size_t i = 0; i < site.problem.items.size(); ++i) {
+    const SpillItem& item = site.problem.items[i];
+    if (item.lower <= step && step < item.upper && item.bytes > 0)
+      live.emplace_back(-item.bytes, i);
+  }
+  std::ranges::sort(live);
+  std::string text;
+  int64_t rest = 0;
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (i >= kMostListed) {
+      rest -= live[i].first;
+      continue;
+    }
+    text += (i == 0 ? "" : ", ") + name_at(function, site, site.buffers[live[i].second], step) +
+            " " + bytes_text(-live[i].first);
+  }
+  if (rest > 0)
+    text += ", and " + std::to_string(live.size() - kMostListed) + " more, " + bytes_text(rest);
+  return text;
+}
+
+// Bytes that live at each step, had nothing left.
+std::vector<int64_t> live_bytes(const SpillProblem& problem) {
+  std::vector<int64_t> live(problem.steps, 0);
+  for (const SpillItem& item : problem.items)
+    for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
+  return live;
+}
+
+// Says of each copy and move what it is for.
+class Describer {
+ public:
+  Describer(const Program& program, const Function& function, const SpillSite& site,
+            SpillReport& report)
+      : machine_(program.machine),
+        function_(function),
+        site_(site),
+        report_(report),
+        live_(live_bytes(site.problem)),
+        home_(pool_name(machine_, report.pool) + ", limited to " + bytes_text(report.limit)) {}
+
+  void add(size_t i, const SpillChoice& choice) {
+    const SpillItem& item = site_.problem.items[i];
+    if (choice.move >= 0)
+      report_.moves.push_back({name_at(function_, site_, site_.buffers[i], item.lower),
+                               site_.liveness.buffers[site_.buffers[i]].bytes,
+                               item.moves[choice.move].pool});
+    for (size_t v = 0; v < choice.values.size(); ++v)
+      if (!choice.values[v].gaps.empty())
+        add_copies(function_.values[site_.values[i][v]], item.values[v], choice.values[v]);
+  }
+
+ private:
+  const std::string& name_of(int64_t step) const { return function_.steps[step].name; }
+
+  void add_copies(const Value& value, const SpillItem::Held& held,
+                  const SpillChoice::Held& choice) {
+    const int pool = held.ways[choice.way].pool;
+    auto peak = live_.begin();
+    for (int gap : choice.gaps) {
+      auto in_gap = std::max_element(live_.begin() + held.gaps[gap].lower,
+                                     live_.begin() + held.gaps[gap].upper);
+      if (peak == live_.begin() || *in_gap > *peak) peak = in_gap;
+    }
+    report_.copies.push_back({value.name, value.bytes(), 1, report_.pool, pool,
+                              "\"" + name_of(held.made) + "\" makes it in " + home_,
+                              "at \"" + name_of(peak - live_.begin()) + "\" " + bytes_text(*peak) +
+                                  " would live there"});
+    for (int gap : choice.gaps)
+      report_.copies.push_back({value.name, value.bytes(), held.gaps[gap].times, pool, report_.pool,
+                                "it left " + home_,
+                                "\"" + name_of(held.gaps[gap].upper) + "\" reads it there"});
+    report_.copies[report_.copies.size() - 1 - choice.gaps.size()].times =
+        held.gaps[choice.gaps.front()].times;
+  }
+
+  const Machine& machine_;
+  const Function& function_;
+  const SpillSite& site_;
+  SpillReport& report_;
+  const std::vector<int64_t> live_;
+  const std::string home_;
+};
+
+Status does_not_fit(const Program& program, const Function& function, int pool, int64_t fixed,
+                    const SpillSite& site, int64_t step, const Request& request) {
+  const int64_t live = fixed + live_bytes(site.problem)[step];
+  std::string text = pool_name(program.machine, pool) + " is limited to " +
+                     bytes_text(program.machine.pools[pool].limit) +
+                     ", and what lives there at \"" + function.steps[step].name + "\" takes " +
+                     bytes_text(live) + dims_text(request) + ": " + live_set(function, site, step);
+  if (fixed > 0) text += ", and " + bytes_text(fixed) + " of results and calls";
+  return {StatusCode::kResourceLimit,
+          text + "; not enough of it can lie in a pool with room, or be copied out meanwhile"};
+}
+
+}  // namespace
+
+std::string pool_name(const Machine& machine, int pool) {
+  return machine.devices[machine.pools[pool].device].name + "." + machine.pools[pool].scope;
+}
+
+Result<SpillReport> spill(const Program& program, Function& function, int pool,
+                          const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
+  const SpillSite site = read_site(program, function, pool, room, fixed, request);
+  SpillReport report{.function = function.name,
+                     .pool = pool,
+                     .limit = program.machine.pools[pool].limit,
+                     .needed = site.peak};
+  const SpillSolution solution = choose_spills(site.problem);
+  if (!solution.is_found && site.problem.steps > 0) {
+    auto held = fixed.find(pool);
+    return does_not_fit(program, function, pool, held == fixed.end() ? 0 : held->second, site,
+                        solution.worst_step, request);
+  }
+  report.seconds = solution.cost;
+  report.lower_bound_seconds = solution.lower_bound;
+  Describer describer(program, function, site, report);
+  for (size_t i = 0; i < solution.choices.size(); ++i) describer.add(i, solution.choices[i]);
+  Rewriter(program, function, site).run(solution.choices);
+  return report;
+}
+
+}  // namespace scopevm::memory
