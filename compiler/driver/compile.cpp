@@ -202,8 +202,8 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
 
 Status Compilation::plan() {
   begin("memory");
-  SCOPEVM_RETURN_IF_ERROR(memory::keep_limits(program_).status());
   SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
+  SCOPEVM_RETURN_IF_ERROR(memory::keep_limits(program_).status());
   for (const Function& function : program_.functions) {
     begin("shapes");
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));

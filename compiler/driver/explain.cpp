@@ -280,6 +280,7 @@ std::optional<int64_t> Compilation::known_bytes(DimExpr bytes) const {
 Status Compilation::explain_limits(CopyExplanation& explanation) {
   if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
+  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills,
                            memory::keep_limits(program_));
   for (const memory::SpillReport& spill : spills) {

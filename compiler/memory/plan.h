@@ -75,10 +75,12 @@ Status use_stacks(Program& program);
 // Offsets by first fit, in the given order of indexes: each buffer goes to the lowest gap that
 // holds it between the placed buffers that live at the same time.
 void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order);
-// Orders that are good on different graphs: by size, by lifespan, by conflicts, by time.
-std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers);
+// Orders that are good on different graphs: by size, by lifespan, by conflicts, by time. Those that
+// look at how long a buffer lives change when steps are added between others; the rest do not.
+std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers,
+                                               bool may_use_spans = true);
 // Places with every order and keeps the lowest. Returns the height.
-int64_t place_best(std::vector<Buffer>& buffers);
+int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans = true);
 
 // What a plan keeps when sizes change: the order of offsets, and the buffers that lie directly
 // below each. Two buffers that live at the same time are always one above the other.

@@ -146,13 +146,14 @@ class FunctionStacks {
 
   int64_t most_bytes(int buffer) const { return interval_of(liveness_.buffers[buffer].bytes).max; }
 
+  // A plan's height at most, also when limits of pools add steps to the function.
   int64_t height_of_all(const std::vector<int>& buffers) const {
     std::vector<Buffer> sized;
     for (int i : buffers) {
       const Liveness::Lifespan& lifespan = liveness_.buffers[i];
       sized.push_back({i, lifespan.lower, lifespan.upper, most_bytes(i)});
     }
-    return sized.empty() ? 0 : place_best(sized);
+    return sized.empty() ? 0 : place_best(sized, /*may_use_spans=*/false);
   }
 
   // Buffers that stay where they are: someone asked for it, or something keeps one of their values.
