@@ -4,7 +4,8 @@
 //   auto session = Session::create(*module, {.threads = 2});
 //   auto results = session->call({{x}});
 //
-// A call that fails leaves the session usable and every byte it took returned.
+// A call that fails leaves the session usable and every byte it took returned. Only when a device
+// is lost, each call from then on fails with the cause: make another session.
 #pragma once
 
 #include <atomic>
@@ -139,7 +140,8 @@ class SCOPEVM_API Call {
   Status set_output(std::string_view name, Tensor tensor);
 
   // Errors: kInvalidArgument (missing input, inputs that disagree, output of another shape),
-  // kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded.
+  // kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded, kDevice (a device failed; the
+  // message names it and says why).
   Status run(const CallOptions& options = {});
 
   // Results of the last successful run, in signature order.
@@ -168,7 +170,8 @@ class SCOPEVM_API Call {
 class SCOPEVM_API Session {
  public:
   // Errors: kInvalidArgument (unknown scope in an option), kUnsupported (no kernel image runs on
-  // this CPU), kInvalidModel (an image lacks a kernel).
+  // this CPU), kInvalidModel (an image lacks a kernel, or its text does not build), kNotFound (no
+  // such device here), kOutOfMemory and kDevice (of a device).
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
   // Runs `main`, or the variant that admits the dims, on inputs in signature order. What is no
@@ -184,6 +187,7 @@ class SCOPEVM_API Session {
   void trim() const;
 
  private:
+  friend struct SessionAccess;
   explicit Session(std::shared_ptr<vm::BoundSession> bound);
   std::shared_ptr<vm::BoundSession> bound_;
 };

@@ -102,4 +102,9 @@ Status check(cl_int error, const char* call) {
   return {StatusCode::kDevice, std::string(call) + ": " + error_name(error)};
 }
 
+bool means_loss(cl_int error) {
+  return error == CL_DEVICE_NOT_AVAILABLE || error == CL_INVALID_DEVICE ||
+         error == CL_INVALID_CONTEXT || error == CL_INVALID_COMMAND_QUEUE;
+}
+
 }  // namespace scopevm::runtime::opencl

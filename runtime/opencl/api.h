@@ -24,6 +24,8 @@
   F(clEnqueueReadBuffer)            \
   F(clEnqueueWriteBuffer)           \
   F(clEnqueueCopyBuffer)            \
+  F(clEnqueueMapBuffer)             \
+  F(clEnqueueUnmapMemObject)        \
   F(clCreateProgramWithSource)      \
   F(clBuildProgram)                 \
   F(clGetProgramBuildInfo)          \
@@ -33,6 +35,7 @@
   F(clSetKernelArg)                 \
   F(clReleaseKernel)                \
   F(clEnqueueNDRangeKernel)         \
+  F(clWaitForEvents)                \
   F(clGetEventInfo)                 \
   F(clReleaseEvent)                 \
   F(clFlush)                        \
@@ -55,6 +58,10 @@ std::string error_name(cl_int error);
 
 // Ok for CL_SUCCESS, else kDevice with the call's and the error's names.
 Status check(cl_int error, const char* call);
+
+// True for errors of calls with valid arguments that say that the device or its queue is gone: what
+// lay in its memory can no longer be trusted.
+bool means_loss(cl_int error);
 
 // Owns one reference to a driver's object.
 template <typename Object>

@@ -13,29 +13,46 @@ constexpr int64_t kPage = 4096;
 }  // namespace
 
 Blocks::~Blocks() {
-  for (const auto& [first, block] : blocks_) munmap(block.address, block.reserved);
+  while (!blocks_.empty()) deallocate(blocks_.begin()->second.address);
 }
 
 void* Blocks::allocate(int64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // A driver may promise more than it has and fail at the first use: the sum is held here.
-  if (bytes < 0 || bytes > session_->memory_bytes - total_bytes_) return nullptr;
+  if (!reserve(bytes)) return nullptr;
+  void* address = make(bytes);
+  if (address == nullptr) context_->block_bytes -= bytes;
+  return address;
+}
+
+// A driver may promise more than it has and fail at the first use: the sum is held here.
+bool Blocks::reserve(int64_t bytes) {
+  std::atomic<int64_t>& total = context_->block_bytes;
+  int64_t before = total.load();
+  do {
+    if (bytes < 0 || bytes > context_->memory_bytes - before) return false;
+  } while (!total.compare_exchange_weak(before, before + bytes));
+  return true;
+}
+
+void* Blocks::make(int64_t bytes) {
   // One address more than bytes, so that the end of a block is not the beginning of the next.
   const auto reserved = static_cast<size_t>((bytes / kPage + 1) * kPage);
   cl_int error = CL_SUCCESS;
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  Block block{{session_->api.clCreateBuffer(session_->context.get(), CL_MEM_READ_WRITE, size,
-                                            nullptr, &error),
-               session_->api.clReleaseMemObject},
+  // Memory that maps without a copy, where the host has it too.
+  const cl_mem_flags flags =
+      CL_MEM_READ_WRITE | (context_->shares_host_memory ? CL_MEM_ALLOC_HOST_PTR : 0);
+  Block block{{context_->api.clCreateBuffer(context_->handle.get(), flags, size, nullptr, &error),
+               context_->api.clReleaseMemObject},
               bytes,
               nullptr,
               reserved};
-  if (error != CL_SUCCESS || block.buffer.get() == nullptr) return nullptr;
+  if (!context_->health.note(error, "clCreateBuffer").is_ok() || block.buffer.get() == nullptr)
+    return nullptr;
   void* address =
       mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return nullptr;
   block.address = address;
-  total_bytes_ += bytes;
   blocks_.emplace(reinterpret_cast<uintptr_t>(address), std::move(block));
   return address;
 }
@@ -45,7 +62,7 @@ void Blocks::deallocate(void* address) {
   auto found = blocks_.find(reinterpret_cast<uintptr_t>(address));
   if (found == blocks_.end()) return;
   munmap(address, found->second.reserved);
-  total_bytes_ -= found->second.bytes;
+  context_->block_bytes -= found->second.bytes;
   blocks_.erase(found);
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "runtime/opencl/session.h"
+#include "runtime/opencl/context.h"
 
 namespace scopevm::runtime::opencl {
 
@@ -18,7 +18,7 @@ struct Place {
 
 class Blocks {
  public:
-  explicit Blocks(std::shared_ptr<const Session> session) : session_(std::move(session)) {}
+  explicit Blocks(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
   ~Blocks();
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
@@ -38,10 +38,12 @@ class Blocks {
     size_t reserved = 0;
   };
 
-  std::shared_ptr<const Session> session_;
+  bool reserve(int64_t bytes);
+  void* make(int64_t bytes);  // REQUIRES mutex_
+
+  std::shared_ptr<const Context> context_;
   mutable std::mutex mutex_;
   std::map<uintptr_t, Block> blocks_;  // by first address
-  int64_t total_bytes_ = 0;
 };
 
 }  // namespace scopevm::runtime::opencl

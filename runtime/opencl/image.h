@@ -8,16 +8,20 @@
 #include <string>
 
 #include "runtime/device/device.h"
-#include "runtime/opencl/session.h"
+#include "runtime/opencl/context.h"
 
 namespace scopevm::runtime::opencl {
 
 class Kernel final : public DeviceKernel {
  public:
   Kernel(std::string symbol, int buffers, int params, Handle<cl_kernel> kernel)
-      : symbol(std::move(symbol)), buffers(buffers), params(params), kernel(std::move(kernel)) {}
+      : symbol(std::make_shared<const std::string>(std::move(symbol))),
+        buffers(buffers),
+        params(params),
+        kernel(std::move(kernel)) {}
 
-  const std::string symbol;
+  // Shared with the launches that are pending: they may outlive the image.
+  const std::shared_ptr<const std::string> symbol;
   const int buffers;
   const int params;
   const Handle<cl_kernel> kernel;
@@ -29,16 +33,19 @@ class Kernel final : public DeviceKernel {
 class Image final : public DeviceImage {
  public:
   // Errors: kInvalidModel, with the build's log, for a text that does not build.
-  static Result<std::unique_ptr<DeviceImage>> build(std::shared_ptr<const Session> session,
+  // A text that another image of the context has is not built again.
+  static Result<std::unique_ptr<DeviceImage>> build(std::shared_ptr<const Context> context,
                                                     std::span<const uint8_t> text);
   const DeviceKernel* find(std::string_view symbol, int buffers, int params) override;
 
  private:
-  Image(std::shared_ptr<const Session> session, Handle<cl_program> program)
-      : session_(std::move(session)), program_(std::move(program)) {}
+  using Program = std::shared_ptr<const Handle<cl_program>>;
+  Image(std::shared_ptr<const Context> context, Program program)
+      : context_(std::move(context)), program_(std::move(program)) {}
+  static Result<Program> build_text(const Context& context, std::string_view text);
 
-  std::shared_ptr<const Session> session_;
-  Handle<cl_program> program_;
+  std::shared_ptr<const Context> context_;
+  Program program_;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
 };

@@ -2,6 +2,8 @@
 #include "runtime/opencl/opencl.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "runtime/opencl/device.h"
 
@@ -104,20 +106,7 @@ Status no_such_device(const Api& api, int number, const std::vector<Found>& foun
   return {StatusCode::kNotFound, message};
 }
 
-}  // namespace
-
-Result<std::vector<OpenClDeviceFacts>> list_devices(const Api& api) {
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Found> found, find_devices(api));
-  std::vector<OpenClDeviceFacts> devices;
-  for (const Found& one : found) devices.push_back(facts_of(api, one));
-  return devices;
-}
-
-Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Found> found, find_devices(api));
-  if (number < 0 || static_cast<size_t>(number) >= found.size())
-    return no_such_device(api, number, found);
-  const Found& chosen = found[static_cast<size_t>(number)];
+Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found& chosen) {
   const OpenClDeviceFacts facts = facts_of(api, chosen);
   const std::string description = describe(facts);
   // Asked again: without it there would be no block.
@@ -131,14 +120,49 @@ Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
       api.clCreateContext(properties, 1, &chosen.device, nullptr, nullptr, &error),
       api.clReleaseContext);
   SCOPEVM_RETURN_IF_ERROR(check(error, "clCreateContext").with_context(description));
-  Handle<cl_command_queue> queue(api.clCreateCommandQueue(context.get(), chosen.device, 0, &error),
-                                 api.clReleaseCommandQueue);
-  SCOPEVM_RETURN_IF_ERROR(check(error, "clCreateCommandQueue").with_context(description));
-  std::shared_ptr<const Session> session(
-      new Session{api, chosen.device, description,
+  return std::shared_ptr<const Context>(
+      new Context{api, chosen.device, description,
                   static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)),
-                  build_options(api, chosen.device), std::move(context), std::move(queue)});
-  return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(std::move(session)));
+                  facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
+}
+
+// That of a device which is open, if there is one in which nothing has failed.
+Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& chosen) {
+  static std::mutex mutex;
+  static std::map<std::pair<const Api*, cl_device_id>, std::weak_ptr<const Context>> contexts;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::weak_ptr<const Context>& known = contexts[{&api, chosen.device}];
+  if (std::shared_ptr<const Context> open = known.lock();
+      open && open->health.status().is_ok() && !open->has_failed)
+    return open;
+  SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<const Context> made, make_context(api, chosen));
+  known = made;
+  return made;
+}
+
+}  // namespace
+
+Result<std::vector<OpenClDeviceFacts>> list_devices(const Api& api) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Found> found, find_devices(api));
+  std::vector<OpenClDeviceFacts> devices;
+  for (const Found& one : found) devices.push_back(facts_of(api, one));
+  return devices;
+}
+
+Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Found> found, find_devices(api));
+  if (number < 0 || static_cast<size_t>(number) >= found.size())
+    return no_such_device(api, number, found);
+  SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<const Context> context,
+                           context_of(api, found[static_cast<size_t>(number)]));
+  cl_int error = CL_SUCCESS;
+  Handle<cl_command_queue> queue(
+      api.clCreateCommandQueue(context->handle.get(), context->device, 0, &error),
+      api.clReleaseCommandQueue);
+  SCOPEVM_RETURN_IF_ERROR(
+      context->health.note(error, "clCreateCommandQueue").with_context(context->description));
+  return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(
+      std::make_shared<const Session>(Session{std::move(context), std::move(queue)})));
 }
 
 }  // namespace opencl

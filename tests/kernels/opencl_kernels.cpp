@@ -14,6 +14,7 @@ Result<std::unique_ptr<OpenClKernels>> OpenClKernels::load(const std::string& te
   static const Result<std::shared_ptr<runtime::Device>> device = runtime::open_opencl_device(0);
   if (!device.is_ok()) return device.status();
   loaded->device_ = *device;
+  loaded->stream_ = loaded->device_->make_stream();
   SCOPEVM_ASSIGN_OR_RETURN(
       loaded->image_,
       loaded->device_->load({reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
@@ -39,23 +40,24 @@ Status OpenClKernels::run(int kernel, const std::vector<std::span<uint8_t>>& buf
       if (block == nullptr)
         status = {StatusCode::kOutOfMemory, "no room on the device"};
       else
-        status = device_->copy_in(block, buffer.data(), bytes);
+        status = stream_->copy_in(block, buffer.data(), bytes);
     }
     addresses.push_back(static_cast<uint8_t*>(block) + kGuardBytes);
     if (!status.is_ok()) break;
   }
   if (status.is_ok())
-    status = device_->launch({kernels_[static_cast<size_t>(kernel)], addresses, params, grid,
+    status = stream_->launch({kernels_[static_cast<size_t>(kernel)], addresses, params, grid,
                               /*grain=*/1, /*workers=*/pieces});
   for (std::span<uint8_t> buffer : buffers) {
     void* block = blocks[buffer.data()];
     if (block == nullptr) continue;
     if (status.is_ok())
-      status = device_->copy_out(buffer.data(), block, static_cast<int64_t>(buffer.size()));
+      status = stream_->copy_out(buffer.data(), block, static_cast<int64_t>(buffer.size()));
     device_->deallocate(block, static_cast<int64_t>(buffer.size()));
     blocks[buffer.data()] = nullptr;
   }
-  return status;
+  Status finished = stream_->finish();
+  return status.is_ok() ? finished : status;
 }
 
 }  // namespace scopevm::testing

@@ -30,6 +30,7 @@ class OpenClKernels {
 
   std::shared_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::DeviceImage> image_;
+  std::unique_ptr<runtime::DeviceStream> stream_;
   std::vector<const runtime::DeviceKernel*> kernels_;
 };
 

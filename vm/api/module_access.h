@@ -1,10 +1,11 @@
-// The door to what is behind a Module, for the library's own code and its tests.
+// The doors to what is behind a Module and a Session, for the library's own code and its tests.
 #pragma once
 
 #include <memory>
 #include <utility>
 
 #include "scopevm/module.h"
+#include "scopevm/session.h"
 #include "vm/load/loaded_module.h"
 
 namespace scopevm {
@@ -19,6 +20,10 @@ struct ModuleAccess {
   static const std::shared_ptr<const vm::LoadedModule>& loaded(const Module& module) {
     return module.loaded_;
   }
+};
+
+struct SessionAccess {
+  static Session make(std::shared_ptr<vm::BoundSession> bound) { return Session(std::move(bound)); }
 };
 
 }  // namespace scopevm

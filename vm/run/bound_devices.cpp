@@ -5,6 +5,7 @@
 
 #include "runtime/nearest_name.h"
 #include "runtime/opencl/opencl.h"
+#include "runtime/tensor/shape.h"
 
 namespace scopevm::vm {
 namespace {
@@ -25,44 +26,63 @@ Status check_binding(const format::ModuleContents& contents, const DeviceBinding
   return {};
 }
 
+std::string place_text(const format::DeviceDecl& device) {
+  return "device \"" + device.name + "\"";
+}
+
 }  // namespace
+
+Result<std::shared_ptr<runtime::Device>> open_device(const std::string& kind, int number) {
+  if (kind == kOpenClKind) return runtime::open_opencl_device(number);
+  return Status(StatusCode::kUnsupported,
+                "it is of kind \"" + kind + "\", which this build does not know");
+}
 
 BoundDevices::~BoundDevices() {
   for (const Block& block : blocks_) block.device->deallocate(block.data, block.bytes);
 }
 
-Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings) {
+Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
+                          const DeviceOpener& opener) {
   const format::ModuleContents& contents = module.contents();
   for (const DeviceBinding& binding : bindings)
     SCOPEVM_RETURN_IF_ERROR(check_binding(contents, binding));
-  SCOPEVM_RETURN_IF_ERROR(open_devices(contents, bindings));
+  SCOPEVM_RETURN_IF_ERROR(open_devices(contents, bindings, opener));
   for (const format::PoolDecl& pool : contents.pools)
     by_pool_.push_back(devices_[pool.device].get());
   kernels_.resize(contents.kernels.size());
-  if (std::ranges::all_of(devices_, [](const auto& device) { return device == nullptr; }))
-    return {};
+  if (are_all_cpus()) return {};
   SCOPEVM_RETURN_IF_ERROR(load_images(contents));
   return copy_constants(contents);
 }
 
+bool BoundDevices::are_all_cpus() const {
+  return std::ranges::all_of(devices_, [](const auto& device) { return device == nullptr; });
+}
+
+std::vector<std::unique_ptr<runtime::DeviceStream>> BoundDevices::make_streams() const {
+  std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
+  if (are_all_cpus()) return streams;
+  for (const std::shared_ptr<runtime::Device>& device : devices_)
+    streams.push_back(device ? device->make_stream() : nullptr);
+  return streams;
+}
+
 // Devices of one kind that nobody binds get the numbers 0, 1, ... in the module's order.
 Status BoundDevices::open_devices(const format::ModuleContents& contents,
-                                  const std::vector<DeviceBinding>& bindings) {
+                                  const std::vector<DeviceBinding>& bindings,
+                                  const DeviceOpener& opener) {
   int next = 0;
   for (const format::DeviceDecl& decl : contents.devices) {
     if (decl.kind == format::kCpuKind) {
       devices_.push_back(nullptr);
       continue;
     }
-    if (decl.kind != kOpenClKind)
-      return {StatusCode::kUnsupported, "device \"" + decl.name + "\" is of kind \"" + decl.kind +
-                                            "\", which this build does not know"};
     int number = next++;
     for (const DeviceBinding& binding : bindings)
       if (binding.device == decl.name) number = binding.number;
-    Result<std::shared_ptr<runtime::Device>> device = runtime::open_opencl_device(number);
-    if (!device.is_ok())
-      return Status(device.status()).with_context("device \"" + decl.name + "\"");
+    Result<std::shared_ptr<runtime::Device>> device = opener(decl.kind, number);
+    if (!device.is_ok()) return Status(device.status()).with_context(place_text(decl));
     devices_.push_back(*std::move(device));
   }
   return {};
@@ -76,7 +96,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
       return contents.devices[image.device].kind == decl.kind;
     });
     if (image == contents.images.end()) continue;  // nothing runs there
-    const std::string context = "device \"" + decl.name + "\"";
+    const std::string context = place_text(decl);
     Result<std::unique_ptr<runtime::DeviceImage>> loaded =
         devices_[d]->load({image->elf.data, static_cast<size_t>(image->elf.size)});
     if (!loaded.is_ok()) return Status(loaded.status()).with_context(context);
@@ -98,21 +118,32 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
 
 Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
   constants_.assign(contents.constants.size(), nullptr);
-  for (size_t i = 0; i < contents.constants.size(); ++i) {
-    const format::ConstantDecl& constant = contents.constants[i];
-    runtime::Device* device = by_pool_[constant.pool];
-    if (device == nullptr) continue;
-    const auto bytes = static_cast<int64_t>(constant.bytes.size);
-    void* block = device->allocate(bytes);
-    if (block == nullptr)
-      return {StatusCode::kOutOfMemory, "no " + std::to_string(bytes) + " bytes for constant \"" +
-                                            constant.name + "\" on " +
-                                            std::string(device->description())};
-    blocks_.push_back({device, block, bytes});
-    SCOPEVM_RETURN_IF_ERROR(device->copy_in(block, constant.bytes.data, bytes));
-    constants_[i] = block;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    if (devices_[d] == nullptr) continue;
+    const std::unique_ptr<runtime::DeviceStream> stream = devices_[d]->make_stream();
+    Status status;
+    for (size_t i = 0; i < contents.constants.size() && status.is_ok(); ++i)
+      if (contents.pools[contents.constants[i].pool].device == d)
+        status = copy_constant(contents.constants[i], *devices_[d], *stream, &constants_[i]);
+    const Status finished = stream->finish();
+    if (status.is_ok()) status = finished;
+    if (!status.is_ok()) return std::move(status).with_context(place_text(contents.devices[d]));
   }
   return {};
+}
+
+Status BoundDevices::copy_constant(const format::ConstantDecl& constant, runtime::Device& device,
+                                   runtime::DeviceStream& stream, void** block) {
+  const auto bytes = static_cast<int64_t>(constant.bytes.size);
+  *block = device.allocate(bytes);
+  if (*block == nullptr) {
+    SCOPEVM_RETURN_IF_ERROR(device.health());
+    return {StatusCode::kOutOfMemory, "no " + runtime::bytes_text(bytes) + " for constant \"" +
+                                          constant.name + "\" on " +
+                                          std::string(device.description())};
+  }
+  blocks_.push_back({&device, *block, bytes});
+  return stream.copy_in(*block, constant.bytes.data, bytes);
 }
 
 }  // namespace scopevm::vm

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/device/device.h"
@@ -11,6 +13,13 @@
 #include "vm/load/loaded_module.h"
 
 namespace scopevm::vm {
+
+// Opens a device of this machine, by its kind and its number among those of the kind.
+using DeviceOpener =
+    std::function<Result<std::shared_ptr<runtime::Device>>(const std::string& kind, int number)>;
+
+// The kinds that this build knows. Errors: kUnsupported, and those of the kind.
+Result<std::shared_ptr<runtime::Device>> open_device(const std::string& kind, int number);
 
 class BoundDevices {
  public:
@@ -27,8 +36,11 @@ class BoundDevices {
   // Opens the devices that the module names, loads its images for them, and copies the constants of
   // their pools. Without such devices it does nothing. Errors: kInvalidArgument (a binding of what
   // the module lacks), kNotFound (no such device here), kOutOfMemory, and those of the devices.
-  Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings);
+  Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
+              const DeviceOpener& opener);
 
+  // A stream on each device, by the module's index, null for a CPU; empty where all are CPUs.
+  std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
   // Null for a CPU.
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
@@ -37,10 +49,13 @@ class BoundDevices {
   void* constant(uint32_t index) const { return constants_.empty() ? nullptr : constants_[index]; }
 
  private:
+  bool are_all_cpus() const;
   Status open_devices(const format::ModuleContents& contents,
-                      const std::vector<DeviceBinding>& bindings);
+                      const std::vector<DeviceBinding>& bindings, const DeviceOpener& opener);
   Status load_images(const format::ModuleContents& contents);
   Status copy_constants(const format::ModuleContents& contents);
+  Status copy_constant(const format::ConstantDecl& constant, runtime::Device& device,
+                       runtime::DeviceStream& stream, void** block);
 
   std::vector<std::shared_ptr<runtime::Device>> devices_;  // by the module's index
   std::vector<runtime::Device*> by_pool_;

@@ -36,11 +36,12 @@ Status check_scope(const std::vector<format::PoolDecl>& pools, const std::string
 }  // namespace
 
 Result<std::shared_ptr<BoundSession>> BoundSession::create(
-    std::shared_ptr<const LoadedModule> module, SessionOptions options) {
+    std::shared_ptr<const LoadedModule> module, SessionOptions options,
+    const DeviceOpener& opener) {
   std::shared_ptr<BoundSession> session(new BoundSession);
   session->module_ = std::move(module);
   SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
-  SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices));
+  SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices, opener));
   SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
   session->executor_ = options.executor ? std::move(options.executor)
                                         : runtime::make_default_executor(options.threads);
@@ -72,6 +73,14 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
   return {};
 }
 
+bool BoundSession::make_room(uint32_t pool) {
+  const runtime::Device* device = devices_.of_pool(pool);
+  if (device == nullptr) return false;
+  for (uint32_t i = 0; i < pools_.size(); ++i)
+    if (devices_.of_pool(i) == device) pools_[i]->allocator().trim();
+  return true;
+}
+
 std::unique_ptr<CallContext> BoundSession::take_context() {
   {
     std::lock_guard lock(mutex_);
@@ -88,6 +97,7 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   context->output_storages.resize(module_->signature().outputs.size());
   context->list_inputs.resize(module_->signature().inputs.size());
   context->list_results.resize(module_->signature().outputs.size());
+  context->streams = devices_.make_streams();
   return context;
 }
 

@@ -18,7 +18,8 @@ namespace scopevm::vm {
 class BoundSession {
  public:
   static Result<std::shared_ptr<BoundSession>> create(std::shared_ptr<const LoadedModule> module,
-                                                      SessionOptions options);
+                                                      SessionOptions options,
+                                                      const DeviceOpener& opener = open_device);
 
   const LoadedModule& module() const { return *module_; }
   const KernelTable& kernels() const { return *kernels_; }
@@ -27,6 +28,10 @@ class BoundSession {
   int threads() const { return threads_; }
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
   size_t pool_count() const { return pools_.size(); }
+
+  // Gives blocks that the pools of the same device keep for later calls back to it. False for pools
+  // of CPUs, whose blocks are the system's.
+  bool make_room(uint32_t pool);
 
   std::unique_ptr<CallContext> take_context();
   void give_back(std::unique_ptr<CallContext> context);

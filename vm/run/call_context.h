@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/device/device.h"
 #include "runtime/memory/storage.h"
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
@@ -67,6 +68,8 @@ class CallContext {
   // push_frame and pop_frame change it.
   FrameStack frames;
   TextTable texts;
+  // The call's work on the session's devices: BoundDevices::make_streams().
+  std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
 
   // The frame of a function that begins; what it takes of stacks counts in their pools. Errors:
   // kResourceLimit, kOutOfMemory.

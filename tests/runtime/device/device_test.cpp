@@ -29,8 +29,9 @@ void PrintTo(const Implementation& implementation, std::ostream* out) {
   *out << implementation.name;
 }
 
-Result<std::shared_ptr<Device>> open_counted() {
+Result<std::shared_ptr<Device>> open_with(bool shares_host_memory) {
   SCOPEVM_RETURN_IF_ERROR(opencl::load_api().status());
+  testing::set_fault_plan({.shares_host_memory = shares_host_memory});
   return opencl::open_device(testing::faulty_api(), 0);
 }
 
@@ -43,6 +44,7 @@ class AnyDevice : public ::testing::TestWithParam<Implementation> {
       GTEST_SKIP() << opened.status().message();
     ASSERT_TRUE(opened.is_ok()) << opened.status().message();
     device_ = *opened;
+    stream_ = device_->make_stream();
   }
 
   const DeviceKernel* load_kernel() {
@@ -55,20 +57,27 @@ class AnyDevice : public ::testing::TestWithParam<Implementation> {
 
   Status add(const DeviceKernel* kernel, const TestBlock& in, const TestBlock& out, int64_t amount,
              int64_t grid, int64_t grain = 1, int64_t workers = 1) {
+    return add(*stream_, kernel, in, out, amount, grid, grain, workers);
+  }
+  static Status add(DeviceStream& stream, const DeviceKernel* kernel, const TestBlock& in,
+                    const TestBlock& out, int64_t amount, int64_t grid, int64_t grain,
+                    int64_t workers) {
     void* const buffers[] = {in.address(), out.address()};
     const int64_t params[] = {amount};
-    return device_->launch({kernel, buffers, params, grid, grain, workers});
+    return stream.launch({kernel, buffers, params, grid, grain, workers});
   }
 
   std::shared_ptr<Device> device_;
+  std::unique_ptr<DeviceStream> stream_;
   std::unique_ptr<DeviceImage> image_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, AnyDevice,
-                         ::testing::Values(Implementation{"opencl",
-                                                          [] { return open_opencl_device(0); }},
-                                           Implementation{"layered", open_counted}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Devices, AnyDevice,
+    ::testing::Values(Implementation{"opencl", [] { return open_opencl_device(0); }},
+                      Implementation{"shared", [] { return open_with(true); }},
+                      Implementation{"apart", [] { return open_with(false); }}),
+    [](const auto& test) { return test.param.name; });
 
 std::vector<int32_t> counting(int64_t count) {
   std::vector<int32_t> values(static_cast<size_t>(count));
@@ -77,6 +86,7 @@ std::vector<int32_t> counting(int64_t count) {
 }
 
 TEST_P(AnyDevice, SaysWhatItIs) {
+  EXPECT_TRUE(device_->health().is_ok());
   EXPECT_EQ(device_->kind(), "opencl");
   EXPECT_FALSE(device_->description().empty());
 }
@@ -109,21 +119,60 @@ TEST_P(AnyDevice, CopiesAnyPartOfABlock) {
   ASSERT_TRUE(block.write(expected).is_ok());
   const std::vector<int32_t> part = {-1, -2, -3};
   auto* bytes = static_cast<char*>(block.address());
-  ASSERT_TRUE(device_->copy_in(bytes + 4 * 997, part.data(), 12).is_ok());
+  ASSERT_TRUE(stream_->copy_in(bytes + 4 * 997, part.data(), 12).is_ok());
   std::copy(part.begin(), part.end(), expected.begin() + 997);
   EXPECT_EQ(*block.read(), expected);
   int32_t two[2] = {};
-  ASSERT_TRUE(device_->copy_out(two, bytes + 4 * 10, 8).is_ok());
+  ASSERT_TRUE(stream_->copy_out(two, bytes + 4 * 10, 8).is_ok());
+  ASSERT_TRUE(stream_->settle().is_ok());
   EXPECT_EQ(two[0], 11);
   EXPECT_EQ(two[1], 12);
+}
+
+TEST_P(AnyDevice, CopiesLargePartsOfABlock) {
+  constexpr int64_t kCount = 3000000, kFirst = 12345, kPart = 2000000;
+  TestBlock block(*device_, kCount);
+  std::vector<int32_t> expected = counting(kCount);
+  ASSERT_TRUE(block.write(expected).is_ok());
+  const std::vector<int32_t> part(kPart, -5);
+  auto* const at = static_cast<char*>(block.address()) + 4 * kFirst;
+  ASSERT_TRUE(stream_->copy_in(at, part.data(), 4 * kPart).is_ok());
+  ASSERT_TRUE(stream_->settle().is_ok());
+  std::copy(part.begin(), part.end(), expected.begin() + kFirst);
+  EXPECT_EQ(*block.read(), expected);
+  std::vector<int32_t> again(kPart);
+  ASSERT_TRUE(stream_->copy_out(again.data(), at, 4 * kPart).is_ok());
+  ASSERT_TRUE(stream_->settle().is_ok());
+  EXPECT_EQ(again, part);
+}
+
+// Many copies from and to the host's memory, none of them waited for but by the last settle().
+TEST_P(AnyDevice, CopiesUnderWayAreSettledTogether) {
+  constexpr int64_t kBlocks = 150;
+  constexpr int64_t kCount = 5000;
+  std::vector<std::unique_ptr<TestBlock>> blocks;
+  std::vector<std::vector<int32_t>> in, out(kBlocks, std::vector<int32_t>(kCount));
+  for (int64_t i = 0; i < kBlocks; ++i) {
+    blocks.push_back(std::make_unique<TestBlock>(*device_, kCount));
+    in.emplace_back(kCount, static_cast<int32_t>(i + 1));
+  }
+  for (int64_t i = 0; i < kBlocks; ++i) {
+    void* const block = blocks[i]->address();
+    ASSERT_TRUE(stream_->copy_in(block, in[i].data(), kCount * 4).is_ok());
+    ASSERT_TRUE(stream_->copy_out(out[i].data(), block, kCount * 4).is_ok());
+  }
+  ASSERT_TRUE(stream_->settle().is_ok());
+  EXPECT_EQ(out, in);
+  EXPECT_TRUE(stream_->finish().is_ok());
+  EXPECT_TRUE(stream_->settle().is_ok());
 }
 
 TEST_P(AnyDevice, CopiesWithinAndBetweenBlocks) {
   TestBlock a(*device_, 100), b(*device_, 50);
   ASSERT_TRUE(a.write(counting(100)).is_ok());
   auto* first = static_cast<char*>(a.address());
-  ASSERT_TRUE(device_->copy_within(b.address(), first + 200, 200).is_ok());
-  ASSERT_TRUE(device_->copy_within(first, first + 200, 200).is_ok());
+  ASSERT_TRUE(stream_->copy_within(b.address(), first + 200, 200).is_ok());
+  ASSERT_TRUE(stream_->copy_within(first, first + 200, 200).is_ok());
   std::vector<int32_t> upper(50);
   std::iota(upper.begin(), upper.end(), 51);
   EXPECT_EQ(*b.read(), upper);
@@ -133,24 +182,24 @@ TEST_P(AnyDevice, CopiesWithinAndBetweenBlocks) {
 
 TEST_P(AnyDevice, CopiesNothing) {
   TestBlock block(*device_, 0);
-  EXPECT_TRUE(device_->copy_in(block.address(), nullptr, 0).is_ok());
-  EXPECT_TRUE(device_->copy_out(nullptr, block.address(), 0).is_ok());
-  EXPECT_TRUE(device_->copy_within(block.address(), block.address(), 0).is_ok());
+  EXPECT_TRUE(stream_->copy_in(block.address(), nullptr, 0).is_ok());
+  EXPECT_TRUE(stream_->copy_out(nullptr, block.address(), 0).is_ok());
+  EXPECT_TRUE(stream_->copy_within(block.address(), block.address(), 0).is_ok());
 }
 
 TEST_P(AnyDevice, RefusesAddressesThatAreNotItsOwn) {
   TestBlock block(*device_, 10);
   int32_t host[16] = {};
   auto* bytes = static_cast<char*>(block.address());
-  EXPECT_EQ(device_->copy_in(host, host, 4).code(), StatusCode::kInternal);
-  EXPECT_EQ(device_->copy_out(host, bytes, 44).code(), StatusCode::kInternal);
-  EXPECT_EQ(device_->copy_out(host, bytes + 40, 4).code(), StatusCode::kInternal);
-  EXPECT_EQ(device_->copy_out(host, bytes - 4, 4).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_->copy_in(host, host, 4).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_->copy_out(host, bytes, 44).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_->copy_out(host, bytes + 40, 4).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_->copy_out(host, bytes - 4, 4).code(), StatusCode::kInternal);
   const DeviceKernel* kernel = load_kernel();
   ASSERT_NE(kernel, nullptr);
   void* const buffers[] = {bytes, host};
   const int64_t params[] = {1};
-  EXPECT_EQ(device_->launch({kernel, buffers, params, 1, 1, 1}).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_->launch({kernel, buffers, params, 1, 1, 1}).code(), StatusCode::kInternal);
 }
 
 TEST_P(AnyDevice, TellsWhyAnImageDoesNotLoad) {
@@ -199,7 +248,7 @@ TEST_P(AnyDevice, LaunchesNothing) {
   ASSERT_NE(kernel, nullptr);
   TestBlock in(*device_, 0), out(*device_, 0);
   EXPECT_TRUE(add(kernel, in, out, 1, 0).is_ok());
-  EXPECT_TRUE(device_->finish().is_ok());
+  EXPECT_TRUE(stream_->finish().is_ok());
 }
 
 TEST_P(AnyDevice, RefusesOtherCountsThanTheKernelTakes) {
@@ -207,7 +256,7 @@ TEST_P(AnyDevice, RefusesOtherCountsThanTheKernelTakes) {
   ASSERT_NE(kernel, nullptr);
   TestBlock in(*device_, 1);
   void* const buffers[] = {in.address()};
-  EXPECT_EQ(device_->launch({kernel, buffers, {}, 1, 1, 1}).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_->launch({kernel, buffers, {}, 1, 1, 1}).code(), StatusCode::kInternal);
   EXPECT_EQ(add(kernel, in, in, 1, 1, 0, 1).code(), StatusCode::kInternal);
   EXPECT_EQ(add(kernel, in, in, 1, 1, 1, 0).code(), StatusCode::kInternal);
 }
@@ -226,7 +275,7 @@ TEST_P(AnyDevice, LaunchesTakeEffectInOrder) {
     std::swap(a, b);
   }
   TestBlock copy(*device_, kCount);
-  ASSERT_TRUE(device_->copy_within(copy.address(), a->address(), copy.bytes()).is_ok());
+  ASSERT_TRUE(stream_->copy_within(copy.address(), a->address(), copy.bytes()).is_ok());
   EXPECT_EQ(*copy.read(), std::vector<int32_t>(kCount, 200));
 }
 
@@ -235,10 +284,11 @@ TEST_P(AnyDevice, ThreadsShareAKernel) {
   ASSERT_NE(kernel, nullptr);
   std::vector<std::string> problems(4);
   auto work = [&](int number) {
+    const std::unique_ptr<DeviceStream> stream = device_->make_stream();
     for (int i = 0; i < 50 && problems[number].empty(); ++i) {
       TestBlock in(*device_, 100), out(*device_, 200);
       Status status = in.write(std::vector<int32_t>(100, number * 1000));
-      if (status.is_ok()) status = add(kernel, in, out, i, 100, 1, 3);
+      if (status.is_ok()) status = add(*stream, kernel, in, out, i, 100, 1, 3);
       auto result = out.read();
       if (!status.is_ok() || !result.is_ok())
         problems[number] = std::string(status.message()) + std::string(result.status().message());
@@ -254,6 +304,7 @@ TEST_P(AnyDevice, ThreadsShareAKernel) {
 
 TEST_P(AnyDevice, AnImageMayOutliveTheDevice) {
   ASSERT_NE(load_kernel(), nullptr);
+  stream_.reset();
   device_.reset();
   EXPECT_NE(image_->find("add_at", 2, 1), nullptr);
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "runtime/opencl/opencl.h"
 #include "tests/runtime/device/faulty_api.h"
 #include "tests/runtime/device/test_device.h"
@@ -36,22 +38,36 @@ class OpenCl : public ::testing::Test {
   int64_t live_before_ = 0;
 };
 
-// Everything a program does with a device. Ok only when the results are right.
+// out := in + 10, and the two workers' numbers.
+Status add(DeviceStream& stream, const DeviceKernel* kernel, const TestBlock& in,
+           const TestBlock& out) {
+  void* const buffers[] = {in.address(), out.address()};
+  const int64_t params[] = {10};
+  return stream.launch({kernel, buffers, params, 4, 1, 2});
+}
+
+// Numbers of a copy that is large enough to be mapped.
+constexpr int64_t kLarge = 1 << 20;
+
+// Everything a program does with a device, with copies small and large. Ok only when the results
+// are right.
 Status use(Device& device) {
   SCOPEVM_ASSIGN_OR_RETURN(auto image, device.load(as_image(kKernelText)));
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
   if (kernel == nullptr) return {StatusCode::kDevice, "no kernel: CL_OUT_OF_RESOURCES"};
-  TestBlock in(device, 4), out(device, 8), copy(device, 8);
+  TestBlock in(device, kLarge), out(device, 8), copy(device, 8);
   if (!in.address() || !out.address() || !copy.address())
     return {StatusCode::kDevice, "no block: CL_OUT_OF_RESOURCES"};
-  SCOPEVM_RETURN_IF_ERROR(in.write({1, 2, 3, 4}));
-  void* const buffers[] = {in.address(), out.address()};
-  const int64_t params[] = {10};
-  SCOPEVM_RETURN_IF_ERROR(device.launch({kernel, buffers, params, 4, 1, 2}));
-  SCOPEVM_RETURN_IF_ERROR(device.copy_within(copy.address(), out.address(), out.bytes()));
-  SCOPEVM_RETURN_IF_ERROR(device.finish());
+  std::vector<int32_t> values(kLarge);
+  std::iota(values.begin(), values.end(), 1);
+  SCOPEVM_RETURN_IF_ERROR(in.write(values));
+  const auto stream = device.make_stream();
+  SCOPEVM_RETURN_IF_ERROR(add(*stream, kernel, in, out));
+  SCOPEVM_RETURN_IF_ERROR(stream->copy_within(copy.address(), out.address(), out.bytes()));
+  SCOPEVM_RETURN_IF_ERROR(stream->finish());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int32_t> result, copy.read());
-  if (result != std::vector<int32_t>{11, 12, 13, 14, 0, 0, 1, 1})
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int32_t> kept, in.read());
+  if (result != std::vector<int32_t>{11, 12, 13, 14, 0, 0, 1, 1} || kept != values)
     return {StatusCode::kInternal, "wrong result"};
   return {};
 }
@@ -99,38 +115,77 @@ TEST_F(OpenCl, KeepsNoObject) {
 // One call after the other fails, from the first that opening makes to the last of a program: an
 // error says so, nothing is left behind, and the same device works afterwards.
 TEST_F(OpenCl, AnyCallMayFail) {
-  for (int64_t call = 0;; ++call) {
-    ASSERT_LT(call, 500);
-    set_fault_plan({.failing_call = call, .only = "", .error = CL_OUT_OF_RESOURCES});
-    {
-      auto device = open();
-      Status status = device.is_ok() ? use(**device) : device.status();
-      if (!testing::fault_has_struck()) {
-        EXPECT_TRUE(status.is_ok()) << status.message();
-        break;
+  for (const bool shares_host_memory : {true, false})
+    for (int64_t call = 0;; ++call) {
+      ASSERT_LT(call, 500);
+      const FaultPlan none{.shares_host_memory = shares_host_memory};
+      FaultPlan plan = none;
+      plan.failing_call = call;
+      set_fault_plan(plan);
+      {
+        auto device = open();
+        Status status = device.is_ok() ? use(**device) : device.status();
+        if (!testing::fault_has_struck()) {
+          EXPECT_TRUE(status.is_ok()) << status.message();
+          break;
+        }
+        if (!status.is_ok()) {
+          EXPECT_EQ(status.code(), StatusCode::kDevice) << "call " << call;
+          EXPECT_THAT(std::string(status.message()), HasSubstr("CL_OUT_OF_RESOURCES"));
+        }
+        set_fault_plan(none);
+        if (device.is_ok()) {
+          status = use(**device);
+          EXPECT_TRUE(status.is_ok()) << call << ": " << status.message();
+        }
       }
-      if (!status.is_ok()) {
-        EXPECT_EQ(status.code(), StatusCode::kDevice);
-        EXPECT_THAT(std::string(status.message()), HasSubstr("CL_OUT_OF_RESOURCES"));
-      }
-      if (device.is_ok()) {
-        status = use(**device);
-        EXPECT_TRUE(status.is_ok()) << call << ": " << status.message();
-      }
+      EXPECT_EQ(leaked(), 0) << "after call " << call;
     }
-    EXPECT_EQ(leaked(), 0) << "after call " << call;
-  }
+}
+
+// Everything fails from one call on: every answer says that the device is lost, none waits for it,
+// nothing is left behind, and a device that is opened afterwards works.
+TEST_F(OpenCl, TheDeviceMayBeLostAtAnyCall) {
+  int losses = 0;
+  for (const bool shares_host_memory : {true, false})
+    for (int64_t call = 0;; ++call) {
+      ASSERT_LT(call, 500);
+      set_fault_plan({.failing_call = call,
+                      .error = CL_DEVICE_NOT_AVAILABLE,
+                      .for_good = true,
+                      .shares_host_memory = shares_host_memory});
+      {
+        auto device = open();
+        const Status status = device.is_ok() ? use(**device) : device.status();
+        if (!testing::fault_has_struck()) break;
+        if (device.is_ok() && !(*device)->health().is_ok()) {
+          ++losses;
+          EXPECT_THAT(std::string((*device)->health().message()),
+                      HasSubstr("the device is lost: cl"));
+          EXPECT_EQ((*device)->allocate(100), nullptr);
+          EXPECT_EQ(use(**device).code(), StatusCode::kDevice);
+          set_fault_plan({});
+          EXPECT_EQ(use(**device).message(), (*device)->health().message());
+        }
+      }
+      EXPECT_EQ(leaked(), 0) << "after call " << call;
+      set_fault_plan({});
+      EXPECT_TRUE(use(**open()).is_ok());
+    }
+  EXPECT_GT(losses, 20);
 }
 
 TEST_F(OpenCl, ACopyFindsTheDeviceLost) {
+  set_fault_plan({.shares_host_memory = false});
   auto device = *open();
   TestBlock block(*device, 4);
   set_fault_plan(
       {.failing_call = 0, .only = "clEnqueueWriteBuffer", .error = CL_DEVICE_NOT_AVAILABLE});
   const Status status = block.write({1, 2, 3, 4});
   EXPECT_EQ(status.code(), StatusCode::kDevice);
-  EXPECT_EQ(status.message(), "clEnqueueWriteBuffer: CL_DEVICE_NOT_AVAILABLE");
-  EXPECT_TRUE(use(*device).is_ok());
+  EXPECT_EQ(status.message(), "the device is lost: clEnqueueWriteBuffer: CL_DEVICE_NOT_AVAILABLE");
+  EXPECT_EQ(block.write({1, 2, 3, 4}).message(), status.message());
+  EXPECT_EQ(device->health().message(), status.message());
 }
 
 TEST_F(OpenCl, OutOfMemoryIsNoBlock) {
@@ -145,17 +200,74 @@ TEST_F(OpenCl, AFailedLaunchIsToldByItsName) {
   auto device = *open();
   auto image = *device->load(as_image(kKernelText));
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
+  const auto stream = device->make_stream();
   TestBlock in(*device, 4), out(*device, 8);
-  void* const buffers[] = {in.address(), out.address()};
-  const int64_t params[] = {10};
-  ASSERT_TRUE(device->launch({kernel, buffers, params, 4, 1, 2}).is_ok());
-  set_fault_plan({.failing_call = -1, .only = "", .error = 0, .event_status = CL_OUT_OF_RESOURCES});
-  const Status status = device->finish();
+  ASSERT_TRUE(add(*stream, kernel, in, out).is_ok());
+  set_fault_plan({.event_status = CL_OUT_OF_RESOURCES});
+  const Status status = stream->finish();
   EXPECT_EQ(status.code(), StatusCode::kDevice);
   EXPECT_EQ(status.message(), "kernel add_at: its launch: CL_OUT_OF_RESOURCES");
   set_fault_plan({});
-  EXPECT_TRUE(device->finish().is_ok());
+  EXPECT_TRUE(stream->finish().is_ok());
   EXPECT_TRUE(use(*device).is_ok());
+}
+
+// More launches than are watched at a time lie between a failure and the next wait.
+TEST_F(OpenCl, AFailureIsToldAfterManyLaunches) {
+  auto device = *open();
+  auto image = *device->load(as_image(kKernelText));
+  const DeviceKernel* kernel = image->find("add_at", 2, 1);
+  const auto stream = device->make_stream();
+  TestBlock in(*device, 4), out(*device, 8);
+  set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 3});
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(add(*stream, kernel, in, out).is_ok());
+  EXPECT_EQ(stream->finish().message(), "kernel add_at: its launch: CL_OUT_OF_RESOURCES");
+  EXPECT_TRUE(stream->finish().is_ok());
+}
+
+// Two streams launch in turns, one launch fails: only its stream hears of it.
+TEST_F(OpenCl, AFailureIsToldToItsOwnStream) {
+  auto device = *open();
+  auto image = *device->load(as_image(kKernelText));
+  const DeviceKernel* kernel = image->find("add_at", 2, 1);
+  const auto first = device->make_stream(), second = device->make_stream();
+  TestBlock in(*device, 4), out(*device, 8), other(*device, 8);
+  set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 2});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(add(*first, kernel, in, out).is_ok());
+    ASSERT_TRUE(add(*second, kernel, in, other).is_ok());
+  }
+  EXPECT_TRUE(second->finish().is_ok());
+  EXPECT_EQ(first->finish().message(), "kernel add_at: its launch: CL_OUT_OF_RESOURCES");
+  EXPECT_TRUE(first->finish().is_ok());
+}
+
+// Large parts of memory that the host shares are mapped, and no copy is asked of the driver; other
+// copies are asked for without waiting, and one wait is for all of them.
+TEST_F(OpenCl, CopiesMapOrAreWaitedForOnce) {
+  for (const auto [shares_host_memory, count] :
+       {std::pair(true, kLarge), std::pair(true, kLarge - 1), std::pair(false, kLarge)}) {
+    set_fault_plan({.shares_host_memory = shares_host_memory});
+    auto device = *open();
+    const auto stream = device->make_stream();
+    TestBlock block(*device, count);
+    std::vector<int32_t> in(static_cast<size_t>(count), 7), out(in.size());
+    set_fault_plan({});
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_TRUE(stream->copy_in(block.address(), in.data(), block.bytes()).is_ok());
+      ASSERT_TRUE(stream->copy_out(out.data(), block.address(), block.bytes()).is_ok());
+    }
+    ASSERT_TRUE(stream->settle().is_ok());
+    EXPECT_EQ(out, in);
+    const bool maps = shares_host_memory && count >= kLarge;
+    const int64_t mapped = maps ? 10 : 0, copied = maps ? 0 : 5;
+    EXPECT_EQ(testing::driver_calls("clEnqueueMapBuffer"), mapped);
+    EXPECT_EQ(testing::driver_calls("clEnqueueUnmapMemObject"), mapped);
+    EXPECT_EQ(testing::driver_calls("clEnqueueWriteBuffer"), copied);
+    EXPECT_EQ(testing::driver_calls("clEnqueueReadBuffer"), copied);
+    EXPECT_EQ(testing::driver_calls("clWaitForEvents"), maps ? 0 : 1);
+    EXPECT_EQ(testing::driver_calls("clFinish"), 0);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,10 +33,11 @@ inline std::span<const uint8_t> as_image(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// A block with the contents of `values`.
+// A block of `count` numbers, and a stream to write and read them.
 class TestBlock {
  public:
-  TestBlock(runtime::Device& device, int64_t count) : device_(device), count_(count) {
+  TestBlock(runtime::Device& device, int64_t count)
+      : device_(device), stream_(device.make_stream()), count_(count) {
     address_ = device.allocate(bytes());
   }
   TestBlock(const TestBlock&) = delete;
@@ -47,16 +49,23 @@ class TestBlock {
   void* address() const { return address_; }
   int64_t bytes() const { return count_ * static_cast<int64_t>(sizeof(int32_t)); }
   Status write(const std::vector<int32_t>& values) {
-    return device_.copy_in(address_, values.data(), bytes());
+    return settled(stream_->copy_in(address_, values.data(), bytes()));
   }
   Result<std::vector<int32_t>> read() {
     std::vector<int32_t> values(static_cast<size_t>(count_));
-    SCOPEVM_RETURN_IF_ERROR(device_.copy_out(values.data(), address_, bytes()));
+    SCOPEVM_RETURN_IF_ERROR(settled(stream_->copy_out(values.data(), address_, bytes())));
     return values;
   }
 
  private:
+  // The copy is over when this returns, also one that is said to have failed.
+  Status settled(Status copied) {
+    Status settled = stream_->settle();
+    return copied.is_ok() ? settled : copied;
+  }
+
   runtime::Device& device_;
+  std::unique_ptr<runtime::DeviceStream> stream_;
   int64_t count_;
   void* address_ = nullptr;
 };

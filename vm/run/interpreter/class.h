@@ -62,7 +62,7 @@ class Interpreter {
   }
   void clear(Register& target) { drop(std::exchange(target.storage, nullptr)); }
   void drop(Storage* storage) {
-    if (storage != nullptr && --storage->call_references == 0) context_.disown(storage);
+    if (storage != nullptr && --storage->call_references == 0) let_go(storage);
   }
 
   static Register list_register(Storage* storage) {
@@ -89,7 +89,13 @@ class Interpreter {
   bool finish_text(const Status& work);
   void record_launch(isa::KernelIndex kernel, int64_t start_ns);
   bool launch_on_device(const isa::op::launch& in, int64_t grid, int64_t grain);
-  bool check(const Status& status);
+  [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
+  bool settle();
+  bool is_hosts(const Storage& storage) const;
+  [[gnu::noinline]] void let_go(Storage* storage);
+  [[gnu::noinline]] void finish_streams();
+  [[gnu::cold]] bool check_health(uint32_t pool);
+  bool check_device(uint32_t device, const Status& status);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
   [[gnu::cold]] bool fail_at_source(const std::string& what);
@@ -107,6 +113,12 @@ class Interpreter {
   const uint32_t* next_ = nullptr;
   std::vector<Register> input_ids_;  // of tensors of texts among the inputs and their elements
   size_t next_ids_ = 0;              // of those, the next to be bound
+  // The device whose copies from or to the host's memory may be under way; null: there are none.
+  // Until they are settled nothing but the device touches bytes of the host, and no storage of the
+  // host is given back.
+  runtime::Device* copying_ = nullptr;
+  uint32_t copying_index_ = 0;  // the device's, in the module
+  Status late_failure_;         // of a copy that was settled where nothing can fail
   Status status_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace scopevm::vm {
 
@@ -10,6 +11,75 @@ using runtime::ScopeMemory;
 using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
+
+// Whether `opcode` may run while copies are under way: it touches no bytes of the host. What it
+// gives back, drop() sees.
+bool Interpreter::settle_before(isa::Opcode opcode) {
+  switch (opcode) {
+    case isa::Opcode::alloc_storage:
+    case isa::Opcode::alloc_tensor:
+    case isa::Opcode::alloc_view:
+    case isa::Opcode::branch:
+    case isa::Opcode::branch_less:
+    case isa::Opcode::jump:
+    case isa::Opcode::kill:
+    case isa::Opcode::load_const:
+    case isa::Opcode::load_dim:
+    case isa::Opcode::set_slot:
+    case isa::Opcode::add_slot:
+    case isa::Opcode::shape_function:
+      return late_failure_.is_ok() || settle();
+    case isa::Opcode::launch: {
+      const isa::KernelIndex kernel = isa::decode<op::launch>(at_).kernel;
+      return (kernels_[kernel.value] == nullptr && late_failure_.is_ok()) || settle();
+    }
+    case isa::Opcode::device_copy: {
+      const auto in = isa::decode<op::device_copy>(at_);
+      const BoundDevices& devices = session_.devices();
+      return ((devices.of_pool(in.from_pool.value) == copying_ ||
+               devices.of_pool(in.to_pool.value) == copying_) &&
+              late_failure_.is_ok()) ||
+             settle();
+    }
+    default:
+      return settle();
+  }
+}
+
+bool Interpreter::settle() {
+  if (copying_ == nullptr) return true;
+  copying_ = nullptr;
+  const Status settled = context_.streams[copying_index_]->settle();
+  const Status late = std::exchange(late_failure_, Status());
+  return check_device(copying_index_, late.is_ok() ? settled : late);
+}
+
+bool Interpreter::is_hosts(const Storage& storage) const {
+  return storage.pool < 0 ||
+         session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) == nullptr;
+}
+
+// Copies may still use a storage of the host. The failure of one is told before the next
+// instruction.
+void Interpreter::let_go(Storage* storage) {
+  if (copying_ != nullptr && is_hosts(*storage)) {
+    const Status settled = context_.streams[copying_index_]->settle();
+    if (late_failure_.is_ok()) late_failure_ = settled;
+  }
+  context_.disown(storage);
+}
+
+// At the end of the call, however it ends: nothing of it is under way afterwards.
+void Interpreter::finish_streams() {
+  if (status_.is_ok()) status_ = late_failure_;
+  copying_ = nullptr;
+  for (size_t i = 0; i < context_.streams.size(); ++i) {
+    if (context_.streams[i] == nullptr) continue;
+    Status finished = context_.streams[i]->finish();
+    if (status_.is_ok() && !finished.is_ok())
+      status_ = std::move(finished).with_context("device \"" + contents_.devices[i].name + "\"");
+  }
+}
 
 bool Interpreter::execute(const op::device_copy& in) {
   const Register& to = reg(in.to);
@@ -24,25 +94,40 @@ bool Interpreter::execute(const op::device_copy& in) {
     std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
     return true;
   }
-  return check(source == nullptr   ? target->copy_in(to.data, from.data, from.bytes)
-               : target == nullptr ? source->copy_out(to.data, from.data, from.bytes)
-                                   : source->copy_within(to.data, from.data, from.bytes));
+  const uint32_t device =
+      contents_.pools[source == nullptr ? in.to_pool.value : in.from_pool.value].device;
+  runtime::DeviceStream& stream = *context_.streams[device];
+  if (source != nullptr && target != nullptr)
+    return check_device(device, stream.copy_within(to.data, from.data, from.bytes));
+  copying_ = source == nullptr ? target : source;
+  copying_index_ = device;
+  return check_device(device, source == nullptr ? stream.copy_in(to.data, from.data, from.bytes)
+                                                : stream.copy_out(to.data, from.data, from.bytes));
 }
 
 bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t grain) {
   const format::KernelDecl& decl = contents_.kernels[in.kernel.value];
   const BoundDevices::Kernel& kernel = session_.devices().kernel(in.kernel.value);
-  return check(kernel.device->launch({.kernel = kernel.function,
-                                      .buffers = {frame_.buffers, in.buffers.size()},
-                                      .params = {frame_.slots + in.params.value, decl.param_count},
-                                      .grid = grid,
-                                      .grain = std::max<int64_t>(grain, 1),
-                                      .workers = contents_.devices[decl.device].workers}));
+  return check_device(decl.device,
+                      context_.streams[decl.device]->launch(
+                          {.kernel = kernel.function,
+                           .buffers = {frame_.buffers, in.buffers.size()},
+                           .params = {frame_.slots + in.params.value, decl.param_count},
+                           .grid = grid,
+                           .grain = std::max<int64_t>(grain, 1),
+                           .workers = contents_.devices[decl.device].workers}));
 }
 
-bool Interpreter::check(const Status& status) {
+// Of what nothing can be allocated on, because it is lost.
+bool Interpreter::check_health(uint32_t pool) {
+  const runtime::Device* device = session_.devices().of_pool(pool);
+  return device == nullptr || check_device(contents_.pools[pool].device, device->health());
+}
+
+bool Interpreter::check_device(uint32_t device, const Status& status) {
   if (status.is_ok()) return true;
-  return fail(status.code(), std::string(status.message()));
+  return fail(status.code(), "device \"" + contents_.devices[device].name +
+                                 "\": " + std::string(status.message()));
 }
 
 }  // namespace scopevm::vm

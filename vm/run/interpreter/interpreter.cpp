@@ -82,6 +82,7 @@ Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
   SCOPEVM_RETURN_IF_ERROR(take_texts());
   if (start(*context_.entry)) loop();
+  if (!context_.streams.empty()) finish_streams();
   if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
 }
@@ -117,6 +118,8 @@ void Interpreter::loop() {
   for (;;) {
     at_ = next_;
     next_ = at_ + isa::word_count(*at_);
+    if (copying_ != nullptr) [[unlikely]]
+      if (!settle_before(isa::opcode(*at_))) return;
     switch (isa::opcode(*at_)) {
 #define OPCODE(name, code, effect, ...)               \
   case isa::Opcode::name:                             \
@@ -276,8 +279,11 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
     context_.own(storage, -1);
   } else {
     ScopeMemory& memory = session_.pool(in.from.value);
-    const ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
-    if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
+    ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
+    if (outcome == ScopeMemory::Outcome::kNoRoom && session_.make_room(in.from.value))
+      outcome = memory.allocate(bytes, &storage);
+    if (outcome != ScopeMemory::Outcome::kOk)
+      return check_health(in.from.value) && fail_allocation(outcome, bytes, memory);
     context_.own(storage, static_cast<int32_t>(in.from.value));
   }
   set(in.dst, {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0});

@@ -1,0 +1,97 @@
+// What does a copy to or from an OpenCL device cost, where the device shares the host's memory
+// (large copies are mapped) and elsewhere (all are put into the queue)? The first device of the
+// machine, told to be either. Read beside it: a memcpy of as many bytes by the host, and the same
+// copies eight at a time with one wait.
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "runtime/opencl/api.h"
+#include "runtime/opencl/opencl.h"
+
+namespace scopevm::runtime {
+namespace {
+
+enum Memory { kShared = 1, kApart = 0 };
+
+// For the layer below: the driver's functions, and what the device is told to be.
+const opencl::Api* g_driver = nullptr;
+Memory g_memory = kShared;
+
+cl_int CL_API_CALL say_the_memory(cl_device_id device, cl_device_info what, size_t size,
+                                  void* value, size_t* needed) {
+  const cl_int error = g_driver->clGetDeviceInfo(device, what, size, value, needed);
+  if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && value != nullptr)
+    *static_cast<cl_bool*>(value) = g_memory == kShared ? CL_TRUE : CL_FALSE;
+  return error;
+}
+
+Result<std::shared_ptr<Device>> open(Memory memory) {
+  SCOPEVM_ASSIGN_OR_RETURN(g_driver, opencl::load_api());
+  static opencl::Api layer = *g_driver;
+  layer.clGetDeviceInfo = say_the_memory;
+  g_memory = memory;
+  return opencl::open_device(layer, 0);
+}
+
+using Copy = Status (*)(DeviceStream& stream, void* block, std::vector<char>& host);
+
+Status copy_in(DeviceStream& stream, void* block, std::vector<char>& host) {
+  return stream.copy_in(block, host.data(), static_cast<int64_t>(host.size()));
+}
+
+Status copy_out(DeviceStream& stream, void* block, std::vector<char>& host) {
+  return stream.copy_out(host.data(), block, static_cast<int64_t>(host.size()));
+}
+
+void repeat(benchmark::State& state, Copy copy, int at_a_time) {
+  const int64_t bytes = state.range(0);
+  const auto device = open(static_cast<Memory>(state.range(1)));
+  if (!device.is_ok()) return state.SkipWithError(std::string(device.status().message()).c_str());
+  const std::unique_ptr<DeviceStream> stream = (*device)->make_stream();
+  std::vector<char> host(static_cast<size_t>(bytes), 1);
+  void* const block = (*device)->allocate(bytes);
+  if (block == nullptr) return state.SkipWithError("no room on the device");
+  // Backs both ends with pages.
+  bool works = copy_in(*stream, block, host).is_ok();
+  for (auto _ : state) {
+    for (int i = 0; i < at_a_time; ++i) works = works && copy(*stream, block, host).is_ok();
+    works = works && stream->settle().is_ok();
+  }
+  if (!works) state.SkipWithError("a copy failed");
+  (void)stream->finish();
+  (*device)->deallocate(block, bytes);
+  state.SetBytesProcessed(state.iterations() * bytes * at_a_time);
+}
+
+constexpr int64_t kSizes[] = {4 << 10, 1 << 20, 64 << 20};
+
+void both_ways(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgNames({"bytes", "shared"})->UseRealTime();
+  for (const int64_t bytes : kSizes)
+    for (const Memory memory : {kShared, kApart}) benchmark->Args({bytes, memory});
+}
+
+BENCHMARK_CAPTURE(repeat, CopyIn, copy_in, 1)->Apply(both_ways);
+BENCHMARK_CAPTURE(repeat, CopyOut, copy_out, 1)->Apply(both_ways);
+BENCHMARK_CAPTURE(repeat, EightCopiesIn, copy_in, 8)->Apply(both_ways);
+BENCHMARK_CAPTURE(repeat, EightCopiesOut, copy_out, 8)->Apply(both_ways);
+
+void HostMemcpy(benchmark::State& state) {
+  const auto bytes = static_cast<size_t>(state.range(0));
+  std::vector<char> from(bytes, 1), to(bytes, 2);
+  for (auto _ : state) {
+    std::memcpy(to.data(), from.data(), bytes);
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(HostMemcpy)->Arg(kSizes[0])->Arg(kSizes[1])->Arg(kSizes[2])->UseRealTime();
+
+}  // namespace
+}  // namespace scopevm::runtime
+
+BENCHMARK_MAIN();

@@ -1,0 +1,235 @@
+// See the header.
+#include "runtime/opencl/stream.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace scopevm::runtime::opencl {
+namespace {
+
+// Commands of a stream that are under way at most. With so many a device has enough to do.
+constexpr size_t kMostPending = 64;
+
+// A map is worth its waits only where the copy takes far longer (bench/runtime/device_bench.cpp).
+constexpr int64_t kMapFromBytes = 4 << 20;
+
+Status set_argument(const Api& api, const Kernel& kernel, cl_uint& index, size_t size,
+                    const void* value) {
+  return check(api.clSetKernelArg(kernel.kernel.get(), index++, size, value), "clSetKernelArg");
+}
+
+}  // namespace
+
+OpenClStream::~OpenClStream() { (void)settle(); }
+
+// --- Copies. ------------------------------------------------------------------------------------
+
+// Waits for all that was asked of the device before.
+Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t bytes) {
+  cl_int error = CL_SUCCESS;
+  void* mapped = context_.api.clEnqueueMapBuffer(session_->queue.get(), place.buffer, CL_TRUE, how,
+                                                 place.offset, static_cast<size_t>(bytes), 0,
+                                                 nullptr, nullptr, &error);
+  Status status = answer(error, "clEnqueueMapBuffer");
+  if (status.is_ok()) return mapped;
+  if (error == CL_SUCCESS) (void)unmap(place, mapped);
+  return status;
+}
+
+Status OpenClStream::unmap(const Place& place, void* mapped) {
+  return context_.health.note(context_.api.clEnqueueUnmapMemObject(
+                                  session_->queue.get(), place.buffer, mapped, 0, nullptr, nullptr),
+                              "clEnqueueUnmapMemObject");
+}
+
+bool OpenClStream::maps(int64_t bytes) const {
+  return context_.shares_host_memory && bytes >= kMapFromBytes;
+}
+
+Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
+  if (bytes == 0) return {};
+  SCOPEVM_RETURN_IF_ERROR(context_.health.status());
+  SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(to, bytes));
+  const auto size = static_cast<size_t>(bytes);
+  if (maps(bytes)) {
+    SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_WRITE_INVALIDATE_REGION, bytes));
+    std::memcpy(mapped, from_host, size);
+    return unmap(place, mapped);
+  }
+  cl_event event = nullptr;
+  const cl_int error =
+      context_.api.clEnqueueWriteBuffer(session_->queue.get(), place.buffer, CL_FALSE, place.offset,
+                                        size, from_host, 0, nullptr, &event);
+  return copied(error, "clEnqueueWriteBuffer", event);
+}
+
+Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
+  if (bytes == 0) return {};
+  SCOPEVM_RETURN_IF_ERROR(context_.health.status());
+  SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(from, bytes));
+  const auto size = static_cast<size_t>(bytes);
+  if (maps(bytes)) {
+    SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_READ, bytes));
+    std::memcpy(to_host, mapped, size);
+    return unmap(place, mapped);
+  }
+  cl_event event = nullptr;
+  const cl_int error =
+      context_.api.clEnqueueReadBuffer(session_->queue.get(), place.buffer, CL_FALSE, place.offset,
+                                       size, to_host, 0, nullptr, &event);
+  return copied(error, "clEnqueueReadBuffer", event);
+}
+
+Status OpenClStream::copied(cl_int error, const char* call, cl_event event) {
+  if (error != CL_SUCCESS) return answer(error, call);
+  remember(event, nullptr, /*uses_host_memory=*/true);
+  return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
+}
+
+Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
+  if (bytes == 0 || to == from) return {};
+  SCOPEVM_RETURN_IF_ERROR(context_.health.status());
+  SCOPEVM_ASSIGN_OR_RETURN(const Place target, blocks_.find(to, bytes));
+  SCOPEVM_ASSIGN_OR_RETURN(const Place source, blocks_.find(from, bytes));
+  cl_event event = nullptr;
+  const cl_int error = context_.api.clEnqueueCopyBuffer(
+      session_->queue.get(), source.buffer, target.buffer, source.offset, target.offset,
+      static_cast<size_t>(bytes), 0, nullptr, &event);
+  if (error != CL_SUCCESS) return answer(error, "clEnqueueCopyBuffer");
+  remember(event, nullptr, /*uses_host_memory=*/false);
+  return {};
+}
+
+// --- Launches. ----------------------------------------------------------------------------------
+
+Status OpenClStream::find_all(std::span<void* const> buffers) {
+  places_.clear();
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    Result<Place> place = blocks_.find(buffers[i], 0);
+    if (!place.is_ok())
+      return std::move(place).status().with_context("buffer " + std::to_string(i));
+    places_.push_back(*place);
+  }
+  return {};
+}
+
+Status OpenClStream::set_arguments(const Kernel& kernel, const DeviceLaunch& launch,
+                                   int64_t per_item) const {
+  const Api& api = context_.api;
+  cl_uint index = 0;
+  for (const Place& place : places_) {
+    const cl_ulong offset = place.offset;
+    SCOPEVM_RETURN_IF_ERROR(
+        set_argument(api, kernel, index, sizeof(cl_mem), static_cast<const void*>(&place.buffer)));
+    SCOPEVM_RETURN_IF_ERROR(set_argument(api, kernel, index, sizeof offset, &offset));
+  }
+  for (const cl_long param : launch.params)
+    SCOPEVM_RETURN_IF_ERROR(set_argument(api, kernel, index, sizeof param, &param));
+  for (const cl_long number : {launch.grid, per_item})
+    SCOPEVM_RETURN_IF_ERROR(set_argument(api, kernel, index, sizeof number, &number));
+  return {};
+}
+
+Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
+  const int64_t most_parts = std::min(launch.workers, (launch.grid - 1) / launch.grain + 1);
+  const int64_t per_item = (launch.grid - 1) / most_parts + 1;
+  const auto parts = static_cast<size_t>((launch.grid - 1) / per_item + 1);
+  SCOPEVM_RETURN_IF_ERROR(find_all(launch.buffers));
+  cl_event event = nullptr;
+  cl_int error = CL_SUCCESS;
+  {
+    std::lock_guard<std::mutex> lock(kernel.arguments);
+    SCOPEVM_RETURN_IF_ERROR(set_arguments(kernel, launch, per_item));
+    error = context_.api.clEnqueueNDRangeKernel(session_->queue.get(), kernel.kernel.get(), 1,
+                                                nullptr, &parts, nullptr, 0, nullptr, &event);
+  }
+  if (error != CL_SUCCESS) return answer(error, "clEnqueueNDRangeKernel");
+  remember(event, kernel.symbol, /*uses_host_memory=*/false);
+  return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
+}
+
+Status OpenClStream::launch(const DeviceLaunch& launch) {
+  const auto& kernel = static_cast<const Kernel&>(*launch.kernel);
+  Status status = context_.health.status();
+  if (launch.buffers.size() != static_cast<size_t>(kernel.buffers) ||
+      launch.params.size() != static_cast<size_t>(kernel.params) || launch.grain < 1 ||
+      launch.workers < 1)
+    status = {StatusCode::kInternal, "launched with what it does not take"};
+  if (status.is_ok() && launch.grid > 0) status = enqueue(kernel, launch);
+  if (status.is_ok()) return status;
+  return std::move(status).with_context("kernel " + *kernel.symbol);
+}
+
+// --- Ends. --------------------------------------------------------------------------------------
+
+void OpenClStream::remember(cl_event event, std::shared_ptr<const std::string> kernel,
+                            bool uses_host_memory) {
+  pending_.push_back({std::move(kernel), uses_host_memory, {event, context_.api.clReleaseEvent}});
+  host_copies_ += uses_host_memory ? 1 : 0;
+  if (pending_.size() <= kMostPending) return;
+  (void)wait_for(pending_.front());
+  Status failed = failed_command();
+  if (early_failure_.is_ok()) early_failure_ = std::move(failed);
+}
+
+Status OpenClStream::failed_command() {
+  while (!pending_.empty()) {
+    const Pending& oldest = pending_.front();
+    cl_int state = CL_COMPLETE;
+    // A copy whose state is not known stays here to be waited for.
+    SCOPEVM_RETURN_IF_ERROR(context_.health.note(
+        context_.api.clGetEventInfo(oldest.event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                    sizeof state, &state, nullptr),
+        "clGetEventInfo"));
+    if (state > CL_COMPLETE) return {};
+    const std::shared_ptr<const std::string> kernel = oldest.kernel;
+    host_copies_ -= oldest.uses_host_memory ? 1 : 0;
+    pending_.pop_front();
+    if (state >= 0) continue;
+    if (kernel == nullptr) return context_.health.note(state, "a copy");
+    return context_.health.note(state, "its launch").with_context("kernel " + *kernel);
+  }
+  return {};
+}
+
+Status OpenClStream::answer(cl_int error, const char* call) {
+  Status failed = std::exchange(early_failure_, Status());
+  if (failed.is_ok()) failed = failed_command();
+  Status own = context_.health.note(error, call);
+  if (!failed.is_ok() || !own.is_ok()) context_.has_failed = true;
+  return failed.is_ok() ? own : failed;
+}
+
+// Of a lost device as well: what the driver accepted may still use the host's memory.
+cl_int OpenClStream::wait_for(const Pending& command) const {
+  cl_event event = command.event.get();
+  const cl_int error = context_.api.clWaitForEvents(1, &event);
+  // The command failed and so has ended, or nothing is known of it.
+  if (error != CL_SUCCESS && error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+    (void)context_.api.clFinish(session_->queue.get());
+  return error;
+}
+
+cl_int OpenClStream::wait_for_last_host_copy() const {
+  const auto last = std::find_if(pending_.rbegin(), pending_.rend(),
+                                 [](const Pending& one) { return one.uses_host_memory; });
+  return last == pending_.rend() ? CL_SUCCESS : wait_for(*last);
+}
+
+Status OpenClStream::settle() {
+  if (host_copies_ == 0) return {};
+  return answer(wait_for_last_host_copy(), "clWaitForEvents");
+}
+
+Status OpenClStream::finish() {
+  Status settled = settle();
+  if (settled.is_ok() && !pending_.empty())
+    settled = answer(context_.api.clFinish(session_->queue.get()), "clFinish");
+  if (settled.is_ok()) settled = early_failure_;
+  early_failure_ = Status();
+  pending_.clear();
+  host_copies_ = 0;
+  return settled;
+}
+
+}  // namespace scopevm::runtime::opencl

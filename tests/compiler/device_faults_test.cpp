@@ -1,0 +1,347 @@
+// Faults of a device below the sessions of a compiled module: the driver fails in the middle of a
+// call. The call says which device and why, nothing is left behind, calls beside it keep their
+// results, and the session goes on where the device does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/opencl/opencl.h"
+#include "scopevm/compiler.h"
+#include "scopevm/session.h"
+#include "tests/vm/run/faulty_session.h"
+
+namespace scopevm {
+namespace {
+
+using testing::driver_calls;
+using testing::FaultPlan;
+using ::testing::HasSubstr;
+using testing::live_driver_blocks;
+using testing::live_driver_objects;
+using testing::make_faulty_session;
+using testing::set_fault_plan;
+
+// y = ((x + x) * w) + x, all on "dev"; between the sum and the product a step of the host's.
+constexpr char kGraph[] = R"mlir(
+func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n, 64]> {sv.name = "y"}) {
+  %w = sv.constant {value = dense<3.0> : tensor<64xf32>} : !sv.tensor<f32[64]>
+  %0 = sv.add %x, %x : (!sv.tensor<f32[n, 64]>, !sv.tensor<f32[n, 64]>) -> !sv.tensor<f32[n, 64]> loc("sum")
+  %1 = sv.neg %0 : (!sv.tensor<f32[n, 64]>) -> !sv.tensor<f32[n, 64]> loc("turn")
+  %2 = sv.mul %1, %w : (!sv.tensor<f32[n, 64]>, !sv.tensor<f32[64]>) -> !sv.tensor<f32[n, 64]> loc("product")
+  %3 = sv.add %2, %x : (!sv.tensor<f32[n, 64]>, !sv.tensor<f32[n, 64]>) -> !sv.tensor<f32[n, 64]> loc("end")
+  return %3 : !sv.tensor<f32[n, 64]>
+}
+)mlir";
+
+constexpr char kMachine[] =
+    R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "dev", "kind": "opencl"}]})";
+
+Result<Module> compile_graph(const std::vector<std::string>& places) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     ("scopevm-faults-" + std::to_string(getpid()) + ".mlir");
+  std::ofstream(path) << kGraph;
+  CompileOptions options;
+  options.model_path = path;
+  options.machine_json = kMachine;
+  options.places = places;
+  Result<CompileOutput> output = compile(options);
+  std::filesystem::remove(path);
+  SCOPEVM_RETURN_IF_ERROR(output.status());
+  return Module::load_bytes(output->module);
+}
+
+std::string text(const Status& status) { return std::string(status.message()); }
+
+// The parameter: whether the device says that it shares the host's memory.
+class DeviceFaults : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    static const Result<Module> module = compile_graph({"*=dev", "turn=cpu"});
+    ASSERT_TRUE(module.is_ok()) << module.status().message();
+    module_.emplace(*module);
+    auto devices = runtime::list_opencl_devices();
+    if (!devices.is_ok()) GTEST_SKIP() << devices.status().message();
+    no_faults();
+    objects_before_ = live_driver_objects();
+    Result<Session> session = make_faulty_session(*module_);
+    ASSERT_TRUE(session.is_ok()) << session.status().message();
+    session_.emplace(*session);
+    expect_right(*session_, 3);
+    session_->trim();
+    idle_blocks_ = live_driver_blocks();
+  }
+  void TearDown() override {
+    session_.reset();
+    no_faults();
+    if (module_) EXPECT_EQ(live_driver_objects(), objects_before_);
+  }
+
+  void no_faults() const { set_fault_plan({.shares_host_memory = GetParam()}); }
+
+  static Tensor rows(int64_t n) {
+    Tensor x = *Tensor::allocate(DType::kF32, {n, 64});
+    std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
+    return x;
+  }
+  // Where copies are mapped, the rows are more by as many as make them large enough for that.
+  static Result<std::vector<Tensor>> call(const Session& session, int64_t n) {
+    return session.call(std::vector{rows(GetParam() ? n + 16384 : n)});
+  }
+  static bool is_right(const Tensor& y) {
+    int64_t i = 0;
+    for (const float element : y.elements<float>())
+      if (element != -5.0f * static_cast<float>(++i)) return false;
+    return true;
+  }
+  static void expect_right(const Session& session, int64_t n) {
+    Result<std::vector<Tensor>> results = call(session, n);
+    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    EXPECT_TRUE(is_right((*results)[0]));
+  }
+
+  // Of calls: what the session and the device's caches had when they were idle.
+  void expect_nothing_held() {
+    for (const ScopeStats& scope : session_->memory_stats())
+      EXPECT_EQ(scope.memory.live_bytes, 0) << scope.device << "." << scope.scope;
+    session_->trim();
+    EXPECT_EQ(live_driver_blocks(), idle_blocks_);
+  }
+
+  // kCallsBeside calls on three threads.
+  int count_failures_beside_each_other(std::atomic<int>& wrong) const {
+    std::atomic<int> failed = 0;
+    std::vector<std::thread> threads;
+    for (const int64_t n : {3, 17, 40})
+      threads.emplace_back([&, n] {
+        for (int i = 0; i < kCallsBeside / 3; ++i) {
+          const Result<std::vector<Tensor>> results = call(*session_, n);
+          if (!results.is_ok())
+            ++failed;
+          else if (!is_right((*results)[0]))
+            ++wrong;
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    return failed;
+  }
+  static constexpr int kCallsBeside = 24;
+
+  std::optional<Module> module_;
+  std::optional<Session> session_;
+  int64_t objects_before_ = 0;
+  testing::DriverBlocks idle_blocks_;
+};
+
+TEST_P(DeviceFaults, NoPlatformIsNoSession) {
+  set_fault_plan({.failing_call = 0, .only = "clGetPlatformIDs", .error = -1001});
+  const Status status = make_faulty_session(*module_).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_THAT(text(status), HasSubstr("device \"dev\": no OpenCL platform"));
+  expect_right(*session_, 3);
+  no_faults();
+  expect_right(*make_faulty_session(*module_), 3);
+}
+
+TEST_P(DeviceFaults, ATextThatDoesNotBuildIsNoSession) {
+  const Module other = *compile_graph({"*=dev"});
+  const int64_t objects = live_driver_objects();
+  set_fault_plan({.failing_call = 0, .only = "clBuildProgram", .error = CL_BUILD_PROGRAM_FAILURE});
+  const Status status = make_faulty_session(other).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(text(status), HasSubstr("device \"dev\": kernels for "));
+  EXPECT_THAT(text(status), HasSubstr("the driver cannot build them"));
+  EXPECT_EQ(live_driver_objects(), objects);
+  expect_right(*session_, 3);
+  no_faults();
+  expect_right(*make_faulty_session(other), 3);
+}
+
+TEST_P(DeviceFaults, TwoSessionsOfAModuleBuildItOnce) {
+  set_fault_plan({});
+  {
+    const Session second = *make_faulty_session(*module_);
+    expect_right(second, 3);
+    EXPECT_EQ(driver_calls("clBuildProgram"), 0);
+    EXPECT_EQ(driver_calls("clCreateContext"), 0);
+  }
+  session_.reset();
+  no_faults();
+  session_.emplace(*make_faulty_session(*module_));
+  EXPECT_EQ(driver_calls("clBuildProgram"), 1);
+  expect_right(*session_, 3);
+}
+
+TEST_P(DeviceFaults, NoRoomOnTheDeviceEndsTheCall) {
+  set_fault_plan({.failing_call = 0,
+                  .only = "clCreateBuffer",
+                  .error = CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                  .for_good = true});
+  for (int i = 0; i < 3; ++i) {
+    const Status status = call(*session_, 1000).status();
+    EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+    EXPECT_THAT(text(status), HasSubstr("alloc_storage: dev global"));
+    EXPECT_THAT(text(status), HasSubstr("requested, the allocator has no room"));
+  }
+  no_faults();
+  expect_right(*session_, 1000);
+  expect_nothing_held();
+}
+
+TEST_P(DeviceFaults, ALaunchThatIsRefusedEndsTheCall) {
+  for (int64_t launch = 0; launch < 2; ++launch) {
+    set_fault_plan({.failing_call = launch,
+                    .only = "clEnqueueNDRangeKernel",
+                    .error = CL_MEM_OBJECT_ALLOCATION_FAILURE});
+    const Status status = call(*session_, 50).status();
+    EXPECT_EQ(status.code(), StatusCode::kDevice);
+    EXPECT_THAT(text(status), HasSubstr("launch: device \"dev\": kernel "));
+    EXPECT_THAT(text(status), HasSubstr("CL_MEM_OBJECT_ALLOCATION_FAILURE"));
+    expect_right(*session_, 50);
+  }
+  expect_nothing_held();
+}
+
+TEST_P(DeviceFaults, ALaunchThatFailsLaterEndsTheCall) {
+  for (int64_t launch = 0; launch < 2; ++launch) {
+    set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = launch});
+    const Status status = call(*session_, 50).status();
+    EXPECT_EQ(status.code(), StatusCode::kDevice);
+    EXPECT_THAT(text(status), HasSubstr("device \"dev\": kernel "));
+    EXPECT_THAT(text(status), HasSubstr("its launch: CL_OUT_OF_RESOURCES"));
+    expect_right(*session_, 50);
+  }
+  expect_nothing_held();
+}
+
+// The session goes on, but a new one has a context in which nothing has failed.
+TEST_P(DeviceFaults, AFailureIsNotHandedOnToANewSession) {
+  set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0});
+  EXPECT_FALSE(call(*session_, 50).is_ok());
+  no_faults();
+  const Session second = *make_faulty_session(*module_);
+  EXPECT_EQ(driver_calls("clCreateContext"), 1);
+  expect_right(second, 3);
+  expect_right(*session_, 3);
+}
+
+// The device is lost in each copy of a call: from then on the session answers with the first cause
+// and asks the driver no more. A new session works.
+TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
+  const std::string in = GetParam() ? "clEnqueueMapBuffer" : "clEnqueueWriteBuffer";
+  const std::string out = GetParam() ? "clEnqueueUnmapMemObject" : "clEnqueueReadBuffer";
+  for (const std::string& copy : {in, out})
+    for (int64_t number = 0; number < 2; ++number) {
+      FaultPlan plan{
+          .failing_call = number, .only = copy, .error = CL_DEVICE_NOT_AVAILABLE, .for_good = true};
+      set_fault_plan(plan);
+      const std::string cause =
+          "device \"dev\": the device is lost: " + copy + ": CL_DEVICE_NOT_AVAILABLE";
+      EXPECT_THAT(text(call(*session_, 50).status()), HasSubstr(cause));
+      for (const int64_t n : {50, 3000}) {
+        set_fault_plan({});
+        const Status status = call(*session_, n).status();
+        EXPECT_EQ(status.code(), StatusCode::kDevice);
+        EXPECT_THAT(text(status), HasSubstr(cause));
+        EXPECT_EQ(driver_calls("clEnqueueNDRangeKernel") + driver_calls(copy), 0);
+      }
+      expect_nothing_held();
+      no_faults();
+      {
+        const Session beside = *make_faulty_session(*module_);
+        expect_right(beside, 3);
+        EXPECT_THAT(text(call(*session_, 3).status()), HasSubstr(cause));
+      }
+      session_.reset();
+      EXPECT_EQ(live_driver_objects(), objects_before_);
+      session_.emplace(*make_faulty_session(*module_));
+      expect_right(*session_, 3);
+      session_->trim();
+    }
+}
+
+// Each call of the driver fails once in the middle of a call: an error that names the device, or
+// the right result; the session goes on.
+TEST_P(DeviceFaults, AnyCallOfTheDriverMayFail) {
+  int failures = 0;
+  for (int64_t driver_call = 0;; ++driver_call) {
+    ASSERT_LT(driver_call, 500);
+    session_->trim();
+    set_fault_plan({.failing_call = driver_call, .error = CL_OUT_OF_RESOURCES});
+    const Result<std::vector<Tensor>> results = call(*session_, 7);
+    if (!testing::fault_has_struck()) break;
+    if (results.is_ok()) {
+      EXPECT_TRUE(is_right((*results)[0])) << driver_call;
+    } else {
+      ++failures;
+      EXPECT_THAT(text(results.status()), HasSubstr("dev")) << driver_call;
+      EXPECT_THAT(text(results.status()), HasSubstr("CL_OUT_OF_RESOURCES")) << driver_call;
+    }
+    set_fault_plan({});
+    expect_right(*session_, 7);
+  }
+  EXPECT_GT(failures, 10);
+  expect_nothing_held();
+}
+
+// Calls beside each other, of which one launch fails, later or at once, or one finds no room: one
+// call says so, all others are right.
+TEST_P(DeviceFaults, AFailureIsOneCallsOwn) {
+  const FaultPlan plans[] = {
+      {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0},
+      {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 31},
+      {.failing_call = 13, .only = "clEnqueueNDRangeKernel", .error = CL_OUT_OF_RESOURCES},
+      {.failing_call = 9, .only = "clSetKernelArg", .error = CL_OUT_OF_HOST_MEMORY}};
+  for (const FaultPlan& plan : plans) {
+    set_fault_plan(plan);
+    std::atomic<int> wrong = 0;
+    EXPECT_EQ(count_failures_beside_each_other(wrong), 1);
+    EXPECT_EQ(wrong, 0);
+  }
+  no_faults();
+  expect_right(*session_, 3);
+  expect_nothing_held();
+}
+
+// The device is lost while calls run beside each other: each ends, with a right result or with the
+// cause, and none after it has a result.
+TEST_P(DeviceFaults, ALossEndsAllCalls) {
+  set_fault_plan({.failing_call = 11,
+                  .only = "clEnqueueNDRangeKernel",
+                  .error = CL_DEVICE_NOT_AVAILABLE,
+                  .for_good = true});
+  std::atomic<int> wrong = 0;
+  EXPECT_GE(count_failures_beside_each_other(wrong), kCallsBeside - 11 / 2);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_THAT(text(call(*session_, 3).status()), HasSubstr("the device is lost: clEnqueueNDRange"));
+  expect_nothing_held();
+}
+
+// Two copies in and two out, with a step of the host's between them: the host waits where it needs
+// the bytes, and nowhere else.
+TEST_P(DeviceFaults, TheHostWaitsWhereItNeedsTheBytes) {
+  expect_right(*session_, 20);
+  set_fault_plan({});
+  expect_right(*session_, 20);
+  EXPECT_EQ(driver_calls("clEnqueueNDRangeKernel"), 2);
+  EXPECT_EQ(driver_calls("clEnqueueMapBuffer"), GetParam() ? 4 : 0);
+  EXPECT_EQ(driver_calls("clEnqueueUnmapMemObject"), GetParam() ? 4 : 0);
+  EXPECT_EQ(driver_calls("clEnqueueWriteBuffer"), GetParam() ? 0 : 2);
+  EXPECT_EQ(driver_calls("clEnqueueReadBuffer"), GetParam() ? 0 : 2);
+  EXPECT_EQ(driver_calls("clWaitForEvents"), GetParam() ? 0 : 2);
+  EXPECT_EQ(driver_calls("clFinish"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, DeviceFaults, ::testing::Values(true, false),
+                         [](const auto& info) { return info.param ? "shared" : "apart"; });
+
+}  // namespace
+}  // namespace scopevm

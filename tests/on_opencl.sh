@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# on_opencl.sh BIN_FOLDER COMMAND...: runs the command where this machine has an OpenCL device, and
+# exits with 77, skipped, where it has none.
+set -euo pipefail
+bin=$1
+shift
+if "$bin/scopevm" machine 2>&1 >/dev/null | grep -q 'no OpenCL'; then
+  echo "skipped: no OpenCL device"
+  exit 77
+fi
+exec "$@"

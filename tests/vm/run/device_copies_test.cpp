@@ -1,0 +1,140 @@
+// Copies that a call does not wait for, over modules in text form: which instructions wait for
+// them, told by the counts of the driver's waits, and that the bytes are right.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tests/vm/run/faulty_session.h"
+#include "tests/vm/run/test_modules.h"
+#include "vm/format/assembler.h"
+
+namespace scopevm {
+namespace {
+
+using testing::driver_calls;
+using testing::set_fault_plan;
+
+// So many that a copy takes a while.
+constexpr int64_t kElements = 1 << 20;
+const std::string kBytes = std::to_string(kElements * 4);
+const std::string kDims = "[\"" + std::to_string(kElements) + "\"]";
+
+// %rS := a storage of the pool, %rT := a tensor over it.
+std::string tensor(int s, int t, const std::string& pool) {
+  const std::string storage = "%r" + std::to_string(s), made = "%r" + std::to_string(t);
+  return storage + " = alloc_storage " + pool + " size=s0\n" + made + " = alloc_tensor " + storage +
+         " offset=0 bytes=s0 f32 [s1]\n";
+}
+
+std::string copy(int to, const std::string& to_pool, int from, const std::string& from_pool) {
+  return "device_copy to=%r" + std::to_string(to) + " to_pool=" + to_pool + " from=%r" +
+         std::to_string(from) + " from_pool=" + from_pool + "\n";
+}
+
+const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2", kBeside = "#3";
+
+// main(x) -> y of this code, which begins with s0 bytes and s1 elements of x.
+std::string module_of(const std::string& code) {
+  return "scopevm_module 0.5 producer \"test\"\n"
+         "device \"cpu\" kind \"cpu\"\n"
+         "device \"dev\" kind \"opencl\" workers 2\n"
+         "pool \"global\" heap device 0 limit -1\n"
+         "pool \"global.workspace\" arena device 0 limit -1\n"
+         "pool \"global\" heap device 1 limit -1\n"
+         "pool \"global.workspace\" arena device 1 limit -1\n"
+         "function \"main\" registers 9 slots 2 {\n"
+         "input \"x\" f32 " +
+         kDims + "\noutput \"y\" f32 " + kDims +
+         "\ncode {\n"
+         "set_slot dst=s0 value=" +
+         kBytes + "\nset_slot dst=s1 value=" + std::to_string(kElements) + "\n" + code + "}\n}\n";
+}
+
+// Runs the code once and returns how often it waited; negative when it cannot, or y is not x.
+int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 30) {
+  Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
+  EXPECT_TRUE(contents.is_ok()) << contents.status().message();
+  if (!contents.is_ok()) return -1;
+  const Module module = test::load(*std::move(contents));
+  set_fault_plan({.shares_host_memory = false, .memory_bytes = device_bytes});
+  const Result<Session> session = testing::make_faulty_session(module);
+  EXPECT_TRUE(session.is_ok()) << session.status().message();
+  if (!session.is_ok()) return -1;
+  const int64_t dims[] = {kElements};
+  Tensor x = *Tensor::allocate(DType::kF32, dims);
+  std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
+  set_fault_plan({});
+  const Result<std::vector<Tensor>> results = session->call(std::vector{x});
+  const int64_t waits = driver_calls("clWaitForEvents") + driver_calls("clFinish");
+  EXPECT_TRUE(results.is_ok()) << results.status().message();
+  if (!results.is_ok()) return -1;
+  for (const ScopeStats& scope : session->memory_stats())
+    EXPECT_EQ(scope.memory.live_bytes,
+              scope.scope == "global" && scope.device == "cpu" ? kElements * 4 : 0);
+  const auto y = (*results)[0].elements<float>();
+  return std::equal(y.begin(), y.end(), x.elements<float>().begin()) ? waits : -1;
+}
+
+class DeviceCopies : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto devices = runtime::list_opencl_devices();
+    if (!devices.is_ok()) GTEST_SKIP() << devices.status().message();
+  }
+  void TearDown() override { set_fault_plan({}); }
+
+  // x in storage 1 and tensor 2 of the host, and on the way to storage 3 and tensor 4 of the
+  // device.
+  const std::string on_the_way_ = tensor(1, 2, kOther) + copy(2, kOther, 0, kHost) +
+                                  tensor(3, 4, kDevice) + copy(4, kDevice, 2, kOther);
+  const std::string result_ = tensor(5, 6, kHost) + copy(6, kHost, 4, kDevice);
+};
+
+TEST_F(DeviceCopies, TheReturnWaitsForAll) {
+  EXPECT_EQ(waits_of(on_the_way_ + result_ + "ret (%r6)\n"), 1);
+}
+
+TEST_F(DeviceCopies, CopiesOfOneDeviceFollowEachOther) {
+  EXPECT_EQ(waits_of(on_the_way_ + result_ + tensor(7, 8, kDevice) + copy(8, kDevice, 6, kHost) +
+                     copy(6, kHost, 8, kDevice) + "ret (%r6)\n"),
+            1);
+}
+
+TEST_F(DeviceCopies, ACopyByTheHostWaits) {
+  EXPECT_EQ(waits_of(on_the_way_ + copy(2, kOther, 0, kHost) + result_ + "ret (%r6)\n"), 2);
+}
+
+TEST_F(DeviceCopies, WhatReadsAnElementWaits) {
+  EXPECT_EQ(waits_of(on_the_way_ + result_ +
+                     "%r8 = alloc_view %r6 i32 [s1]\nload_element dst=s1 %r8 index=0\nret (%r6)\n"),
+            1);
+}
+
+// The last name of a storage of the host: an arena would give it to the next call.
+TEST_F(DeviceCopies, TheLastKillOfAStorageOfTheHostWaits) {
+  EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\n" + result_ + "ret (%r6)\n"), 1);
+  EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\nkill %r2\n" + result_ + "ret (%r6)\n"), 2);
+}
+
+TEST_F(DeviceCopies, ARegisterThatTakesAnotherValueWaits) {
+  EXPECT_EQ(
+      waits_of(on_the_way_ + "kill %r1\n%r2 = alloc_view %r0 f32 [s1]\n" + result_ + "ret (%r6)\n"),
+      2);
+}
+
+TEST_F(DeviceCopies, AStorageOfTheDeviceIsGivenBackAtOnce) {
+  EXPECT_EQ(waits_of(on_the_way_ + result_ + "kill %r3\nkill %r4\nret (%r6)\n"), 1);
+}
+
+// The device's memory holds three halves of x: what a pool keeps for later makes way for another.
+TEST_F(DeviceCopies, PoolsOfADeviceMakeRoomForEachOther) {
+  const std::string there_and_back = on_the_way_ + result_ + "kill %r3\nkill %r4\n" +
+                                     tensor(3, 4, kBeside) + copy(4, kBeside, 6, kHost) +
+                                     copy(6, kHost, 4, kBeside) + "ret (%r6)\n";
+  EXPECT_EQ(waits_of(there_and_back, kElements * 6), 1);
+}
+
+}  // namespace
+}  // namespace scopevm
