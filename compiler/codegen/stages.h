@@ -33,8 +33,8 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
                                               const llvm::StringMap<Kernel>& entries,
                                               llvm::LLVMContext& context);
 
-// What a kernel may take of its thread's stack, all its local buffers together: small tables. What is
-// larger is a Temporary of its launch.
+// What a kernel may take of its thread's stack, all its local buffers together: small tables. What
+// is larger is a Temporary of its launch.
 inline constexpr int64_t kMaxLocalBytes = 4096;
 
 // Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also for a

@@ -1,6 +1,7 @@
 // What lies in the frame. Values that are asked to lie there must; the rest goes there by stages:
 // a stage whose buffers all fit needs no storage, while moving some of them would save nothing. A
-// buffer in the frame takes the most bytes that it ever could, so that a frame's size is a constant.
+// buffer in the frame takes the most bytes that it ever could, so that a frame's size is a
+// constant.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -117,9 +118,9 @@ class FunctionStacks {
   Status refuse(const Value& value, const std::string& why) const {
     const Pool& pool = machine_.pools[value.place.pool];
     return {StatusCode::kInvalidModel, function_.name + ": \"" + value.name + "\" cannot lie in " +
-                                          machine_.devices[pool.device].name + "." + pool.scope +
-                                          ", which has " + std::to_string(pool.limit) +
-                                          " bytes in a frame: " + why};
+                                           machine_.devices[pool.device].name + "." + pool.scope +
+                                           ", which has " + std::to_string(pool.limit) +
+                                           " bytes in a frame: " + why};
   }
 
   Status check_height(int pool) const {
@@ -187,9 +188,8 @@ class FunctionStacks {
     for (int buffer : buffers_in(from)) by_stage[liveness_.buffers[buffer].stage].push_back(buffer);
     std::vector<int> moved = buffers_in(stack);
     for (const auto& [stage, buffers] : by_stage) {
-      if (std::ranges::any_of(buffers, [&](int buffer) {
-            return is_fixed_[buffer] || most_bytes(buffer) > limit;
-          }))
+      if (std::ranges::any_of(
+              buffers, [&](int buffer) { return is_fixed_[buffer] || most_bytes(buffer) > limit; }))
         continue;
       std::vector<int> all = moved;
       all.insert(all.end(), buffers.begin(), buffers.end());

@@ -76,8 +76,7 @@ TEST(SteadyCall, OfAVariant) {
 
 TEST(SteadyCall, OfAModelWhoseIntermediatesLieInFrames) {
   // The result, and those of the two calls in it.
-  expect_storages_only(
-      {"/tests/memory/stack/nested.mlir", {}, {4, 4}, "main", {{"global", 3}}});
+  expect_storages_only({"/tests/memory/stack/nested.mlir", {}, {4, 4}, "main", {{"global", 3}}});
 }
 
 TEST(SteadyCall, OfAModelWithSizesByData) {

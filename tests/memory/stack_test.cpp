@@ -163,7 +163,8 @@ TEST(Stack, TwinsStayTogether) {
 // main calls `callee` with its first intermediate.
 Program calling(Function callee) {
   Function main = chain(16);
-  main.steps.insert(main.steps.begin() + 1, {.kind = StepKind::kCall, .callee = 1, .operands = {1}});
+  main.steps.insert(main.steps.begin() + 1,
+                    {.kind = StepKind::kCall, .callee = 1, .operands = {1}});
   Program program = program_of(std::move(main));
   callee.name = "f";
   add_function(program, std::move(callee));
@@ -209,8 +210,7 @@ TEST(Stack, ArgumentsGoOnToOtherFunctions) {
     EXPECT_EQ(error_of(program), "");
     EXPECT_EQ(uses_stack(program), !gives_back);
     for (size_t function : {1, 2})
-      EXPECT_EQ(program.functions[function].values[0].place.pool,
-                gives_back ? kWorkspace : kStack);
+      EXPECT_EQ(program.functions[function].values[0].place.pool, gives_back ? kWorkspace : kStack);
   }
 }
 
@@ -233,8 +233,9 @@ TEST(Stack, WhatIsAskedForLiesThere) {
 }
 
 TEST(Stack, RefusesWhatCannotLieThere) {
-  const std::string begins = "main: \"t2\" cannot lie in cpu.global.stack, which has 256 bytes in a "
-                             "frame: ";
+  const std::string begins =
+      "main: \"t2\" cannot lie in cpu.global.stack, which has 256 bytes in a "
+      "frame: ";
   const auto refused = [&](Function f, ValueId id = 2) {
     Program program = asking(std::move(f), id);
     return error_of(program);

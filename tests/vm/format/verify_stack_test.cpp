@@ -33,7 +33,8 @@ function "gives" registers 1 slots 0 {
 }
 )";
 
-std::string module_text(const std::string& code, const std::string& pools, const std::string& more) {
+std::string module_text(const std::string& code, const std::string& pools,
+                        const std::string& more) {
   return R"(scopevm_module 0.6 producer "t"
 device "cpu" kind "cpu"
 pool "global" heap device 0 limit -1
@@ -43,8 +44,8 @@ function "main" registers 8 slots 2 {
   input "x" f32 ["4"]
   output "y" f32 ["4"]
   code {
-)" + code + "\n}\n}\n" +
-         kFunctions + more;
+)" + code +
+         "\n}\n}\n" + kFunctions + more;
 }
 
 const std::string kPools = "pool \"global.stack\" stack device 0 limit 128";
@@ -64,15 +65,15 @@ const std::string kOnStack =
 constexpr char kResult[] = "which the result outlives";
 
 TEST(VerifyStack, AcceptsWhatStaysBelow) {
-  EXPECT_EQ(error_of(kOnStack +
-                     "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
-                     "%r3 = move %r2\n"
-                     "%r4 = alloc_view %r3 f32 [2, 2]\n"
-                     "kill %r3\n"
-                     "%r5 = call @reads (%r2)\n"
-                     "kill %r2\n"
-                     "ret (%r5)"),
-            "");
+  EXPECT_EQ(
+      error_of(kOnStack + "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
+                          "%r3 = move %r2\n"
+                          "%r4 = alloc_view %r3 f32 [2, 2]\n"
+                          "kill %r3\n"
+                          "%r5 = call @reads (%r2)\n"
+                          "kill %r2\n"
+                          "ret (%r5)"),
+      "");
   EXPECT_EQ(error_of("%r1 = call @reads (%r0)\nret (%r1)"), "") << "others may be passed as well";
 }
 
@@ -134,7 +135,8 @@ TEST(VerifyStack, OnlyToParametersThatExpectIt) {
 TEST(VerifyStack, NothingKeepsIt) {
   for (const char* code : {
            "%r3 = make_list @global depth=1 f32 (%r2)\nret (%r0)",
-           "%r3 = make_list @global depth=1 f32 ()\nlist_append list=%r3 @global element=%r2\nret (%r0)",
+           "%r3 = make_list @global depth=1 f32 ()\nlist_append list=%r3 @global element=%r2\nret "
+           "(%r0)",
            "%r3 = make_list @global depth=1 f32 ()\n"
            "list_insert list=%r3 @global element=%r2 index=0\nret (%r0)",
            "%r3 = make_closure @global @gives (%r2)\nret (%r0)",
@@ -193,11 +195,13 @@ TEST(VerifyStack, PoolsOfThisKindAreACpusAndSmall) {
   EXPECT_EQ(error_of("ret (%r0)", stack + "1048576"), "");
   EXPECT_EQ(error_of("ret (%r0)", stack + "1048577"),
             "pool 1: a stack of 1048577 bytes, the limit is 1048576");
-  EXPECT_EQ(error_of("ret (%r0)", stack + "-1"), "pool 1: a stack of -1 bytes, the limit is 1048576");
+  EXPECT_EQ(error_of("ret (%r0)", stack + "-1"),
+            "pool 1: a stack of -1 bytes, the limit is 1048576");
   EXPECT_EQ(error_of("ret (%r0)", kPools + "\n" + stack + "64"),
             "pool 1: a second stack of its device");
-  EXPECT_EQ(error_of("ret (%r0)", "device \"gpu\" kind \"opencl\" workers 64\n"
-                                  "pool \"global.stack\" stack device 1 limit 64"),
+  EXPECT_EQ(error_of("ret (%r0)",
+                     "device \"gpu\" kind \"opencl\" workers 64\n"
+                     "pool \"global.stack\" stack device 1 limit 64"),
             "pool 1: a stack of a device that is no CPU");
 }
 
@@ -213,10 +217,9 @@ TEST(VerifyStack, ConstantsAndWhatCrossesTheModulesBorderLieInNoFrame) {
             "main: output \"y\": would go with the frame");
   EXPECT_EQ(with([](ModuleContents& m) { m.functions[1].outputs[0].pool = 1; }),
             "reads: output \"y\": would go with the frame");
-  EXPECT_EQ(with([](ModuleContents& m) {
-              m.functions[0].memory = {{1, "y", true, 0, 0, "16", false}};
-            }),
-            "main: memory \"y\": a result does not lie in a frame");
+  EXPECT_EQ(
+      with([](ModuleContents& m) { m.functions[0].memory = {{1, "y", true, 0, 0, "16", false}}; }),
+      "main: memory \"y\": a result does not lie in a frame");
   EXPECT_EQ(with([](ModuleContents& m) {
               m.constants = {{"c", DType::kU8, {1}, 1, aligned_copy("c", 1)}};
             }),

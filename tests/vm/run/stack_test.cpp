@@ -37,8 +37,7 @@ format::ModuleContents contents_of(const std::string& code, const std::string& m
       "dimension \"n\" min 1 max 100000 multiple_of 1\n"
       "input \"x\" u8 [\"n\"]\noutput \"y\" u8 [\"4\"]\n"
       "code {\n" +
-      code + "}\n}\n" + more +
-      "constant \"minus_one\" i64 [1] pool 1 bytes 8 {\n//////////8=\n}\n";
+      code + "}\n}\n" + more + "constant \"minus_one\" i64 [1] pool 1 bytes 8 {\n//////////8=\n}\n";
   Result<format::ModuleContents> contents = format::assemble(text, "test.sva");
   EXPECT_TRUE(contents.is_ok()) << contents.status().message();
   return *std::move(contents);
@@ -135,19 +134,19 @@ TEST(Stack, AsksNoAllocator) {
 
 // A tensor that is made and dropped a thousand times takes what it takes once.
 TEST(Stack, ALoopTakesTheSameBytesAgain) {
-  const Session session = *Session::create(test::load(
-      contents_of("set_slot dst=s0 value=0\n"
-                  "again:\n"
-                  "%r1 = alloc_storage @global.stack size=1024\n"
-                  "%r2 = alloc_tensor %r1 offset=1020 bytes=4 u8 [4]\n"
-                  "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
-                  "add_slot dst=s0 by=1\n"
-                  "branch_less a=s0 b=1000 then_to=again else_to=end\n"
-                  "end:\n"
-                  "%r4 = alloc_storage @global size=4\n"
-                  "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
-                  "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
-                  "ret (%r5)\n")));
+  const Session session = *Session::create(
+      test::load(contents_of("set_slot dst=s0 value=0\n"
+                             "again:\n"
+                             "%r1 = alloc_storage @global.stack size=1024\n"
+                             "%r2 = alloc_tensor %r1 offset=1020 bytes=4 u8 [4]\n"
+                             "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
+                             "add_slot dst=s0 by=1\n"
+                             "branch_less a=s0 b=1000 then_to=again else_to=end\n"
+                             "end:\n"
+                             "%r4 = alloc_storage @global size=4\n"
+                             "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
+                             "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
+                             "ret (%r5)\n")));
   Call call = session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({5, 6, 7, 8})).is_ok());
   ASSERT_TRUE(call.run().is_ok());
@@ -156,12 +155,12 @@ TEST(Stack, ALoopTakesTheSameBytesAgain) {
 }
 
 TEST(Stack, TensorsLieInsideTheStorage) {
-  const Session session = *Session::create(test::load(
-      contents_of("load_dim dst=s0 %r0 axis=0\n"
-                  "%r1 = alloc_storage @global.stack size=64\n"
-                  "%r2 = alloc_tensor %r1 offset=s0 bytes=4 u8 [4]\n"
-                  "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
-                  "ret (%r0)\n")));
+  const Session session = *Session::create(
+      test::load(contents_of("load_dim dst=s0 %r0 axis=0\n"
+                             "%r1 = alloc_storage @global.stack size=64\n"
+                             "%r2 = alloc_tensor %r1 offset=s0 bytes=4 u8 [4]\n"
+                             "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
+                             "ret (%r0)\n")));
   Call call = session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(61))).is_ok());
   EXPECT_THAT(std::string(call.run().message()), HasSubstr("lie outside a storage of 64"));
@@ -197,8 +196,7 @@ std::string deeper(int64_t bytes) {
 constexpr char kCallsDeeper[] = "%r1 = call @deeper (%r0)\nret (%r1)\n";
 
 TEST(Stack, RecursionTakesEachFramesBytesAndGivesThemBack) {
-  const Session session =
-      *Session::create(test::load(contents_of(kCallsDeeper, deeper(kStack))));
+  const Session session = *Session::create(test::load(contents_of(kCallsDeeper, deeper(kStack))));
   Call call = session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(1000))).is_ok());
   ASSERT_TRUE(call.run().is_ok());
@@ -224,8 +222,8 @@ std::string error_of(const Session& session, int64_t depth, StatusCode code) {
 }
 
 TEST(Stack, FramesOfACallHaveALimitTogether) {
-  const Session session = *Session::create(
-      test::load(contents_of(kCallsDeeper, deeper(format::kMaxStackBytes), format::kMaxStackBytes)));
+  const Session session = *Session::create(test::load(
+      contents_of(kCallsDeeper, deeper(format::kMaxStackBytes), format::kMaxStackBytes)));
   EXPECT_THAT(error_of(session, 1000, StatusCode::kResourceLimit),
               HasSubstr("deeper: the frames of its calls take more than 268435456 bytes"));
 }
