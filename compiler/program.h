@@ -70,7 +70,7 @@ struct Value {
 struct Temporary {
   DimExpr bytes;            // of one instance
   bool per_worker = false;  // one instance per worker: the kernel gets instance w at
-                            // base + w * round_up(bytes, 64)
+                            // base + w * round_up(bytes, 64); one, where the launch is never split
   int pool = 0;
 };
 
@@ -190,6 +190,8 @@ struct Function {
   std::vector<Stage> stages = std::vector<Stage>(1);
   std::vector<Check> checks;
   std::vector<Dimension> dimensions;  // every symbol of the inputs, in order of appearance
+  // Pools of which its frame has bytes: a buffer there takes the most that it ever could.
+  std::vector<int> stacks;
 };
 
 struct Kernel {

@@ -45,6 +45,16 @@ void EmptyCall(benchmark::State& state) {
 }
 BENCHMARK(EmptyCall);
 
+// The same with its storage in the frame instead of the workspace.
+void EmptyCallOnTheStack(benchmark::State& state) {
+  format::ModuleContents contents = repeated(0, [](CodeWriter&) {});
+  constexpr size_t kPoolOfTheStorage = 2;  // word of the first instruction
+  contents.functions[0].code[kPoolOfTheStorage] = static_cast<uint32_t>(contents.pools.size());
+  contents.pools.push_back({"global.stack", format::PoolKind::kStack, 0, 4096});
+  run(state, std::move(contents), 1);
+}
+BENCHMARK(EmptyCallOnTheStack);
+
 void Move(benchmark::State& state) {
   run(state, repeated(kInstructions, [](CodeWriter& code) { code.add(64, {2, 1}); }),
       kInstructions);

@@ -2,6 +2,7 @@
 #include "compiler/bytecode/emit.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/bytecode/call_memory.h"
 
@@ -113,7 +114,21 @@ void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDec
   decl.memory.push_back({pool, "texts", false, none, none, "the texts of the call", true});
 }
 
-void add_memory_of_calls(const Machine& machine, const CallMemory& calls, ShapeProgram& shapes,
+// Where a call may take bytes that nothing said before: of stacks, those that some function uses.
+std::vector<int> pools_of_calls(const Program& program) {
+  std::vector<int> pools;
+  for (size_t device = 0; device < program.machine.devices.size(); ++device) {
+    pools.push_back(program.machine.workspace_pool(static_cast<int>(device)));
+    pools.push_back(program.machine.global_pool(static_cast<int>(device)));
+  }
+  std::set<int> stacks;
+  for (const Function& function : program.functions)
+    stacks.insert(function.stacks.begin(), function.stacks.end());
+  pools.insert(pools.end(), stacks.begin(), stacks.end());
+  return pools;
+}
+
+void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeProgram& shapes,
                          format::FunctionDecl& decl) {
   auto add = [&](int pool, const char* what, const CallBytes& bytes) {
     if (shapes.constant_of(bytes.most) == 0) return;
@@ -124,25 +139,23 @@ void add_memory_of_calls(const Machine& machine, const CallMemory& calls, ShapeP
   for (const auto& [pool, bytes] : calls.workspace) add(pool, "calls", bytes);
   for (const auto& [pool, bytes] : calls.results) add(pool, "results of calls", bytes);
   for (const CallMemory::Open& open : calls.open)
-    for (size_t device = 0; device < machine.devices.size(); ++device)
-      for (int pool : {machine.workspace_pool(static_cast<int>(device)),
-                       machine.global_pool(static_cast<int>(device))}) {
-        uint32_t none = shapes.slot_of(shapes.constant(0));
-        const char* why = open.is_recursive ? "recursion" : "data";
-        decl.memory.push_back(
-            {static_cast<uint32_t>(pool), open.what, false, none, none, why, true});
-      }
+    for (int pool : pools_of_calls(program)) {
+      uint32_t none = shapes.slot_of(shapes.constant(0));
+      const char* why = open.is_recursive ? "recursion" : "data";
+      decl.memory.push_back({static_cast<uint32_t>(pool), open.what, false, none, none, why, true});
+    }
 }
 
-void add_memory(const Machine& machine, const Function& function, PlannedFunction& planned,
+void add_memory(const Program& program, const Function& function, PlannedFunction& planned,
                 const CallMemory& calls, const Code& code, format::FunctionDecl& decl) {
+  const Machine& machine = program.machine;
   ShapeProgram& shapes = planned.shapes;
   for (const memory::Arena& arena : planned.plan.arenas)
     if (arena.stage == 0)
       decl.memory.push_back({static_cast<uint32_t>(arena.pool), "workspace", false,
                              shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
                              arena_formula(function, planned, arena), false});
-  add_memory_of_calls(machine, calls, shapes, decl);
+  add_memory_of_calls(program, calls, shapes, decl);
   add_memory_by_data(machine, function, planned, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     uint32_t slot = code.result_bytes_slots[i];
@@ -178,7 +191,7 @@ Result<format::FunctionDecl> function_decl(const Program& program, size_t index,
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
   SCOPEVM_ASSIGN_OR_RETURN(Code code,
                            emit_code(machine, function, planned, shape_functions, messages));
-  add_memory(machine, function, planned, calls, code, decl);
+  add_memory(program, function, planned, calls, code, decl);
   add_texts(program, planned.shapes, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());

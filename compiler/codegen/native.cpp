@@ -1,5 +1,6 @@
 // LLVM IR -> optimised object file.
 #include "compiler/codegen/stages.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -29,6 +30,28 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
+// All together, once what a function calls is part of it.
+Status check_locals(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    uint64_t bytes = 0;
+    for (const llvm::BasicBlock& block : function)
+      for (const llvm::Instruction& instruction : block) {
+        const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+        if (local == nullptr) continue;
+        const std::optional<llvm::TypeSize> size = local->getAllocationSize(module.getDataLayout());
+        if (!local->isStaticAlloca() || !size || size->isScalable())
+          return {StatusCode::kInternal,
+                  function.getName().str() + ": a local buffer whose bytes have no bound"};
+        bytes += size->getFixedValue();
+      }
+    if (bytes > kMaxLocalBytes)
+      return {StatusCode::kInternal, function.getName().str() + ": its local buffers take " +
+                                         std::to_string(bytes) + " bytes, at most " +
+                                         std::to_string(kMaxLocalBytes) + " are allowed"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -39,6 +62,7 @@ Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& ma
   if (llvm::verifyModule(module, &error_stream))
     return Status(StatusCode::kInternal, "invalid LLVM IR: " + error);
   optimise(module, machine);
+  SCOPEVM_RETURN_IF_ERROR(check_locals(module));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;

@@ -33,7 +33,12 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
                                               const llvm::StringMap<Kernel>& entries,
                                               llvm::LLVMContext& context);
 
-// Optimises and compiles; returns the bytes of an object file.
+// What a kernel may take of its thread's stack, all its local buffers together: small tables. What
+// is larger is a Temporary of its launch.
+inline constexpr int64_t kMaxLocalBytes = 4096;
+
+// Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also for a
+// function whose local buffers take more than kMaxLocalBytes.
 Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine);
 
 // Links objects, in order, into a shared object. Serialised by a lock: lld has global state.

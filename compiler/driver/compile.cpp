@@ -191,9 +191,9 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
                             const std::map<std::string, int64_t>& symbols) {
   for (const memory::Arena& arena : plan.arenas) {
     if (arena.stage > 0) continue;
-    // The one pool of a plain machine needs no name.
-    if (machine_.devices.size() > 1) {
-      const Pool& pool = machine_.pools[arena.pool];
+    // The workspace of a plain machine needs no name.
+    const Pool& pool = machine_.pools[arena.pool];
+    if (machine_.devices.size() > 1 || pool.kind == PoolKind::kStack) {
       dump("memory", "# " + machine_.devices[pool.device].name + "." + pool.scope + "\n");
     }
     dump("memory", memory::to_csv(plan.at(arena, shapes, symbols, 1)));
@@ -202,6 +202,7 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
 
 Status Compilation::plan() {
   begin("memory");
+  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
   SCOPEVM_RETURN_IF_ERROR(memory::keep_limits(program_).status());
   for (const Function& function : program_.functions) {
     begin("shapes");

@@ -289,9 +289,9 @@ Result<double> Compilation::copy_seconds(const CopyExplanation::Copy& copy) cons
 
 // What leaves pools for their limits is known only once there are kernels with their scratch.
 Status Compilation::explain_limits(CopyExplanation& explanation) {
-  if (std::ranges::all_of(machine_.pools, [](const Pool& pool) { return pool.limit < 0; }))
-    return {};
+  if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
+  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills,
                            memory::keep_limits(program_));
   for (const memory::SpillReport& spill : spills) {

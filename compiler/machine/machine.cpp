@@ -8,9 +8,11 @@ namespace scopevm {
 Machine Machine::host() {
   Machine machine;
   machine.devices.emplace_back();
-  machine.pools = {{.scope = "global", .kind = PoolKind::kHeap, .reached = {0}},
-                   {.scope = "global.workspace", .kind = PoolKind::kArena, .reached = {0}},
-                   {.scope = "global.constant", .kind = PoolKind::kConstant, .reached = {0}}};
+  machine.pools = {
+      {.scope = "global", .kind = PoolKind::kHeap, .reached = {0}},
+      {.scope = "global.workspace", .kind = PoolKind::kArena, .reached = {0}},
+      {.scope = "global.constant", .kind = PoolKind::kConstant, .reached = {0}},
+      {.scope = kStackScope, .kind = PoolKind::kStack, .limit = kStackBytes, .reached = {0}}};
   return machine;
 }
 
@@ -28,6 +30,14 @@ std::optional<int> Machine::find_pool(int device, std::string_view scope) const 
     if (!reached && reaches(device, static_cast<int>(i))) reached = static_cast<int>(i);
   }
   return reached;
+}
+
+std::optional<int> Machine::stack_pool(int device) const {
+  auto stack = std::ranges::find_if(pools, [&](const Pool& pool) {
+    return pool.kind == PoolKind::kStack && pool.device == device;
+  });
+  if (stack == pools.end()) return std::nullopt;
+  return static_cast<int>(stack - pools.begin());
 }
 
 bool Machine::reaches(int device, int pool) const {

@@ -14,12 +14,17 @@ namespace scopevm {
 
 enum class PoolKind : uint8_t { kHeap, kArena, kStack, kConstant };
 
+// A CPU's bytes in the frames of calls.
+inline constexpr char kStackScope[] = "global.stack";
+
 // A region of memory in which a scope's bytes lie.
 struct Pool {
   std::string scope;  // "global.workspace"; of the pools of one device, each has another
   PoolKind kind = PoolKind::kArena;
-  int device = 0;            // whose scope it is
-  int64_t limit = -1;        // bytes; -1: none
+  int device = 0;      // whose scope it is
+  int64_t limit = -1;  // bytes, of a stack in each frame; -1: none
+  // For all that a session holds there at one time.
+  bool is_limited() const { return limit >= 0 && kind != PoolKind::kStack; }
   std::vector<int> reached;  // devices whose kernels read and write it, `device` first
   // Of copies from it and to it: what the planner weighs, not what anyone promises.
   double bytes_per_second = 10e9;
@@ -43,7 +48,11 @@ struct Machine {
   std::vector<Pool> pools;
   int default_device = 0;
 
-  // One CPU with the scopes "global", "global.workspace" and "global.constant".
+  // Bytes of each frame of a CPU's stack, where its description does not say: as many as one page
+  // of a small model's values takes, and few enough that a recursion costs little.
+  static constexpr int64_t kStackBytes = int64_t{16} << 10;
+
+  // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
   static Machine host();
 
   std::optional<int> find_device(std::string_view name) const;
@@ -57,6 +66,8 @@ struct Machine {
   int global_pool(int device) const { return *find_pool(device, "global"); }
   int workspace_pool(int device) const { return *find_pool(device, "global.workspace"); }
   int constant_pool(int device) const { return *find_pool(device, "global.constant"); }
+  // The device's bytes in frames, if it has any.
+  std::optional<int> stack_pool(int device) const;
   // Seconds that a copy of so many bytes takes, by way of the host where neither pool is a CPU's.
   double copy_seconds(int from_pool, int to_pool, double bytes) const;
   bool is_by_host(int from_pool, int to_pool) const;

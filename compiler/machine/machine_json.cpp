@@ -128,7 +128,7 @@ class MachineReader {
 
  private:
   Status read_device(const Member& member) {
-    SCOPEVM_RETURN_IF_ERROR(member.check_object({"name", "kind", "workers"}));
+    SCOPEVM_RETURN_IF_ERROR(member.check_object({"name", "kind", "workers", "max_stack_bytes"}));
     DeviceDecl device;
     std::optional<Member> name = member.find("name"), kind = member.find("kind");
     if (!name) return member.fail("a device needs \"name\"");
@@ -148,8 +148,19 @@ class MachineReader {
       if (device.workers > kMostWorkers)
         return workers->fail("at most " + std::to_string(kMostWorkers));
     }
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t stack, read_stack_bytes(member, device));
+    stack_bytes_.push_back(stack);
     machine_.devices.push_back(std::move(device));
     return {};
+  }
+
+  static Result<int64_t> read_stack_bytes(const Member& member, const DeviceDecl& device) {
+    std::optional<Member> given = member.find("max_stack_bytes");
+    if (!given) return device.is_cpu() ? Machine::kStackBytes : 0;
+    if (!device.is_cpu()) return given->fail("frames of calls lie in a CPU's memory");
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, given->whole_number(0));
+    if (bytes <= format::kMaxStackBytes) return bytes;
+    return given->fail("at most " + std::to_string(format::kMaxStackBytes));
   }
 
   Result<int> device_of(const Member& member) {
@@ -175,6 +186,8 @@ class MachineReader {
     if (!is_name(pool.scope, true) ||
         (pool.scope != "global" && !pool.scope.starts_with("global.")))
       return scope->fail("expected \"global\" or \"global.NAME\", found \"" + pool.scope + "\"");
+    if (pool.scope == kStackScope)
+      return scope->fail("\"max_stack_bytes\" of a device describes this scope");
     for (const Pool& other : machine_.pools)
       if (other.device == pool.device && other.scope == pool.scope)
         return scope->fail("two pools of device \"" + machine_.devices[pool.device].name +
@@ -260,15 +273,20 @@ class MachineReader {
       for (const char* scope : {"global", "global.workspace"})
         if (!find(device, scope)) add(device, scope, reached);
       if (!find(device, "global.constant")) add(device, "global.constant", {device});
+      if (stack_bytes_[i] == 0) continue;
+      add(device, kStackScope, reached);
+      machine_.pools.back().kind = PoolKind::kStack;
+      machine_.pools.back().limit = stack_bytes_[i];
     }
-    // By device, the three first: so that the same machine written otherwise gives the same module.
+    // By device, the three first, and stacks behind all others: so that the same machine written
+    // otherwise gives the same module.
     std::ranges::stable_sort(machine_.pools, {}, [](const Pool& pool) {
       const std::string_view scope = pool.scope;
       const int rank = scope == "global"             ? 0
                        : scope == "global.workspace" ? 1
                        : scope == "global.constant"  ? 2
                                                      : 3;
-      return std::tuple(pool.device, rank, pool.scope);
+      return std::tuple(pool.kind == PoolKind::kStack, pool.device, rank, pool.scope);
     });
     return {};
   }
@@ -287,6 +305,7 @@ class MachineReader {
   }
 
   Machine machine_;
+  std::vector<int64_t> stack_bytes_;  // by device
 };
 
 }  // namespace

@@ -76,7 +76,8 @@ int64_t lower_bound_of(const std::vector<Buffer>& buffers) {
   return most;
 }
 
-std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers) {
+std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers,
+                                               bool may_use_spans) {
   std::vector<int64_t> conflicts = conflicting_bytes(buffers);
   // The most bytes that live together with a buffer at one time: those at the peak come first.
   std::map<int64_t, int64_t> changes;
@@ -93,22 +94,25 @@ std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffer
   }
   auto size = [&](int i) { return buffers[i].size; };
   auto span = [&](int i) { return lifespan(buffers[i]); };
-  return {
-      order_by(buffers, size),
-      order_by(buffers, [&](int i) { return size(i) / kAlignment * span(i); }),
-      order_by(buffers, [&](int i) { return peak[i]; }),
-      order_by(buffers, span),
-      order_by(buffers, [&](int i) { return conflicts[i]; }),
-      order_by(buffers, [&](int i) { return conflicts[i] / kAlignment * span(i); }),
-      order_by(buffers, [&](int i) { return -buffers[i].lower; }),
-      order_by(buffers, [&](int i) { return buffers[i].upper; }),
+  std::vector<std::vector<int>> orders;
+  auto add = [&](bool is_by_span, const Priority& priority) {
+    if (may_use_spans || !is_by_span) orders.push_back(order_by(buffers, priority));
   };
+  add(false, size);
+  add(true, [&](int i) { return size(i) / kAlignment * span(i); });
+  add(false, [&](int i) { return peak[i]; });
+  add(true, span);
+  add(false, [&](int i) { return conflicts[i]; });
+  add(true, [&](int i) { return conflicts[i] / kAlignment * span(i); });
+  add(false, [&](int i) { return -buffers[i].lower; });
+  add(false, [&](int i) { return buffers[i].upper; });
+  return orders;
 }
 
-int64_t place_best(std::vector<Buffer>& buffers) {
+int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans) {
   int64_t bound = lower_bound_of(buffers);
   std::vector<Buffer> best;
-  for (const std::vector<int>& order : placement_orders(buffers)) {
+  for (const std::vector<int>& order : placement_orders(buffers, may_use_spans)) {
     std::vector<Buffer> trial = buffers;
     place_first_fit(trial, order);
     if (best.empty() || height_of(trial) < height_of(best)) best = std::move(trial);

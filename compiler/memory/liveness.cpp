@@ -116,7 +116,7 @@ class LifespanFinder {
       visit(function_.steps[step], static_cast<int64_t>(step));
       std::vector<int>& temporaries = result_.buffer_of_temporary.emplace_back();
       for (const Temporary& temporary : function_.steps[step].temporaries)
-        temporaries.push_back(add_temporary(temporary, static_cast<int64_t>(step)));
+        temporaries.push_back(add_temporary(function_.steps[step], temporary, step));
     }
     for (size_t id = 0; id < function_.values.size(); ++id)
       if (is_view(function_.values[id]))
@@ -166,9 +166,11 @@ class LifespanFinder {
     return -1;
   }
 
-  int add_temporary(const Temporary& temporary, int64_t at) {
+  int add_temporary(const Step& step, const Temporary& temporary, size_t index) {
+    const auto at = static_cast<int64_t>(index);
+    const bool is_never_split = is_never_negative(step.grain - step.grid);
     DimExpr bytes = round_up(temporary.bytes, kAlignment);
-    if (temporary.per_worker) bytes = bytes * DimExpr::symbol(kThreadsSymbol);
+    if (temporary.per_worker && !is_never_split) bytes = bytes * DimExpr::symbol(kThreadsSymbol);
     add_buffer(at, at + 1, bytes, temporary.pool);
     return static_cast<int>(result_.buffers.size()) - 1;
   }
@@ -176,6 +178,8 @@ class LifespanFinder {
   // In a branch that is not taken, a size may come out negative: nothing is there then.
   void add_buffer(int64_t lower, int64_t upper, DimExpr bytes, int pool) {
     bytes = round_up(is_never_negative(bytes) ? bytes : max(bytes, 0), kAlignment);
+    if (std::ranges::find(function_.stacks, pool) != function_.stacks.end())
+      bytes = interval_of(bytes).max;
     int stage = 0;
     for (const std::string& symbol : bytes.symbols())
       if (auto born = stages_.find(symbol); born != stages_.end())

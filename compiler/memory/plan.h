@@ -1,5 +1,6 @@
 // Memory plan: gives every intermediate and every kernel temporary an offset in the workspace, as a
 // formula over the request's dims.
+//   stack.cpp      which buffers lie in the frame instead
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
 //   layers.cpp     offsets at one shape -> who lies on whom -> offsets at any shape
@@ -65,13 +66,21 @@ std::vector<int64_t> release_steps(const Function& function);
 
 Liveness find_lifespans(const Function& function);
 
+// Puts buffers that nobody asked to lie elsewhere into the frame, on CPUs that have a stack: all of
+// a stage's, where that saves the stage's storage and the frame stays within the stack's limit.
+// Parameters that may lie in a caller's frame get the stack's pool. Errors: kInvalidModel, with the
+// value that was asked to lie there and cannot.
+Status use_stacks(Program& program);
+
 // Offsets by first fit, in the given order of indexes: each buffer goes to the lowest gap that
 // holds it between the placed buffers that live at the same time.
 void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order);
-// Orders that are good on different graphs: by size, by lifespan, by conflicts, by time.
-std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers);
+// Orders that are good on different graphs: by size, by lifespan, by conflicts, by time. Those that
+// look at how long a buffer lives change when steps are added between others; the rest do not.
+std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers,
+                                               bool may_use_spans = true);
 // Places with every order and keeps the lowest. Returns the height.
-int64_t place_best(std::vector<Buffer>& buffers);
+int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans = true);
 
 // What a plan keeps when sizes change: the order of offsets, and the buffers that lie directly
 // below each. Two buffers that live at the same time are always one above the other.

@@ -85,8 +85,7 @@ class Applier {
 
   int pool_for(const Reader& reader, const Route& route) const {
     const int device = devices_[reader.task];
-    if (reader.pool == kOwn) return machine_.global_pool(device);
-    if (reader.pool != kAny) return reader.pool;
+    if (reader.pool != kAny) return pool_at(machine_, device, reader.pool);
     if (machine_.reaches(device, route.home)) return route.home;
     return *std::ranges::find_if(route.copies,
                                  [&](int pool) { return machine_.reaches(device, pool); });

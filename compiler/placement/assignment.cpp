@@ -19,7 +19,10 @@ int64_t copy_cost(const Machine& machine, int from, int to, const Flow& flow) {
   return static_cast<int64_t>(std::min(std::ceil(picoseconds), double{kLongestCopy}));
 }
 
-bool holds_values(const Pool& pool) { return pool.kind != PoolKind::kConstant; }
+// Of its own accord: what goes to a stack, the memory stage decides.
+bool holds_values(const Pool& pool) {
+  return pool.kind != PoolKind::kConstant && pool.kind != PoolKind::kStack;
+}
 
 // What the readers of a flow ask for, each once.
 struct Demands {
@@ -35,7 +38,7 @@ Demands demands_of(const Machine& machine, const Flow& flow, const std::vector<i
     if (reader.pool == kAny)
       demands.devices.push_back(device);
     else
-      demands.pools.push_back(reader.pool == kOwn ? machine.global_pool(device) : reader.pool);
+      demands.pools.push_back(pool_at(machine, device, reader.pool));
   }
   for (std::vector<int>* list : {&demands.pools, &demands.devices}) {
     std::ranges::sort(*list);
@@ -104,11 +107,14 @@ class RouteFinder {
 // better. They do not depend on where readers are: then what is decided bounds a flow's cost from
 // below.
 std::vector<int> homes_of(const Machine& machine, const Flow& flow, int maker) {
-  if (flow.pool == kOwn) return {machine.global_pool(maker)};
-  if (flow.pool != kAny) return {flow.pool};
+  if (flow.pool != kAny) return {pool_at(machine, maker, flow.pool)};
   std::vector<int> homes = {machine.global_pool(maker)};
-  for (const Reader& reader : flow.readers)
-    if (reader.pool >= 0 && machine.reaches(maker, reader.pool)) homes.push_back(reader.pool);
+  for (const Reader& reader : flow.readers) {
+    if (reader.pool == kAny || reader.pool == kOwn) continue;
+    const std::optional<int> pool =
+        reader.pool >= 0 ? reader.pool : machine.find_pool(maker, scope_of(machine, reader.pool));
+    if (pool && machine.reaches(maker, *pool)) homes.push_back(*pool);
+  }
   for (size_t pool = 0; pool < machine.pools.size(); ++pool)
     if (machine.pools[pool].reached.size() > 1 && holds_values(machine.pools[pool]) &&
         machine.reaches(maker, static_cast<int>(pool)))
@@ -163,9 +169,9 @@ class Solver {
       if (pool.reached.size() > 1) return false;
     for (const Flow& flow : problem_.flows) {
       if (flow.is_free) continue;
-      if (flow.pool >= 0) return false;
+      if (flow.pool >= 0 || flow.pool < kOwn) return false;
       for (const Reader& reader : flow.readers)
-        if (reader.pool >= 0) return false;
+        if (reader.pool >= 0 || reader.pool < kOwn) return false;
     }
     return true;
   }
@@ -320,6 +326,22 @@ class Solver {
 };
 
 }  // namespace
+
+// One that has the scope stands for it.
+int own_scope(const Machine& machine, std::string_view scope) {
+  if (scope == "global") return kOwn;
+  const auto named = std::ranges::find(machine.pools, scope, &Pool::scope);
+  return kOwn - 1 - static_cast<int>(named - machine.pools.begin());
+}
+
+std::string_view scope_of(const Machine& machine, int pool) {
+  if (pool == kOwn) return "global";
+  return machine.pools[pool >= 0 ? pool : kOwn - 1 - pool].scope;
+}
+
+int pool_at(const Machine& machine, int device, int pool) {
+  return pool >= 0 ? pool : *machine.find_pool(device, scope_of(machine, pool));
+}
 
 Route route_of(const Problem& problem, const Flow& flow, const std::vector<int>& devices) {
   const int maker = devices[flow.maker];

@@ -9,6 +9,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "compiler/machine/machine.h"
@@ -16,8 +17,13 @@
 namespace scopevm::placement {
 
 inline constexpr int kAny = -1;
-// As a pool: the "global" of the task's own device, whichever that is.
+// As a pool: the "global" of the task's own device, whichever that is. Numbers below are other
+// scopes of it.
 inline constexpr int kOwn = -2;
+int own_scope(const Machine& machine, std::string_view scope);
+// The pool that one means for a task on this device.
+int pool_at(const Machine& machine, int device, int pool);
+std::string_view scope_of(const Machine& machine, int pool);
 
 struct Task {
   std::vector<int> devices;  // those that it may have, ascending; at least one

@@ -151,7 +151,7 @@ class ConstraintReader : private FlowReader {
     Flow& source = graph_.problem.flows[of->second];
     Flow& result = graph_.problem.flows[view.flow];
     if (source.is_free) return;
-    if (result.pool < 0)
+    if (result.pool == kAny || result.pool == kOwn)
       result.pool =
           source.pool >= 0 && source_device(source) == source_device(result) ? source.pool : kOwn;
     for (Reader& reader : source.readers)

@@ -28,6 +28,7 @@ struct TaskRecord {
   std::string name;
   mlir::Operation* op = nullptr;  // null for parameters and the like
   std::optional<Demand> demand;
+  std::optional<Demand> scope;  // that leaves the device open
 };
 
 // A use of a flow's value: operand `operand` of `op`, which is the task's or belongs to it.

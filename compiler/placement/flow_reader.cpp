@@ -30,7 +30,33 @@ int FlowReader::new_task(std::string name, mlir::Operation* op) {
   return static_cast<int>(graph_.tasks.size() - 1);
 }
 
+// A scope without a device: the device is one that has it.
+void FlowReader::demand_scope(int task, Demand wanted) {
+  TaskRecord& record = graph_.tasks[task];
+  const std::string_view scope = scope_of(machine_, wanted.place.pool);
+  std::vector<int>& devices = graph_.problem.tasks[task].devices;
+  std::vector<int> left;
+  for (int device : devices)
+    if (machine_.find_pool(device, scope)) left.push_back(device);
+  if (left.empty())
+    return fail(wanted.where,
+                record.name + " is to be stored in scope " + std::string(scope) + " by " +
+                    wanted.why + ", which " + device_name(devices.front()) + " lacks" +
+                    (record.demand ? ", where it is placed by " + text_of(*record.demand) : ""));
+  devices = std::move(left);
+  if (!record.scope) record.scope = std::move(wanted);
+}
+
+std::optional<int> FlowReader::joined(int pool, int other) const {
+  if (pool == kAny || pool == kOwn) return other;
+  if (pool == other) return pool;
+  if ((pool >= 0 && other >= 0) || scope_of(machine_, pool) != scope_of(machine_, other))
+    return std::nullopt;
+  return std::max(pool, other);
+}
+
 void FlowReader::demand(int task, Demand wanted) {
+  if (wanted.place.device == kAny) return demand_scope(task, std::move(wanted));
   TaskRecord& record = graph_.tasks[task];
   if (record.demand && record.demand->place.device != wanted.place.device)
     return fail(wanted.where, record.name + " is placed on " + device_name(wanted.place.device) +
@@ -40,7 +66,8 @@ void FlowReader::demand(int task, Demand wanted) {
   if (record.demand) return;
   if (!may_be(task, wanted.place.device))
     return fail(wanted.where, record.name + " cannot be on " + device_name(wanted.place.device) +
-                                  ", where " + wanted.why + " places it: " + kNoTexts);
+                                  ", where " + wanted.why +
+                                  " places it: " + why_not(task, wanted.place.device));
   graph_.problem.tasks[task].devices = {wanted.place.device};
   record.demand = std::move(wanted);
 }
@@ -93,12 +120,13 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   if (place->pool == kAny) return;
   const Demand scope{*place, by + " \"" + text.str() + "\"", where};
   auto [first, is_first] = scopes_.try_emplace(value, scope);
-  if (flow.pool >= 0 && flow.pool != place->pool)
+  const std::optional<int> pool = joined(flow.pool, place->pool);
+  if (!pool)
     return fail(where, graph_.tasks[flow.maker].name + " is stored in scope " +
-                           machine_.pools[place->pool].scope + " by " + scope.why + ", and in " +
-                           machine_.pools[flow.pool].scope + " by " +
+                           std::string(scope_of(machine_, place->pool)) + " by " + scope.why +
+                           ", and in " + std::string(scope_of(machine_, flow.pool)) + " by " +
                            (is_first ? "its kernel" : text_of(first->second)));
-  flow.pool = place->pool;
+  flow.pool = *pool;
 }
 
 void FlowReader::read(mlir::OpOperand& operand, int task, int pool) {
@@ -126,7 +154,10 @@ void FlowReader::read(mlir::OpOperand& operand, int task, int pool) {
 
 void FlowReader::lie_in(int task, const Demand& wanted) {
   auto [first, is_first] = stores_.try_emplace(task, wanted);
-  if (!is_first && first->second.place.pool != wanted.place.pool)
+  if (is_first) return;
+  if (std::optional<int> pool = joined(first->second.place.pool, wanted.place.pool))
+    first->second.place.pool = *pool;
+  else
     fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why + ", and at " +
                            text_of(first->second));
 }
@@ -135,10 +166,11 @@ void FlowReader::apply_stores() {
   for (const auto& [task, wanted] : stores_) {
     const int pool = wanted.place.pool;
     auto store = [&, task = task](int& current) {
-      if (current >= 0 && current != pool)
+      const std::optional<int> both = joined(current, pool);
+      if (!both)
         fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why +
-                               ", and in scope " + machine_.pools[current].scope);
-      current = pool;
+                               ", and in scope " + std::string(scope_of(machine_, current)));
+      current = both.value_or(pool);
     };
     for (Flow& flow : graph_.problem.flows) {
       if (flow.maker == task) store(flow.pool);
@@ -161,6 +193,12 @@ bool FlowReader::has_texts(mlir::Operation* op) {
 void FlowReader::leave_out_devices(int task) {
   std::erase_if(graph_.problem.tasks[task].devices,
                 [&](int device) { return !machine_.devices[device].is_cpu(); });
+}
+
+std::string FlowReader::why_not(int task, int device) const {
+  const std::optional<Demand>& scope = graph_.tasks[task].scope;
+  if (!scope || machine_.find_pool(device, scope_of(machine_, scope->place.pool))) return kNoTexts;
+  return "it lacks the scope of " + text_of(*scope);
 }
 
 bool FlowReader::may_be(int task, int device) const {

@@ -33,6 +33,10 @@ class FlowReader {
  protected:
   int new_task(std::string name, mlir::Operation* op = nullptr);
   void demand(int task, Demand wanted);
+  void demand_scope(int task, Demand wanted);
+  // Of two pools that are asked for, what holds for both: a pool, or a scope of an open device.
+  // Empty where they disagree.
+  std::optional<int> joined(int pool, int other) const;
   void on_host(int task, const std::string& why, mlir::Location location);
   std::string device_name(int device) const { return machine_.devices[device].name; }
   std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
@@ -58,6 +62,7 @@ class FlowReader {
   static bool has_texts(mlir::Operation* op);
   void leave_out_devices(int task);
   bool may_be(int task, int device) const;
+  std::string why_not(int task, int device) const;
 
   // What rules may place, by its names of several kinds: those that come first hold before others.
   struct Ruled {

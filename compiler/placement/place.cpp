@@ -31,6 +31,15 @@ Result<Place> parse_place(std::string_view text, const Machine& machine) {
   const size_t dot = text.find('.');
   const std::string_view name = text.substr(0, dot);
   const std::string quoted = "place \"" + std::string(text) + "\"";
+  if (dot == 0) {
+    const std::string_view scope = text.substr(1);
+    if (std::ranges::none_of(machine.pools, [&](const Pool& pool) {
+          return pool.scope == scope && pool.kind != PoolKind::kConstant;
+        }))
+      return Status(StatusCode::kInvalidModel,
+                    quoted + ": no device stores values in scope \"" + std::string(scope) + "\"");
+    return Place{kAny, own_scope(machine, scope)};
+  }
   std::optional<int> device = machine.find_device(name);
   if (!device) {
     std::string known;

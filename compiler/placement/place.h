@@ -82,7 +82,8 @@ inline constexpr char kPlaceAttribute[] = "sv.place";
 // The device that runs `op`, once it is placed: that of its results, else of what it reads.
 int device_of(mlir::Operation* op, const Machine& machine);
 
-// A device, and the pool where a scope is asked for (else kAny).
+// A device, and the pool where a scope is asked for (else kAny). Of ".global.fast" the device is
+// kAny, and the pool stands for that scope of whichever it will be (assignment.h).
 struct Place {
   int device = 0;
   int pool = -1;

@@ -21,22 +21,26 @@ Status FlowReader::read_rules() {
 
 void FlowReader::apply_rules(const Ruled& ruled) {
   const std::optional<Demand> said = graph_.tasks[ruled.task].demand;
+  bool has_scope = false;  // by a rule
   for (const auto& [kind, name] : ruled.names)
     for (size_t i = rules_.size(); i-- > 0;) {
       if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
       graph_.matched[i] = true;
-      if (said && said->place.device != rule_places_[i].device)
+      const int device = rule_places_[i].device;
+      if (said && device != kAny && said->place.device != device)
         graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
                                graph_.tasks[ruled.task].name + ", which is on " +
                                device_name(said->place.device) + ": " + text_of(*said));
-      if (graph_.tasks[ruled.task].demand) continue;
-      if (!may_be(ruled.task, rule_places_[i].device)) {
+      if (graph_.tasks[ruled.task].demand || (device == kAny && has_scope)) continue;
+      if (device != kAny && !may_be(ruled.task, device)) {
         graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
-                               graph_.tasks[ruled.task].name + ": " + kNoTexts);
+                               graph_.tasks[ruled.task].name + ": " + why_not(ruled.task, device));
         continue;
       }
       demand(ruled.task, {rule_places_[i], "--place " + rules_[i].text, ""});
-      if (rule_places_[i].pool != kAny) store_in(rule_places_[i].pool, ruled);
+      if (rule_places_[i].pool == kAny || has_scope) continue;
+      has_scope = true;
+      store_in(rule_places_[i].pool, ruled);
     }
 }
 

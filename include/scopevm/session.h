@@ -105,7 +105,7 @@ struct CallStats {
   std::vector<ScopeUse> memory;
   std::vector<CopyUse> copies;
   // With SessionOptions::emulate: the sum of what copies and launches were to take at least. It
-  // follows from the module and the dims, not from how fast this machine is.
+  // follows from the module, the dims and the number of threads, not from how fast this machine is.
   double emulated_seconds = 0;
 };
 

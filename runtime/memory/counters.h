@@ -14,12 +14,17 @@ class MemoryCounters {
  public:
   // Takes `bytes` unless live bytes would exceed `limit` (negative: none).
   bool try_add(int64_t bytes, int64_t limit = -1) {
+    if (!try_hold(bytes, limit)) return false;
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  // Likewise for bytes that no allocator is asked for.
+  bool try_hold(int64_t bytes, int64_t limit) {
     int64_t live = live_.load(std::memory_order_relaxed);
     do {
       if (limit >= 0 && bytes > limit - live) return false;
     } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
     raise_peak(live + bytes);
-    allocations_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
   void subtract(int64_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }

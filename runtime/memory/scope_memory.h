@@ -30,6 +30,10 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   enum class Outcome { kOk, kNoRoom, kOverLimit };
   // On kOk, *storage has `bytes` bytes and one reference. Thread-safe.
   Outcome allocate(int64_t bytes, Storage** storage);
+  // Bytes that the caller has from elsewhere count here until they are given back. False when they
+  // are over the limit.
+  bool hold(int64_t bytes) { return counters_.try_hold(bytes, limit_); }
+  void give_back(int64_t bytes) { counters_.subtract(bytes); }
   AllocatorStats stats() const;
 
  private:

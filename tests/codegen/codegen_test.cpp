@@ -47,13 +47,34 @@ constexpr char kKernels[] = R"(
 
 const std::vector<Kernel> kTable = {{"scale", 2, 1}, {"exponential", 2, 0}};
 
-Result<std::vector<uint8_t>> compile_kernels(const char* cpu, int threads) {
+Result<std::vector<uint8_t>> compile_kernels(const char* cpu, int threads,
+                                             const std::string& text = kKernels,
+                                             const std::vector<Kernel>& table = kTable) {
   auto context = make_context();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(kKernels, context.get());
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
   SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
   codegen::ImageOptions options;
   options.threads = threads;
-  return codegen::compile_image(*module, kTable, target, options);
+  return codegen::compile_image(*module, table, target, options);
+}
+
+// A kernel whose two functions have a local buffer of so many floats each, at places that only the
+// call knows. `is_in_loop`: the second is made again in each round of a loop.
+std::string with_locals(int64_t first, int64_t second, bool is_in_loop = false) {
+  const std::string make = "%t = memref.alloca() : memref<" + std::to_string(second) + "xf32>\n";
+  const std::string use = "memref.store %x, %t[%at] : memref<" + std::to_string(second) +
+                          "xf32>\n%y = memref.load %t[%end] : memref<" + std::to_string(second) +
+                          "xf32>\n";
+  const std::string type = "memref<" + std::to_string(first) + "xf32>";
+  return "func.func @k(%from: memref<?xf32>, %to: memref<?xf32>, %begin: index, %end: index, "
+         "%worker: index) {\n%step = arith.constant 1 : index\n"
+         "%s = memref.alloca() : " +
+         type + "\n" + (is_in_loop ? "" : make) + "scf.for %at = %begin to %end step %step {\n" +
+         (is_in_loop ? make : "") +
+         "%v = memref.load %from[%at] : memref<?xf32>\n"
+         "memref.store %v, %s[%at] : " +
+         type + "\n%x = memref.load %s[%worker] : " + type + "\n" + use +
+         "memref.store %y, %to[%at] : memref<?xf32>\n}\nreturn\n}\n";
 }
 
 bool contains(const std::vector<std::string>& names, const char* name) {
@@ -85,6 +106,18 @@ TEST(Image, HasTheSameBytesForAnyThreadCount) {
   auto one = compile_kernels("x86-64-v3", 1), two = compile_kernels("x86-64-v3", 2);
   ASSERT_TRUE(one.is_ok() && two.is_ok());
   EXPECT_EQ(*one, *two);
+}
+
+// The bound is for all local buffers of a kernel together.
+TEST(Image, LocalBuffersOfAKernelHaveABound) {
+  const auto error_of = [](const std::string& text) {
+    auto image = compile_kernels("x86-64-v3", 1, text, {{"k", 2, 0}});
+    return std::string(image.status().message());
+  };
+  EXPECT_EQ(error_of(with_locals(512, 512)), "");
+  EXPECT_EQ(error_of(with_locals(512, 513)),
+            "k: its local buffers take 4100 bytes, at most 4096 are allowed");
+  EXPECT_EQ(error_of(with_locals(16, 16, true)), "k: a local buffer whose bytes have no bound");
 }
 
 TEST(Image, KernelsRunOverARangeOfWorkItems) {

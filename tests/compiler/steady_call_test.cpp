@@ -74,6 +74,11 @@ TEST(SteadyCall, OfAVariant) {
                         {{"global", 1}, {"global.workspace", 1}}});
 }
 
+TEST(SteadyCall, OfAModelWhoseIntermediatesLieInFrames) {
+  // The result, and those of the two calls in it.
+  expect_storages_only({"/tests/memory/stack/nested.mlir", {}, {4, 4}, "main", {{"global", 3}}});
+}
+
 TEST(SteadyCall, OfAModelWithSizesByData) {
   // One workspace for what dims decide; the result's size is the data's.
   expect_storages_only({"/tests/data_dependent/models/nonzero.onnx",

@@ -49,22 +49,40 @@ TEST(Machine, OneCpuIsTheHost) {
   EXPECT_EQ(scopes(machine), scopes(host));
   for (size_t i = 0; i < machine.pools.size(); ++i) {
     EXPECT_EQ(machine.pools[i].kind, host.pools[i].kind);
-    EXPECT_EQ(machine.pools[i].limit, -1);
+    EXPECT_EQ(machine.pools[i].limit, host.pools[i].limit);
     EXPECT_EQ(machine.pools[i].bytes_per_second, host.pools[i].bytes_per_second);
     EXPECT_EQ(machine.pools[i].latency_seconds, host.pools[i].latency_seconds);
     EXPECT_THAT(machine.pools[i].reached, ElementsAre(0));
   }
 }
 
-TEST(Machine, EachDeviceHasItsThreePools) {
+TEST(Machine, EachDeviceHasItsThreePoolsAndEachCpuAStackBehindThem) {
   const Machine machine = read(with_pools(""));
   EXPECT_THAT(scopes(machine),
               ElementsAre("cpu.global", "cpu.global.workspace", "cpu.global.constant", "npu.global",
                           "npu.global.workspace", "npu.global.constant", "gpu.global",
-                          "gpu.global.workspace", "gpu.global.constant"));
+                          "gpu.global.workspace", "gpu.global.constant", "cpu.global.stack",
+                          "npu.global.stack"));
   const std::vector<PoolKind> kinds = {PoolKind::kHeap, PoolKind::kArena, PoolKind::kConstant};
-  for (size_t i = 0; i < machine.pools.size(); ++i)
-    EXPECT_EQ(machine.pools[i].kind, kinds[i % 3]) << i;
+  for (size_t i = 0; i < 9; ++i) EXPECT_EQ(machine.pools[i].kind, kinds[i % 3]) << i;
+  for (size_t i = 9; i < machine.pools.size(); ++i) {
+    EXPECT_EQ(machine.pools[i].kind, PoolKind::kStack);
+    EXPECT_EQ(machine.pools[i].limit, Machine::kStackBytes);
+  }
+  EXPECT_EQ(machine.stack_pool(1), 10);
+  EXPECT_EQ(machine.stack_pool(2), std::nullopt);
+}
+
+TEST(Machine, ACpuSaysHowManyBytesOfAFrameItsStackHas) {
+  const Machine machine = read(R"({"devices": [{"name": "a", "kind": "cpu", "max_stack_bytes": 0},
+      {"name": "b", "kind": "cpu", "max_stack_bytes": 1048576},
+      {"name": "c", "kind": "cpu", "max_stack_bytes": 1}],
+      "pools": [{"device": "b", "scope": "global", "reached_by": ["c"]}]})");
+  EXPECT_EQ(machine.stack_pool(0), std::nullopt);
+  ASSERT_TRUE(machine.stack_pool(1).has_value());
+  EXPECT_EQ(machine.pools[*machine.stack_pool(1)].limit, 1048576);
+  EXPECT_THAT(machine.pools[*machine.stack_pool(1)].reached, ElementsAre(1, 2)) << "as global is";
+  EXPECT_EQ(machine.pools[*machine.stack_pool(2)].limit, 1);
 }
 
 TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
@@ -101,7 +119,7 @@ TEST(Machine, PoolsReplaceTheirDefaults) {
   ASSERT_TRUE(own.has_value());
   EXPECT_EQ(machine.pools[*own].kind, PoolKind::kHeap);
   EXPECT_FALSE(machine.find_pool(0, "global.x.y_1").has_value());
-  EXPECT_EQ(machine.pools.size(), 10u);
+  EXPECT_EQ(machine.pools.size(), 12u);
 }
 
 TEST(Machine, KindIsArenaWhereNotGiven) {
@@ -204,33 +222,41 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Devices, BadMachine,
-    testing::Values(Bad{with_device("7"), "devices[1]: expected an object, found 7"},
-                    Bad{with_device(R"({"kind": "cpu"})"), "devices[1]: a device needs \"name\""},
-                    Bad{with_device(R"({"name": "x"})"), "devices[1]: a device needs \"kind\""},
-                    Bad{with_device(R"({"name": 1, "kind": "cpu"})"),
-                        "devices[1].name: expected a string, found 1"},
-                    Bad{with_device(R"({"name": "", "kind": "cpu"})"),
-                        "devices[1].name: a name has letters, digits and _, found \"\""},
-                    Bad{with_device(R"({"name": "a.b", "kind": "cpu"})"),
-                        "devices[1].name: a name has letters, digits and _, found \"a.b\""},
-                    Bad{with_device(R"({"name": "a b", "kind": "cpu"})"),
-                        "devices[1].name: a name has letters, digits and _, found \"a b\""},
-                    Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
-                        "devices[1].name: two devices have this name"},
-                    Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
-                        "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
-                    Bad{with_device(R"({"name": "x", "kind": null})"),
-                        "devices[1].kind: expected a string, found null"},
-                    Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
-                        "devices[1].workers: expected a whole number of at least 1, found 0"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
-                        "devices[1].workers: expected a whole number of at least 1, found 0"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),
-                        "devices[1].workers: expected a whole number of at least 1, found 1.5"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 16777217})"),
-                        "devices[1].workers: at most 16777216"},
-                    Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
-                        "devices[1].memory: no such member; there are name, kind, workers"}));
+    testing::Values(
+        Bad{with_device("7"), "devices[1]: expected an object, found 7"},
+        Bad{with_device(R"({"kind": "cpu"})"), "devices[1]: a device needs \"name\""},
+        Bad{with_device(R"({"name": "x"})"), "devices[1]: a device needs \"kind\""},
+        Bad{with_device(R"({"name": 1, "kind": "cpu"})"),
+            "devices[1].name: expected a string, found 1"},
+        Bad{with_device(R"({"name": "", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"\""},
+        Bad{with_device(R"({"name": "a.b", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"a.b\""},
+        Bad{with_device(R"({"name": "a b", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"a b\""},
+        Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
+            "devices[1].name: two devices have this name"},
+        Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
+            "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
+        Bad{with_device(R"({"name": "x", "kind": null})"),
+            "devices[1].kind: expected a string, found null"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),
+            "devices[1].workers: expected a whole number of at least 1, found 1.5"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 16777217})"),
+            "devices[1].workers: at most 16777216"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
+            "devices[1].memory: no such member; there are name, kind, workers, "
+            "max_stack_bytes"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "max_stack_bytes": 64})"),
+            "devices[1].max_stack_bytes: frames of calls lie in a CPU's memory"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": -1})"),
+            "devices[1].max_stack_bytes: expected a whole number of at least 0, found -1"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": 1048577})"),
+            "devices[1].max_stack_bytes: at most 1048576"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Pools, BadMachine,
@@ -243,6 +269,8 @@ INSTANTIATE_TEST_SUITE_P(
             "pools[0].device: there is no device \"gpv\"; there are cpu, npu, gpu"},
         Bad{with_pools(R"({"device": "cpu", "scope": "local"})"),
             "pools[0].scope: expected \"global\" or \"global.NAME\", found \"local\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.stack"})"),
+            "pools[0].scope: \"max_stack_bytes\" of a device describes this scope"},
         Bad{with_pools(R"({"device": "cpu", "scope": "globals"})"),
             "pools[0].scope: expected \"global\" or \"global.NAME\", found \"globals\""},
         Bad{with_pools(R"({"device": "cpu", "scope": "global."})"),

@@ -58,6 +58,7 @@ TEST(Liveness, TemporariesLiveOnlyInTheirStep) {
   add_step(f, {add_input(f, {n})}, {16, n});
   add_output(f, add_step(f, {1}, {n}));
   f.steps[1].temporaries = {{n, false}, {n, true}};
+  f.steps[1].grid = n;
   Liveness liveness = find_lifespans(f);
   ASSERT_EQ(liveness.buffer_of_temporary[1].size(), 2u);
   const Liveness::Lifespan& one = liveness.buffers[liveness.buffer_of_temporary[1][0]];
@@ -66,6 +67,20 @@ TEST(Liveness, TemporariesLiveOnlyInTheirStep) {
   EXPECT_EQ(one.upper, 2);
   EXPECT_EQ(one.bytes, 64 * floordiv(n + 63, 64));
   EXPECT_EQ(each.bytes, one.bytes * DimExpr::symbol(kThreadsSymbol));
+}
+
+TEST(Liveness, WhatIsNeverSplitNeedsTheScratchOfOneWorker) {
+  Function f;
+  add_output(f, add_step(f, {add_input(f, {n})}, {n}));
+  f.steps[0].temporaries = {{100, true}};
+  auto bytes_of = [&](DimExpr grid, DimExpr grain) {
+    f.steps[0].grid = grid;
+    f.steps[0].grain = grain;
+    return find_lifespans(f).buffers.at(0).bytes;
+  };
+  EXPECT_EQ(bytes_of(8, 8), DimExpr(128));
+  EXPECT_EQ(bytes_of(9, 8), 128 * DimExpr::symbol(kThreadsSymbol));
+  EXPECT_EQ(bytes_of(n, n + 1), DimExpr(128));
 }
 
 class InPlace : public ::testing::Test {

@@ -45,6 +45,7 @@ TEST(Plan, ScratchOfWorkersGrowsWithThreads) {
   f.dimensions = {{"n", 1, 1000, 1, 10}};
   add_output(f, add_step(f, {add_input(f, {n})}, {n}));
   f.steps[0].temporaries = {{100, true}};
+  f.steps[0].grid = n;
   Planned p = plan_of(f);
   EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 1), 128);
   EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 6), 6 * 128);

@@ -113,8 +113,9 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   return verdict;
 }
 
+// With little room in frames: most graphs take more than that.
 std::string limited_machine(int64_t limit) {
-  return R"({"devices": [{"name": "npu", "kind": "cpu"}, {"name": "cpu", "kind": "cpu"}],
+  return R"({"devices": [{"name": "npu", "kind": "cpu", "max_stack_bytes": 512}, {"name": "cpu", "kind": "cpu"}],
              "pools": [{"device": "npu", "scope": "global", "bytes_per_second": 1e9},
                        {"device": "npu", "scope": "global.workspace", "bytes_per_second": 4e11,
                         "latency_seconds": 0, "limit_bytes": )" +

@@ -98,6 +98,11 @@ struct DeviceDecl {
   int64_t workers = 0;
 };
 
+// A pool of kind stack is the bytes of a CPU's in the frames of calls: they go with their frame, so
+// nothing that outlives it refers to them. A parameter whose pool is one may lie in a caller's
+// frame.
+inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;  // of one pool in one frame
+
 // What a pool may say of its speed.
 inline constexpr double kLeastBytesPerSecond = 1, kMostBytesPerSecond = 1e18;
 inline constexpr double kMostLatencySeconds = 3600;
@@ -106,7 +111,7 @@ struct PoolDecl {
   std::string scope;
   PoolKind kind = PoolKind::kArena;
   uint32_t device = 0;
-  int64_t limit = -1;
+  int64_t limit = -1;                 // bytes; of a stack: in one frame
   std::vector<uint32_t> shared_with;  // other devices whose kernels read and write it
   // What the machine description says, for emulation; 0 where it says nothing.
   double bytes_per_second = 0;

@@ -19,7 +19,13 @@ struct Register {
 };
 
 // What an activation of a function needs in memory, in one block: registers, the dims of each
-// register, slots, the buffer addresses of a launch, the dims handed to a shape function.
+// register, slots, the buffer addresses of a launch, the dims handed to a shape function, and what
+// the code takes of stacks. A frame begins and ends at a multiple of kFrameAlignment.
+inline constexpr size_t kFrameAlignment = 64;
+constexpr size_t align_in_frame(size_t bytes) {
+  return (bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
+}
+
 struct FrameLayout {
   uint32_t max_rank = 0;
   uint32_t max_buffers = 0;
@@ -28,6 +34,7 @@ struct FrameLayout {
   size_t slots_offset = 0;
   size_t buffers_offset = 0;
   size_t shape_dims_offset = 0;
+  size_t stack_offset = 0;
   size_t bytes = 0;
 };
 

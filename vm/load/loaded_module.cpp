@@ -54,8 +54,8 @@ void count_instruction(const format::ModuleContents& contents, const uint32_t* w
   }
 }
 
-FrameLayout layout_of(const format::ModuleContents& contents,
-                      const format::FunctionDecl& function) {
+FrameLayout layout_of(const format::ModuleContents& contents, const format::FunctionDecl& function,
+                      size_t stack_bytes) {
   FrameLayout layout;
   for (const format::TensorDecl& input : function.inputs) raise(layout.max_rank, input.dims.size());
   for (size_t pc = 0; pc < function.code.size(); pc += isa::word_count(function.code[pc]))
@@ -65,9 +65,10 @@ FrameLayout layout_of(const format::ModuleContents& contents,
       layout.dims_offset + size_t{function.register_count} * layout.max_rank * sizeof(int64_t);
   layout.buffers_offset = layout.slots_offset + size_t{function.slot_count} * sizeof(int64_t);
   layout.shape_dims_offset = layout.buffers_offset + layout.max_buffers * sizeof(void*);
+  layout.stack_offset =
+      align_in_frame(layout.shape_dims_offset + layout.max_shape_dims * sizeof(int64_t));
   // A frame is never empty: the stack counts frames by their bytes.
-  layout.bytes =
-      std::max(sizeof(int64_t), layout.shape_dims_offset + layout.max_shape_dims * sizeof(int64_t));
+  layout.bytes = std::max(kFrameAlignment, layout.stack_offset + stack_bytes);
   return layout;
 }
 
@@ -112,9 +113,10 @@ Status LoadedModule::prepare() {
     return {StatusCode::kInvalidModel, "module has no function \"main\""};
   main_ = static_cast<uint32_t>(entry - functions.begin());
   for (const format::FunctionDecl& function : functions) {
-    const FrameLayout layout = layout_of(contents_, function);
+    FrameStacks stacks = find_stacks(contents_, function);
+    const FrameLayout layout = layout_of(contents_, function, stacks.bytes);
     SCOPEVM_RETURN_IF_ERROR(check_ranks(layout, function));
-    functions_.push_back({&function, layout, {}});
+    functions_.push_back({&function, layout, std::move(stacks), {}});
   }
   prepare_signature();
   texts_ = ModuleTexts(contents_.texts);

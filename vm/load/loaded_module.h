@@ -19,6 +19,7 @@
 #include "scopevm/status.h"
 #include "vm/format/module_contents.h"
 #include "vm/load/frame_layout.h"
+#include "vm/load/frame_stacks.h"
 #include "vm/load/module_texts.h"
 
 namespace scopevm::vm {
@@ -34,6 +35,7 @@ struct ResultSite {
 struct LoadedFunction {
   const format::FunctionDecl* decl = nullptr;
   FrameLayout layout;
+  FrameStacks stacks;
   std::vector<ResultSite> result_sites;  // only of those that a call enters: main and its variants
 };
 

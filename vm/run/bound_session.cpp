@@ -70,7 +70,8 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
       if (binding.scope == pool.scope) allocator = binding.allocator;
     if (allocator == nullptr)
       allocator = default_allocator(pool.kind, devices_.device(pool.device));
-    int64_t limit = pool.limit;
+    // A stack's own limit is a frame's, and the verifier's affair.
+    int64_t limit = pool.kind == format::PoolKind::kStack ? -1 : pool.limit;
     for (const ScopeLimit& asked : options.memory_limits)
       if (asked.scope == pool.scope) limit = tighter(limit, asked.bytes);
     pools_.push_back(std::make_shared<runtime::ScopeMemory>(

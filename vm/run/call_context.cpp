@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vm/run/allocation.h"
+#include "vm/run/bound_session.h"
 #include "vm/run/list.h"
 
 namespace scopevm::vm {
@@ -28,6 +30,32 @@ void CallContext::begin() {
   emulated_seconds = 0;
 }
 
+// All of it or nothing: a frame that is popped gives back all.
+Status CallContext::hold_stacks(const LoadedFunction& function) {
+  const std::vector<FrameStacks::Use>& uses = function.stacks.uses;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    runtime::ScopeMemory& memory = session->pool(uses[i].pool);
+    if (memory.hold(uses[i].bytes)) {
+      PoolAccount& account = pools_[uses[i].pool];
+      account.live_bytes += uses[i].bytes;
+      account.peak_bytes = std::max(account.peak_bytes, account.live_bytes);
+      continue;
+    }
+    give_back_stacks(std::span(uses).first(i));
+    frames.pop();
+    return allocation_failure(runtime::ScopeMemory::Outcome::kOverLimit, uses[i].bytes, memory)
+        .with_context(function.decl->name);
+  }
+  return {};
+}
+
+void CallContext::give_back_stacks(std::span<const FrameStacks::Use> uses) {
+  for (const FrameStacks::Use& use : uses) {
+    session->pool(use.pool).give_back(use.bytes);
+    pools_[use.pool].live_bytes -= use.bytes;
+  }
+}
+
 void CallContext::clear_list_results() {
   for (ListValue& result : list_results) result = {};
 }
@@ -43,7 +71,7 @@ void CallContext::drop_elements(runtime::Storage* list) {
 // All storages of the call are in one chain, so that what lists count does not matter here.
 void CallContext::end() {
   while (live_ != nullptr) let_go(live_);
-  while (frames.depth() > 0) frames.pop();
+  while (frames.depth() > 0) pop_frame();
 }
 
 }  // namespace scopevm::vm

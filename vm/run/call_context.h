@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/device/device.h"
@@ -65,10 +66,23 @@ class CallContext {
   double emulated_seconds = 0;  // of the last run
   CallStats stats;
 
+  // push_frame and pop_frame change it.
   FrameStack frames;
   TextTable texts;
   // The call's work on the session's devices: BoundDevices::make_streams().
   std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
+
+  // The frame of a function that begins; what it takes of stacks counts in their pools. Errors:
+  // kResourceLimit, kOutOfMemory.
+  Status push_frame(const LoadedFunction& function) {
+    SCOPEVM_RETURN_IF_ERROR(frames.push(function));
+    return function.stacks.uses.empty() ? Status() : hold_stacks(function);
+  }
+  void pop_frame() {
+    const FrameStacks& stacks = frames.top().function->stacks;
+    if (!stacks.uses.empty()) give_back_stacks(stacks.uses);
+    frames.pop();
+  }
 
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);
@@ -114,6 +128,8 @@ class CallContext {
   const std::vector<CopyAccount>& copies() const { return copies_; }
 
  private:
+  Status hold_stacks(const LoadedFunction& function);
+  void give_back_stacks(std::span<const FrameStacks::Use> uses);
   void drop_elements(runtime::Storage* list);
   void let_go(runtime::Storage* storage) {
     (storage->previous != nullptr ? storage->previous->next : live_) = storage->next;

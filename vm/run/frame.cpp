@@ -20,17 +20,32 @@ std::byte* FrameStack::take(size_t bytes) {
   if (chunk_ == chunks_.size()) chunks_.emplace_back();
   Chunk& chunk = chunks_[chunk_];
   if (chunk.size - chunk.used < bytes) {
-    chunk.size = std::max(bytes, kMinChunk);
-    chunk.bytes.reset(new std::byte[chunk.size]);
+    const size_t size = std::max(bytes, kMinChunk);
+    auto* made = static_cast<std::byte*>(
+        ::operator new(size, std::align_val_t{kFrameAlignment}, std::nothrow));
+    if (made == nullptr) {
+      if (chunk_ > 0) --chunk_;
+      return nullptr;
+    }
+    chunk.bytes.reset(made);
+    chunk.size = size;
   }
   std::byte* taken = chunk.bytes.get() + chunk.used;
   chunk.used += bytes;
   return taken;
 }
 
-Frame& FrameStack::push(const LoadedFunction& function) {
+Status FrameStack::push(const LoadedFunction& function) {
   const FrameLayout& layout = function.layout;
+  if (layout.bytes > kMaxBytes - used_)
+    return {StatusCode::kResourceLimit, function.decl->name +
+                                            ": the frames of its calls take more than " +
+                                            std::to_string(kMaxBytes) + " bytes"};
   std::byte* memory = take(layout.bytes);
+  if (memory == nullptr)
+    return {StatusCode::kOutOfMemory, function.decl->name + ": no room for a frame of " +
+                                          std::to_string(layout.bytes) + " bytes"};
+  used_ += layout.bytes;
   Frame frame;
   frame.function = &function;
   frame.registers = reinterpret_cast<Register*>(memory);
@@ -38,16 +53,25 @@ Frame& FrameStack::push(const LoadedFunction& function) {
   frame.slots = reinterpret_cast<int64_t*>(memory + layout.slots_offset);
   frame.buffers = reinterpret_cast<void**>(memory + layout.buffers_offset);
   frame.shape_dims = reinterpret_cast<int64_t*>(memory + layout.shape_dims_offset);
+  frame.stack = memory + layout.stack_offset;
   // All-zero bytes are empty registers.
   std::memset(memory, 0, layout.dims_offset);
   frames_.push_back(frame);
-  return frames_.back();
+  return {};
 }
 
 void FrameStack::pop() {
-  chunks_[chunk_].used -= frames_.back().function->layout.bytes;
+  const size_t bytes = frames_.back().function->layout.bytes;
+  used_ -= bytes;
+  chunks_[chunk_].used -= bytes;
   frames_.pop_back();
   if (chunks_[chunk_].used == 0 && chunk_ > 0) --chunk_;
+}
+
+bool FrameStack::holds(const std::byte* byte) const {
+  return std::ranges::any_of(chunks_, [&](const Chunk& chunk) {
+    return byte >= chunk.bytes.get() && byte < chunk.bytes.get() + chunk.size;
+  });
 }
 
 std::string FrameStack::chain() const {

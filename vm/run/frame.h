@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "runtime/memory/storage.h"
 #include "scopevm/dtype.h"
+#include "scopevm/status.h"
 #include "vm/isa/field_values.h"
 #include "vm/load/loaded_module.h"
 
@@ -22,6 +24,7 @@ struct Frame {
   int64_t* slots = nullptr;
   void** buffers = nullptr;
   int64_t* shape_dims = nullptr;
+  std::byte* stack = nullptr;
   const uint32_t* resume = nullptr;  // where the caller goes on; null in `main`
   isa::RegisterList results;         // the caller's registers for the results
 
@@ -32,26 +35,40 @@ struct Frame {
 
 class FrameStack {
  public:
-  // A frame with empty registers and uninitialised slots. The reference is valid until the next
-  // push; the memory until its pop.
-  Frame& push(const LoadedFunction& function);
+  // All frames of a call at one time: far more than nested calls of a model need, and no more than
+  // a hostile module may take.
+  static constexpr size_t kMaxBytes = size_t{256} << 20;
+
+  // The top becomes a frame with empty registers and uninitialised slots and stack. References to
+  // the top are valid until the next push; the memory until its pop. Errors: kResourceLimit,
+  // kOutOfMemory; then nothing was pushed.
+  Status push(const LoadedFunction& function);
   void pop();
   Frame& top() { return frames_.back(); }
   // REQUIRES: depth() > 1.
   const Frame& below_top() const { return frames_[frames_.size() - 2]; }
   size_t depth() const { return frames_.size(); }
+  // Whether a frame's memory has the byte.
+  bool holds(const std::byte* byte) const;
   // The functions that call each other, for messages: `main > f > g`. The middle of a long chain is
   // left out.
   std::string chain() const;
 
  private:
+  struct FreeChunk {
+    void operator()(std::byte* bytes) const {
+      ::operator delete(bytes, std::align_val_t{kFrameAlignment});
+    }
+  };
   struct Chunk {
-    std::unique_ptr<std::byte[]> bytes;
+    std::unique_ptr<std::byte, FreeChunk> bytes;
     size_t size = 0;
     size_t used = 0;
   };
+  // Null: no memory.
   std::byte* take(size_t bytes);
 
+  size_t used_ = 0;
   std::vector<Chunk> chunks_;
   size_t chunk_ = 0;  // the one in use
   std::vector<Frame> frames_;

@@ -14,7 +14,8 @@ constexpr int kMostRounds = 12;
 PoolBytes limits_of(const Machine& machine) {
   PoolBytes limits;
   for (size_t pool = 0; pool < machine.pools.size(); ++pool)
-    if (machine.pools[pool].limit >= 0) limits[static_cast<int>(pool)] = machine.pools[pool].limit;
+    if (machine.pools[pool].is_limited())
+      limits[static_cast<int>(pool)] = machine.pools[pool].limit;
   return limits;
 }
 

@@ -154,7 +154,8 @@ TEST(Corruption, SpeedsThatNoPoolHasAreRejected) {
               "section tables: a pool's bytes per second are out of range")
         << bad;
   for (double bad : {0.0, -0.0, -1e-6, nan, infinity, -infinity, 1e-310, 3601.0})
-    EXPECT_EQ(error_of(replaced(good, kLatency, bad)), "section tables: a pool's latency is out of range")
+    EXPECT_EQ(error_of(replaced(good, kLatency, bad)),
+              "section tables: a pool's latency is out of range")
         << bad;
 }
 

@@ -24,6 +24,10 @@ ModuleContents variant_module();
 // texts. The opcodes on texts. Verifies.
 ModuleContents text_module();
 
+// main(x: f32[16]) -> y: f32[16]: x copied to main's frame, passed to a function, and copied from
+// there to the result. Verifies.
+ModuleContents stack_module();
+
 Bytes bytes_of(std::string_view text);
 
 // Compares every field; constants and images by their bytes.

@@ -35,6 +35,7 @@ TEST(Verify, AcceptsWhatTheCompilerWouldEmit) {
   EXPECT_EQ(error_of(branching_module()), "");
   EXPECT_EQ(error_of(text_module()), "");
   EXPECT_EQ(error_of(variant_module()), "");
+  EXPECT_EQ(error_of(stack_module()), "");
 }
 
 void PrintTo(const Declaration& declaration, std::ostream* out) { *out << declaration.name; }

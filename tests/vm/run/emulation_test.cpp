@@ -3,17 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cmath>
-#include <limits>
+#include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "scopevm/session.h"
 #include "tests/vm/run/test_modules.h"
 #include "vm/format/assembler.h"
-#include "vm/format/reader.h"
-#include "vm/format/verify.h"
-#include "vm/format/writer.h"
 
 namespace scopevm {
 namespace {
@@ -75,7 +72,8 @@ TEST(Emulation, CallersTensorsLieWhereTheModuleDeclaresThem) {
   EXPECT_EQ(call.stats().emulated_seconds, add + (1600 / kWorkspace + 1600 / kGlobal));
 }
 
-// Whoever's buffer the result goes to, and however many threads compute it.
+// Whoever's buffer the result goes to, and however many threads compute it: there is no scratch
+// here.
 TEST(Emulation, SecondsDependOnlyOnTheModuleAndDims) {
   const Module module = test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant));
   const Session one = *Session::create(module, {.emulate = true});
@@ -93,6 +91,26 @@ TEST(Emulation, PoolsThatSayNothingCostNothing) {
   Call call = call_of(session, inputs(100));
   ASSERT_TRUE(call.run().is_ok());
   EXPECT_EQ(call.stats().emulated_seconds, 1600 / kWorkspace + 1600 / kWorkspace);
+}
+
+// Of two buffers of a launch, one lies in the frame.
+TEST(Emulation, BytesOfFramesCostNothing) {
+  format::ModuleContents contents = test::empty_contents();
+  contents.pools.push_back({"global.stack", format::PoolKind::kStack, 0, 4096});
+  for (format::PoolDecl& pool : contents.pools) pool.bytes_per_second = kWorkspace;
+  test::CodeWriter code;
+  code.alloc_storage(0, 1, 4096).alloc_tensor(1, 0, 0, 4096, DType::kF32, {1024});
+  code.alloc_storage(2, 3, 4096).alloc_tensor(3, 2, 0, 4096, DType::kF32, {1024});
+  code.launch(test::kNothing, 0, 1, 1, {1, 3, 1}).ret({});
+  format::FunctionDecl main;
+  main.name = "main";
+  main.register_count = 4;
+  main.code = code.take();
+  contents.functions.push_back(std::move(main));
+  const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
+  Call call = session.make_call();
+  ASSERT_TRUE(call.run().is_ok());
+  EXPECT_EQ(call.stats().emulated_seconds, 4096 / kWorkspace + 4096 / kWorkspace);
 }
 
 TEST(Emulation, IsOffUnlessAskedFor) {

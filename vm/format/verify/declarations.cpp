@@ -24,6 +24,10 @@ std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
 bool is_cpu(const DeviceDecl& device) { return device.kind == kCpuKind; }
 
+bool is_stack(const ModuleContents& module, uint32_t pool) {
+  return module.pools[pool].kind == PoolKind::kStack;
+}
+
 Status verify_devices(const ModuleContents& module) {
   if (module.devices.empty()) return invalid("module has no device");
   if (module.devices.size() > kMaxDevices)
@@ -50,6 +54,19 @@ Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
   return {};
 }
 
+// A CPU has at most one, with a limit that keeps frames small.
+Status verify_stack(const ModuleContents& module, const PoolDecl& pool) {
+  if (pool.kind != PoolKind::kStack) return {};
+  if (!is_cpu(module.devices[pool.device])) return invalid("a stack of a device that is no CPU");
+  if (pool.limit < 0 || pool.limit > kMaxStackBytes)
+    return invalid("a stack of " + std::to_string(pool.limit) + " bytes, the limit is " +
+                   std::to_string(kMaxStackBytes));
+  for (const PoolDecl& other : module.pools)
+    if (&other != &pool && other.kind == PoolKind::kStack && other.device == pool.device)
+      return invalid("a second stack of its device");
+  return {};
+}
+
 Status verify_machine(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_devices(module));
   for (size_t i = 0; i < module.pools.size(); ++i) {
@@ -65,6 +82,7 @@ Status verify_machine(const ModuleContents& module) {
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", pool.device, module.devices.size()).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_sharing(module, pool).with_context(context));
+    SCOPEVM_RETURN_IF_ERROR(verify_stack(module, pool).with_context(context));
   }
   return {};
 }
@@ -147,6 +165,7 @@ Status verify_constants(const ModuleContents& module) {
     std::string context = "constant " + std::to_string(i) + " " + quoted(constant.name);
     SCOPEVM_RETURN_IF_ERROR(
         check_index("pool", constant.pool, module.pools.size()).with_context(context));
+    if (is_stack(module, constant.pool)) return invalid(context + ": lies in no frame");
     if (static_cast<int>(constant.dtype) >= kDTypeCount)
       return invalid(context + ": element type is not known");
     int64_t bytes = checked_byte_size(constant.dims, constant.dtype);
@@ -215,13 +234,18 @@ Status verify_signature(const ModuleContents& module, const FunctionDecl& functi
                        " is neither a number nor a declared dimension, nor an expression");
     }
   }
-  for (const TensorDecl& output : function.outputs)
+  for (const TensorDecl& output : function.outputs) {
     SCOPEVM_RETURN_IF_ERROR(verify_tensor(module, output).with_context("output"));
+    if (is_stack(module, output.pool))
+      return invalid("output " + quoted(output.name) + ": would go with the frame");
+  }
   if (function.name != "main") return {};
   for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
     for (const TensorDecl& value : *values)
       if (value.kind == ValueKind::kClosure)
         return invalid(quoted(value.name) + ": callers of the module have no closures");
+      else if (is_stack(module, value.pool))
+        return invalid(quoted(value.name) + ": callers of the module have no frame");
       else if (!is_cpu(module.devices[module.pools[value.pool].device]))
         return invalid(quoted(value.name) + ": callers of the module have host memory only");
   return {};

@@ -1,7 +1,9 @@
 // Instructions by themselves. Ranges of fields come from their types in the opcode table; only what
 // ties two fields, or a field and a table, is written per opcode.
 #include <algorithm>
+#include <map>
 
+#include "vm/format/layout.h"
 #include "vm/format/verify/stages.h"
 #include "vm/isa/instruction.h"
 
@@ -99,8 +101,23 @@ class InstructionVerifier {
 
   Status check_pool(isa::PoolIndex index) const {
     const PoolDecl& pool = module_.pools[index.value];
-    if (pool.kind != PoolKind::kConstant) return {};
-    return invalid("pool \"" + pool.scope + "\" holds constants only");
+    if (pool.kind == PoolKind::kConstant)
+      return invalid("pool \"" + pool.scope + "\" holds constants only");
+    if (pool.kind == PoolKind::kStack)
+      return invalid("pool \"" + pool.scope + "\" goes with the frame");
+    return {};
+  }
+
+  // A frame has bytes of its own for each instruction that takes some of a stack.
+  Status storage(const op::alloc_storage& in) {
+    const PoolDecl& pool = module_.pools[in.from.value];
+    if (pool.kind != PoolKind::kStack) return check_pool(in.from);
+    if (in.size.is_slot()) return invalid("size: of a stack it must be an immediate");
+    int64_t& taken = taken_[in.from.value];
+    taken += static_cast<int64_t>(align_up(static_cast<uint64_t>(in.size.immediate_value())));
+    if (taken <= pool.limit) return {};
+    return invalid(std::to_string(taken) + " bytes of pool \"" + pool.scope + "\", which has " +
+                   std::to_string(pool.limit) + " in a frame");
   }
 
   // What a closure keeps are tensors, so that none nests in another; what it takes and gives is
@@ -120,7 +137,7 @@ class InstructionVerifier {
     return {};
   }
 
-  Status relations(const Instruction& in) const {
+  Status relations(const Instruction& in) {
     const uint32_t* at = &function_.code[in.start];
     switch (in.row->opcode) {
       case Opcode::ret:
@@ -142,7 +159,7 @@ class InstructionVerifier {
         return check_count("results", call.results.size(), call.types.size());
       }
       case Opcode::alloc_storage:
-        return check_pool(decode<op::alloc_storage>(at).from);
+        return storage(decode<op::alloc_storage>(at));
       case Opcode::launch: {
         auto launch = decode<op::launch>(at);
         const KernelDecl& kernel = module_.kernels[launch.kernel.value];
@@ -201,6 +218,8 @@ class InstructionVerifier {
       std::string context = "memory \"" + memory.what + "\"";
       SCOPEVM_RETURN_IF_ERROR(
           check_index("pool", memory.pool, module_.pools.size()).with_context(context));
+      if (memory.is_result && module_.pools[memory.pool].kind == PoolKind::kStack)
+        return invalid(context + ": a result does not lie in a frame");
       for (uint32_t slot : {memory.bytes_slot, memory.lower_bound_slot})
         SCOPEVM_RETURN_IF_ERROR(
             check_index("slot", slot, function_.slot_count).with_context(context));
@@ -219,6 +238,7 @@ class InstructionVerifier {
   const FunctionDecl& function_;
   std::vector<bool> is_start_;  // by word
   std::vector<uint32_t> starts_;
+  std::map<uint32_t, int64_t> taken_;  // by pool of kind stack
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ struct RegisterState {
   uint32_t reach = 0;            // the first pool that the same devices reach: always known
   int64_t bytes = -1;            // -1: known only to the request
   uint32_t depth = 0;            // of a list: 1 of tensors, 2 of lists of tensors
+  bool is_on_stack = false;      // in a frame, this function's or a caller's: it may not outlive it
 
   friend bool operator==(const RegisterState&, const RegisterState&) = default;
 };
@@ -75,6 +76,7 @@ inline RegisterState merge(const RegisterState& a, const RegisterState& b) {
     return conflict;
   RegisterState both = a;
   both.is_read_only = a.is_read_only || b.is_read_only;
+  both.is_on_stack = a.is_on_stack || b.is_on_stack;
   if (a.pool != b.pool) both.pool = RegisterState::kUnknownPool;
   if (a.bytes != b.bytes) both.bytes = -1;
   return both;

@@ -47,7 +47,8 @@ Status Transfer::alloc_tensor(const op::alloc_tensor& in, State& state) const {
                    std::to_string(storage.bytes));
   SCOPEVM_RETURN_IF_ERROR(check_dims(in.dims, in.dtype, bytes));
   RegisterState& made = state[in.dst.value];
-  made = {Kind::kTensor, in.dtype, false, in.dims.size(), storage.pool, storage.reach, bytes};
+  made = {Kind::kTensor, in.dtype, false, in.dims.size(),     storage.pool,
+          storage.reach, bytes,    0,     storage.is_on_stack};
   return {};
 }
 
@@ -123,8 +124,11 @@ Status Transfer::shape_function(const op::shape_function& in, const State& state
 
 Status Transfer::call(const op::call& in, State& state) const {
   const FunctionDecl& callee = module_.functions[in.callee.value];
-  for (uint32_t i = 0; i < in.arguments.size(); ++i)
+  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
     SCOPEVM_RETURN_IF_ERROR(expect(state, in.arguments[i], callee.inputs[i]));
+    if (!is_stack(callee.inputs[i].pool))
+      SCOPEVM_RETURN_IF_ERROR(check_kept(state, in.arguments[i], "what the callee may make of it"));
+  }
   for (uint32_t i = 0; i < in.results.size(); ++i) {
     // A callee may return its argument or a constant.
     state[in.results[i].value] = state_of(callee.outputs[i]);
@@ -137,8 +141,10 @@ Status Transfer::make_closure(const op::make_closure& in, State& state) const {
   for (uint32_t i = 0; i < in.captured.size(); ++i)
     SCOPEVM_RETURN_IF_ERROR(expect(state, in.captured[i], callee.inputs[i]));
   SCOPEVM_RETURN_IF_ERROR(expect_host_pool(in.from));
-  for (uint32_t i = 0; i < in.captured.size(); ++i)
+  for (uint32_t i = 0; i < in.captured.size(); ++i) {
     SCOPEVM_RETURN_IF_ERROR(expect_host(state, in.captured[i]));
+    SCOPEVM_RETURN_IF_ERROR(check_kept(state, in.captured[i], "the closure"));
+  }
   state[in.dst.value] = closure();
   return {};
 }
@@ -147,9 +153,12 @@ Status Transfer::make_closure(const op::make_closure& in, State& state) const {
 // call knows.
 Status Transfer::call_closure(const op::call_closure& in, State& state) const {
   SCOPEVM_RETURN_IF_ERROR(expect(state, in.closure, Kind::kClosure));
-  for (uint32_t i = 0; i < in.arguments.size(); ++i)
+  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
     if (state[in.arguments[i].value].kind != Kind::kClosure)
       SCOPEVM_RETURN_IF_ERROR(expect_host(state, in.arguments[i]));
+    SCOPEVM_RETURN_IF_ERROR(
+        check_kept(state, in.arguments[i], "what a function that nobody knows may make of it"));
+  }
   for (uint32_t i = 0; i < in.results.size(); ++i) {
     const isa::ValueType type = isa::ValueType::from_word(in.types[i].bits);
     state[in.results[i].value] =
@@ -160,6 +169,7 @@ Status Transfer::call_closure(const op::call_closure& in, State& state) const {
 
 Status Transfer::expect_element(const State& state, RegisterIndex element, DType dtype,
                                 uint32_t depth) const {
+  SCOPEVM_RETURN_IF_ERROR(check_kept(state, element, "the list"));
   // Of a tensor, any rank is right: its own.
   return expect_value(state, element,
                       declared_state(dtype, state[element.value].rank, depth, host_reach_),
@@ -204,8 +214,10 @@ Status Transfer::apply(const Instruction& in, State& state) const {
       return {};
     case Opcode::ret: {
       auto ret = decode<op::ret>(at);
-      for (uint32_t i = 0; i < ret.values.size(); ++i)
+      for (uint32_t i = 0; i < ret.values.size(); ++i) {
         SCOPEVM_RETURN_IF_ERROR(expect(state, ret.values[i], function_.outputs[i]));
+        SCOPEVM_RETURN_IF_ERROR(check_kept(state, ret.values[i], "the result"));
+      }
       return {};
     }
     case Opcode::call:
@@ -222,7 +234,9 @@ Status Transfer::apply(const Instruction& in, State& state) const {
                                 0,
                                 alloc.from.value,
                                 reaches_[alloc.from.value],
-                                alloc.size.is_slot() ? -1 : alloc.size.immediate_value()};
+                                alloc.size.is_slot() ? -1 : alloc.size.immediate_value(),
+                                0,
+                                is_stack(alloc.from.value)};
       return {};
     }
     case Opcode::alloc_tensor:

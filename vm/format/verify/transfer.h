@@ -31,8 +31,10 @@ class Transfer {
 
   RegisterState state_of(const TensorDecl& decl) const {
     if (decl.kind == ValueKind::kClosure) return closure();
-    return declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()),
-                          list_depth(decl.kind), reaches_[decl.pool]);
+    RegisterState state = declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()),
+                                         list_depth(decl.kind), reaches_[decl.pool]);
+    state.is_on_stack = is_stack(decl.pool);
+    return state;
   }
 
  private:
@@ -74,6 +76,14 @@ class Transfer {
   // A value of the declared kind, element type and rank.
   Status expect(const State& state, RegisterIndex reg, const TensorDecl& decl) const {
     return expect_value(state, reg, state_of(decl), "\"" + decl.name + "\"");
+  }
+
+  bool is_stack(uint32_t pool) const { return module_.pools[pool].kind == PoolKind::kStack; }
+  // What keeps the value may live longer than the frame in which it lies.
+  static Status check_kept(const State& state, RegisterIndex reg, const std::string& by) {
+    if (!state[reg.value].is_on_stack) return {};
+    return invalid("register " + std::to_string(reg.value) + " may lie in a frame, which " + by +
+                   " outlives");
   }
 
   // The memory that the host addresses: any CPU's.

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,9 @@ class Interpreter {
 
   int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
   Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
+  bool is_stack(isa::PoolIndex pool) const {
+    return contents_.pools[pool.value].kind == format::PoolKind::kStack;
+  }
   int64_t* dims(RegisterIndex index) const { return frame_.dims_of(index.value); }
   void set_dims(RegisterIndex index, isa::IntList from) {
     int64_t* to = dims(index);
@@ -81,14 +85,14 @@ class Interpreter {
   bool push_call(uint32_t callee, isa::RegisterList results);
   bool pass(uint32_t parameter, const Register& argument, const int64_t* dims);
   bool check_closure(const isa::op::call_closure& in, const List& closure);
-  void enter(const LoadedFunction& function);
+  bool enter(const LoadedFunction& function);
   void leave_frame();
   bool go_to(isa::Target target);
   bool check_interrupts();
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
   bool finish_text(const Status& work);
-  uint32_t pool_of(const Register& buffer) const;
+  std::optional<uint32_t> pool_of(const Register& buffer) const;
   bool take_at_least(double seconds, Clock::time_point start);
   bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
   bool finish_launch(const isa::op::launch& in, Clock::time_point start);

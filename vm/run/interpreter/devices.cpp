@@ -84,8 +84,6 @@ void Interpreter::finish_streams() {
 bool Interpreter::execute(const op::device_copy& in) {
   const Register& to = reg(in.to);
   const Register& from = reg(in.from);
-  if (to.storage == nullptr)
-    return fail(StatusCode::kInvalidModel, "the destination is an input or a constant");
   if (to.bytes != from.bytes)
     return fail(StatusCode::kInvalidModel,
                 std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));

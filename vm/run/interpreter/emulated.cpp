@@ -8,22 +8,23 @@ namespace scopevm::vm {
 namespace op = isa::op;
 
 // Where a tensor's bytes lie: a register does not say. What is the caller's lies where the module
-// declares it, elements of lists where the host keeps its tensors.
-uint32_t Interpreter::pool_of(const Register& buffer) const {
+// declares it, elements of lists where the host keeps its tensors. Nothing for bytes of a frame.
+std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   const format::FunctionDecl& main = *context_.entry->decl;
   if (buffer.storage != nullptr && buffer.storage->pool >= 0)
     return static_cast<uint32_t>(buffer.storage->pool);
   if (buffer.storage != nullptr)
     for (size_t i = 0; i < context_.output_storages.size(); ++i)
       if (context_.output_storages[i] == buffer.storage) return main.outputs[i].pool;
-  if (const auto pool = session_.emulation()->pool_of_constant(buffer.data)) return *pool;
+  if (const auto pool = session_.emulation()->pool_of_constant(buffer.data)) return pool;
   for (size_t i = 0; i < context_.inputs.size(); ++i) {
     const auto* begin = static_cast<const std::byte*>(context_.inputs[i].data());
     if (begin != nullptr && buffer.data >= begin &&
         buffer.data < begin + context_.inputs[i].bytes())
       return main.inputs[i].pool;
   }
-  return session_.module().heap_pool().value_or(0);
+  if (context_.frames.holds(buffer.data)) return std::nullopt;
+  return session_.module().heap_pool();
 }
 
 // Waits until `seconds` behind the start. False when the call is cancelled or late.
@@ -47,7 +48,8 @@ bool Interpreter::finish_launch(const op::launch& in, Clock::time_point start) {
     double seconds = 0;
     for (uint32_t i = 0; i < in.buffers.size(); ++i) {
       const Register& buffer = reg(in.buffers[i]);
-      seconds += session_.emulation()->access_seconds(pool_of(buffer), buffer.bytes);
+      if (const std::optional<uint32_t> pool = pool_of(buffer))
+        seconds += session_.emulation()->access_seconds(*pool, buffer.bytes);
     }
     if (!take_at_least(seconds, start)) return false;
   }

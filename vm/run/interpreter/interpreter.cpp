@@ -26,8 +26,7 @@ using isa::RegisterIndex;
 // as much as the work.
 #define SCOPEVM_HOT [[gnu::always_inline]] inline
 
-// Deep enough for any recursion over a model's own structure, and small beside memory: a frame is
-// some tens of KiB at most.
+// Deep enough for any recursion over a model's own structure. FrameStack bounds their bytes.
 constexpr size_t kMaxCallDepth = 1024;
 
 // What the body of a parallel loop needs.
@@ -84,7 +83,7 @@ Status Interpreter::run() {
 // Enters a function that a call may begin with. False when an input cannot be bound.
 bool Interpreter::start(const LoadedFunction& function) {
   context_.entry = &function;
-  enter(function);
+  if (!enter(function)) return false;
   // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   at_ = next_;
@@ -125,14 +124,17 @@ void Interpreter::loop() {
   }
 }
 
-void Interpreter::enter(const LoadedFunction& function) {
-  frame_ = context_.frames.push(function);
+bool Interpreter::enter(const LoadedFunction& function) {
+  status_ = context_.push_frame(function);
+  if (!status_.is_ok()) return false;
+  frame_ = context_.frames.top();
   next_ = function.decl->code.data();
+  return true;
 }
 
 void Interpreter::leave_frame() {
   for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) clear(reg({i}));
-  context_.frames.pop();
+  context_.pop_frame();
 }
 
 // Control.
@@ -166,7 +168,7 @@ bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
   }
   if (is_interruptible_ && !check_interrupts()) return false;
   const uint32_t* resume = next_;
-  enter(session_.module().function(callee));
+  if (!enter(session_.module().function(callee))) return false;
   frame_.resume = resume;
   frame_.results = results;
   context_.frames.top() = frame_;
@@ -257,6 +259,12 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
 SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   const int64_t bytes = value(in.size);
   if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size");
+  if (is_stack(in.from)) {
+    const LoadedFunction& function = *frame_.function;
+    const auto word = static_cast<uint32_t>(at_ - function.decl->code.data());
+    set(in.dst, {frame_.stack + function.stacks.offset_at(word), nullptr, bytes, DType::kU8, 0});
+    return true;
+  }
   Storage* storage = nullptr;
   if (!bind_callers_buffer(in, bytes, &storage)) return false;
   if (storage != nullptr) {

@@ -40,8 +40,6 @@ Result<std::string_view> text_at(const TextTable& table, const Register& ids, in
 }
 
 Status check_counts(const Register& from, const Register& to) {
-  if (to.storage == nullptr)
-    return {StatusCode::kInvalidModel, "the destination is an input or a constant"};
   if (count_of(from) == count_of(to)) return {};
   return {StatusCode::kInvalidModel,
           std::to_string(count_of(from)) + " elements into " + std::to_string(count_of(to))};

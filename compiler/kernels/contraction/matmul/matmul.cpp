@@ -61,8 +61,10 @@ class MatMul {
                            is_quads_ ? DType::kI8 : DType::kF32);
     epilogue_.declare(launch_, context_);
     DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(steps_);
-    DimExpr tile_size = block_rows * DimExpr(kPanelColumns);
-    DimExpr rows_size = k_blocks * block_rows * DimExpr(kRowStride);
+    // Of a matrix of few rows, those that there are: what it takes may then fit a frame.
+    DimExpr held = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
+    DimExpr tile_size = held * DimExpr(kPanelColumns);
+    DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + held) * DimExpr(kRowStride);
     DimExpr panel_size = is_packed_ ? DimExpr(0) : steps_ * DimExpr(kPanelColumns);
     scratch_ =
         launch_.scratch(tile_size + rows_size + panel_size, is_quads_ ? DType::kI32 : DType::kF32);

@@ -1,0 +1,298 @@
+// What use_stacks puts into frames, what it leaves, and what it refuses.
+#include <gtest/gtest.h>
+
+#include "compiler/memory/plan.h"
+#include "tests/memory/random_functions.h"
+
+namespace scopevm::memory {
+namespace {
+
+constexpr int kWorkspace = 1, kStack = 3;  // of Machine::host()
+
+Program program_of(Function main, int64_t stack = Machine::kStackBytes) {
+  Program program{.machine = Machine::host()};
+  program.machine.pools[kStack].limit = stack;
+  for (Value& value : main.values) value.place.pool = kWorkspace;
+  for (Step& step : main.steps)
+    for (Temporary& temporary : step.temporaries) temporary.pool = kWorkspace;
+  program.functions.push_back(std::move(main));
+  return program;
+}
+
+void add_function(Program& program, Function function) {
+  Program other = program_of(std::move(function));
+  program.functions.push_back(std::move(other.functions[0]));
+}
+
+std::string error_of(Program& program) {
+  Status status = use_stacks(program);
+  return std::string(status.message());
+}
+
+// A chain of two intermediates of so many floats.
+Function chain(DimExpr floats) {
+  Function f;
+  f.dimensions = {{"n", 1, 100, 1, 10}};
+  ValueId x = add_input(f, {DimExpr::symbol("n")});
+  for (int i = 0; i < 2; ++i) x = add_step(f, {x}, {floats});
+  add_output(f, add_step(f, {x}, {4}));
+  return f;
+}
+
+bool uses_stack(const Program& program, size_t function = 0) {
+  return !program.functions[function].stacks.empty();
+}
+
+// The bytes of the frame that the function's plan takes.
+int64_t height_in_frame(const Program& program, size_t function = 0) {
+  Result<ShapeProgram> shapes = ShapeProgram::create(program.functions[function]);
+  Result<Plan> made = plan(program.functions[function], *shapes);
+  EXPECT_TRUE(made.is_ok()) << made.status().message();
+  int64_t height = 0;
+  for (const Arena& arena : made->arenas)
+    if (arena.pool == kStack) {
+      EXPECT_EQ(arena.stage, 0);
+      const std::optional<int64_t> known = shapes->constant_of(arena.height);
+      EXPECT_TRUE(known.has_value()) << "a frame's size is a constant";
+      height = known.value_or(-1);
+    }
+  return height;
+}
+
+TEST(Stack, TakesAWorkspaceThatFits) {
+  Program program = program_of(chain(16));
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_EQ(program.functions[0].values[1].place.pool, kStack);
+  EXPECT_EQ(program.functions[0].values[0].place.pool, kWorkspace) << "an input";
+  EXPECT_EQ(program.functions[0].values[3].place.pool, kWorkspace) << "a result";
+  EXPECT_EQ(height_in_frame(program), 128);
+}
+
+TEST(Stack, TheLimitIsTheFramesNotATensors) {
+  for (auto [limit, fits] : {std::pair(128, true), std::pair(127, false), std::pair(0, false)}) {
+    Program program = program_of(chain(16), limit);
+    EXPECT_EQ(error_of(program), "");
+    EXPECT_EQ(uses_stack(program), fits) << limit;
+    EXPECT_EQ(height_in_frame(program), fits ? 128 : 0);
+  }
+}
+
+TEST(Stack, AThousandTemporariesNeverTakeMore) {
+  // In a chain they share bytes; when all live to the end they do not fit, however small each is.
+  Function line, fan;
+  ValueId x = add_input(line, {4});
+  for (int i = 0; i < 1000; ++i) x = add_step(line, {x}, {16 + i % 7});
+  add_output(line, x);
+  std::vector<ValueId> all = {add_input(fan, {4})};
+  for (int i = 0; i < 1000; ++i) all.push_back(add_step(fan, {0}, {16 + i % 7}));
+  add_output(fan, add_step(fan, all, {4}));
+  Program program = program_of(std::move(line));
+  add_function(program, std::move(fan));
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_GT(height_in_frame(program, 0), 0);
+  EXPECT_LT(height_in_frame(program, 0), 512);
+  EXPECT_EQ(height_in_frame(program, 1), 0);
+  EXPECT_FALSE(uses_stack(program, 1));
+}
+
+TEST(Stack, OneLargeBufferKeepsAllInTheWorkspace) {
+  Function f = chain(16);
+  f.steps[0].temporaries = {{Machine::kStackBytes + 1, false}};
+  Program program = program_of(std::move(f));
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_FALSE(uses_stack(program));
+}
+
+TEST(Stack, SizesByDimsTakeTheirMost) {
+  const DimExpr bounded = DimExpr::symbol("n", {1, 100, 1}), open = DimExpr::symbol("n");
+  Program program = program_of(chain(bounded));
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_EQ(height_in_frame(program), 2 * 448);
+  program = program_of(chain(open));
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_FALSE(uses_stack(program));
+}
+
+TEST(Stack, ScratchOfEachWorkerHasNoBound) {
+  Function f = chain(16);
+  f.steps[0].temporaries = {{100, true}};
+  f.steps[0].grid = 2;
+  Program program = program_of(f);
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_FALSE(uses_stack(program));
+  f.steps[0].grain = 2;  // never split
+  program = program_of(f);
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_EQ(program.functions[0].steps[0].temporaries[0].pool, kStack);
+  EXPECT_EQ(height_in_frame(program), 192);
+}
+
+TEST(Stack, WhatSomeoneAskedForStays) {
+  Function f = chain(16);
+  f.values[1].is_scope_asked = true;
+  Program program = program_of(std::move(f));
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_FALSE(uses_stack(program));
+}
+
+TEST(Stack, WhatSomethingKeepsStays) {
+  for (StepKind kind : {StepKind::kMakeList, StepKind::kMakeClosure, StepKind::kCallClosure,
+                        StepKind::kMove, StepKind::kListInsert}) {
+    Function f = chain(16);
+    f.steps.push_back({.kind = kind, .operands = {2}});
+    Program program = program_of(std::move(f));
+    EXPECT_EQ(error_of(program), "");
+    EXPECT_FALSE(uses_stack(program));
+  }
+}
+
+TEST(Stack, TwinsStayTogether) {
+  Function f = chain(16);
+  f.values[1].twin = 2;
+  Program program = program_of(f);
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_TRUE(uses_stack(program));
+  f.values[2].storage = ValueStorage::kOwn;
+  program = program_of(f);
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_FALSE(uses_stack(program));
+}
+
+// --- Calls. -------------------------------------------------------------------------------------
+
+// main calls `callee` with its first intermediate.
+Program calling(Function callee) {
+  Function main = chain(16);
+  main.steps.insert(main.steps.begin() + 1,
+                    {.kind = StepKind::kCall, .callee = 1, .operands = {1}});
+  Program program = program_of(std::move(main));
+  callee.name = "f";
+  add_function(program, std::move(callee));
+  return program;
+}
+
+Function reading() {
+  Function f;
+  add_output(f, add_step(f, {add_input(f, {16})}, {4}));
+  return f;
+}
+
+TEST(Stack, ParametersSayThatTheyMayLieInAFrame) {
+  Program program = calling(reading());
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_TRUE(uses_stack(program));
+  EXPECT_EQ(program.functions[1].values[0].place.pool, kStack);
+  EXPECT_EQ(height_in_frame(program, 1), 0);
+}
+
+TEST(Stack, ArgumentsThatACalleeGivesBackStay) {
+  Function identity;
+  add_input(identity, {16});
+  add_output(identity, add_view(identity, 0, {4, 4}));
+  Program program = calling(identity);
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_FALSE(uses_stack(program));
+  EXPECT_EQ(program.functions[1].values[0].place.pool, kWorkspace);
+}
+
+TEST(Stack, ArgumentsGoOnToOtherFunctions) {
+  // f hands its parameter to g, which reads it, or gives it back.
+  for (const bool gives_back : {false, true}) {
+    Function f;
+    add_input(f, {16});
+    f.steps.push_back({.kind = StepKind::kCall, .callee = 2, .operands = {0}});
+    add_output(f, add_step(f, {0}, {4}));
+    Program program = calling(std::move(f));
+    Function g = reading();
+    g.name = "g";
+    if (gives_back) add_output(g, 0);
+    add_function(program, std::move(g));
+    EXPECT_EQ(error_of(program), "");
+    EXPECT_EQ(uses_stack(program), !gives_back);
+    for (size_t function : {1, 2})
+      EXPECT_EQ(program.functions[function].values[0].place.pool, gives_back ? kWorkspace : kStack);
+  }
+}
+
+// --- Demands. -----------------------------------------------------------------------------------
+
+Program asking(Function f, ValueId id, int64_t limit = 256) {
+  Program program = program_of(std::move(f), limit);
+  program.functions[0].values[id].place.pool = kStack;
+  program.functions[0].values[id].is_scope_asked = true;
+  return program;
+}
+
+TEST(Stack, WhatIsAskedForLiesThere) {
+  Function f = chain(16);
+  f.steps[0].temporaries = {{4096, false}};
+  Program program = asking(std::move(f), 2);
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_EQ(program.functions[0].values[1].place.pool, kWorkspace);
+  EXPECT_EQ(height_in_frame(program), 64);
+}
+
+TEST(Stack, RefusesWhatCannotLieThere) {
+  const std::string begins =
+      "main: \"t2\" cannot lie in cpu.global.stack, which has 256 bytes in a "
+      "frame: ";
+  const auto refused = [&](Function f, ValueId id = 2) {
+    Program program = asking(std::move(f), id);
+    return error_of(program);
+  };
+  EXPECT_EQ(refused(chain(65)), begins + "it takes 260 bytes");
+  EXPECT_EQ(refused(chain(DimExpr::symbol("n"))),
+            begins + "its 4*n bytes have no constant bound that fits");
+  Function f = chain(16);
+  f.outputs[0] = 2;
+  EXPECT_EQ(refused(f), begins + "it is a result, which outlives the call");
+  f = chain(16);
+  f.values[2].storage = ValueStorage::kOwn;
+  EXPECT_EQ(refused(f), begins + "a register keeps it beyond its block, or a callee makes it");
+  f = chain(16);
+  f.steps.push_back({.kind = StepKind::kMakeList, .operands = {2}});
+  EXPECT_EQ(refused(f), begins + "something keeps it: a list, a closure or a result");
+  EXPECT_EQ(refused(chain(16), 0),
+            "main: \"in0\" cannot lie in cpu.global.stack, which has 256 bytes in a frame: its "
+            "bytes are the caller's");
+}
+
+TEST(Stack, RefusesMoreThanTheFrameHas) {
+  Program program = asking(chain(64), 1, 511);
+  program.functions[0].values[2].place.pool = kStack;
+  program.functions[0].values[2].is_scope_asked = true;
+  EXPECT_EQ(error_of(program),
+            "main: \"t1\" cannot lie in cpu.global.stack, which has 511 bytes in a frame: all that "
+            "is asked for there takes 512");
+}
+
+// --- Whatever the function. ---------------------------------------------------------------------
+
+TEST(Stack, NoFrameTakesMoreThanItsLimit) {
+  int used = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    Function f = random_function(seed, 1 + static_cast<int>(seed % 40));
+    const int64_t m = 1 + seed % 9;
+    const auto small = [&](DimExpr e) {
+      return e.substitute([&](std::string_view name) {
+        return std::optional(name == "m" ? DimExpr(m) : DimExpr::symbol("n", {0, 20, 1}));
+      });
+    };
+    f.dimensions = {{"n", 0, 20, 1, 10}};
+    for (Value& value : f.values)
+      for (DimExpr& dim : value.shape) dim = small(dim);
+    for (Step& step : f.steps)
+      for (Temporary& temporary : step.temporaries) temporary.bytes = small(temporary.bytes);
+    const int64_t limit = 64 << (seed % 10);
+    Program program = program_of(std::move(f), limit);
+    ASSERT_EQ(error_of(program), "");
+    const int64_t height = height_in_frame(program);
+    EXPECT_LE(height, limit);
+    used += height > 0;
+  }
+  EXPECT_GT(used, 30) << "too few functions use their frame to show anything";
+  EXPECT_LT(used, 270);
+}
+
+}  // namespace
+}  // namespace scopevm::memory

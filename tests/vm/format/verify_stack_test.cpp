@@ -1,0 +1,230 @@
+// What verify() rejects of stacks: whatever could refer to a frame's bytes once the frame is gone,
+// and frames whose size no limit bounds. Modules in text form.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "vm/format/assembler.h"
+#include "vm/format/verify.h"
+
+namespace scopevm::format {
+namespace {
+
+// Functions beside main. A parameter of @reads may lie in a caller's frame, one of @gives does not,
+// for it is what it returns.
+constexpr char kFunctions[] = R"(
+function "reads" registers 3 slots 0 {
+  input "a" f32 ["4"] pool 1
+  output "y" f32 ["4"]
+  code {
+    %r1 = alloc_storage @global size=16
+    %r2 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]
+    device_copy to=%r2 to_pool=@global from=%r0 from_pool=@global.stack
+    ret (%r2)
+  }
+}
+function "gives" registers 1 slots 0 {
+  input "a" f32 ["4"]
+  output "y" f32 ["4"]
+  code {
+    ret (%r0)
+  }
+}
+)";
+
+std::string module_text(const std::string& code, const std::string& pools,
+                        const std::string& more) {
+  return R"(scopevm_module 0.6 producer "t"
+device "cpu" kind "cpu"
+pool "global" heap device 0 limit -1
+)" + pools +
+         R"(
+function "main" registers 8 slots 2 {
+  input "x" f32 ["4"]
+  output "y" f32 ["4"]
+  code {
+)" + code +
+         "\n}\n}\n" + kFunctions + more;
+}
+
+const std::string kPools = "pool \"global.stack\" stack device 0 limit 128";
+
+std::string error_of(const std::string& code, const std::string& pools = kPools,
+                     const std::string& more = "") {
+  Result<ModuleContents> module = assemble(module_text(code, pools, more), "t.sva");
+  if (!module.is_ok()) return "assembler: " + std::string(module.status().message());
+  return std::string(verify(*module).message());
+}
+
+// %r2: a tensor in main's frame.
+const std::string kOnStack =
+    "%r1 = alloc_storage @global.stack size=16\n"
+    "%r2 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]\n";
+
+constexpr char kResult[] = "which the result outlives";
+
+TEST(VerifyStack, AcceptsWhatStaysBelow) {
+  EXPECT_EQ(
+      error_of(kOnStack + "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
+                          "%r3 = move %r2\n"
+                          "%r4 = alloc_view %r3 f32 [2, 2]\n"
+                          "kill %r3\n"
+                          "%r5 = call @reads (%r2)\n"
+                          "kill %r2\n"
+                          "ret (%r5)"),
+      "");
+  EXPECT_EQ(error_of("%r1 = call @reads (%r0)\nret (%r1)"), "") << "others may be passed as well";
+}
+
+TEST(VerifyStack, NothingOfAFrameIsReturned) {
+  EXPECT_EQ(error_of(kOnStack + "ret (%r2)"),
+            "main: word 12: ret: register 2 may lie in a frame, which the result outlives");
+  for (const char* way : {"%r3 = move %r2", "%r3 = alloc_view %r2 f32 [4]",
+                          "%r3 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]",
+                          "%r4 = move %r1\n%r3 = alloc_tensor %r4 offset=0 bytes=16 f32 [4]"})
+    EXPECT_NE(error_of(kOnStack + way + "\nret (%r3)").find(kResult), std::string::npos) << way;
+}
+
+// What a callee gives may lie anywhere, so that the paths agree but for this.
+TEST(VerifyStack, OnePathIsEnough) {
+  const std::string code = kOnStack +
+                           "%r4 = call @gives (%r0)\n"
+                           "branch condition=s0 then_to=take else_to=end\n"
+                           "take:\n"
+                           "%r4 = move %r2\n"
+                           "end:\n"
+                           "ret (%r4)";
+  EXPECT_NE(error_of(code).find("register 4 may lie in a frame"), std::string::npos)
+      << error_of(code);
+  // In a loop, what one iteration takes the next returns.
+  const std::string loop = kOnStack +
+                           "%r4 = call @gives (%r0)\n"
+                           "again:\n"
+                           "%r5 = move %r4\n"
+                           "%r4 = move %r2\n"
+                           "branch condition=s0 then_to=again else_to=end\n"
+                           "end:\n"
+                           "ret (%r5)";
+  EXPECT_NE(error_of(loop).find("register 5 may lie in a frame"), std::string::npos)
+      << error_of(loop);
+}
+
+TEST(VerifyStack, AParameterThatMayLieInAFrameIsNotReturned) {
+  EXPECT_NE(error_of("ret (%r0)", kPools,
+                     "function \"identity\" registers 2 slots 0 {\n"
+                     "input \"a\" f32 [\"4\"] pool 1\noutput \"y\" f32 [\"4\"]\n"
+                     "code {\n%r1 = alloc_view %r0 f32 [4]\nret (%r1)\n}\n}\n")
+                .find("identity: word 6: ret: register 1 may lie in a frame"),
+            std::string::npos);
+}
+
+TEST(VerifyStack, OnlyToParametersThatExpectIt) {
+  EXPECT_EQ(error_of(kOnStack + "%r3 = call @gives (%r2)\nret (%r3)"),
+            "main: word 12: call: register 2 may lie in a frame, which what the callee may make of "
+            "it outlives");
+  // Nor by way of a function between.
+  EXPECT_NE(error_of("ret (%r0)", kPools,
+                     "function \"between\" registers 2 slots 0 {\n"
+                     "input \"a\" f32 [\"4\"] pool 1\noutput \"y\" f32 [\"4\"]\n"
+                     "code {\n%r1 = call @gives (%r0)\nret (%r1)\n}\n}\n")
+                .find("between: word 0: call: register 0 may lie in a frame"),
+            std::string::npos);
+}
+
+TEST(VerifyStack, NothingKeepsIt) {
+  for (const char* code : {
+           "%r3 = make_list @global depth=1 f32 (%r2)\nret (%r0)",
+           "%r3 = make_list @global depth=1 f32 ()\nlist_append list=%r3 @global element=%r2\nret "
+           "(%r0)",
+           "%r3 = make_list @global depth=1 f32 ()\n"
+           "list_insert list=%r3 @global element=%r2 index=0\nret (%r0)",
+           "%r3 = make_closure @global @gives (%r2)\nret (%r0)",
+           "%r3 = make_closure @global @reads (%r2)\nret (%r0)",
+           "%r3 = make_closure @global @reads ()\n%r4 = call_closure %r3 (%r2) [267]\nret (%r4)",
+       })
+    EXPECT_NE(error_of(kOnStack + code).find("register 2 may lie in a frame"), std::string::npos)
+        << code << ": " << error_of(kOnStack + code);
+}
+
+TEST(VerifyStack, ListsAndGrowingStoragesLieElsewhere) {
+  constexpr char kGoes[] = "pool \"global.stack\" goes with the frame";
+  for (const char* code : {"%r3 = make_list @global.stack depth=1 f32 (%r0)\nret (%r0)",
+                           "%r3 = make_closure @global.stack @gives (%r0)\nret (%r0)",
+                           "%r3 = alloc_storage @global size=16\n"
+                           "grow_storage %r3 @global.stack used=0 needed=64\nret (%r0)"})
+    EXPECT_NE(error_of(code).find(kGoes), std::string::npos) << code << ": " << error_of(code);
+  EXPECT_NE(error_of(kOnStack + "grow_storage %r1 @global used=0 needed=64\nret (%r0)")
+                .find("the storage is of another pool"),
+            std::string::npos);
+  // One or the other, by the path: neither.
+  EXPECT_NE(error_of("branch condition=s0 then_to=a else_to=b\n"
+                     "a:\n%r1 = alloc_storage @global.stack size=16\njump end\n"
+                     "b:\n%r1 = alloc_storage @global size=16\n"
+                     "end:\ngrow_storage %r1 @global used=0 needed=64\nret (%r0)")
+                .find("register 1 holds different things on different paths"),
+            std::string::npos);
+}
+
+TEST(VerifyStack, AFrameHasAtMostTheLimitInAll) {
+  EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=64\n"
+                     "%r2 = alloc_storage @global.stack size=64\nret (%r0)"),
+            "");
+  EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=65\nret (%r0)"), "");
+  EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=129\nret (%r0)"),
+            "main: word 0: alloc_storage: 192 bytes of pool \"global.stack\", which has 128 in a "
+            "frame");
+  // Of small ones, the sum: also where only one of two paths is taken.
+  EXPECT_EQ(error_of("branch condition=s0 then_to=a else_to=b\n"
+                     "a:\n%r1 = alloc_storage @global.stack size=100\njump end\n"
+                     "b:\n%r1 = alloc_storage @global.stack size=1\n"
+                     "end:\nret (%r0)"),
+            "main: word 10: alloc_storage: 192 bytes of pool \"global.stack\", which has 128 in a "
+            "frame");
+  EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=s0\nret (%r0)"),
+            "main: word 0: alloc_storage: size: of a stack it must be an immediate");
+  // No sum overflows.
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += "%r1 = alloc_storage @global.stack size=2147483647\n";
+  EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes of pool"), std::string::npos);
+}
+
+TEST(VerifyStack, PoolsOfThisKindAreACpusAndSmall) {
+  const std::string stack = "pool \"global.stack\" stack device 0 limit ";
+  EXPECT_EQ(error_of("ret (%r0)", stack + "0"), "");
+  EXPECT_EQ(error_of("ret (%r0)", stack + "1048576"), "");
+  EXPECT_EQ(error_of("ret (%r0)", stack + "1048577"),
+            "pool 1: a stack of 1048577 bytes, the limit is 1048576");
+  EXPECT_EQ(error_of("ret (%r0)", stack + "-1"),
+            "pool 1: a stack of -1 bytes, the limit is 1048576");
+  EXPECT_EQ(error_of("ret (%r0)", kPools + "\n" + stack + "64"),
+            "pool 1: a second stack of its device");
+  EXPECT_EQ(error_of("ret (%r0)",
+                     "device \"gpu\" kind \"opencl\" workers 64\n"
+                     "pool \"global.stack\" stack device 1 limit 64"),
+            "pool 1: a stack of a device that is no CPU");
+}
+
+TEST(VerifyStack, ConstantsAndWhatCrossesTheModulesBorderLieInNoFrame) {
+  const auto with = [](const std::function<void(ModuleContents&)>& change) {
+    ModuleContents module = *assemble(module_text("ret (%r0)", kPools, ""), "t.sva");
+    change(module);
+    return std::string(verify(module).message());
+  };
+  EXPECT_EQ(with([](ModuleContents& m) { m.functions[0].inputs[0].pool = 1; }),
+            "main: \"x\": callers of the module have no frame");
+  EXPECT_EQ(with([](ModuleContents& m) { m.functions[0].outputs[0].pool = 1; }),
+            "main: output \"y\": would go with the frame");
+  EXPECT_EQ(with([](ModuleContents& m) { m.functions[1].outputs[0].pool = 1; }),
+            "reads: output \"y\": would go with the frame");
+  EXPECT_EQ(
+      with([](ModuleContents& m) { m.functions[0].memory = {{1, "y", true, 0, 0, "16", false}}; }),
+      "main: memory \"y\": a result does not lie in a frame");
+  EXPECT_EQ(with([](ModuleContents& m) {
+              m.constants = {{"c", DType::kU8, {1}, 1, aligned_copy("c", 1)}};
+            }),
+            "constant 0 \"c\": lies in no frame");
+}
+
+}  // namespace
+}  // namespace scopevm::format
