@@ -28,9 +28,10 @@ struct Target;
 
 namespace scopevm::codegen {
 
-// Everything known of a CPU that kernels are compiled for. `cpu` is "host" or an LLVM CPU name.
-// Errors: kInvalidArgument for a name that LLVM does not know.
-Result<kernels::Target> make_target(std::string_view cpu);
+// Everything known of a CPU that kernels are compiled for. `text` is "host" or an LLVM CPU name,
+// and may go on with features that differ: "x86-64-v3,+avxvnni". Errors: kInvalidArgument for names
+// that LLVM does not know.
+Result<kernels::Target> make_target(std::string_view text);
 
 // The features of the target that its code may use, as /proc/cpuinfo names them, in a fixed order.
 std::vector<std::string> required_features(const kernels::Target& target);

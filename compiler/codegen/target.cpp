@@ -79,14 +79,38 @@ std::string missing_host_features() {
   return missing;
 }
 
+// "+avxvnni,-avx512f": LLVM prints complaints of its own about what it does not know.
+Status check_features(llvm::StringRef features) {
+  auto any = subtarget("", "");
+  llvm::SmallVector<llvm::StringRef> changes;
+  features.split(changes, ',');
+  for (llvm::StringRef change : changes) {
+    const bool has_sign = change.starts_with("+") || change.starts_with("-");
+    const bool is_known =
+        has_sign && any && llvm::any_of(any->getAllProcessorFeatures(), [&](const auto& feature) {
+          return change.drop_front() == feature.Key;
+        });
+    if (!is_known)
+      return Status(StatusCode::kInvalidArgument,
+                    "feature \"" + change.str() +
+                        "\" is not + or - and a feature of x86-64 that LLVM knows, as +avxvnni");
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<kernels::Target> make_target(std::string_view cpu) {
+Result<kernels::Target> make_target(std::string_view text) {
   kernels::Target target;
+  const auto [cpu, features] = llvm::StringRef(text).split(',');
   target.cpu = cpu;
   if (cpu == "host") {
     target.cpu = llvm::sys::getHostCPUName().str();
     target.features = missing_host_features();
+  }
+  if (!features.empty()) {
+    SCOPEVM_RETURN_IF_ERROR(check_features(features));
+    target.features += (target.features.empty() ? "" : ",") + features.str();
   }
   // Asked of a nameless CPU: LLVM prints complaints of its own about unknown names.
   if (auto any = subtarget("", ""); !any || !any->isCPUStringValid(target.cpu))

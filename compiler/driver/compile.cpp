@@ -34,8 +34,6 @@ constexpr std::string_view kStages[] = {"frontend", "graph",  "placement", "kern
 }  // namespace
 
 Status Compilation::check_options() const {
-  if (options_.target_cpus.empty())
-    return Status(StatusCode::kInvalidArgument, "at least one target CPU is needed");
   if (options_.dump_after.empty() ||
       std::find(std::begin(kStages), std::end(kStages), options_.dump_after) != std::end(kStages))
     return {};
@@ -168,7 +166,9 @@ Status Compilation::place() {
 // Kernels are generated once per target; everything else of the program must come out the same.
 Status Compilation::lower_for_targets() {
   std::string text;
-  for (const std::string& cpu : options_.target_cpus) {
+  const std::string& known = machine_.devices[machine_.host_device()].target;
+  const std::vector<std::string> of_machine = {known.empty() ? "host" : known};
+  for (const std::string& cpu : options_.target_cpus.empty() ? of_machine : options_.target_cpus) {
     SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
     targets_.push_back(target);
     kernels_.push_back(std::make_unique<KernelModule>(context_.get(), target));

@@ -40,6 +40,8 @@ struct DeviceDecl {
   // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned
   // for so many threads.
   int64_t workers = 2;
+  // Of the first CPU: what kernels are compiled for, as `--target-cpu` takes it; empty: the host.
+  std::string target;
   bool is_cpu() const { return kind == "cpu"; }
 };
 

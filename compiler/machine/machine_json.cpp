@@ -128,7 +128,8 @@ class MachineReader {
 
  private:
   Status read_device(const Member& member) {
-    SCOPEVM_RETURN_IF_ERROR(member.check_object({"name", "kind", "workers", "max_stack_bytes"}));
+    SCOPEVM_RETURN_IF_ERROR(member.check_object(
+        {"name", "kind", "workers", "max_stack_bytes", "target_cpu", "features"}));
     DeviceDecl device;
     std::optional<Member> name = member.find("name"), kind = member.find("kind");
     if (!name) return member.fail("a device needs \"name\"");
@@ -148,9 +149,31 @@ class MachineReader {
       if (device.workers > kMostWorkers)
         return workers->fail("at most " + std::to_string(kMostWorkers));
     }
+    SCOPEVM_RETURN_IF_ERROR(read_target(member, device));
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t stack, read_stack_bytes(member, device));
     stack_bytes_.push_back(stack);
     machine_.devices.push_back(std::move(device));
+    return {};
+  }
+
+  // Kernels of all CPUs are the same: those of the first.
+  Status read_target(const Member& member, DeviceDecl& device) {
+    std::optional<Member> cpu = member.find("target_cpu"), features = member.find("features");
+    if (!cpu && !features) return {};
+    const Member& given = cpu ? *cpu : *features;
+    if (!device.is_cpu()) return given.fail("kernels of an OpenCL device are text");
+    if (std::ranges::any_of(machine_.devices, &DeviceDecl::is_cpu))
+      return given.fail("kernels of all CPUs are those of the first, which says this for them");
+    device.target = "host";
+    if (cpu) {
+      SCOPEVM_ASSIGN_OR_RETURN(device.target, cpu->text());
+    }
+    if (!features) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Member> changes, features->elements());
+    for (const Member& change : changes) {
+      SCOPEVM_ASSIGN_OR_RETURN(const std::string text, change.text());
+      device.target += "," + text;
+    }
     return {};
   }
 

@@ -26,8 +26,10 @@ struct DimBound {
 
 struct CompileOptions {
   std::string model_path;  // .onnx or .mlir
-  // CPU names as LLVM spells them ("x86-64-v3", "cascadelake"), or "host". One kernel image each.
-  std::vector<std::string> target_cpus = {"host"};
+  // CPU names as LLVM spells them ("x86-64-v3", "cascadelake"), or "host"; with features that
+  // differ, as "x86-64-v3,+avxvnni". One kernel image each. Without any: what `machine_json` says,
+  // or the host.
+  std::vector<std::string> target_cpus;
   std::map<std::string, DimBound> dims;
   // Each adds a variant to the module, compiled for these bounds; what one does not name has its
   // bound from `dims`, and none may reach beyond `dims`. A call runs the most constrained variant

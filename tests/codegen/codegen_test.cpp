@@ -94,6 +94,21 @@ TEST(Target, VectorWidthFollowsTheCpu) {
   EXPECT_EQ((*codegen::make_target("x86-64-v4")).vector_bits, 512);
 }
 
+TEST(Target, FeaturesChangeWhatTheCpuHas) {
+  EXPECT_EQ((*codegen::make_target("x86-64-v3,-avx2")).vector_bits, 128);
+  EXPECT_EQ((*codegen::make_target("x86-64-v4,-avx512bw")).vector_bits, 256);
+  EXPECT_FALSE((*codegen::make_target("x86-64-v3")).has_byte_dot);
+  auto with_dot = codegen::make_target("x86-64-v3,+avxvnni,+gfni");
+  ASSERT_TRUE(with_dot.is_ok()) << with_dot.status().message();
+  EXPECT_TRUE(with_dot->has_byte_dot);
+  EXPECT_TRUE(contains(codegen::required_features(*with_dot), "gfni"));
+  for (const char* wrong : {"x86-64,avx", "x86-64,+pentagon", "x86-64,-", "host,+avx,,"}) {
+    auto target = codegen::make_target(wrong);
+    ASSERT_FALSE(target.is_ok()) << wrong;
+    EXPECT_NE(target.status().message().find("feature \""), std::string::npos) << wrong;
+  }
+}
+
 TEST(Target, DemandsTheFeaturesThatItsCodeMayUse) {
   auto v3 = codegen::required_features(*codegen::make_target("x86-64-v3"));
   EXPECT_TRUE(contains(v3, "avx2"));

@@ -85,6 +85,20 @@ TEST(Machine, ACpuSaysHowManyBytesOfAFrameItsStackHas) {
   EXPECT_EQ(machine.pools[*machine.stack_pool(2)].limit, 1);
 }
 
+TEST(Machine, TheFirstCpuSaysWhatKernelsAreCompiledFor) {
+  EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu"}]})").devices[0].target, "");
+  EXPECT_EQ(read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
+      {"name": "a", "kind": "cpu", "target_cpu": "x86-64-v3", "features": ["+avxvnni", "-f16c"]},
+      {"name": "b", "kind": "cpu"}]})")
+                .devices[1]
+                .target,
+            "x86-64-v3,+avxvnni,-f16c");
+  EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu", "features": ["-avx"]}]})")
+                .devices[0]
+                .target,
+            "host,-avx");
+}
+
 TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
   const Machine machine = read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
       {"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}], "default_device": "b"})");
@@ -250,7 +264,16 @@ INSTANTIATE_TEST_SUITE_P(
             "devices[1].workers: at most 16777216"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
             "devices[1].memory: no such member; there are name, kind, workers, "
-            "max_stack_bytes"},
+            "max_stack_bytes, target_cpu, features"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "target_cpu": "x86-64"})"),
+            "devices[1].target_cpu: kernels of an OpenCL device are text"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "features": ["+avx"]})"),
+            "devices[1].features: kernels of all CPUs are those of the first, which says this for "
+            "them"},
+        Bad{R"({"devices": [{"name": "x", "kind": "cpu", "features": "+avx"}]})",
+            "devices[0].features: expected an array, found \"+avx\""},
+        Bad{R"({"devices": [{"name": "x", "kind": "cpu", "target_cpu": 3}]})",
+            "devices[0].target_cpu: expected a string, found 3"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "max_stack_bytes": 64})"),
             "devices[1].max_stack_bytes: frames of calls lie in a CPU's memory"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": -1})"),

@@ -32,8 +32,8 @@ void add_compile(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command
       ->add_option("--target-cpu", options->target_cpus,
-                   "CPU to compile for: host, x86-64, x86-64-v3, ... (more than one: an image "
-                   "each)")
+                   "CPU to compile for: host, x86-64, x86-64-v3, ..., with features that differ "
+                   "as x86-64-v3,+avxvnni (more than one: an image each)")
       ->allow_extra_args(false);
   command->add_option("--machine", options->machine, kMachine);
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
