@@ -104,9 +104,10 @@ class RouteFinder {
 };
 
 // Pools that a value may lie in: the maker's own memory first, so that it wins where none is
-// better. They do not depend on where readers are: then what is decided bounds a flow's cost from
-// below.
+// better; none on a device that lacks the scope. They do not depend on where readers are: then what
+// is decided bounds a flow's cost from below.
 std::vector<int> homes_of(const Machine& machine, const Flow& flow, int maker) {
+  if (flow.pool < kOwn && !machine.find_pool(maker, scope_of(machine, flow.pool))) return {};
   if (flow.pool != kAny) return {pool_at(machine, maker, flow.pool)};
   std::vector<int> homes = {machine.global_pool(maker)};
   for (const Reader& reader : flow.readers) {

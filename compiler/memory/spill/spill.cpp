@@ -39,8 +39,9 @@ class Rewriter {
 
  private:
   void move(int buffer, int pool) {
-    for (size_t id = 0; id < function_.values.size(); ++id)
-      if (site_.liveness.buffer_of_value[id] == buffer) function_.values[id].place.pool = pool;
+    const std::vector<int>& buffer_of_value = site_.liveness.buffer_of_value;
+    for (size_t id = 0; id < buffer_of_value.size(); ++id)
+      if (buffer_of_value[id] == buffer) function_.values[id].place.pool = pool;
     for (size_t i = 0; i < function_.steps.size(); ++i)
       for (size_t t = 0; t < function_.steps[i].temporaries.size(); ++t)
         if (site_.liveness.buffer_of_temporary[i][t] == buffer)
