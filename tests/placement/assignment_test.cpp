@@ -41,6 +41,8 @@ class RandomProblem {
         if (machine_.devices[d].is_cpu()) machine_.pools.back().reached.push_back(d);
     }
     if (below(3) == 0) add_pool("global.fast", PoolKind::kArena, below(devices));
+    if (below(8) == 0)
+      for (int d = below(2); d < devices; ++d) add_pool("global.slow", PoolKind::kArena, d);
   }
 
   void add_pool(const std::string& scope, PoolKind kind, int device) {
@@ -75,6 +77,23 @@ class RandomProblem {
         flow.pool = machine_.global_pool(problem_.tasks[maker].devices[0]);
       problem_.flows.push_back(flow);
     }
+    if (std::ranges::find(machine_.pools, "global.slow", &Pool::scope) == machine_.pools.end())
+      return;
+    for (Flow& flow : problem_.flows) {
+      if (flow.pool == kAny && below(4) == 0) flow.pool = scope_for(flow.maker);
+      for (Reader& reader : flow.readers)
+        if (reader.pool == kAny && below(4) == 0) reader.pool = scope_for(reader.task);
+    }
+  }
+
+  // A scope that leaves the device open, but to those that have it. kAny where the task has no
+  // such.
+  int scope_for(int task) {
+    std::vector<int> devices = problem_.tasks[task].devices;
+    std::erase_if(devices, [&](int d) { return !machine_.find_pool(d, "global.slow"); });
+    if (devices.empty()) return kAny;
+    problem_.tasks[task].devices = devices;
+    return own_scope(machine_, "global.slow");
   }
 
   int pool_or_any() {
@@ -130,13 +149,14 @@ class Brute {
   bool is_home(const Flow& flow, int home, int maker) const {
     if (machine_.pools[home].kind == PoolKind::kConstant) return false;
     if (flow.pool >= 0) return home == flow.pool;
-    if (flow.pool == kOwn) return home == machine_.global_pool(maker);
+    if (flow.pool != kAny) return home == own(maker, flow.pool);
     if (!machine_.reaches(maker, home)) return false;
     // A pool of its maker alone is taken when a reader asks for it, and else only "global".
     return machine_.pools[home].scope == "global" || machine_.pools[home].reached.size() > 1 ||
            std::ranges::any_of(flow.readers, [&](const Reader& reader) {
              return reader.pool == home ||
-                    (reader.pool == kOwn && machine_.global_pool(devices_[reader.task]) == home);
+                    (reader.pool < kAny && own(devices_[reader.task], reader.pool) == home) ||
+                    (reader.pool < kAny && own(maker, reader.pool) == home);
            });
   }
 
@@ -147,12 +167,17 @@ class Brute {
       for (int pool = 0; pool < static_cast<int>(machine_.pools.size()); ++pool) {
         if (pool != home && (copies >> pool & 1) == 0) continue;
         if (machine_.pools[pool].kind == PoolKind::kConstant) continue;
-        const int wanted = reader.pool == kOwn ? machine_.global_pool(device) : reader.pool;
+        const int wanted = reader.pool < kAny ? own(device, reader.pool) : reader.pool;
         is_served = is_served || (wanted == kAny ? machine_.reaches(device, pool) : wanted == pool);
       }
       if (!is_served) return false;
     }
     return true;
+  }
+
+  // The pool of a scope that leaves the device open; kAny where the device lacks it.
+  int own(int device, int scope) const {
+    return machine_.find_pool(device, scope == kOwn ? "global" : "global.slow").value_or(kAny);
   }
 
   // What goes by way of the host starts from a copy that is there.
