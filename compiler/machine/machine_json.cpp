@@ -338,7 +338,7 @@ Result<Machine> parse_machine(std::string_view text, const std::string& origin) 
   if (value.is_discarded()) {
     // Once more for the place.
     try {
-      static_cast<void>(json::parse(text));
+      [[maybe_unused]] const json unused = json::parse(text);
     } catch (const json::exception& error) {
       std::string what = error.what();
       if (size_t end = what.find("] "); end != std::string::npos) what = what.substr(end + 2);
