@@ -194,7 +194,7 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
     // The workspace of a plain machine needs no name.
     const Pool& pool = machine_.pools[arena.pool];
     if (machine_.devices.size() > 1 || pool.kind == PoolKind::kStack) {
-      dump("memory", "# " + machine_.devices[pool.device].name + "." + pool.scope + "\n");
+      dump("memory", "# " + machine_.pool_name(arena.pool) + "\n");
     }
     dump("memory", memory::to_csv(plan.at(arena, shapes, symbols, 1)));
   }

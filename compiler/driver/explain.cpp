@@ -295,19 +295,16 @@ Status Compilation::explain_limits(CopyExplanation& explanation) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills,
                            memory::keep_limits(program_));
   for (const memory::SpillReport& spill : spills) {
-    CopyExplanation::Limit limit{memory::pool_name(machine_, spill.pool),
-                                 spill.limit,
-                                 spill.needed,
-                                 {},
-                                 spill.seconds,
-                                 spill.lower_bound_seconds};
+    CopyExplanation::Limit limit{
+        machine_.pool_name(spill.pool), spill.limit, spill.needed, {}, spill.seconds,
+        spill.lower_bound_seconds};
     for (const memory::SpillReport::Move& move : spill.moves)
-      limit.moved.push_back(move.value + " in " + memory::pool_name(machine_, move.to));
+      limit.moved.push_back(move.value + " in " + machine_.pool_name(move.to));
     explanation.limits.push_back(std::move(limit));
     for (const memory::SpillReport::Copy& copy : spill.copies)
       explanation.copies.push_back({copy.value, copy.bytes.str(), known_bytes(copy.bytes),
-                                    copy.times, memory::pool_name(machine_, copy.from),
-                                    memory::pool_name(machine_, copy.to), copy.made_because,
+                                    copy.times, machine_.pool_name(copy.from),
+                                    machine_.pool_name(copy.to), copy.made_because,
                                     copy.read_because, true});
   }
   return {};

@@ -40,6 +40,10 @@ std::optional<int> Machine::stack_pool(int device) const {
   return static_cast<int>(stack - pools.begin());
 }
 
+std::string Machine::pool_name(int pool) const {
+  return devices[pools[pool].device].name + "." + pools[pool].scope;
+}
+
 bool Machine::reaches(int device, int pool) const {
   return std::ranges::find(pools[pool].reached, device) != pools[pool].reached.end();
 }

@@ -62,6 +62,7 @@ struct Machine {
   // reaches.
   std::optional<int> find_pool(int device, std::string_view scope) const;
   bool reaches(int device, int pool) const;
+  std::string pool_name(int pool) const;  // "npu.global.workspace"
   // The device that runs the VM: the first CPU.
   int host_device() const;
   // The scopes that every device has: what outlives a call, what a call plans, and constants.

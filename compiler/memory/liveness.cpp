@@ -198,4 +198,14 @@ class LifespanFinder {
 
 Liveness find_lifespans(const Function& function) { return LifespanFinder(function).run(); }
 
+void move_buffer(Function& function, const Liveness& liveness, int buffer, int pool) {
+  // There may be values that are newer than the lifespans.
+  for (size_t id = 0; id < liveness.buffer_of_value.size(); ++id)
+    if (liveness.buffer_of_value[id] == buffer) function.values[id].place.pool = pool;
+  for (size_t step = 0; step < function.steps.size(); ++step)
+    for (size_t t = 0; t < function.steps[step].temporaries.size(); ++t)
+      if (liveness.buffer_of_temporary[step][t] == buffer)
+        function.steps[step].temporaries[t].pool = pool;
+}
+
 }  // namespace scopevm::memory

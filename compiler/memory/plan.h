@@ -66,6 +66,9 @@ std::vector<int64_t> release_steps(const Function& function);
 
 Liveness find_lifespans(const Function& function);
 
+// Puts a buffer into another pool, with all values and scratch that it holds.
+void move_buffer(Function& function, const Liveness& liveness, int buffer, int pool);
+
 // Puts buffers that nobody asked to lie elsewhere into the frame, on CPUs that have a stack: all of
 // a stage's, where that saves the stage's storage and the frame stays within the stack's limit.
 // Parameters that may lie in a caller's frame get the stack's pool. Errors: kInvalidModel, with the

@@ -62,19 +62,22 @@ Request limit_request(const Machine& machine, const Function& function) {
   return request;
 }
 
-std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
-                                              const std::vector<int>& members,
-                                              const Request& request) {
-  auto value_of = [&](std::string_view name) -> std::optional<int64_t> {
+std::optional<int64_t> evaluate(DimExpr expression, const Request& request) {
+  return expression.evaluate([&](std::string_view name) -> std::optional<int64_t> {
     if (name == kThreadsSymbol) return request.threads;
     auto found = request.symbols.find(std::string(name));
     return found == request.symbols.end() ? std::nullopt : std::optional(found->second);
-  };
+  });
+}
+
+std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
+                                              const std::vector<int>& members,
+                                              const Request& request) {
   std::vector<Buffer> buffers;
   int64_t total = 0;  // bounds every sum of sizes
   for (int id : members) {
     const Liveness::Lifespan& lifespan = liveness.buffers[id];
-    std::optional<int64_t> size = lifespan.bytes.evaluate(value_of);
+    std::optional<int64_t> size = evaluate(lifespan.bytes, request);
     if (!size || *size < 0 || __builtin_add_overflow(total, *size, &total)) return std::nullopt;
     buffers.push_back({id, lifespan.lower, lifespan.upper, *size});
   }

@@ -25,6 +25,9 @@ std::vector<Request> sample_requests(const Function& function);
 // representative ones. Symbols that are born during the call have no value.
 Request limit_request(const Machine& machine, const Function& function);
 
+// Empty where the request has no value for a symbol.
+std::optional<int64_t> evaluate(DimExpr expression, const Request& request);
+
 // Some of the buffers with their sizes, without offsets. Empty when a size overflows or has no
 // value.
 std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,

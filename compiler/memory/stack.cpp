@@ -118,8 +118,8 @@ class FunctionStacks {
   Status refuse(const Value& value, const std::string& why) const {
     const Pool& pool = machine_.pools[value.place.pool];
     return {StatusCode::kInvalidModel, function_.name + ": \"" + value.name + "\" cannot lie in " +
-                                           machine_.devices[pool.device].name + "." + pool.scope +
-                                           ", which has " + std::to_string(pool.limit) +
+                                           machine_.pool_name(value.place.pool) + ", which has " +
+                                           std::to_string(pool.limit) +
                                            " bytes in a frame: " + why};
   }
 
@@ -202,12 +202,7 @@ class FunctionStacks {
   void move(int buffer, int stack) {
     if (std::ranges::find(function_.stacks, stack) == function_.stacks.end())
       function_.stacks.push_back(stack);
-    for (size_t id = 0; id < function_.values.size(); ++id)
-      if (liveness_.buffer_of_value[id] == buffer) function_.values[id].place.pool = stack;
-    for (size_t step = 0; step < function_.steps.size(); ++step)
-      for (size_t t = 0; t < function_.steps[step].temporaries.size(); ++t)
-        if (liveness_.buffer_of_temporary[step][t] == buffer)
-          function_.steps[step].temporaries[t].pool = stack;
+    move_buffer(function_, liveness_, buffer, stack);
   }
 
   const Machine& machine_;

@@ -23,8 +23,7 @@ double cost_of(const SpillProblem& problem, const std::vector<SpillChoice>& choi
       const SpillChoice::Held& held = choices[i].values[v];
       if (held.gaps.empty()) continue;
       cost += item.values[v].ways[held.way].out_cost;
-      for (int gap : held.gaps)
-        cost += item.values[v].ways[held.way].back_cost * item.values[v].gaps[gap].times;
+      cost += item.values[v].ways[held.way].back_cost * static_cast<double>(held.gaps.size());
     }
   }
   return cost;
@@ -113,9 +112,8 @@ SpillProblem random_problem(uint32_t seed, bool has_limits_elsewhere) {
     if (pick(0, 2) == 0) item.moves.push_back({1, static_cast<double>(item.bytes * pick(1, 9))});
     SpillItem::Held held{.made = item.lower, .gaps = {}, .ways = {}};
     const int64_t middle = pick(item.lower + 2, item.upper - 1);
-    if (middle > item.lower + 1)
-      held.gaps.push_back({item.lower + 1, middle, static_cast<double>(pick(1, 2))});
-    if (middle + 1 < item.upper - 1) held.gaps.push_back({middle + 1, item.upper - 1, 1});
+    if (middle > item.lower + 1) held.gaps.push_back({item.lower + 1, middle});
+    if (middle + 1 < item.upper - 1) held.gaps.push_back({middle + 1, item.upper - 1});
     for (int64_t way = pick(1, 2); way > 0; --way)
       held.ways.push_back({static_cast<int>(way), static_cast<double>(item.bytes * way),
                            static_cast<double>(item.bytes * pick(1, 3))});
@@ -140,7 +138,7 @@ TEST(SpillChoice, NothingLeavesWhatFits) {
 // Two that wait for the end; the smaller is enough.
 TEST(SpillChoice, TheCheaperOfTwoLeaves) {
   SpillItem small{.bytes = 40, .lower = 0, .upper = 5, .moves = {}, .values = {}};
-  small.values.push_back({.made = 0, .gaps = {{1, 4, 1}}, .ways = {{1, 40, 40}}});
+  small.values.push_back({.made = 0, .gaps = {{1, 4}}, .ways = {{1, 40, 40}}});
   SpillItem large = small;
   large.bytes = 60;
   large.values[0].ways = {{1, 60, 60}};

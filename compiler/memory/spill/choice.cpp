@@ -74,7 +74,7 @@ class Prices {
         double total = way.out_cost;
         for (size_t g = 0; g < item.values[v].gaps.size(); ++g) {
           const SpillItem::Gap& gap = item.values[v].gaps[g];
-          const double gain = way.back_cost * gap.times - paid(item, gap.lower, gap.upper);
+          const double gain = way.back_cost - paid(item, gap.lower, gap.upper);
           if (gain >= 0) continue;
           total += gain;
           held.gaps.push_back(static_cast<int>(g));
@@ -165,7 +165,7 @@ class StepBound {
       for (const SpillItem::Gap& gap : held.gaps)
         if (gap.lower <= step && step < gap.upper)
           for (const SpillItem::Way& way : held.ways)
-            cost = std::min(cost, way.out_cost + way.back_cost * gap.times);
+            cost = std::min(cost, way.out_cost + way.back_cost);
     return cost;
   }
 

@@ -26,7 +26,6 @@ struct SpillItem {
   struct Gap {
     int64_t lower = 0;  // gone in steps [lower, upper)
     int64_t upper = 0;
-    double times = 1;  // a call, that it comes back
   };
   struct Way {
     int pool = 0;
@@ -35,6 +34,7 @@ struct SpillItem {
   };
   struct Held {
     int64_t made = 0;  // the step that writes the value
+    double times = 1;  // a call, that it is made: costs have it in them
     std::vector<Gap> gaps;
     std::vector<Way> ways;
   };

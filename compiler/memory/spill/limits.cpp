@@ -40,16 +40,6 @@ class Timeline {
   std::map<int, std::vector<int64_t>> live_;
 };
 
-// 0 where data decides.
-int64_t value_at(DimExpr expression, const Request& request) {
-  return expression
-      .evaluate([&](std::string_view name) -> std::optional<int64_t> {
-        auto found = request.symbols.find(std::string(name));
-        return found == request.symbols.end() ? std::nullopt : std::optional(found->second);
-      })
-      .value_or(0);
-}
-
 // The most that results, values with a storage of their own, and callees hold.
 PoolBytes fixed_bytes(const Program& program, const Function& function,
                       const std::map<int, PoolBytes>& callees, const Request& request) {
@@ -69,7 +59,7 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
       const bool is_made_outside = outputs[id] >= 0 || step.callee >= 0;
       timeline.add(is_made_outside ? result_pool(program.machine, value) : value.place.pool, at,
                    outputs[id] >= 0 ? end + 1 : last[id] + 1,
-                   value_at(round_up(value.bytes(), kAlignment), request));
+                   evaluate(round_up(value.bytes(), kAlignment), request).value_or(0));
     }
     if (auto callee = callees.find(step.callee); callee != callees.end())
       for (const auto& [pool, bytes] : callee->second) timeline.add(pool, at, at + 1, bytes);
@@ -109,7 +99,7 @@ int tighten(const PoolBytes& limits, const PoolBytes& used, int round, PoolBytes
 }
 
 Status plan_is_over(const Machine& machine, int pool, int64_t used) {
-  return {StatusCode::kResourceLimit, pool_name(machine, pool) + " is limited to " +
+  return {StatusCode::kResourceLimit, machine.pool_name(pool) + " is limited to " +
                                           std::to_string(machine.pools[pool].limit) +
                                           " bytes; what must live there fits, but its "
                                           "plan takes " +
@@ -159,6 +149,7 @@ class LimitKeeper {
     if (limits_.empty()) return std::vector<SpillReport>();
     const CalleesFirst functions(program_);
     find_requests(functions.order());
+    if (fits_anyway()) return std::vector<SpillReport>();
     for (size_t index : functions.order())
       SCOPEVM_RETURN_IF_ERROR(keep(index).with_context(program_.functions[index].name));
     return std::move(reports_);
@@ -184,15 +175,35 @@ class LimitKeeper {
                  bool is_called_before) {
     const Function& callee = program_.functions[call.callee];
     for (size_t o = 0; o < call.operands.size(); ++o) {
+      if (caller.values[call.operands[o]].is_list()) continue;
       const std::vector<DimExpr>& given = caller.values[call.operands[o]].shape;
       const std::vector<DimExpr>& taken = callee.values[callee.inputs[o]].shape;
       for (size_t axis = 0; axis < std::min(given.size(), taken.size()); ++axis) {
         if (taken[axis].kind() != DimExpr::Kind::kSymbol) continue;
         int64_t& dim = requests_[call.callee].symbols[std::string(taken[axis].symbol_name())];
-        const int64_t known = value_at(given[axis], request);
+        const int64_t known = evaluate(given[axis], request).value_or(0);
         dim = is_called_before ? std::max(dim, known) : known;
       }
     }
+  }
+
+  // True when all that functions could hold at the same time is within all limits: then no plan has
+  // to be made to see it. A function that calls itself may hold more, which is the session's.
+  bool fits_anyway() const {
+    PoolBytes all;
+    for (size_t index = 0; index < requests_.size(); ++index) {
+      const Function& function = program_.functions[index];
+      for (const auto& [pool, bytes] : fixed_bytes(program_, function, {}, requests_[index]))
+        all[pool] += bytes;
+      for (const Liveness::Lifespan& lifespan : find_lifespans(function).buffers) {
+        if (lifespan.stage > 0) continue;
+        const std::optional<int64_t> bytes = evaluate(lifespan.bytes, requests_[index]);
+        int64_t& sum = all[lifespan.pool];
+        if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) return false;
+      }
+    }
+    return std::ranges::all_of(
+        limits_, [&](const auto& limit) { return at(all, limit.first) <= limit.second; });
   }
 
   Status keep(size_t index) {

@@ -48,11 +48,7 @@ struct Blocks {
 
   static double trips(DimExpr count, const Request& request) {
     constexpr double kUnknown = 64, kMost = 4096;  // a loop that a condition ends
-    std::optional<int64_t> trips =
-        count.evaluate([&](std::string_view name) -> std::optional<int64_t> {
-          auto found = request.symbols.find(std::string(name));
-          return found == request.symbols.end() ? std::nullopt : std::optional(found->second);
-        });
+    const std::optional<int64_t> trips = evaluate(count, request);
     return trips ? std::clamp(static_cast<double>(*trips), 1.0, kMost) : kUnknown;
   }
 };
@@ -241,14 +237,14 @@ class SiteReader {
     const Value& value = function_.values[id];
     if (!uses.is_plain || uses.writes.size() != 1 || value.twin >= 0) return false;
     held.made = uses.writes[0];
+    held.times = blocks_.times_of_step(held.made);
     const int home = blocks_.of_step[held.made];
     std::vector<Access> accesses = {{held.made, held.made}};
     for (int64_t read : uses.reads) accesses.push_back(access_from(home, read));
     std::ranges::sort(accesses, {}, &Access::begin);
     int64_t end = held.made;
     for (const Access& access : accesses) {
-      if (access.begin > end + 1)
-        held.gaps.push_back({end + 1, access.begin, blocks_.blocks[home].times});
+      if (access.begin > end + 1) held.gaps.push_back({end + 1, access.begin});
       end = std::max(end, access.end);
     }
     return !held.gaps.empty();
@@ -266,9 +262,8 @@ class SiteReader {
     for (size_t p = 0; p < machine_.pools.size(); ++p) {
       const int pool = static_cast<int>(p);
       if (!is_candidate(pool) || function_.values[id].dtype == DType::kStr) continue;
-      held.ways.push_back(
-          {pool, machine_.copy_seconds(pool_, pool, size) * blocks_.times_of_step(held.made),
-           machine_.copy_seconds(pool, pool_, size)});
+      held.ways.push_back({pool, machine_.copy_seconds(pool_, pool, size) * held.times,
+                           machine_.copy_seconds(pool, pool_, size) * held.times});
     }
   }
 

@@ -28,7 +28,8 @@ class Rewriter {
   void run(const std::vector<SpillChoice>& choices) {
     for (size_t i = 0; i < choices.size(); ++i) {
       const SpillItem& item = site_.problem.items[i];
-      if (choices[i].move >= 0) move(site_.buffers[i], item.moves[choices[i].move].pool);
+      if (choices[i].move >= 0)
+        move_buffer(function_, site_.liveness, site_.buffers[i], item.moves[choices[i].move].pool);
       for (size_t v = 0; v < choices[i].values.size(); ++v)
         if (!choices[i].values[v].gaps.empty())
           plan_copies(site_.values[i][v], item.values[v], choices[i].values[v]);
@@ -38,16 +39,6 @@ class Rewriter {
   }
 
  private:
-  void move(int buffer, int pool) {
-    const std::vector<int>& buffer_of_value = site_.liveness.buffer_of_value;
-    for (size_t id = 0; id < buffer_of_value.size(); ++id)
-      if (buffer_of_value[id] == buffer) function_.values[id].place.pool = pool;
-    for (size_t i = 0; i < function_.steps.size(); ++i)
-      for (size_t t = 0; t < function_.steps[i].temporaries.size(); ++t)
-        if (site_.liveness.buffer_of_temporary[i][t] == buffer)
-          function_.steps[i].temporaries[t].pool = pool;
-  }
-
   ValueId add_value(Value value) {
     function_.values.push_back(std::move(value));
     return static_cast<ValueId>(function_.values.size()) - 1;
@@ -191,7 +182,7 @@ class Describer {
         site_(site),
         report_(report),
         live_(live_bytes(site.problem)),
-        home_(pool_name(machine_, report.pool) + ", limited to " + bytes_text(report.limit)) {}
+        home_(machine_.pool_name(report.pool) + ", limited to " + bytes_text(report.limit)) {}
 
   void add(size_t i, const SpillChoice& choice) {
     const SpillItem& item = site_.problem.items[i];
@@ -216,16 +207,14 @@ class Describer {
                                      live_.begin() + held.gaps[gap].upper);
       if (peak == live_.begin() || *in_gap > *peak) peak = in_gap;
     }
-    report_.copies.push_back({value.name, value.bytes(), 1, report_.pool, pool,
+    report_.copies.push_back({value.name, value.bytes(), held.times, report_.pool, pool,
                               "\"" + name_of(held.made) + "\" makes it in " + home_,
                               "at \"" + name_of(peak - live_.begin()) + "\" " + bytes_text(*peak) +
                                   " would live there"});
     for (int gap : choice.gaps)
-      report_.copies.push_back({value.name, value.bytes(), held.gaps[gap].times, pool, report_.pool,
+      report_.copies.push_back({value.name, value.bytes(), held.times, pool, report_.pool,
                                 "it left " + home_,
                                 "\"" + name_of(held.gaps[gap].upper) + "\" reads it there"});
-    report_.copies[report_.copies.size() - 1 - choice.gaps.size()].times =
-        held.gaps[choice.gaps.front()].times;
   }
 
   const Machine& machine_;
@@ -239,7 +228,7 @@ class Describer {
 Status does_not_fit(const Program& program, const Function& function, int pool, int64_t fixed,
                     const SpillSite& site, int64_t step, const Request& request) {
   const int64_t live = fixed + live_bytes(site.problem)[step];
-  std::string text = pool_name(program.machine, pool) + " is limited to " +
+  std::string text = program.machine.pool_name(pool) + " is limited to " +
                      bytes_text(program.machine.pools[pool].limit) +
                      ", and what lives there at \"" + function.steps[step].name + "\" takes " +
                      bytes_text(live) + dims_text(request) + ": " + live_set(function, site, step);
@@ -249,10 +238,6 @@ Status does_not_fit(const Program& program, const Function& function, int pool, 
 }
 
 }  // namespace
-
-std::string pool_name(const Machine& machine, int pool) {
-  return machine.devices[machine.pools[pool].device].name + "." + machine.pools[pool].scope;
-}
 
 Result<SpillReport> spill(const Program& program, Function& function, int pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request) {

@@ -70,7 +70,4 @@ Result<SpillReport> spill(const Program& program, Function& function, int pool,
 // buffers go over a limit.
 Result<std::vector<SpillReport>> keep_limits(Program& program);
 
-// "npu.global.workspace"
-std::string pool_name(const Machine& machine, int pool);
-
 }  // namespace scopevm::memory

@@ -72,8 +72,7 @@ double Trial::cost_of(const SpillItem& item, const SpillChoice& choice) {
     const SpillChoice::Held& held = choice.values[v];
     if (held.gaps.empty()) continue;
     const SpillItem::Way& way = item.values[v].ways[held.way];
-    cost += way.out_cost;
-    for (int gap : held.gaps) cost += way.back_cost * item.values[v].gaps[gap].times;
+    cost += way.out_cost + way.back_cost * static_cast<double>(held.gaps.size());
   }
   return cost;
 }
