@@ -234,7 +234,9 @@ Result<format::ModuleContents> emit_module(const Program& program,
                             pool.limit,
                             {pool.reached.begin() + 1, pool.reached.end()},
                             pool.stated_bytes_per_second,
-                            pool.stated_latency_seconds});
+                            pool.stated_latency_seconds,
+                            static_cast<uint32_t>(pool.alignment),
+                            pool.pinned_for});
   for (const Kernel& kernel : program.kernels)
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
                               static_cast<uint32_t>(kernel.param_count),

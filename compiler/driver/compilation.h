@@ -57,6 +57,8 @@ class Compilation {
   Status place();
   Status place_again();
   Status lower_for_targets();
+  // Where buffers lie that nobody asked to lie somewhere, and what left pools over their limits.
+  Result<std::vector<memory::SpillReport>> choose_pools();
   Status plan();
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
                  const std::map<std::string, int64_t>& symbols);

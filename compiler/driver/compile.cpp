@@ -200,16 +200,21 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
   }
 }
 
+Result<std::vector<memory::SpillReport>> Compilation::choose_pools() {
+  memory::use_pinned(program_);
+  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
+  return memory::keep_limits(program_);
+}
+
 Status Compilation::plan() {
   begin("memory");
-  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
-  SCOPEVM_RETURN_IF_ERROR(memory::keep_limits(program_).status());
+  SCOPEVM_RETURN_IF_ERROR(choose_pools().status());
   for (const Function& function : program_.functions) {
     begin("shapes");
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
     dump("shapes", shapes.str());
     begin("memory");
-    SCOPEVM_ASSIGN_OR_RETURN(memory::Plan plan, memory::plan(function, shapes));
+    SCOPEVM_ASSIGN_OR_RETURN(memory::Plan plan, memory::plan(machine_, function, shapes));
     std::map<std::string, int64_t> symbols;
     for (const Dimension& dimension : function.dimensions)
       symbols[dimension.name] = dimension.representative;

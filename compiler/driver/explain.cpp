@@ -291,9 +291,7 @@ Result<double> Compilation::copy_seconds(const CopyExplanation::Copy& copy) cons
 Status Compilation::explain_limits(CopyExplanation& explanation) {
   if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
-  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills,
-                           memory::keep_limits(program_));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills, choose_pools());
   for (const memory::SpillReport& spill : spills) {
     CopyExplanation::Limit limit{
         machine_.pool_name(spill.pool), spill.limit, spill.needed, {}, spill.seconds,

@@ -40,6 +40,14 @@ std::optional<int> Machine::stack_pool(int device) const {
   return static_cast<int>(stack - pools.begin());
 }
 
+std::optional<int> Machine::pinned_pool(int device, int other) const {
+  auto pinned = std::ranges::find_if(pools, [&](const Pool& pool) {
+    return pool.pinned_for == other && pool.device == device && pool.kind == PoolKind::kArena;
+  });
+  if (pinned == pools.end()) return std::nullopt;
+  return static_cast<int>(pinned - pools.begin());
+}
+
 std::string Machine::pool_name(int pool) const {
   return devices[pools[pool].device].name + "." + pools[pool].scope;
 }

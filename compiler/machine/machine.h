@@ -26,6 +26,11 @@ struct Pool {
   // For all that a session holds there at one time.
   bool is_limited() const { return limit >= 0 && kind != PoolKind::kStack; }
   std::vector<int> reached;  // devices whose kernels read and write it, `device` first
+  // Blocks of it, and what is planned in them, begin at multiples of so many bytes: of heaps and
+  // arenas the most that a device asks for which reaches them.
+  int64_t alignment = kLeastAlignment;
+  static constexpr int64_t kLeastAlignment = 64;  // a cache line, and the widest vector
+  int pinned_for = -1;  // a device that is no CPU, whose driver gives its blocks; -1: none
   // Of copies from it and to it: what the planner weighs, not what anyone promises.
   double bytes_per_second = 10e9;
   double latency_seconds = 5e-6;
@@ -69,6 +74,8 @@ struct Machine {
   int global_pool(int device) const { return *find_pool(device, "global"); }
   int workspace_pool(int device) const { return *find_pool(device, "global.workspace"); }
   int constant_pool(int device) const { return *find_pool(device, "global.constant"); }
+  // The arena of `device` for values that are copied from or to `other`, if it has one.
+  std::optional<int> pinned_pool(int device, int other) const;
   // The device's bytes in frames, if it has any.
   std::optional<int> stack_pool(int device) const;
   // Seconds that a copy of so many bytes takes, by way of the host where neither pool is a CPU's.

@@ -1,6 +1,7 @@
 // Reads a machine description. Every member is checked as it is read, so that a message can name
 // it.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -129,7 +130,7 @@ class MachineReader {
  private:
   Status read_device(const Member& member) {
     SCOPEVM_RETURN_IF_ERROR(member.check_object(
-        {"name", "kind", "workers", "max_stack_bytes", "target_cpu", "features"}));
+        {"name", "kind", "workers", "max_stack_bytes", "alignment", "target_cpu", "features"}));
     DeviceDecl device;
     std::optional<Member> name = member.find("name"), kind = member.find("kind");
     if (!name) return member.fail("a device needs \"name\"");
@@ -150,6 +151,8 @@ class MachineReader {
         return workers->fail("at most " + std::to_string(kMostWorkers));
     }
     SCOPEVM_RETURN_IF_ERROR(read_target(member, device));
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t alignment, read_alignment(member));
+    alignments_.push_back(alignment);
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t stack, read_stack_bytes(member, device));
     stack_bytes_.push_back(stack);
     machine_.devices.push_back(std::move(device));
@@ -177,6 +180,17 @@ class MachineReader {
     return {};
   }
 
+  static Result<int64_t> read_alignment(const Member& member) {
+    std::optional<Member> given = member.find("alignment");
+    if (!given) return Pool::kLeastAlignment;
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, given->whole_number(Pool::kLeastAlignment));
+    if (bytes <= format::kMostAlignment && std::has_single_bit(static_cast<uint64_t>(bytes)))
+      return bytes;
+    return given->fail("expected a power of two, at most " +
+                       std::to_string(format::kMostAlignment) + ", found " + std::to_string(bytes));
+  }
+
+  // Frames begin at multiples of the least alignment, which a stack does with.
   static Result<int64_t> read_stack_bytes(const Member& member, const DeviceDecl& device) {
     std::optional<Member> given = member.find("max_stack_bytes");
     if (!given) return device.is_cpu() ? Machine::kStackBytes : 0;
@@ -199,7 +213,7 @@ class MachineReader {
   Status read_pool(const Member& member) {
     SCOPEVM_RETURN_IF_ERROR(
         member.check_object({"device", "scope", "kind", "limit_bytes", "reached_by",
-                             "bytes_per_second", "latency_seconds"}));
+                             "bytes_per_second", "latency_seconds", "pinned_for"}));
     Pool pool;
     std::optional<Member> device = member.find("device"), scope = member.find("scope");
     if (!device) return member.fail("a pool needs \"device\", whose scope it is");
@@ -218,6 +232,7 @@ class MachineReader {
     SCOPEVM_RETURN_IF_ERROR(read_kind(member, pool));
     SCOPEVM_RETURN_IF_ERROR(read_numbers(member, pool));
     SCOPEVM_RETURN_IF_ERROR(read_reached(member, pool));
+    SCOPEVM_RETURN_IF_ERROR(read_pinned(member, pool));
     machine_.pools.push_back(std::move(pool));
     return {};
   }
@@ -281,6 +296,17 @@ class MachineReader {
     return {};
   }
 
+  Status read_pinned(const Member& member, Pool& pool) {
+    std::optional<Member> pinned = member.find("pinned_for");
+    if (!pinned) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(pool.pinned_for, device_of(*pinned));
+    if (machine_.devices[pool.pinned_for].is_cpu())
+      return pinned->fail("the driver of a device that is no CPU pins memory");
+    if (!machine_.devices[pool.device].is_cpu()) return pinned->fail("pinned memory is a CPU's");
+    if (pool.kind != PoolKind::kConstant) return {};
+    return pinned->fail("constants stay in the module, which nobody pins");
+  }
+
   // "global" and "global.workspace" are where values lie of which nothing is asked: what reaches
   // one must reach the other.
   Status add_missing_pools(const Member& root) {
@@ -301,6 +327,10 @@ class MachineReader {
       machine_.pools.back().kind = PoolKind::kStack;
       machine_.pools.back().limit = stack_bytes_[i];
     }
+    for (Pool& pool : machine_.pools)
+      if (pool.kind == PoolKind::kHeap || pool.kind == PoolKind::kArena)
+        for (int device : pool.reached)
+          pool.alignment = std::max(pool.alignment, alignments_[device]);
     // By device, the three first, and stacks behind all others: so that the same machine written
     // otherwise gives the same module.
     std::ranges::stable_sort(machine_.pools, {}, [](const Pool& pool) {
@@ -329,6 +359,7 @@ class MachineReader {
 
   Machine machine_;
   std::vector<int64_t> stack_bytes_;  // by device
+  std::vector<int64_t> alignments_;   // likewise
 };
 
 }  // namespace

@@ -99,11 +99,11 @@ std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffer
     if (may_use_spans || !is_by_span) orders.push_back(order_by(buffers, priority));
   };
   add(false, size);
-  add(true, [&](int i) { return size(i) / kAlignment * span(i); });
+  add(true, [&](int i) { return size(i) / Pool::kLeastAlignment * span(i); });
   add(false, [&](int i) { return peak[i]; });
   add(true, span);
   add(false, [&](int i) { return conflicts[i]; });
-  add(true, [&](int i) { return conflicts[i] / kAlignment * span(i); });
+  add(true, [&](int i) { return conflicts[i] / Pool::kLeastAlignment * span(i); });
   add(false, [&](int i) { return -buffers[i].lower; });
   add(false, [&](int i) { return buffers[i].upper; });
   return orders;

@@ -103,8 +103,11 @@ namespace {
 
 class LifespanFinder {
  public:
-  explicit LifespanFinder(const Function& function)
-      : function_(function), outputs_(output_of_root(function)), last_(last_uses(function)) {
+  LifespanFinder(const Machine& machine, const Function& function)
+      : machine_(machine),
+        function_(function),
+        outputs_(output_of_root(function)),
+        last_(last_uses(function)) {
     for (size_t stage = 0; stage < function.stages.size(); ++stage)
       for (const Birth& birth : function.stages[stage].births)
         stages_.try_emplace(birth.symbol, static_cast<int>(stage));
@@ -169,7 +172,7 @@ class LifespanFinder {
   int add_temporary(const Step& step, const Temporary& temporary, size_t index) {
     const auto at = static_cast<int64_t>(index);
     const bool is_never_split = is_never_negative(step.grain - step.grid);
-    DimExpr bytes = round_up(temporary.bytes, kAlignment);
+    DimExpr bytes = round_up(temporary.bytes, Pool::kLeastAlignment);  // each worker's part
     if (temporary.per_worker && !is_never_split) bytes = bytes * DimExpr::symbol(kThreadsSymbol);
     add_buffer(at, at + 1, bytes, temporary.pool);
     return static_cast<int>(result_.buffers.size()) - 1;
@@ -177,7 +180,8 @@ class LifespanFinder {
 
   // In a branch that is not taken, a size may come out negative: nothing is there then.
   void add_buffer(int64_t lower, int64_t upper, DimExpr bytes, int pool) {
-    bytes = round_up(is_never_negative(bytes) ? bytes : max(bytes, 0), kAlignment);
+    bytes =
+        round_up(is_never_negative(bytes) ? bytes : max(bytes, 0), machine_.pools[pool].alignment);
     if (std::ranges::find(function_.stacks, pool) != function_.stacks.end())
       bytes = interval_of(bytes).max;
     int stage = 0;
@@ -187,6 +191,7 @@ class LifespanFinder {
     result_.buffers.push_back({lower, upper, bytes, stage, pool});
   }
 
+  const Machine& machine_;
   const Function& function_;
   std::vector<int> outputs_;
   std::vector<int64_t> last_;
@@ -196,7 +201,9 @@ class LifespanFinder {
 
 }  // namespace
 
-Liveness find_lifespans(const Function& function) { return LifespanFinder(function).run(); }
+Liveness find_lifespans(const Machine& machine, const Function& function) {
+  return LifespanFinder(machine, function).run();
+}
 
 void move_buffer(Function& function, const Liveness& liveness, int buffer, int pool) {
   // There may be values that are newer than the lifespans.

@@ -121,14 +121,15 @@ class ArenaPlanner {
 };
 
 // The layers were chosen at some shapes; the formulas must hold at any.
-Status validate_at_samples(const Function& function, const ShapeProgram& shapes, const Plan& plan,
+Status validate_at_samples(const Machine& machine, const Function& function,
+                           const ShapeProgram& shapes, const Plan& plan,
                            const std::vector<Request>& samples) {
   for (const Request& request : samples) {
     std::optional<std::vector<int64_t>> values = shapes.evaluate(request.symbols, request.threads);
     if (!values) continue;  // the request's own overflow check covers it
     for (const Arena& arena : plan.arenas) {
       Status status = validate(plan.at(arena, shapes, request.symbols, request.threads),
-                               (*values)[arena.height], kAlignment);
+                               (*values)[arena.height], machine.pools[arena.pool].alignment);
       SCOPEVM_RETURN_IF_ERROR(std::move(status).with_context(function.name));
     }
   }
@@ -161,10 +162,10 @@ std::optional<DimExpr> Plan::height_formula(const Arena& arena) const {
   return height;
 }
 
-Result<Plan> plan(const Function& function, ShapeProgram& shapes) {
+Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes) {
   const std::vector<Request> samples = sample_requests(function);
   Plan plan;
-  plan.liveness = find_lifespans(function);
+  plan.liveness = find_lifespans(machine, function);
   plan.offsets.assign(plan.liveness.buffers.size(), shapes.constant(0));
   plan.arena_of_buffer.assign(plan.liveness.buffers.size(), -1);
   std::map<std::pair<int, int>, std::vector<int>> members;  // by stage and pool
@@ -179,7 +180,7 @@ Result<Plan> plan(const Function& function, ShapeProgram& shapes) {
                              ArenaPlanner(function, shapes, samples, plan, std::move(arena)).run());
     plan.arenas.push_back(std::move(arena));
   }
-  SCOPEVM_RETURN_IF_ERROR(validate_at_samples(function, shapes, plan, samples));
+  SCOPEVM_RETURN_IF_ERROR(validate_at_samples(machine, function, shapes, plan, samples));
   return plan;
 }
 

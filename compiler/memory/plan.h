@@ -1,5 +1,6 @@
 // Memory plan: gives every intermediate and every kernel temporary an offset in the workspace, as a
 // formula over the request's dims.
+//   pinned.cpp     which lie where another device's driver copies best
 //   stack.cpp      which buffers lie in the frame instead
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
@@ -23,9 +24,6 @@
 
 namespace scopevm::memory {
 
-// Offsets and sizes are multiples of this: a cache line, and the widest vector.
-inline constexpr int64_t kAlignment = 64;
-
 // An interval with a size, before and after it has an offset.
 struct Buffer {
   int id = 0;
@@ -40,7 +38,7 @@ struct Liveness {
   struct Lifespan {
     int64_t lower = 0;
     int64_t upper = 0;
-    DimExpr bytes;  // rounded up to kAlignment
+    DimExpr bytes;  // rounded up to the pool's alignment
     int stage = 0;  // of the function, in which `bytes` becomes known
     int pool = 0;   // of the machine
   };
@@ -64,10 +62,14 @@ std::vector<int64_t> last_uses(const Function& function);
 // the end of the branches that that lies in and the value was made before; -1: never used.
 std::vector<int64_t> release_steps(const Function& function);
 
-Liveness find_lifespans(const Function& function);
+Liveness find_lifespans(const Machine& machine, const Function& function);
 
 // Puts a buffer into another pool, with all values and scratch that it holds.
 void move_buffer(Function& function, const Liveness& liveness, int buffer, int pool);
+
+// Puts what is copied between a CPU and another device into the pool that is pinned for that, if
+// the machine has one, and nobody asked for another place.
+void use_pinned(Program& program);
 
 // Puts buffers that nobody asked to lie elsewhere into the frame, on CPUs that have a stack: all of
 // a stage's, where that saves the stage's storage and the frame stays within the stack's limit.
@@ -134,7 +136,7 @@ struct Plan {
 // lower bound at all of them. Validates the plan at the representative and at other dims before it
 // returns. Errors: kInternal when a plan does not hold (our defect), kInvalidModel when sizes
 // overflow.
-Result<Plan> plan(const Function& function, ShapeProgram& shapes);
+Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes);
 
 // `id,lower,upper,size[,offset]`, one buffer a line, behind a header line.
 std::string to_csv(const std::vector<Buffer>& buffers);

@@ -82,7 +82,7 @@ class FunctionStacks {
         if (std::ranges::find(function_.stacks, value.place.pool) == function_.stacks.end())
           function_.stacks.push_back(value.place.pool);
       }
-    liveness_ = find_lifespans(function_);
+    liveness_ = find_lifespans(machine_, function_);
     for (int pool : function_.stacks) SCOPEVM_RETURN_IF_ERROR(check_height(pool));
     mark_fixed();
     for (size_t device = 0; device < machine_.devices.size(); ++device)

@@ -8,7 +8,7 @@
 
 namespace scopevm {
 
-// Every block starts at a multiple of this many bytes.
+// Every block starts at a multiple of this many bytes at least.
 inline constexpr int64_t kBlockAlignment = 64;
 
 struct AllocatorStats {
@@ -26,8 +26,9 @@ class SCOPEVM_API Allocator {
   Allocator& operator=(const Allocator&) = delete;
   virtual ~Allocator();
 
-  // A block of at least `bytes` (zero allowed) aligned to kBlockAlignment, or null when there is no
-  // room. Must not throw.
+  // A block of at least `bytes` (zero allowed), or null when there is no room. It starts at a
+  // multiple of kBlockAlignment, or of what the module's machine says of the pool, if that is more
+  // (`scopevm inspect` prints it). Must not throw.
   virtual void* allocate(int64_t bytes) = 0;
   // `block` came from allocate(bytes) of this object.
   virtual void deallocate(void* block, int64_t bytes) = 0;

@@ -27,15 +27,16 @@
 
 namespace scopevm {
 
+// Of a CPU: what other devices have comes from their drivers.
 struct ScopeAllocator {
-  std::string scope;  // "global.workspace"
+  std::string scope;  // "global.workspace" of every CPU, or "npu.global.workspace" of one
   std::shared_ptr<Allocator> allocator;
 };
 
 // The live bytes of all calls and results of the session in `scope` never exceed `bytes`; a call
 // that would is ended with kResourceLimit.
 struct ScopeLimit {
-  std::string scope;
+  std::string scope;  // "global.workspace" of each device, or "npu.global.workspace" of one
   int64_t bytes = 0;
 };
 
@@ -176,8 +177,9 @@ class SCOPEVM_API Call {
 class SCOPEVM_API Session {
  public:
   // Errors: kInvalidArgument (unknown scope in an option), kUnsupported (no kernel image runs on
-  // this CPU), kInvalidModel (an image lacks a kernel, or its text does not build), kNotFound (no
-  // such device here), kOutOfMemory and kDevice (of a device).
+  // this CPU, or a device aligns its blocks to less than the module asks), kInvalidModel (an image
+  // lacks a kernel, or its text does not build), kNotFound (no such device here), kOutOfMemory and
+  // kDevice (of a device).
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
   // Runs `main`, or the variant that admits the dims, on inputs in signature order. What is no

@@ -82,10 +82,19 @@ class Device {
   // Ok, or kDevice with what was seen first of the device's loss.
   virtual Status health() const = 0;
 
-  // A block of at least `bytes`, at a multiple of kBlockAlignment; null when there is no room, or
-  // the device is lost. For 0 bytes: a block as well.
+  // At which multiples of bytes of its own memory every block begins: a power of two, at least
+  // kBlockAlignment.
+  virtual int64_t block_alignment() const = 0;
+  // A block of at least `bytes`; null when there is no room, or the device is lost. For 0 bytes: a
+  // block as well.
   virtual void* allocate(int64_t bytes) = 0;
   virtual void deallocate(void* block, int64_t bytes) = 0;
+
+  // A block of at least `bytes` of the host's memory that this device copies from and to without a
+  // way round (pinned), for the host to read and write; aligned likewise. Null when there is no
+  // room, or the device is lost. REQUIRES of deallocate_host: its copies have ended.
+  virtual void* allocate_host(int64_t bytes) = 0;
+  virtual void deallocate_host(void* block, int64_t bytes) = 0;
 
   // Errors: kInvalidModel with the driver's build log, kDevice when the driver fails.
   virtual Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) = 0;

@@ -14,14 +14,17 @@ bool is_smaller(int64_t a, int64_t b) { return a < b; }
 ArenaAllocator::~ArenaAllocator() { trim(); }
 
 void* ArenaAllocator::take_from_system(int64_t bytes) {
-  return device_ != nullptr ? device_->allocate(bytes) : system_allocate(bytes);
+  if (device_ == nullptr) return system_allocate(bytes, alignment_);
+  return from_ == From::kDevice ? device_->allocate(bytes) : device_->allocate_host(bytes);
 }
 
 void ArenaAllocator::give_to_system(const Block& block) {
-  if (device_ != nullptr)
+  if (device_ == nullptr)
+    system_deallocate(block.data);
+  else if (from_ == From::kDevice)
     device_->deallocate(block.data, block.capacity);
   else
-    system_deallocate(block.data);
+    device_->deallocate_host(block.data, block.capacity);
 }
 
 // The smallest cached block that fits, or null.

@@ -47,10 +47,10 @@ void* HeapAllocator::allocate(int64_t bytes) {
       return block;
     }
   }
-  void* block = system_allocate(wanted.bytes);
+  void* block = system_allocate(wanted.bytes, alignment_);
   if (block == nullptr) {
     trim();
-    block = system_allocate(wanted.bytes);
+    block = system_allocate(wanted.bytes, alignment_);
   }
   if (block != nullptr) counters_.try_add(bytes);
   return block;

@@ -13,7 +13,8 @@ namespace scopevm::runtime {
 
 class HeapAllocator final : public Allocator {
  public:
-  HeapAllocator() = default;
+  // Blocks at multiples of `alignment`.
+  explicit HeapAllocator(int64_t alignment = kBlockAlignment) : alignment_(alignment) {}
   ~HeapAllocator() override;
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t bytes) override;
@@ -29,6 +30,7 @@ class HeapAllocator final : public Allocator {
   int64_t retained_bytes() const;
   void shrink_to(int64_t bytes);
 
+  const int64_t alignment_;
   MemoryCounters counters_;
   mutable std::mutex mutex_;  // guards what follows
   std::array<FreeBlock*, kClasses> free_{};

@@ -5,11 +5,12 @@
 namespace scopevm::runtime {
 
 ScopeMemory::ScopeMemory(std::string device, std::string scope,
-                         std::shared_ptr<Allocator> allocator, int64_t limit)
+                         std::shared_ptr<Allocator> allocator, int64_t limit, int64_t alignment)
     : device_(std::move(device)),
       scope_(std::move(scope)),
       allocator_(std::move(allocator)),
-      limit_(limit) {}
+      limit_(limit),
+      alignment_(alignment) {}
 
 ScopeMemory::~ScopeMemory() {
   while (spare_ != nullptr) delete std::exchange(spare_, spare_->next);
@@ -21,6 +22,11 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
   if (data == nullptr) {
     counters_.undo(bytes);
     return Outcome::kNoRoom;
+  }
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(alignment_) != 0) {
+    allocator_->deallocate(data, bytes);
+    counters_.undo(bytes);
+    return Outcome::kMisaligned;
   }
   Storage* made = nullptr;
   {

@@ -15,9 +15,9 @@ namespace scopevm::runtime {
 
 class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
  public:
-  // limit: live bytes allowed; negative for none.
+  // limit: live bytes allowed; negative for none. alignment: of every block.
   ScopeMemory(std::string device, std::string scope, std::shared_ptr<Allocator> allocator,
-              int64_t limit);
+              int64_t limit, int64_t alignment = kBlockAlignment);
   ~ScopeMemory();
   ScopeMemory(const ScopeMemory&) = delete;
   ScopeMemory& operator=(const ScopeMemory&) = delete;
@@ -25,9 +25,10 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   const std::string& device() const { return device_; }
   const std::string& scope() const { return scope_; }
   int64_t limit() const { return limit_; }
+  int64_t alignment() const { return alignment_; }
   Allocator& allocator() { return *allocator_; }
 
-  enum class Outcome { kOk, kNoRoom, kOverLimit };
+  enum class Outcome { kOk, kNoRoom, kOverLimit, kMisaligned };
   // On kOk, *storage has `bytes` bytes and one reference. Thread-safe.
   Outcome allocate(int64_t bytes, Storage** storage);
   // Bytes that the caller has from elsewhere count here until they are given back. False when they
@@ -45,6 +46,7 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   const std::string scope_;
   const std::shared_ptr<Allocator> allocator_;
   const int64_t limit_;
+  const int64_t alignment_;
   MemoryCounters counters_;
   std::mutex mutex_;
   Storage* spare_ = nullptr;

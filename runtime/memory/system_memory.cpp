@@ -2,9 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
-
-#include "scopevm/allocator.h"
 
 namespace scopevm::runtime {
 namespace {
@@ -17,9 +16,10 @@ constexpr int64_t kMaxBlock = int64_t{1} << 46;
 
 }  // namespace
 
-void* system_allocate(int64_t bytes) {
+void* system_allocate(int64_t bytes, int64_t alignment) {
   if (bytes < 0 || bytes > kMaxBlock) return nullptr;
-  const int64_t alignment = bytes >= kHugePagesFrom ? kHugePage : kBlockAlignment;
+  const bool is_huge = bytes >= kHugePagesFrom;
+  if (is_huge) alignment = std::max(alignment, kHugePage);
   const int64_t size = bytes == 0
                            ? kBlockAlignment
                            : (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
@@ -27,7 +27,7 @@ void* system_allocate(int64_t bytes) {
   if (posix_memalign(&block, static_cast<size_t>(alignment), static_cast<size_t>(size)) != 0)
     return nullptr;
   // Advice only: a kernel without huge pages ignores it.
-  if (alignment == kHugePage) (void)madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
+  if (is_huge) (void)madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
   return block;
 }
 

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 
+#include "scopevm/allocator.h"
+
 namespace scopevm::runtime {
 
-// At least `bytes` (zero allowed), aligned to kBlockAlignment; null when there is no room.
-void* system_allocate(int64_t bytes);
+// At least `bytes` (zero allowed) at a multiple of `alignment`, a power of two of at least
+// kBlockAlignment; null when there is no room.
+void* system_allocate(int64_t bytes, int64_t alignment = kBlockAlignment);
 void system_deallocate(void* block);
 
 }  // namespace scopevm::runtime

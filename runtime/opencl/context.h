@@ -50,7 +50,8 @@ struct Context {
   const Api& api;
   cl_device_id device;
   std::string description;
-  int64_t memory_bytes;  // that blocks may have together
+  int64_t memory_bytes;     // that blocks may have together
+  int64_t block_alignment;  // of every buffer's first byte
   bool shares_host_memory;
   std::string build_options;
   Handle<cl_context> handle;

@@ -16,6 +16,10 @@ void* OpenClDevice::allocate(int64_t bytes) {
   return health().is_ok() ? blocks_.allocate(bytes) : nullptr;
 }
 
+void* OpenClDevice::allocate_host(int64_t bytes) {
+  return health().is_ok() ? host_blocks_.allocate(bytes) : nullptr;
+}
+
 Result<std::unique_ptr<DeviceImage>> OpenClDevice::load(std::span<const uint8_t> image) {
   SCOPEVM_RETURN_IF_ERROR(health());
   return Image::build(session_->context, image);

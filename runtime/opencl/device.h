@@ -6,20 +6,27 @@
 
 #include "runtime/device/device.h"
 #include "runtime/opencl/blocks.h"
+#include "runtime/opencl/host_blocks.h"
 
 namespace scopevm::runtime::opencl {
 
 class OpenClDevice final : public Device {
  public:
   explicit OpenClDevice(std::shared_ptr<const Session> session)
-      : session_(std::move(session)), context_(*session_->context), blocks_(session_->context) {}
+      : session_(std::move(session)),
+        context_(*session_->context),
+        blocks_(session_->context),
+        host_blocks_(session_) {}
   ~OpenClDevice() override;
 
   std::string_view kind() const override { return "opencl"; }
   std::string_view description() const override { return context_.description; }
   Status health() const override { return context_.health.status(); }
+  int64_t block_alignment() const override { return context_.block_alignment; }
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t) override { blocks_.deallocate(block); }
+  void* allocate_host(int64_t bytes) override;
+  void deallocate_host(void* block, int64_t) override { host_blocks_.deallocate(block); }
   Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) override;
   std::unique_ptr<DeviceStream> make_stream() override;
 
@@ -27,6 +34,7 @@ class OpenClDevice final : public Device {
   std::shared_ptr<const Session> session_;
   const Context& context_;
   Blocks blocks_;
+  HostBlocks host_blocks_;
 };
 
 }  // namespace scopevm::runtime::opencl

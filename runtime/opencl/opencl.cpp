@@ -2,10 +2,12 @@
 #include "runtime/opencl/opencl.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <mutex>
 
 #include "runtime/opencl/device.h"
+#include "scopevm/allocator.h"
 
 namespace scopevm::runtime {
 namespace opencl {
@@ -106,6 +108,11 @@ Status no_such_device(const Api& api, int number, const std::vector<Found>& foun
   return {StatusCode::kNotFound, message};
 }
 
+int64_t block_alignment(const OpenClDeviceFacts& facts) {
+  const auto said = std::bit_floor(static_cast<uint64_t>(facts.base_alignment_bytes));
+  return std::max(kBlockAlignment, static_cast<int64_t>(said));
+}
+
 Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found& chosen) {
   const OpenClDeviceFacts facts = facts_of(api, chosen);
   const std::string description = describe(facts);
@@ -120,10 +127,10 @@ Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found&
       api.clCreateContext(properties, 1, &chosen.device, nullptr, nullptr, &error),
       api.clReleaseContext);
   SCOPEVM_RETURN_IF_ERROR(check(error, "clCreateContext").with_context(description));
-  return std::shared_ptr<const Context>(
-      new Context{api, chosen.device, description,
-                  static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)),
-                  facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
+  return std::shared_ptr<const Context>(new Context{
+      api, chosen.device, description,
+      static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)), block_alignment(facts),
+      facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
 }
 
 // That of a device which is open, if there is one in which nothing has failed.

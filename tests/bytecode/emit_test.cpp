@@ -64,7 +64,7 @@ Emitted emit(const Program& program) {
   for (const Function& function : program.functions) {
     Result<ShapeProgram> shapes = ShapeProgram::create(function);
     EXPECT_TRUE(shapes.is_ok()) << shapes.status().message();
-    Result<memory::Plan> plan = memory::plan(function, *shapes);
+    Result<memory::Plan> plan = memory::plan(program.machine, function, *shapes);
     EXPECT_TRUE(plan.is_ok()) << plan.status().message();
     emitted.planned.push_back({*std::move(shapes), *std::move(plan)});
   }

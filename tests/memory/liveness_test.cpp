@@ -25,7 +25,7 @@ TEST(Liveness, FromTheStepThatWritesThroughTheLastThatReads) {
   ValueId c = add_step(f, {a, b}, {16, n});
   ValueId unused = add_step(f, {c}, {16, n});
   add_output(f, add_step(f, {c}, {n}));
-  Liveness liveness = find_lifespans(f);
+  Liveness liveness = find_lifespans(kHost, f);
   EXPECT_EQ(life(liveness, x), "-");
   EXPECT_EQ(life(liveness, a), "0-3:64*n");
   EXPECT_EQ(life(liveness, b), "1-3:64*n");
@@ -40,7 +40,7 @@ TEST(Liveness, ViewsKeepWhatTheyShowAlive) {
   ValueId view = add_view(f, add_view(f, a, {n, 16}), {n * 16});
   ValueId b = add_step(f, {f.inputs[0]}, {16});
   add_output(f, add_step(f, {view, b}, {n}));
-  Liveness liveness = find_lifespans(f);
+  Liveness liveness = find_lifespans(kHost, f);
   EXPECT_EQ(life(liveness, a), "0-3:64*n");
   EXPECT_EQ(liveness.buffer_of_value[view], liveness.buffer_of_value[a]);
 }
@@ -49,7 +49,7 @@ TEST(Liveness, AResultShownThroughAViewHasStorageOfItsOwn) {
   Function f;
   ValueId a = add_step(f, {add_input(f, {n})}, {16, n});
   add_output(f, add_view(f, a, {n * 16}));
-  EXPECT_EQ(life(find_lifespans(f), a), "-");
+  EXPECT_EQ(life(find_lifespans(kHost, f), a), "-");
   EXPECT_EQ(output_of_root(f)[a], 0);
 }
 
@@ -59,7 +59,7 @@ TEST(Liveness, TemporariesLiveOnlyInTheirStep) {
   add_output(f, add_step(f, {1}, {n}));
   f.steps[1].temporaries = {{n, false}, {n, true}};
   f.steps[1].grid = n;
-  Liveness liveness = find_lifespans(f);
+  Liveness liveness = find_lifespans(kHost, f);
   ASSERT_EQ(liveness.buffer_of_temporary[1].size(), 2u);
   const Liveness::Lifespan& one = liveness.buffers[liveness.buffer_of_temporary[1][0]];
   const Liveness::Lifespan& each = liveness.buffers[liveness.buffer_of_temporary[1][1]];
@@ -76,7 +76,7 @@ TEST(Liveness, WhatIsNeverSplitNeedsTheScratchOfOneWorker) {
   auto bytes_of = [&](DimExpr grid, DimExpr grain) {
     f.steps[0].grid = grid;
     f.steps[0].grain = grain;
-    return find_lifespans(f).buffers.at(0).bytes;
+    return find_lifespans(kHost, f).buffers.at(0).bytes;
   };
   EXPECT_EQ(bytes_of(8, 8), DimExpr(128));
   EXPECT_EQ(bytes_of(9, 8), 128 * DimExpr::symbol(kThreadsSymbol));
@@ -93,7 +93,7 @@ class InPlace : public ::testing::Test {
   }
   bool is_shared() {
     if (f_.outputs.empty()) add_output(f_, add_step(f_, {b_}, {1}));
-    Liveness liveness = find_lifespans(f_);
+    Liveness liveness = find_lifespans(kHost, f_);
     return liveness.buffer_of_value[a_] >= 0 &&
            liveness.buffer_of_value[a_] == liveness.buffer_of_value[b_];
   }
@@ -104,7 +104,7 @@ class InPlace : public ::testing::Test {
 TEST_F(InPlace, SharesWhereTheOperandDies) {
   make({n, 4}, {2, n, 2});
   EXPECT_TRUE(is_shared());
-  Liveness liveness = find_lifespans(f_);
+  Liveness liveness = find_lifespans(kHost, f_);
   EXPECT_EQ(life(liveness, a_), "0-3:" + round_up(16 * n, 64).str());
 }
 
@@ -139,7 +139,7 @@ TEST_F(InPlace, NotForTwoResults) {
   f_.steps[1].results.push_back(second);
   add_output(f_, add_step(f_, {b_, second}, {1}));
   EXPECT_TRUE(is_shared());
-  Liveness liveness = find_lifespans(f_);
+  Liveness liveness = find_lifespans(kHost, f_);
   EXPECT_NE(liveness.buffer_of_value[second], liveness.buffer_of_value[a_]);
 }
 
@@ -147,8 +147,8 @@ TEST_F(InPlace, NotOverAnInput) {
   b_ = add_step(f_, {add_input(f_, {n})}, {n});
   f_.steps[0].in_place = {{0, 0}};
   add_output(f_, add_step(f_, {b_}, {1}));
-  EXPECT_EQ(find_lifespans(f_).buffer_of_value[0], -1);
-  EXPECT_GE(find_lifespans(f_).buffer_of_value[b_], 0);
+  EXPECT_EQ(find_lifespans(kHost, f_).buffer_of_value[0], -1);
+  EXPECT_GE(find_lifespans(kHost, f_).buffer_of_value[b_], 0);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ std::vector<Buffer> random_buffers(uint32_t seed, int count) {
   for (int i = 0; i < count; ++i) {
     auto lower = static_cast<int64_t>(random() % 50);
     buffers.push_back({i, lower, lower + 1 + static_cast<int64_t>(random() % 12),
-                       static_cast<int64_t>(random() % 20) * kAlignment});
+                       static_cast<int64_t>(random() % 20) * Pool::kLeastAlignment});
   }
   return buffers;
 }
@@ -40,7 +40,7 @@ TEST(Placement, BestOrderIsValidAndNotBelowTheBound) {
     ASSERT_EQ(height, height_of(buffers));
     ASSERT_GE(height, lower_bound_of(buffers));
     ASSERT_LE(height, lower_bound_of(buffers) * 3 / 2);
-    Status status = validate(buffers, height, kAlignment);
+    Status status = validate(buffers, height, Pool::kLeastAlignment);
     ASSERT_TRUE(status.is_ok()) << status.message();
   }
 }
@@ -61,9 +61,10 @@ TEST(Placement, LayersHoldAtAnySizes) {
     place_best(buffers);
     Layers layers = layers_of(buffers);
     std::mt19937 random(seed);
-    for (Buffer& buffer : buffers) buffer.size = static_cast<int64_t>(random() % 30) * kAlignment;
+    for (Buffer& buffer : buffers)
+      buffer.size = static_cast<int64_t>(random() % 30) * Pool::kLeastAlignment;
     place_by_layers(layers, buffers);
-    Status status = validate(buffers, height_of(buffers), kAlignment);
+    Status status = validate(buffers, height_of(buffers), Pool::kLeastAlignment);
     ASSERT_TRUE(status.is_ok()) << status.message();
   }
 }

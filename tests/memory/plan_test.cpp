@@ -22,7 +22,7 @@ struct Planned {
 Planned plan_of(const Function& function) {
   Result<ShapeProgram> shapes = ShapeProgram::create(function);
   EXPECT_TRUE(shapes.is_ok()) << shapes.status().message();
-  Result<Plan> made = plan(function, *shapes);
+  Result<Plan> made = plan(kHost, function, *shapes);
   EXPECT_TRUE(made.is_ok()) << made.status().message();
   return {*std::move(shapes), *std::move(made)};
 }
@@ -88,7 +88,7 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       std::vector<Buffer> buffers = p.plan.at(p.plan.arenas.at(0), p.shapes, symbols, threads);
       ASSERT_EQ(buffers.size(), p.plan.offsets.size());
       int64_t height = p.value(p.plan.arenas.at(0).height, symbols, threads);
-      Status status = validate(buffers, height, kAlignment);
+      Status status = validate(buffers, height, Pool::kLeastAlignment);
       ASSERT_TRUE(status.is_ok()) << status.message();
       ASSERT_EQ(height, height_of(buffers));
       int64_t bound = p.value(p.plan.arenas.at(0).lower_bound, symbols, threads);
@@ -135,7 +135,7 @@ TEST(Plan, SizesThatOverflowEverywhereAreAnError) {
   f.dimensions = {{"n", int64_t{1} << 40, int64_t{1} << 41, 1, int64_t{1} << 40}};
   add_output(f, add_step(f, {add_step(f, {add_input(f, {n})}, {n, n})}, {n}));
   ShapeProgram shapes = *ShapeProgram::create(f);
-  EXPECT_EQ(plan(f, shapes).status().code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(plan(kHost, f, shapes).status().code(), StatusCode::kInvalidModel);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 namespace scopevm::memory {
 
+inline const Machine kHost = Machine::host();
+
 inline ValueId add_input(Function& function, std::vector<DimExpr> shape) {
   auto id = static_cast<ValueId>(function.values.size());
   function.values.push_back({.name = "in" + std::to_string(id),

@@ -46,7 +46,7 @@ bool uses_stack(const Program& program, size_t function = 0) {
 // The bytes of the frame that the function's plan takes.
 int64_t height_in_frame(const Program& program, size_t function = 0) {
   Result<ShapeProgram> shapes = ShapeProgram::create(program.functions[function]);
-  Result<Plan> made = plan(program.functions[function], *shapes);
+  Result<Plan> made = plan(program.machine, program.functions[function], *shapes);
   EXPECT_TRUE(made.is_ok()) << made.status().message();
   int64_t height = 0;
   for (const Arena& arena : made->arenas)

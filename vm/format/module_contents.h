@@ -3,6 +3,7 @@
 // fills it in.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -103,6 +104,9 @@ struct DeviceDecl {
 // frame.
 inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;  // of one pool in one frame
 
+// At which multiples of bytes a pool's blocks and what is planned in them begin: a power of two.
+inline constexpr uint32_t kLeastAlignment = 64, kMostAlignment = 4096;
+
 // What a pool may say of its speed.
 inline constexpr double kLeastBytesPerSecond = 1, kMostBytesPerSecond = 1e18;
 inline constexpr double kMostLatencySeconds = 3600;
@@ -116,6 +120,10 @@ struct PoolDecl {
   // What the machine description says, for emulation; 0 where it says nothing.
   double bytes_per_second = 0;
   double latency_seconds = 0;
+  uint32_t alignment = kLeastAlignment;  // of a stack: the least
+  // The device, no CPU, whose driver gives the blocks of this pool of a CPU's, so that it copies
+  // from and to them without a way round; -1: none.
+  int32_t pinned_for = -1;
 
   bool has_valid_bandwidth() const {
     return bytes_per_second >= kLeastBytesPerSecond && bytes_per_second <= kMostBytesPerSecond;
@@ -123,6 +131,10 @@ struct PoolDecl {
   bool has_valid_latency() const {
     return std::isnormal(latency_seconds) && latency_seconds > 0 &&
            latency_seconds <= kMostLatencySeconds;
+  }
+  bool has_valid_alignment() const {
+    return std::has_single_bit(alignment) && alignment >= kLeastAlignment &&
+           alignment <= kMostAlignment;
   }
 };
 

@@ -116,6 +116,8 @@ class TablesReader {
       pool.latency_seconds = *p.latency_seconds();
       if (!pool.has_valid_latency()) fail("a pool's latency is out of range");
     }
+    pool.alignment = p.alignment();
+    pool.pinned_for = p.pinned_for();
     return pool;
   }
 

@@ -99,7 +99,7 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
     auto scope = b.CreateString(pool.scope);
     return fb::CreatePool(b, scope, static_cast<uint8_t>(pool.kind), pool.device, pool.limit,
                           b.CreateVector(pool.shared_with), unless_zero(pool.bytes_per_second),
-                          unless_zero(pool.latency_seconds));
+                          unless_zero(pool.latency_seconds), pool.alignment, pool.pinned_for);
   });
   auto functions = table_vector<fb::Function>(
       b, module.functions, [&](const FunctionDecl& f) { return function_table(b, f); });

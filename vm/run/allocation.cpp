@@ -13,6 +13,9 @@ Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
       memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
   if (outcome == runtime::ScopeMemory::Outcome::kNoRoom)
     return {StatusCode::kOutOfMemory, what + "the allocator has no room"};
+  if (outcome == runtime::ScopeMemory::Outcome::kMisaligned)
+    return {StatusCode::kInvalidArgument, what + "the allocator's block is not at a multiple of " +
+                                              std::to_string(memory.alignment()) + " bytes"};
   const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
   return {StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
                                           " free of a limit of " +

@@ -12,11 +12,17 @@
 namespace scopevm::vm {
 namespace {
 
-std::shared_ptr<Allocator> default_allocator(format::PoolKind kind,
-                                             std::shared_ptr<runtime::Device> device) {
-  if (device != nullptr) return std::make_shared<runtime::ArenaAllocator>(std::move(device));
-  if (kind == format::PoolKind::kHeap) return std::make_shared<runtime::HeapAllocator>();
-  return std::make_shared<runtime::ArenaAllocator>();
+std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
+                                             const BoundDevices& devices) {
+  using runtime::ArenaAllocator;
+  if (const auto& device = devices.device(pool.device); device != nullptr)
+    return std::make_shared<ArenaAllocator>(device);
+  if (pool.pinned_for >= 0)
+    return std::make_shared<ArenaAllocator>(devices.device(pool.pinned_for),
+                                            ArenaAllocator::From::kHost);
+  if (pool.kind == format::PoolKind::kHeap)
+    return std::make_shared<runtime::HeapAllocator>(pool.alignment);
+  return std::make_shared<ArenaAllocator>(pool.alignment);
 }
 
 // The tighter of two limits, where negative is none.
@@ -25,10 +31,27 @@ int64_t tighter(int64_t a, int64_t b) {
   return b < 0 ? a : std::min(a, b);
 }
 
-Status check_scope(const std::vector<format::PoolDecl>& pools, const std::string& scope) {
-  if (std::ranges::any_of(pools, [&](const auto& pool) { return pool.scope == scope; })) return {};
+// "npu.global.workspace"
+std::string name_of(const format::ModuleContents& contents, const format::PoolDecl& pool) {
+  return contents.devices[pool.device].name + "." + pool.scope;
+}
+
+// What a scope in an option stands for: a pool of each device, or of the device before the scope.
+std::vector<bool> pools_named(const format::ModuleContents& contents, const std::string& scope) {
+  std::vector<bool> named;
+  for (const format::PoolDecl& pool : contents.pools)
+    named.push_back(scope == pool.scope || scope == name_of(contents, pool));
+  return named;
+}
+
+Status check_scope(const format::ModuleContents& contents, const std::string& scope) {
+  const std::vector<bool> named = pools_named(contents, scope);
+  if (std::ranges::find(named, true) != named.end()) return {};
   std::vector<std::string> known;
-  for (const format::PoolDecl& pool : pools) known.push_back(pool.scope);
+  for (const format::PoolDecl& pool : contents.pools) {
+    known.push_back(pool.scope);
+    known.push_back(name_of(contents, pool));
+  }
   return {StatusCode::kInvalidArgument, "the module has no memory scope \"" + scope + "\"" +
                                             runtime::name_suggestion(scope, known)};
 }
@@ -60,24 +83,49 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
 
 Status BoundSession::bind_pools(const SessionOptions& options) {
   const format::ModuleContents& contents = module_->contents();
+  std::vector<std::shared_ptr<Allocator>> allocators(contents.pools.size());
   for (const ScopeAllocator& binding : options.allocators)
-    SCOPEVM_RETURN_IF_ERROR(check_scope(contents.pools, binding.scope));
-  for (const ScopeLimit& limit : options.memory_limits)
-    SCOPEVM_RETURN_IF_ERROR(check_scope(contents.pools, limit.scope));
-  for (const format::PoolDecl& pool : contents.pools) {
-    std::shared_ptr<Allocator> allocator;
-    for (const ScopeAllocator& binding : options.allocators)
-      if (binding.scope == pool.scope) allocator = binding.allocator;
-    if (allocator == nullptr)
-      allocator = default_allocator(pool.kind, devices_.device(pool.device));
-    // A stack's own limit is a frame's, and the verifier's affair.
-    int64_t limit = pool.kind == format::PoolKind::kStack ? -1 : pool.limit;
-    for (const ScopeLimit& asked : options.memory_limits)
-      if (asked.scope == pool.scope) limit = tighter(limit, asked.bytes);
-    pools_.push_back(std::make_shared<runtime::ScopeMemory>(
-        contents.devices[pool.device].name, pool.scope, std::move(allocator), limit));
+    SCOPEVM_RETURN_IF_ERROR(bind_allocator(binding, allocators));
+  std::vector<int64_t> limits;
+  // A stack's own limit is a frame's, and the verifier's affair.
+  for (const format::PoolDecl& pool : contents.pools)
+    limits.push_back(pool.kind == format::PoolKind::kStack ? -1 : pool.limit);
+  for (const ScopeLimit& limit : options.memory_limits) {
+    SCOPEVM_RETURN_IF_ERROR(check_scope(contents, limit.scope));
+    const std::vector<bool> named = pools_named(contents, limit.scope);
+    for (size_t i = 0; i < named.size(); ++i)
+      if (named[i]) limits[i] = tighter(limits[i], limit.bytes);
+  }
+  for (size_t i = 0; i < contents.pools.size(); ++i) {
+    const format::PoolDecl& pool = contents.pools[i];
+    const std::shared_ptr<runtime::Device>& device = devices_.device(pool.device);
+    if (device != nullptr && device->block_alignment() < pool.alignment)
+      return {StatusCode::kUnsupported, name_of(contents, pool) + " is planned at multiples of " +
+                                            std::to_string(pool.alignment) + " bytes, and " +
+                                            std::string(device->description()) + " aligns to " +
+                                            std::to_string(device->block_alignment())};
+    if (allocators[i] == nullptr) allocators[i] = default_allocator(pool, devices_);
+    pools_.push_back(std::make_shared<runtime::ScopeMemory>(contents.devices[pool.device].name,
+                                                            pool.scope, std::move(allocators[i]),
+                                                            limits[i], pool.alignment));
   }
   return {};
+}
+
+Status BoundSession::bind_allocator(const ScopeAllocator& binding,
+                                    std::vector<std::shared_ptr<Allocator>>& allocators) const {
+  const format::ModuleContents& contents = module_->contents();
+  SCOPEVM_RETURN_IF_ERROR(check_scope(contents, binding.scope));
+  const std::vector<bool> named = pools_named(contents, binding.scope);
+  bool is_bound = false;
+  for (size_t i = 0; i < named.size(); ++i) {
+    if (!named[i] || devices_.of_pool(static_cast<uint32_t>(i)) != nullptr) continue;
+    allocators[i] = binding.allocator;
+    is_bound = true;
+  }
+  if (is_bound) return {};
+  return {StatusCode::kInvalidArgument,
+          "an allocator for \"" + binding.scope + "\", whose blocks come from its device's driver"};
 }
 
 bool BoundSession::make_room(uint32_t pool) {

@@ -42,6 +42,8 @@ class BoundSession {
  private:
   BoundSession() = default;
   Status bind_pools(const SessionOptions& options);
+  Status bind_allocator(const ScopeAllocator& binding,
+                        std::vector<std::shared_ptr<Allocator>>& allocators) const;
 
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;

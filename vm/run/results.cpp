@@ -7,6 +7,7 @@
 
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
+#include "vm/run/allocation.h"
 #include "vm/run/list.h"
 #include "vm/run/text/text_work.h"
 
@@ -110,14 +111,11 @@ class ResultMaker {
     if (!pool)
       return {StatusCode::kInvalidModel, "output \"" + name + "\": no pool to put a copy in"};
     Storage* storage = nullptr;
-    switch (session_.pool(*pool).allocate(from.bytes, &storage)) {
-      case ScopeMemory::Outcome::kOk:
-        break;
-      case ScopeMemory::Outcome::kNoRoom:
-        return {StatusCode::kOutOfMemory, "output \"" + name + "\": no room for a copy"};
-      case ScopeMemory::Outcome::kOverLimit:
-        return {StatusCode::kResourceLimit, "output \"" + name + "\": no room within the limit"};
-    }
+    ScopeMemory& memory = session_.pool(*pool);
+    const ScopeMemory::Outcome outcome = memory.allocate(from.bytes, &storage);
+    if (outcome != ScopeMemory::Outcome::kOk)
+      return allocation_failure(outcome, from.bytes, memory)
+          .with_context("a copy for output \"" + name + "\"");
     std::memcpy(storage->data, from.data, static_cast<size_t>(from.bytes));
     // One reference for the call, which it gives back when it ends, and one for the tensor.
     context_.own(storage, static_cast<int32_t>(*pool));

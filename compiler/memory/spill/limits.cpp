@@ -57,9 +57,10 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
         continue;
       is_seen[id] = true;
       const bool is_made_outside = outputs[id] >= 0 || step.callee >= 0;
-      timeline.add(is_made_outside ? result_pool(program.machine, value) : value.place.pool, at,
-                   outputs[id] >= 0 ? end + 1 : last[id] + 1,
-                   evaluate(round_up(value.bytes(), kAlignment), request).value_or(0));
+      const int pool = is_made_outside ? result_pool(program.machine, value) : value.place.pool;
+      const DimExpr bytes = round_up(value.bytes(), program.machine.pools[pool].alignment);
+      timeline.add(pool, at, outputs[id] >= 0 ? end + 1 : last[id] + 1,
+                   evaluate(bytes, request).value_or(0));
     }
     if (auto callee = callees.find(step.callee); callee != callees.end())
       for (const auto& [pool, bytes] : callee->second) timeline.add(pool, at, at + 1, bytes);
@@ -195,7 +196,8 @@ class LimitKeeper {
       const Function& function = program_.functions[index];
       for (const auto& [pool, bytes] : fixed_bytes(program_, function, {}, requests_[index]))
         all[pool] += bytes;
-      for (const Liveness::Lifespan& lifespan : find_lifespans(function).buffers) {
+      for (const Liveness::Lifespan& lifespan :
+           find_lifespans(program_.machine, function).buffers) {
         if (lifespan.stage > 0) continue;
         const std::optional<int64_t> bytes = evaluate(lifespan.bytes, requests_[index]);
         int64_t& sum = all[lifespan.pool];
@@ -218,7 +220,7 @@ class LimitKeeper {
       Status status = spill_all(program_, function, room, fixed, request, reports);
       if (!status.is_ok()) return over.is_ok() ? status : over;
       SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
-      SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(function, shapes));
+      SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(program_.machine, function, shapes));
       PoolBytes heights = heights_of(made, shapes, request);
       for (const auto& [pool, bytes] : fixed) heights[pool] += bytes;
       const int worst = tighten(limits_, heights, round, room);

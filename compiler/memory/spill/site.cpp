@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/memory/spill/spill.h"
+#include "compiler/memory/uses.h"
 
 namespace scopevm::memory {
 namespace {
@@ -65,14 +66,13 @@ class SiteReader {
   SiteReader(const Program& program, const Function& function, int pool, const PoolBytes& room,
              const PoolBytes& fixed, const Request& request)
       : machine_(program.machine),
-        program_(program),
         function_(function),
         pool_(pool),
         room_(room),
         fixed_(fixed),
         blocks_(function, request),
-        outputs_(output_of_root(function)) {
-    site_.liveness = find_lifespans(function);
+        site_{{}, find_lifespans(machine_, function), {}, {}},
+        uses_(program, function, site_.liveness) {
     read_sizes(request);
   }
 
@@ -80,7 +80,6 @@ class SiteReader {
     SpillProblem& problem = site_.problem;
     problem.steps = static_cast<int64_t>(function_.steps.size());
     problem.room = room_.at(pool_) - fixed_in(pool_);
-    read_uses();
     make_room_elsewhere();
     for (size_t b = 0; b < sizes_.size(); ++b)
       if (site_.liveness.buffers[b].pool == pool_ && sizes_[b].size > 0)
@@ -93,12 +92,6 @@ class SiteReader {
   }
 
  private:
-  struct Uses {
-    std::vector<int64_t> writes;
-    std::vector<int64_t> reads;
-    bool is_plain = true;  // nothing but launches, copies and the VM's own reads touches it
-  };
-
   // What data decides is not planned for: the session's limits hold it.
   void read_sizes(const Request& request) {
     std::vector<int> known;
@@ -113,39 +106,6 @@ class SiteReader {
   int64_t fixed_in(int pool) const {
     auto found = fixed_.find(pool);
     return found == fixed_.end() ? 0 : found->second;
-  }
-
-  void read_uses() {
-    uses_.resize(function_.values.size());
-    auto is_plain = [](StepKind kind) {
-      return kind == StepKind::kLaunch || kind == StepKind::kCopy || kind == StepKind::kRead ||
-             kind == StepKind::kAssert || kind == StepKind::kText;
-    };
-    for (size_t i = 0; i < function_.steps.size(); ++i) {
-      const Step& step = function_.steps[i];
-      const auto at = static_cast<int64_t>(i);
-      for (size_t o = 0; o < step.operands.size(); ++o) {
-        Uses& uses = uses_[root_of(function_, step.operands[o])];
-        if (uses.reads.empty() || uses.reads.back() != at) uses.reads.push_back(at);
-        const bool is_passed = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
-        const bool is_condition = step.kind == StepKind::kIf && o == 0;
-        uses.is_plain = uses.is_plain && (is_plain(step.kind) || is_passed || is_condition);
-      }
-      for (ValueId result : step.results) {
-        Uses& uses = uses_[root_of(function_, result)];
-        uses.writes.push_back(at);
-        uses.is_plain = uses.is_plain && is_plain(step.kind);
-      }
-    }
-    values_of_buffer_.resize(sizes_.size());
-    for (size_t id = 0; id < function_.values.size(); ++id)
-      if (int buffer = site_.liveness.buffer_of_value[id];
-          buffer >= 0 && function_.values[id].origin == ValueOrigin::kStep)
-        values_of_buffer_[buffer].push_back(static_cast<ValueId>(id));
-    step_of_temporary_.assign(sizes_.size(), kNone);
-    for (size_t i = 0; i < function_.steps.size(); ++i)
-      for (int buffer : site_.liveness.buffer_of_temporary[i])
-        step_of_temporary_[buffer] = static_cast<int64_t>(i);
   }
 
   bool is_candidate(int pool) const {
@@ -173,7 +133,7 @@ class SiteReader {
     site_.buffers.push_back(buffer);
     std::vector<ValueId>& values = site_.values.emplace_back();
     add_moves(item, buffer);
-    for (ValueId id : values_of_buffer_[buffer])
+    for (ValueId id : uses_.values_of(buffer))
       if (SpillItem::Held held; find_gaps(id, held)) {
         add_ways(id, sized.size, held);
         if (held.ways.empty()) continue;
@@ -182,48 +142,15 @@ class SiteReader {
       }
   }
 
-  // The device that does a step's work on its values.
-  int device_of(const Step& step) const {
-    return step.kind == StepKind::kLaunch ? program_.kernels[step.kernel].device
-                                          : machine_.host_device();
-  }
-
-  // Callees' kernels know where arguments lie. A copy leads from this pool to some other, or to
-  // this one from there.
-  bool may_use(const Step& step, int pool) const {
-    if (step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure) return false;
-    if (step.kind != StepKind::kCopy) return machine_.reaches(device_of(step), pool);
-    return pool_of(step.operands[0]) != pool && pool_of(step.results[0]) != pool;
-  }
-
-  int pool_of(ValueId id) const {
-    const ValueId root = root_of(function_, id);
-    const Value& value = function_.values[root];
-    return outputs_[root] >= 0 ? result_pool(machine_, value) : value.place.pool;
-  }
-
-  // A buffer may lie in another pool when all that touch it reach that, and the graph asks for no
-  // pool. Its accesses then go at that pool's speed.
+  // Its accesses then go at that pool's speed.
   void add_moves(SpillItem& item, int buffer) {
-    std::vector<int64_t> touches;
-    if (step_of_temporary_[buffer] >= 0) touches.assign(2, step_of_temporary_[buffer]);
-    for (ValueId id : values_of_buffer_[buffer]) {
-      const Value& value = function_.values[id];
-      if (value.is_scope_asked || value.twin >= 0 || !uses_[id].is_plain) return;
-      touches.insert(touches.end(), uses_[id].writes.begin(), uses_[id].writes.end());
-      touches.insert(touches.end(), uses_[id].reads.begin(), uses_[id].reads.end());
-    }
+    const std::optional<std::vector<int64_t>> steps = uses_.accesses_if_free(buffer);
+    if (!steps) return;
+    double accesses = 0;
+    for (int64_t at : *steps) accesses += blocks_.times_of_step(at);
     for (size_t p = 0; p < machine_.pools.size(); ++p) {
       const int pool = static_cast<int>(p);
-      if (!is_candidate(pool)) continue;
-      double accesses = 0;
-      bool is_reached = true;
-      for (int64_t at : touches) {
-        const Step& step = function_.steps[at];
-        is_reached = is_reached && may_use(step, pool);
-        accesses += blocks_.times_of_step(at);
-      }
-      if (!is_reached) continue;
+      if (!is_candidate(pool) || !uses_.may_use(*steps, pool)) continue;
       const double slower =
           1 / machine_.pools[pool].bytes_per_second - 1 / machine_.pools[pool_].bytes_per_second;
       item.moves.push_back(
@@ -233,7 +160,7 @@ class SiteReader {
 
   // The times between accesses of a value that one step makes. False if there are none.
   bool find_gaps(ValueId id, SpillItem::Held& held) const {
-    const Uses& uses = uses_[id];
+    const BufferUses::Uses& uses = uses_.of_value(id);
     const Value& value = function_.values[id];
     if (!uses.is_plain || uses.writes.size() != 1 || value.twin >= 0) return false;
     held.made = uses.writes[0];
@@ -268,18 +195,14 @@ class SiteReader {
   }
 
   const Machine& machine_;
-  const Program& program_;
   const Function& function_;
   const int pool_;
   const PoolBytes& room_;
   const PoolBytes& fixed_;
   const Blocks blocks_;
-  const std::vector<int> outputs_;
   SpillSite site_;
+  const BufferUses uses_;
   std::vector<Buffer> sizes_;  // by buffer; empty where data decides
-  std::vector<Uses> uses_;     // by root value
-  std::vector<std::vector<ValueId>> values_of_buffer_;
-  std::vector<int64_t> step_of_temporary_;  // by buffer
 };
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST(Corruption, OtherVersionsAreNamed) {
   file[8] = 7;
   uint64_t sum = checksum(file.data(), offsetof(FileHeader, header_checksum));
   std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
-  EXPECT_EQ(error_of(file), "module format 7.7, this reader knows 0.7");
+  EXPECT_EQ(error_of(file), "module format 7.8, this reader knows 0.8");
 }
 
 // The checksum of constants may be left out; everything else is still checked.

@@ -141,12 +141,12 @@ struct BadText {
 
 void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.7 producer \"t\"\n"
+#define HEADER "scopevm_module 0.8 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadText kBadTexts[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the text"},
-    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.7"},
+    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.8"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: string does not end on its line"},
     {"Escape", HEADER "device \"\\q\"", "f.sva:2:8: unknown escape in a string"},
@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadTextTest, ::testing::ValuesIn(kBadTexts),
 
 TEST(Text, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.7 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.8 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.is_ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

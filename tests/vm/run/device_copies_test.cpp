@@ -37,7 +37,7 @@ const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2
 
 // main(x) -> y of this code, which begins with s0 bytes and s1 elements of x.
 std::string module_of(const std::string& code) {
-  return "scopevm_module 0.7 producer \"test\"\n"
+  return "scopevm_module 0.8 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
          "device \"dev\" kind \"opencl\" workers 2\n"
          "pool \"global\" heap device 0 limit -1\n"

@@ -74,6 +74,9 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
     if (pool.limit >= 0) fmt::print(", at most {} bytes", pool.limit);
     if (pool.bytes_per_second > 0) fmt::print(", {} bytes/s", pool.bytes_per_second);
     if (pool.latency_seconds > 0) fmt::print(", latency {} s", pool.latency_seconds);
+    if (pool.alignment > format::kLeastAlignment)
+      fmt::print(", aligned to {} bytes", pool.alignment);
+    if (pool.pinned_for >= 0) fmt::print(", pinned for {}", module.devices[pool.pinned_for].name);
     fmt::print("\n");
   }
   uint64_t constant_bytes = 0;
@@ -140,13 +143,17 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
                                {"dimensions", dimensions_json(variant.dimensions)}});
   for (const format::DeviceDecl& device : module.devices)
     out["devices"].push_back({{"name", device.name}, {"kind", device.kind}});
-  for (const format::PoolDecl& pool : module.pools)
+  for (const format::PoolDecl& pool : module.pools) {
     out["pools"].push_back({{"scope", pool.scope},
                             {"kind", std::string(kind_text(pool.kind))},
                             {"device", module.devices[pool.device].name},
                             {"limit", pool.limit},
                             {"bytes_per_second", pool.bytes_per_second},
-                            {"latency_seconds", pool.latency_seconds}});
+                            {"latency_seconds", pool.latency_seconds},
+                            {"alignment", pool.alignment}});
+    if (pool.pinned_for >= 0)
+      out["pools"].back()["pinned_for"] = module.devices[pool.pinned_for].name;
+  }
   out["kernels"] = module.kernels.size();
   out["constants"] = module.constants.size();
   for (const format::ImageDecl& image : module.images)

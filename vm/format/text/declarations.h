@@ -11,6 +11,7 @@
 //   strings(v), numbers(v)   [a, b]
 //   optional_number(w, n), optional_real(w, x), optional_numbers(w, v)   the word and what follows;
 //   nothing for 0 or none
+//   optional_number(w, n, usual)   likewise; nothing for the usual number
 #pragma once
 
 #include <string_view>
@@ -43,6 +44,8 @@ void visit_pool(V& v, Pool& pool) {
   v.optional_numbers("shared_with", pool.shared_with);
   v.optional_real("bytes_per_second", pool.bytes_per_second);
   v.optional_real("latency_seconds", pool.latency_seconds);
+  v.optional_number("alignment", pool.alignment, kLeastAlignment);
+  v.optional_number("pinned_for", pool.pinned_for, -1);
 }
 
 template <typename V, typename Kernel>

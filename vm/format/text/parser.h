@@ -89,7 +89,7 @@ class Parser {
     list(values, [this](std::string& value) { string(value); });
   }
   template <typename Number>
-  void optional_number(std::string_view name, Number& value) {
+  void optional_number(std::string_view name, Number& value, std::type_identity_t<Number> = 0) {
     if (accept_word(name)) number(value);
   }
   void optional_real(std::string_view name, double& value);

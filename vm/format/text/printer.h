@@ -48,8 +48,9 @@ class Printer {
     list(values, [this](const std::string& value) { append_quoted(out_, value); });
   }
   template <typename Number>
-  void optional_number(std::string_view name, Number value) {
-    if (value == 0) return;
+  void optional_number(std::string_view name, Number value,
+                       std::type_identity_t<Number> usual = 0) {
+    if (value == usual) return;
     word(name);
     number(value);
   }

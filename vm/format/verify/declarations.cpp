@@ -67,6 +67,17 @@ Status verify_stack(const ModuleContents& module, const PoolDecl& pool) {
   return {};
 }
 
+Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
+  if (pool.pinned_for < 0) return {};
+  const auto device = static_cast<uint32_t>(pool.pinned_for);
+  SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
+  if (is_cpu(module.devices[device])) return invalid("is pinned for a CPU");
+  if (!is_cpu(module.devices[pool.device]))
+    return invalid("is pinned, and of a device that is no CPU");
+  if (pool.kind == PoolKind::kHeap || pool.kind == PoolKind::kArena) return {};
+  return invalid("is pinned, and neither a heap nor an arena");
+}
+
 Status verify_machine(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_devices(module));
   for (size_t i = 0; i < module.pools.size(); ++i) {
@@ -78,11 +89,15 @@ Status verify_machine(const ModuleContents& module) {
       return invalid(context + ": its bytes per second are out of range");
     if (pool.latency_seconds != 0 && !pool.has_valid_latency())
       return invalid(context + ": its latency is out of range");
+    if (!pool.has_valid_alignment() ||
+        (pool.kind == PoolKind::kStack && pool.alignment != kLeastAlignment))
+      return invalid(context + ": alignment " + std::to_string(pool.alignment));
     if (pool.limit < -1) return invalid(context + ": limit " + std::to_string(pool.limit));
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", pool.device, module.devices.size()).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_sharing(module, pool).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_stack(module, pool).with_context(context));
+    SCOPEVM_RETURN_IF_ERROR(verify_pinning(module, pool).with_context(context));
   }
   return {};
 }

@@ -1,0 +1,51 @@
+// What a CPU's memory gives to another device or takes from it lies where that device's driver
+// copies without a way round, if the machine has a pool for that. What somebody asked to lie
+// elsewhere stays there, and so does what lives beyond the plan: inputs and results are the
+// caller's.
+#include "compiler/memory/uses.h"
+
+namespace scopevm::memory {
+namespace {
+
+class FunctionPinning {
+ public:
+  FunctionPinning(const Program& program, Function& function)
+      : machine_(program.machine),
+        function_(function),
+        liveness_(find_lifespans(machine_, function)),
+        uses_(program, function, liveness_) {}
+
+  void run() {
+    for (const Step& step : function_.steps) {
+      if (step.kind != StepKind::kCopy) continue;
+      pin(step.operands[0], step.results[0]);
+      pin(step.results[0], step.operands[0]);
+    }
+  }
+
+ private:
+  void pin(ValueId id, ValueId other) {
+    const ValueId root = root_of(function_, id);
+    const Place place = function_.values[root].place;
+    const std::optional<int> pinned =
+        machine_.pinned_pool(place.device, function_.values[other].place.device);
+    const int buffer = liveness_.buffer_of_value[root];
+    if (!pinned || buffer < 0 || place.pool != machine_.workspace_pool(place.device)) return;
+    const std::optional<std::vector<int64_t>> accesses = uses_.accesses_if_free(buffer);
+    if (accesses && uses_.may_use(*accesses, *pinned))
+      move_buffer(function_, liveness_, buffer, *pinned);
+  }
+
+  const Machine& machine_;
+  Function& function_;
+  const Liveness liveness_;
+  const BufferUses uses_;
+};
+
+}  // namespace
+
+void use_pinned(Program& program) {
+  for (Function& function : program.functions) FunctionPinning(program, function).run();
+}
+
+}  // namespace scopevm::memory
