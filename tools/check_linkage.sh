@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Checks what the runtime drags in: neither libscopevm nor the scopevm command may load LLVM, MLIR,
-# protobuf, OpenMP or OpenCL (its library is loaded by name, when a device is asked for), and the
+# protobuf, OpenMP, OpenCL or CUDA (drivers are loaded by name, when a device is asked for), and the
 # stripped library stays under 1.5 MB.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail
-kForbidden='OpenCL|LLVM|MLIR|protobuf|onnx|libomp|libgomp|libiomp'
+kForbidden='OpenCL|libcuda|LLVM|MLIR|protobuf|onnx|libomp|libgomp|libiomp'
 kLimit=1500000
 
 library=$(find "$1" -name 'libscopevm.so' -print -quit)

@@ -16,6 +16,23 @@ Machine Machine::host() {
   return machine;
 }
 
+void Machine::set_aside_devices_without_kernels() {
+  constexpr int kGone = -1;
+  std::vector<int> index_of(devices.size(), kGone);
+  std::vector<DeviceDecl> kept;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].has_kernels()) index_of[i] = static_cast<int>(kept.size());
+    (devices[i].has_kernels() ? kept : described_only).push_back(std::move(devices[i]));
+  }
+  devices = std::move(kept);
+  std::erase_if(pools, [&](const Pool& pool) { return index_of[pool.device] == kGone; });
+  for (Pool& pool : pools) {
+    pool.device = index_of[pool.device];
+    for (int& device : pool.reached) device = index_of[device];
+  }
+  default_device = index_of[default_device];
+}
+
 std::optional<int> Machine::find_device(std::string_view name) const {
   auto found = std::ranges::find(devices, name, &DeviceDecl::name);
   if (found == devices.end()) return std::nullopt;

@@ -41,19 +41,22 @@ struct Pool {
 
 struct DeviceDecl {
   std::string name = "cpu";
-  std::string kind = "cpu";  // "cpu" or "opencl"
+  std::string kind = "cpu";  // "cpu" or "opencl"; "cuda": described, and that is all
   // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned
   // for so many threads.
   int64_t workers = 2;
   // Of the first CPU: what kernels are compiled for, as `--target-cpu` takes it; empty: the host.
   std::string target;
   bool is_cpu() const { return kind == "cpu"; }
+  // Kernels can be compiled for it.
+  bool has_kernels() const { return kind != "cuda"; }
 };
 
 struct Machine {
-  std::vector<DeviceDecl> devices;
-  std::vector<Pool> pools;
+  std::vector<DeviceDecl> devices;  // that have kernels
+  std::vector<Pool> pools;          // of these
   int default_device = 0;
+  std::vector<DeviceDecl> described_only;  // devices without kernels, for messages
 
   // Bytes of each frame of a CPU's stack, where its description does not say: as many as one page
   // of a small model's values takes, and few enough that a recursion costs little.
@@ -61,6 +64,10 @@ struct Machine {
 
   // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
   static Machine host();
+
+  // Moves devices without kernels to `described_only` and drops their pools. REQUIRES: the default
+  // device has kernels, and no pool is reached both by devices that have them and by others.
+  void set_aside_devices_without_kernels();
 
   std::optional<int> find_device(std::string_view name) const;
   // The pool that `device` calls by this scope: its own, else one of another device that it

@@ -120,10 +120,9 @@ class MachineReader {
       SCOPEVM_ASSIGN_OR_RETURN(all, pools->elements());
       for (const Member& pool : all) SCOPEVM_RETURN_IF_ERROR(read_pool(pool));
     }
-    if (std::optional<Member> device = root.find("default_device")) {
-      SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*device));
-    }
+    SCOPEVM_RETURN_IF_ERROR(read_default_device(root));
     SCOPEVM_RETURN_IF_ERROR(add_missing_pools(root));
+    machine_.set_aside_devices_without_kernels();
     return std::move(machine_);
   }
 
@@ -140,8 +139,8 @@ class MachineReader {
     if (machine_.find_device(device.name)) return name->fail("two devices have this name");
     if (!kind) return member.fail("a device needs \"kind\"");
     SCOPEVM_ASSIGN_OR_RETURN(device.kind, kind->text());
-    if (device.kind != "cpu" && device.kind != "opencl")
-      return kind->fail("expected \"cpu\" or \"opencl\", found \"" + device.kind + "\"");
+    if (device.kind != "cpu" && device.kind != "opencl" && device.kind != "cuda")
+      return kind->fail("expected \"cpu\", \"opencl\" or \"cuda\", found \"" + device.kind + "\"");
     constexpr int64_t kWorkers = 64;
     if (!device.is_cpu()) device.workers = kWorkers;
     if (std::optional<Member> workers = member.find("workers")) {
@@ -159,11 +158,28 @@ class MachineReader {
     return {};
   }
 
+  static std::string no_kernels(const DeviceDecl& device) {
+    return "kernels cannot be compiled for device \"" + device.name + "\", of kind " + device.kind;
+  }
+
+  Status read_default_device(const Member& root) {
+    std::optional<Member> given = root.find("default_device");
+    if (!given) {
+      auto first = std::ranges::find_if(machine_.devices, &DeviceDecl::has_kernels);
+      machine_.default_device = static_cast<int>(first - machine_.devices.begin());
+      return {};
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*given));
+    const DeviceDecl& device = machine_.devices[machine_.default_device];
+    return device.has_kernels() ? Status() : given->fail(no_kernels(device));
+  }
+
   // Kernels of all CPUs are the same: those of the first.
   Status read_target(const Member& member, DeviceDecl& device) {
     std::optional<Member> cpu = member.find("target_cpu"), features = member.find("features");
     if (!cpu && !features) return {};
     const Member& given = cpu ? *cpu : *features;
+    if (!device.has_kernels()) return given.fail(no_kernels(device));
     if (!device.is_cpu()) return given.fail("kernels of an OpenCL device are text");
     if (std::ranges::any_of(machine_.devices, &DeviceDecl::is_cpu))
       return given.fail("kernels of all CPUs are those of the first, which says this for them");

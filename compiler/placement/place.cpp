@@ -15,6 +15,18 @@ std::string known_scopes(int device, const Machine& machine) {
   return known;
 }
 
+// Why nothing can be placed on a device of this name.
+std::string no_device(std::string_view name, const Machine& machine) {
+  std::string known;
+  for (const DeviceDecl& other : machine.devices) known += (known.empty() ? "" : ", ") + other.name;
+  const std::string quoted = "device \"" + std::string(name) + "\"";
+  auto described = std::ranges::find(machine.described_only, name, &DeviceDecl::name);
+  if (described == machine.described_only.end())
+    return "the machine has no " + quoted + "; it has " + known;
+  return "the machine describes " + quoted + ", but kernels cannot be compiled for its kind, " +
+         described->kind + "; they can for " + known;
+}
+
 }  // namespace
 
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
@@ -41,13 +53,7 @@ Result<Place> parse_place(std::string_view text, const Machine& machine) {
     return Place{kAny, own_scope(machine, scope)};
   }
   std::optional<int> device = machine.find_device(name);
-  if (!device) {
-    std::string known;
-    for (const DeviceDecl& other : machine.devices)
-      known += (known.empty() ? "" : ", ") + other.name;
-    return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device \"" +
-                                                 std::string(name) + "\"; it has " + known);
-  }
+  if (!device) return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
   if (dot == std::string_view::npos) return Place{*device, kAny};
   const std::string_view scope = text.substr(dot + 1);
   std::optional<int> pool = machine.find_pool(*device, scope);

@@ -1,34 +1,20 @@
 // Loads the driver's functions, and names its errors.
 #include "runtime/opencl/api.h"
 
-#include <dlfcn.h>
+#include "runtime/device/driver_library.h"
 
 namespace scopevm::runtime::opencl {
 namespace {
 
-constexpr char kLibrary[] = "libOpenCL.so.1";
-
-struct Loaded {
+Result<Api> load() {
+  Result<DriverLibrary> library = DriverLibrary::load("libOpenCL.so.1");
+  if (!library.is_ok())
+    return std::move(library).status().with_context("no OpenCL on this machine");
   Api api;
-  Status status;
-};
-
-Loaded load() {
-  Loaded loaded;
-  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* reason = dlerror();
-    loaded.status = {StatusCode::kNotFound, std::string("no OpenCL on this machine: ") +
-                                                (reason ? reason : "cannot load its library")};
-    return loaded;
-  }
-#define SCOPEVM_OPENCL_FIND(name)                                                       \
-  loaded.api.name = reinterpret_cast<decltype(loaded.api.name)>(dlsym(library, #name)); \
-  if (loaded.api.name == nullptr)                                                       \
-    loaded.status = Status(StatusCode::kNotFound, std::string(kLibrary) + " has no " #name);
+#define SCOPEVM_OPENCL_FIND(name) SCOPEVM_RETURN_IF_ERROR(library->find(#name, api.name));
   SCOPEVM_OPENCL_FUNCTIONS(SCOPEVM_OPENCL_FIND)
 #undef SCOPEVM_OPENCL_FIND
-  return loaded;
+  return api;
 }
 
 // CL_PLATFORM_NOT_FOUND_KHR: what the loader of drivers says when it has none.
@@ -37,9 +23,9 @@ constexpr cl_int kNoPlatform = -1001;
 }  // namespace
 
 Result<const Api*> load_api() {
-  static const Loaded loaded = load();
-  if (!loaded.status.is_ok()) return loaded.status;
-  return &loaded.api;
+  static const Result<Api> api = load();
+  if (!api.is_ok()) return api.status();
+  return &*api;
 }
 
 std::string error_name(cl_int error) {

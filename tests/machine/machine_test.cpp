@@ -19,6 +19,14 @@ Machine read(const std::string& json) {
   return machine.is_ok() ? *std::move(machine) : Machine::host();
 }
 
+// A description with CUDA devices before, between and behind the others, and these pools.
+std::string with_cuda(const std::string& rest) {
+  return R"({"devices": [{"name": "a", "kind": "cuda", "workers": 512}, {"name": "cpu", "kind": "cpu"},
+                         {"name": "b", "kind": "cuda"}, {"name": "npu", "kind": "cpu"},
+                         {"name": "gpu", "kind": "opencl"}, {"name": "c", "kind": "cuda"}])" +
+         rest + "}";
+}
+
 // A description with a CPU, an NPU of kind cpu and an OpenCL device, and these pools.
 std::string with_pools(const std::string& pools) {
   return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},
@@ -194,6 +202,42 @@ TEST(Machine, BetweenTwoDevicesThatAreNoCpusACopyGoesByTheHost) {
                    machine.copy_seconds(a, cpu, 100) + machine.copy_seconds(cpu, b, 100));
 }
 
+TEST(Machine, ACudaDeviceIsDescribedAndThatIsAll) {
+  const Machine machine = read(with_cuda(R"(, "pools": [
+      {"device": "a", "scope": "global", "limit_bytes": 5, "reached_by": ["c", "b"]},
+      {"device": "a", "scope": "global.fast", "kind": "heap"},
+      {"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]},
+      {"device": "c", "scope": "global.constant"}])"));
+  const Machine without = read(with_pools(
+      R"({"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]})"));
+  EXPECT_EQ(scopes(machine), scopes(without));
+  for (size_t i = 0; i < machine.pools.size(); ++i) {
+    EXPECT_EQ(machine.pools[i].reached, without.pools[i].reached) << i;
+    EXPECT_EQ(machine.pools[i].limit, without.pools[i].limit) << i;
+    EXPECT_EQ(machine.pools[i].kind, without.pools[i].kind) << i;
+  }
+  EXPECT_EQ(machine.host_device(), 0);
+  EXPECT_EQ(machine.find_device("npu"), 1);
+  EXPECT_EQ(machine.find_device("gpu"), 2);
+  EXPECT_EQ(machine.find_device("a"), std::nullopt);
+  ASSERT_EQ(machine.described_only.size(), 3u);
+  EXPECT_EQ(machine.described_only[0].name, "a");
+  EXPECT_EQ(machine.described_only[0].kind, "cuda");
+  EXPECT_EQ(machine.described_only[0].workers, 512);
+  EXPECT_EQ(machine.described_only[1].name, "b");
+  EXPECT_EQ(machine.described_only[2].name, "c");
+}
+
+TEST(Machine, TheDefaultIsADeviceWithKernels) {
+  EXPECT_EQ(read(with_cuda("")).default_device, 0);
+  EXPECT_EQ(read(with_cuda(R"(, "default_device": "gpu")")).default_device, 2);
+}
+
+TEST(Machine, WhereNothingElseIsDescribedNothingIsSetAside) {
+  EXPECT_TRUE(read(with_pools("")).described_only.empty());
+  EXPECT_TRUE(Machine::host().described_only.empty());
+}
+
 // --- What may be wrong.
 // ---------------------------------------------------------------------------
 
@@ -251,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
             "devices[1].name: two devices have this name"},
         Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
-            "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
+            "devices[1].kind: expected \"cpu\", \"opencl\" or \"cuda\", found \"gpu\""},
         Bad{with_device(R"({"name": "x", "kind": null})"),
             "devices[1].kind: expected a string, found null"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
@@ -338,6 +382,40 @@ INSTANTIATE_TEST_SUITE_P(
             "devices"},
         Bad{with_pools(R"([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])"),
             "pools[0]: expected an object, found array"}));
+
+// A CUDA device and its pools are checked as any other's.
+INSTANTIATE_TEST_SUITE_P(
+    Cuda, BadMachine,
+    testing::Values(
+        Bad{R"({"devices": [{"name": "a", "kind": "cuda"}]})",
+            "devices: one device must be of kind \"cpu\": it runs the VM"},
+        Bad{with_cuda(R"(, "default_device": "b")"),
+            "default_device: kernels cannot be compiled for device \"b\", of kind cuda"},
+        Bad{with_device(R"({"name": "cpu", "kind": "cuda"})"),
+            "devices[1].name: two devices have this name"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda"}, {"name": "a", "kind": "cpu"})"),
+            "devices[2].name: two devices have this name"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda", "target_cpu": "sm_90"})"),
+            "devices[1].target_cpu: kernels cannot be compiled for device \"a\", of kind cuda"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda", "max_stack_bytes": 64})"),
+            "devices[1].max_stack_bytes: frames of calls lie in a CPU's memory"},
+        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "shared"}])"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"shared\""},
+        Bad{with_cuda(R"(, "pools": [{"device": "d", "scope": "global"}])"),
+            "pools[0].device: there is no device \"d\"; there are a, cpu, b, npu, gpu, c"},
+        Bad{with_cuda(R"(, "pools": [{"device": "c", "scope": "global", "limit_bytes": -1}])"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found -1"},
+        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "global", "reached_by": ["b"]},
+                                     {"device": "a", "scope": "global.workspace"}])"),
+            "pools: \"global\" and \"global.workspace\" of device \"a\" are reached by different "
+            "devices"},
+        Bad{with_cuda(R"(, "pools": [{"device": "cpu", "scope": "global", "reached_by": ["a"]}])"),
+            "pools[0].reached_by[0]: a device of kind cuda reaches no memory of one of kind cpu"},
+        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "global", "reached_by": ["gpu"]}])"),
+            "pools[0].reached_by[0]: a device of kind opencl reaches no memory of one of kind "
+            "cuda"}));
 
 // What is no JSON is described by its place.
 TEST(Machine, TextThatIsNoJson) {

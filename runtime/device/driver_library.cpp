@@ -1,0 +1,22 @@
+// See the header.
+#include "runtime/device/driver_library.h"
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace scopevm::runtime {
+
+Result<DriverLibrary> DriverLibrary::load(const char* file) {
+  if (void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL)) return DriverLibrary(file, handle);
+  const char* reason = dlerror();  // begins with the file's name
+  return Status(StatusCode::kNotFound,
+                reason ? reason : std::string(file) + ": cannot load this library");
+}
+
+Result<void*> DriverLibrary::find_symbol(const char* name) const {
+  if (void* found = dlsym(handle_, name)) return found;
+  return Status(StatusCode::kNotFound, std::string(file_) + " has no " + name);
+}
+
+}  // namespace scopevm::runtime
