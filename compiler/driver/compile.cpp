@@ -209,6 +209,8 @@ Result<std::vector<memory::SpillReport>> Compilation::choose_pools() {
 Status Compilation::plan() {
   begin("memory");
   SCOPEVM_RETURN_IF_ERROR(choose_pools().status());
+  memory::drop_unused_devices(program_);
+  machine_ = program_.machine;
   for (const Function& function : program_.functions) {
     begin("shapes");
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));

@@ -16,21 +16,35 @@ Machine Machine::host() {
   return machine;
 }
 
+Machine::Indices Machine::keep_devices(const std::vector<bool>& kept) {
+  Indices indices{std::vector<int>(devices.size(), -1), std::vector<int>(pools.size(), -1)};
+  const Machine all = std::move(*this);
+  *this = {.described_only = all.described_only};
+  for (size_t i = 0; i < all.devices.size(); ++i) {
+    if (!kept[i]) continue;
+    indices.devices[i] = static_cast<int>(devices.size());
+    devices.push_back(all.devices[i]);
+  }
+  for (size_t i = 0; i < all.pools.size(); ++i) {
+    if (!kept[all.pools[i].device]) continue;
+    indices.pools[i] = static_cast<int>(pools.size());
+    Pool& pool = pools.emplace_back(all.pools[i]);
+    pool.device = indices.devices[pool.device];
+    for (int& device : pool.reached) device = indices.devices[device];
+    std::erase(pool.reached, -1);
+    if (pool.pinned_for >= 0) pool.pinned_for = indices.devices[pool.pinned_for];
+  }
+  default_device = std::max(indices.devices[all.default_device], 0);
+  return indices;
+}
+
 void Machine::set_aside_devices_without_kernels() {
-  constexpr int kGone = -1;
-  std::vector<int> index_of(devices.size(), kGone);
-  std::vector<DeviceDecl> kept;
-  for (size_t i = 0; i < devices.size(); ++i) {
-    if (devices[i].has_kernels()) index_of[i] = static_cast<int>(kept.size());
-    (devices[i].has_kernels() ? kept : described_only).push_back(std::move(devices[i]));
+  std::vector<bool> kept;
+  for (const DeviceDecl& device : devices) {
+    kept.push_back(device.has_kernels());
+    if (!kept.back()) described_only.push_back(device);
   }
-  devices = std::move(kept);
-  std::erase_if(pools, [&](const Pool& pool) { return index_of[pool.device] == kGone; });
-  for (Pool& pool : pools) {
-    pool.device = index_of[pool.device];
-    for (int& device : pool.reached) device = index_of[device];
-  }
-  default_device = index_of[default_device];
+  keep_devices(kept);
 }
 
 std::optional<int> Machine::find_device(std::string_view name) const {

@@ -65,8 +65,14 @@ struct Machine {
   // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
   static Machine host();
 
-  // Moves devices without kernels to `described_only` and drops their pools. REQUIRES: the default
-  // device has kernels, and no pool is reached both by devices that have them and by others.
+  // New indices by old ones; -1: gone.
+  struct Indices {
+    std::vector<int> devices;
+    std::vector<int> pools;
+  };
+  // Drops the other devices and their pools. REQUIRES: one that is kept is a CPU.
+  Indices keep_devices(const std::vector<bool>& kept);
+  // Moves devices without kernels to `described_only`.
   void set_aside_devices_without_kernels();
 
   std::optional<int> find_device(std::string_view name) const;

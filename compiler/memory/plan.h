@@ -1,6 +1,7 @@
 // Memory plan: gives every intermediate and every kernel temporary an offset in the workspace, as a
 // formula over the request's dims.
 //   pinned.cpp     which lie where another device's driver copies best
+//   unused.cpp     devices that nothing needs
 //   stack.cpp      which buffers lie in the frame instead
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
@@ -76,6 +77,10 @@ void use_pinned(Program& program);
 // Parameters that may lie in a caller's frame get the stack's pool. Errors: kInvalidModel, with the
 // value that was asked to lie there and cannot.
 Status use_stacks(Program& program);
+
+// Takes devices that are no CPUs, and that neither hold nor compute anything, out of the program
+// and its machine: what runs it needs not have them.
+void drop_unused_devices(Program& program);
 
 // Offsets by first fit, in the given order of indexes: each buffer goes to the lowest gap that
 // holds it between the placed buffers that live at the same time.

@@ -42,16 +42,31 @@ func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n
 }
 )mlir";
 
-constexpr char kMachine[] =
-    R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "dev", "kind": "opencl"}]})";
+// Where the bytes are that copies go from and to.
+struct Memory {
+  const char* name;
+  bool is_shared;       // the device says that it shares the host's memory: large copies are mapped
+  const char* machine;  // its pools
+};
 
-Result<Module> compile_graph(const std::vector<std::string>& places) {
+const Memory kMemories[] = {
+    {"shared", true, ""},
+    {"apart", false, ""},
+    {"pinned", false,
+     R"(, "pools": [{"device": "cpu", "scope": "global.pinned", "pinned_for": "dev"}])"}};
+
+void PrintTo(const Memory& memory, std::ostream* out) { *out << memory.name; }
+
+Result<Module> compile_graph(const Memory& memory, const std::vector<std::string>& places) {
   const std::filesystem::path path = std::filesystem::temp_directory_path() /
                                      ("scopevm-faults-" + std::to_string(getpid()) + ".mlir");
   std::ofstream(path) << kGraph;
   CompileOptions options;
   options.model_path = path;
-  options.machine_json = kMachine;
+  options.machine_json =
+      std::string(
+          R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "dev", "kind": "opencl"}])") +
+      memory.machine + "}";
   options.places = places;
   Result<CompileOutput> output = compile(options);
   std::filesystem::remove(path);
@@ -61,11 +76,10 @@ Result<Module> compile_graph(const std::vector<std::string>& places) {
 
 std::string text(const Status& status) { return std::string(status.message()); }
 
-// The parameter: whether the device says that it shares the host's memory.
-class DeviceFaults : public ::testing::TestWithParam<bool> {
+class DeviceFaults : public ::testing::TestWithParam<Memory> {
  protected:
   void SetUp() override {
-    static const Result<Module> module = compile_graph({"*=dev", "turn=cpu"});
+    const Result<Module> module = compile_graph(GetParam(), {"*=dev", "turn=cpu"});
     ASSERT_TRUE(module.is_ok()) << module.status().message();
     module_.emplace(*module);
     auto devices = runtime::list_opencl_devices();
@@ -85,7 +99,7 @@ class DeviceFaults : public ::testing::TestWithParam<bool> {
     if (module_) EXPECT_EQ(live_driver_objects(), objects_before_);
   }
 
-  void no_faults() const { set_fault_plan({.shares_host_memory = GetParam()}); }
+  void no_faults() const { set_fault_plan({.shares_host_memory = GetParam().is_shared}); }
 
   static Tensor rows(int64_t n) {
     Tensor x = *Tensor::allocate(DType::kF32, {n, 64});
@@ -93,8 +107,8 @@ class DeviceFaults : public ::testing::TestWithParam<bool> {
     return x;
   }
   // Where copies are mapped, the rows are more by as many as make them large enough for that.
-  static Result<std::vector<Tensor>> call(const Session& session, int64_t n) {
-    return session.call(std::vector{rows(GetParam() ? n + 16384 : n)});
+  Result<std::vector<Tensor>> call(const Session& session, int64_t n) const {
+    return session.call(std::vector{rows(GetParam().is_shared ? n + 16384 : n)});
   }
   static bool is_right(const Tensor& y) {
     int64_t i = 0;
@@ -102,7 +116,7 @@ class DeviceFaults : public ::testing::TestWithParam<bool> {
       if (element != -5.0f * static_cast<float>(++i)) return false;
     return true;
   }
-  static void expect_right(const Session& session, int64_t n) {
+  void expect_right(const Session& session, int64_t n) const {
     Result<std::vector<Tensor>> results = call(session, n);
     ASSERT_TRUE(results.is_ok()) << results.status().message();
     EXPECT_TRUE(is_right((*results)[0]));
@@ -152,7 +166,7 @@ TEST_P(DeviceFaults, NoPlatformIsNoSession) {
 }
 
 TEST_P(DeviceFaults, ATextThatDoesNotBuildIsNoSession) {
-  const Module other = *compile_graph({"*=dev"});
+  const Module other = *compile_graph(GetParam(), {"*=dev"});
   const int64_t objects = live_driver_objects();
   set_fault_plan({.failing_call = 0, .only = "clBuildProgram", .error = CL_BUILD_PROGRAM_FAILURE});
   const Status status = make_faulty_session(other).status();
@@ -188,7 +202,8 @@ TEST_P(DeviceFaults, NoRoomOnTheDeviceEndsTheCall) {
   for (int i = 0; i < 3; ++i) {
     const Status status = call(*session_, 1000).status();
     EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
-    EXPECT_THAT(text(status), HasSubstr("alloc_storage: dev global"));
+    const std::string pool = GetParam().machine[0] == '\0' ? "dev global" : "cpu global.pinned";
+    EXPECT_THAT(text(status), HasSubstr("alloc_storage: " + pool));
     EXPECT_THAT(text(status), HasSubstr("requested, the allocator has no room"));
   }
   no_faults();
@@ -236,8 +251,8 @@ TEST_P(DeviceFaults, AFailureIsNotHandedOnToANewSession) {
 // The device is lost in each copy of a call: from then on the session answers with the first cause
 // and asks the driver no more. A new session works.
 TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
-  const std::string in = GetParam() ? "clEnqueueMapBuffer" : "clEnqueueWriteBuffer";
-  const std::string out = GetParam() ? "clEnqueueUnmapMemObject" : "clEnqueueReadBuffer";
+  const std::string in = GetParam().is_shared ? "clEnqueueMapBuffer" : "clEnqueueWriteBuffer";
+  const std::string out = GetParam().is_shared ? "clEnqueueUnmapMemObject" : "clEnqueueReadBuffer";
   for (const std::string& copy : {in, out})
     for (int64_t number = 0; number < 2; ++number) {
       FaultPlan plan{
@@ -332,16 +347,16 @@ TEST_P(DeviceFaults, TheHostWaitsWhereItNeedsTheBytes) {
   set_fault_plan({});
   expect_right(*session_, 20);
   EXPECT_EQ(driver_calls("clEnqueueNDRangeKernel"), 2);
-  EXPECT_EQ(driver_calls("clEnqueueMapBuffer"), GetParam() ? 4 : 0);
-  EXPECT_EQ(driver_calls("clEnqueueUnmapMemObject"), GetParam() ? 4 : 0);
-  EXPECT_EQ(driver_calls("clEnqueueWriteBuffer"), GetParam() ? 0 : 2);
-  EXPECT_EQ(driver_calls("clEnqueueReadBuffer"), GetParam() ? 0 : 2);
-  EXPECT_EQ(driver_calls("clWaitForEvents"), GetParam() ? 0 : 2);
+  EXPECT_EQ(driver_calls("clEnqueueMapBuffer"), GetParam().is_shared ? 4 : 0);
+  EXPECT_EQ(driver_calls("clEnqueueUnmapMemObject"), GetParam().is_shared ? 4 : 0);
+  EXPECT_EQ(driver_calls("clEnqueueWriteBuffer"), GetParam().is_shared ? 0 : 2);
+  EXPECT_EQ(driver_calls("clEnqueueReadBuffer"), GetParam().is_shared ? 0 : 2);
+  EXPECT_EQ(driver_calls("clWaitForEvents"), GetParam().is_shared ? 0 : 2);
   EXPECT_EQ(driver_calls("clFinish"), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Memory, DeviceFaults, ::testing::Values(true, false),
-                         [](const auto& info) { return info.param ? "shared" : "apart"; });
+INSTANTIATE_TEST_SUITE_P(Memory, DeviceFaults, ::testing::ValuesIn(kMemories),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace scopevm

@@ -202,19 +202,67 @@ TEST(Machine, BetweenTwoDevicesThatAreNoCpusACopyGoesByTheHost) {
                    machine.copy_seconds(a, cpu, 100) + machine.copy_seconds(cpu, b, 100));
 }
 
+// Of what calls lay out, not of constants, which lie in the module, nor of frames.
+TEST(Machine, APoolIsAlignedForAllThatReachIt) {
+  const Machine machine = read(R"({"devices": [{"name": "a", "kind": "cpu", "alignment": 128},
+      {"name": "b", "kind": "cpu", "alignment": 4096}, {"name": "c", "kind": "cpu"}],
+      "pools": [{"device": "a", "scope": "global.x", "reached_by": ["c", "b"]},
+                {"device": "c", "scope": "global.y", "reached_by": ["a"]}]})");
+  std::vector<std::string> aligned;
+  for (size_t i = 0; i < machine.pools.size(); ++i)
+    if (machine.pools[i].alignment != Pool::kLeastAlignment)
+      aligned.push_back(machine.pool_name(static_cast<int>(i)) + " " +
+                        std::to_string(machine.pools[i].alignment));
+  EXPECT_THAT(aligned, ElementsAre("a.global 128", "a.global.workspace 128", "a.global.x 4096",
+                                   "b.global 4096", "b.global.workspace 4096", "c.global.y 128"));
+}
+
+TEST(Machine, PinnedPoolsAreForOneDevice) {
+  const Machine machine = read(with_pools(R"(
+      {"device": "npu", "scope": "global.heap", "kind": "heap", "pinned_for": "gpu"},
+      {"device": "npu", "scope": "global.x", "pinned_for": "gpu"})"));
+  const int cpu = *machine.find_device("cpu"), npu = *machine.find_device("npu"),
+            gpu = *machine.find_device("gpu");
+  EXPECT_EQ(machine.pinned_pool(npu, gpu), machine.find_pool(npu, "global.x")) << "an arena";
+  EXPECT_EQ(machine.pinned_pool(cpu, gpu), std::nullopt);
+  EXPECT_EQ(machine.pinned_pool(npu, cpu), std::nullopt);
+  EXPECT_EQ(machine.pools[*machine.find_pool(npu, "global.heap")].pinned_for, gpu);
+  EXPECT_EQ(machine.pools[machine.global_pool(npu)].pinned_for, -1);
+}
+
+TEST(Machine, DevicesThatAreNotKeptLeaveNothingBehind) {
+  Machine machine = read(with_pools(R"(
+      {"device": "cpu", "scope": "global.x", "reached_by": ["npu"]},
+      {"device": "cpu", "scope": "global.y", "pinned_for": "gpu"})"));
+  const Machine before = machine;
+  const Machine::Indices indices = machine.keep_devices({true, false, false});
+  EXPECT_THAT(indices.devices, ElementsAre(0, -1, -1));
+  ASSERT_EQ(indices.pools.size(), before.pools.size());
+  for (size_t i = 0; i < indices.pools.size(); ++i) {
+    EXPECT_EQ(indices.pools[i] >= 0, before.pools[i].device == 0) << i;
+    if (indices.pools[i] >= 0)
+      EXPECT_EQ(machine.pool_name(indices.pools[i]), before.pool_name(static_cast<int>(i)));
+  }
+  EXPECT_THAT(machine.pools[*machine.find_pool(0, "global.x")].reached, ElementsAre(0));
+  EXPECT_EQ(machine.pools[*machine.find_pool(0, "global.y")].pinned_for, -1);
+}
+
 TEST(Machine, ACudaDeviceIsDescribedAndThatIsAll) {
   const Machine machine = read(with_cuda(R"(, "pools": [
       {"device": "a", "scope": "global", "limit_bytes": 5, "reached_by": ["c", "b"]},
       {"device": "a", "scope": "global.fast", "kind": "heap"},
       {"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]},
+      {"device": "npu", "scope": "global.pinned", "pinned_for": "c"},
       {"device": "c", "scope": "global.constant"}])"));
   const Machine without = read(with_pools(
-      R"({"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]})"));
+      R"({"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]},
+         {"device": "npu", "scope": "global.pinned"})"));
   EXPECT_EQ(scopes(machine), scopes(without));
   for (size_t i = 0; i < machine.pools.size(); ++i) {
     EXPECT_EQ(machine.pools[i].reached, without.pools[i].reached) << i;
     EXPECT_EQ(machine.pools[i].limit, without.pools[i].limit) << i;
     EXPECT_EQ(machine.pools[i].kind, without.pools[i].kind) << i;
+    EXPECT_EQ(machine.pools[i].pinned_for, -1) << i;
   }
   EXPECT_EQ(machine.host_device(), 0);
   EXPECT_EQ(machine.find_device("npu"), 1);
@@ -258,7 +306,7 @@ TEST_P(BadMachine, NamesTheMember) {
 }
 
 const char* const kNamesOfPool =
-    "device, scope, kind, limit_bytes, reached_by, bytes_per_second, latency_seconds";
+    "device, scope, kind, limit_bytes, reached_by, bytes_per_second, latency_seconds, pinned_for";
 
 INSTANTIATE_TEST_SUITE_P(
     Root, BadMachine,
@@ -308,7 +356,13 @@ INSTANTIATE_TEST_SUITE_P(
             "devices[1].workers: at most 16777216"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
             "devices[1].memory: no such member; there are name, kind, workers, "
-            "max_stack_bytes, target_cpu, features"},
+            "max_stack_bytes, alignment, target_cpu, features"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 32})"),
+            "devices[1].alignment: expected a whole number of at least 64, found 32"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 96})"),
+            "devices[1].alignment: expected a power of two, at most 4096, found 96"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "alignment": 8192})"),
+            "devices[1].alignment: expected a power of two, at most 4096, found 8192"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "target_cpu": "x86-64"})"),
             "devices[1].target_cpu: kernels of an OpenCL device are text"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "features": ["+avx"]})"),
@@ -380,6 +434,14 @@ INSTANTIATE_TEST_SUITE_P(
                           {"device": "npu", "scope": "global.workspace"})"),
             "pools: \"global\" and \"global.workspace\" of device \"npu\" are reached by different "
             "devices"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.a", "pinned_for": "npu"})"),
+            "pools[0].pinned_for: the driver of a device that is no CPU pins memory"},
+        Bad{with_pools(R"({"device": "gpu", "scope": "global.a", "pinned_for": "gpu"})"),
+            "pools[0].pinned_for: pinned memory is a CPU's"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.constant", "pinned_for": "gpu"})"),
+            "pools[0].pinned_for: constants stay in the module, which nobody pins"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.a", "pinned_for": true})"),
+            "pools[0].pinned_for: expected a string, found true"},
         Bad{with_pools(R"([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])"),
             "pools[0]: expected an object, found array"}));
 

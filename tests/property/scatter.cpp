@@ -9,7 +9,7 @@ namespace {
 
 // One device beside the host reaches some of what another stores, and has memory of its own.
 constexpr char kMachine[] = R"({
-  "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},
+  "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu", "alignment": 256},
               {"name": "dsp", "kind": "cpu"}],
   "pools": [{"device": "npu", "scope": "global", "reached_by": ["dsp"]},
             {"device": "npu", "scope": "global.fast", "bytes_per_second": 1e12}]

@@ -125,6 +125,11 @@ struct PoolDecl {
   // from and to them without a way round; -1: none.
   int32_t pinned_for = -1;
 
+  // Whose driver gives its blocks; of a CPU's that is the system.
+  uint32_t block_source() const {
+    return pinned_for >= 0 ? static_cast<uint32_t>(pinned_for) : device;
+  }
+
   bool has_valid_bandwidth() const {
     return bytes_per_second >= kLeastBytesPerSecond && bytes_per_second <= kMostBytesPerSecond;
   }

@@ -43,6 +43,7 @@ class BoundDevices {
   std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
   // Null for a CPU.
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
+  // Whose memory it is.
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
   const Kernel& kernel(uint32_t index) const { return kernels_[index]; }
   // Null: it lies in the module.

@@ -15,11 +15,9 @@ namespace {
 std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
                                              const BoundDevices& devices) {
   using runtime::ArenaAllocator;
-  if (const auto& device = devices.device(pool.device); device != nullptr)
-    return std::make_shared<ArenaAllocator>(device);
-  if (pool.pinned_for >= 0)
-    return std::make_shared<ArenaAllocator>(devices.device(pool.pinned_for),
-                                            ArenaAllocator::From::kHost);
+  if (const auto& device = devices.device(pool.block_source()); device != nullptr)
+    return std::make_shared<ArenaAllocator>(
+        device, pool.pinned_for >= 0 ? ArenaAllocator::From::kHost : ArenaAllocator::From::kDevice);
   if (pool.kind == format::PoolKind::kHeap)
     return std::make_shared<runtime::HeapAllocator>(pool.alignment);
   return std::make_shared<ArenaAllocator>(pool.alignment);
@@ -98,7 +96,7 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
   }
   for (size_t i = 0; i < contents.pools.size(); ++i) {
     const format::PoolDecl& pool = contents.pools[i];
-    const std::shared_ptr<runtime::Device>& device = devices_.device(pool.device);
+    const std::shared_ptr<runtime::Device>& device = devices_.device(pool.block_source());
     if (device != nullptr && device->block_alignment() < pool.alignment)
       return {StatusCode::kUnsupported, name_of(contents, pool) + " is planned at multiples of " +
                                             std::to_string(pool.alignment) + " bytes, and " +
@@ -129,10 +127,11 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
 }
 
 bool BoundSession::make_room(uint32_t pool) {
-  const runtime::Device* device = devices_.of_pool(pool);
-  if (device == nullptr) return false;
-  for (uint32_t i = 0; i < pools_.size(); ++i)
-    if (devices_.of_pool(i) == device) pools_[i]->allocator().trim();
+  const std::vector<format::PoolDecl>& pools = module_->contents().pools;
+  const uint32_t source = pools[pool].block_source();
+  if (devices_.device(source) == nullptr) return false;
+  for (size_t i = 0; i < pools.size(); ++i)
+    if (pools[i].block_source() == source) pools_[i]->allocator().trim();
   return true;
 }
 

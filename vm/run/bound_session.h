@@ -32,8 +32,8 @@ class BoundSession {
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
   size_t pool_count() const { return pools_.size(); }
 
-  // Gives blocks that the pools of the same device keep for later calls back to it. False for pools
-  // of CPUs, whose blocks are the system's.
+  // Gives blocks that pools keep for later calls back to the device that this one's are from. False
+  // for pools whose blocks are the system's.
   bool make_room(uint32_t pool);
 
   std::unique_ptr<CallContext> take_context();

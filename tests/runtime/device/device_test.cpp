@@ -1,6 +1,8 @@
 // What runtime/device/device.h promises, asked of every implementation that this machine has.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -18,6 +20,7 @@ namespace {
 using testing::as_image;
 using testing::kKernelText;
 using testing::TestBlock;
+using testing::TestHostBlock;
 
 struct Implementation {
   const char* name;
@@ -89,6 +92,8 @@ TEST_P(AnyDevice, SaysWhatItIs) {
   EXPECT_TRUE(device_->health().is_ok());
   EXPECT_EQ(device_->kind(), "opencl");
   EXPECT_FALSE(device_->description().empty());
+  EXPECT_GE(device_->block_alignment(), kBlockAlignment);
+  EXPECT_TRUE(std::has_single_bit(static_cast<uint64_t>(device_->block_alignment())));
 }
 
 TEST_P(AnyDevice, BlocksHaveAddressesOfTheirOwn) {
@@ -111,6 +116,31 @@ TEST_P(AnyDevice, RefusesWhatItHasNotRoomFor) {
   EXPECT_EQ(device_->allocate(int64_t{1} << 50), nullptr);
   TestBlock usable(*device_, 100);
   EXPECT_TRUE(usable.write(counting(100)).is_ok());
+}
+
+// Large ones are mapped where the device shares the host's memory.
+TEST_P(AnyDevice, BlocksOfTheHostAreForBoth) {
+  for (const int64_t count : {1000, 2 << 20}) {
+    const TestHostBlock from(*device_, count), to(*device_, count);
+    TestBlock block(*device_, count);
+    for (const TestHostBlock* host : {&from, &to}) {
+      ASSERT_NE(host->address(), nullptr);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(host->address()) % kBlockAlignment, 0U);
+    }
+    std::iota(from.numbers().begin(), from.numbers().end(), 5);
+    ASSERT_TRUE(stream_->copy_in(block.address(), from.address(), from.bytes()).is_ok());
+    ASSERT_TRUE(stream_->copy_out(to.address(), block.address(), to.bytes()).is_ok());
+    ASSERT_TRUE(stream_->settle().is_ok());
+    EXPECT_TRUE(std::ranges::equal(from.numbers(), to.numbers()));
+  }
+}
+
+TEST_P(AnyDevice, RefusesBlocksOfTheHostThatThereIsNoRoomFor) {
+  EXPECT_EQ(device_->allocate_host(-1), nullptr);
+  EXPECT_EQ(device_->allocate_host(int64_t{1} << 60), nullptr);
+  void* const empty = device_->allocate_host(0);
+  EXPECT_NE(empty, nullptr);
+  device_->deallocate_host(empty, 0);
 }
 
 TEST_P(AnyDevice, CopiesAnyPartOfABlock) {

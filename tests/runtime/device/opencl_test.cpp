@@ -17,6 +17,7 @@ using ::testing::HasSubstr;
 using testing::kKernelText;
 using testing::set_fault_plan;
 using testing::TestBlock;
+using testing::TestHostBlock;
 
 class OpenCl : public ::testing::Test {
  protected:
@@ -56,7 +57,8 @@ Status use(Device& device) {
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
   if (kernel == nullptr) return {StatusCode::kDevice, "no kernel: CL_OUT_OF_RESOURCES"};
   TestBlock in(device, kLarge), out(device, 8), copy(device, 8);
-  if (!in.address() || !out.address() || !copy.address())
+  const TestHostBlock host(device, 8);
+  if (!in.address() || !out.address() || !copy.address() || !host.address())
     return {StatusCode::kDevice, "no block: CL_OUT_OF_RESOURCES"};
   std::vector<int32_t> values(kLarge);
   std::iota(values.begin(), values.end(), 1);
@@ -65,7 +67,9 @@ Status use(Device& device) {
   SCOPEVM_RETURN_IF_ERROR(add(*stream, kernel, in, out));
   SCOPEVM_RETURN_IF_ERROR(stream->copy_within(copy.address(), out.address(), out.bytes()));
   SCOPEVM_RETURN_IF_ERROR(stream->finish());
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int32_t> result, copy.read());
+  SCOPEVM_RETURN_IF_ERROR(stream->copy_out(host.address(), copy.address(), host.bytes()));
+  SCOPEVM_RETURN_IF_ERROR(stream->settle());
+  const std::vector<int32_t> result(host.numbers().begin(), host.numbers().end());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int32_t> kept, in.read());
   if (result != std::vector<int32_t>{11, 12, 13, 14, 0, 0, 1, 1} || kept != values)
     return {StatusCode::kInternal, "wrong result"};
@@ -163,6 +167,7 @@ TEST_F(OpenCl, TheDeviceMayBeLostAtAnyCall) {
           EXPECT_THAT(std::string((*device)->health().message()),
                       HasSubstr("the device is lost: cl"));
           EXPECT_EQ((*device)->allocate(100), nullptr);
+          EXPECT_EQ((*device)->allocate_host(100), nullptr);
           EXPECT_EQ(use(**device).code(), StatusCode::kDevice);
           set_fault_plan({});
           EXPECT_EQ(use(**device).message(), (*device)->health().message());

@@ -33,6 +33,29 @@ inline std::span<const uint8_t> as_image(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
+// A block of `count` numbers of the host's memory, from the device.
+class TestHostBlock {
+ public:
+  TestHostBlock(runtime::Device& device, int64_t count)
+      : device_(device), count_(count), address_(device.allocate_host(bytes())) {}
+  TestHostBlock(const TestHostBlock&) = delete;
+  TestHostBlock& operator=(const TestHostBlock&) = delete;
+  ~TestHostBlock() {
+    if (address_ != nullptr) device_.deallocate_host(address_, bytes());
+  }
+
+  void* address() const { return address_; }
+  int64_t bytes() const { return count_ * static_cast<int64_t>(sizeof(int32_t)); }
+  std::span<int32_t> numbers() const {
+    return {static_cast<int32_t*>(address_), static_cast<size_t>(count_)};
+  }
+
+ private:
+  runtime::Device& device_;
+  const int64_t count_;
+  void* const address_;
+};
+
 // A block of `count` numbers, and a stream to write and read them.
 class TestBlock {
  public:

@@ -19,7 +19,7 @@ std::vector<DeviceDecl> one_device() { return {{"cpu", "cpu"}}; }
 
 std::vector<PoolDecl> default_pools() {
   return {{"global", PoolKind::kHeap, 0, -1},
-          {"global.workspace", PoolKind::kArena, 0, int64_t{1} << 30, {}, 12.5e9, 2.5e-6},
+          {"global.workspace", PoolKind::kArena, 0, int64_t{1} << 30, {}, 12.5e9, 2.5e-6, 256},
           {"global.constant", PoolKind::kConstant, 0, -1}};
 }
 
@@ -242,6 +242,7 @@ ModuleContents branching_module() {
   module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl", 64}};
   module.pools = default_pools();
   module.pools.push_back({"global", PoolKind::kHeap, 1, -1});
+  module.pools.push_back({.scope = "global.pinned", .alignment = 4096, .pinned_for = 1});
   module.shape_functions = {{"shape_main", 5, 1, {}}};
   module.images = {{0,
                     "x86-64",
@@ -368,7 +369,9 @@ std::string fingerprint(const ModuleContents& module) {
         .add(int64_t{p.device})
         .add(p.limit)
         .add(std::bit_cast<int64_t>(p.bytes_per_second))
-        .add(std::bit_cast<int64_t>(p.latency_seconds));
+        .add(std::bit_cast<int64_t>(p.latency_seconds))
+        .add(int64_t{p.alignment})
+        .add(int64_t{p.pinned_for});
   for (const FunctionDecl& f : module.functions) print.add("function").add(f);
   for (const VariantDecl& v : module.variants) {
     print.add("variant").add(int64_t{v.function});

@@ -55,6 +55,25 @@ const Declaration kDeclarations[] = {
      "pool 1: its latency is out of range"},
     {"PoolLatencyInfinite", [](auto& m) { m.pools[1].latency_seconds = INFINITY; },
      "pool 1: its latency is out of range"},
+    {"PoolAlignmentNone", [](auto& m) { m.pools[1].alignment = 0; }, "pool 1: alignment 0"},
+    {"PoolAlignmentOdd", [](auto& m) { m.pools[1].alignment = 192; }, "pool 1: alignment 192"},
+    {"PoolAlignmentSmall", [](auto& m) { m.pools[1].alignment = 32; }, "pool 1: alignment 32"},
+    {"PoolAlignmentLarge", [](auto& m) { m.pools[1].alignment = 8192; }, "pool 1: alignment 8192"},
+    {"PinnedForNobody", [](auto& m) { m.pools[1].pinned_for = 7; },
+     "pool 1: device 7 is out of range: there are 1"},
+    {"PinnedForACpu", [](auto& m) { m.pools[1].pinned_for = 0; }, "pool 1: is pinned for a CPU"},
+    {"PinnedOnADevice",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools[1].device = m.pools[1].pinned_for = 1;
+     },
+     "pool 1: is pinned, and of a device that is no CPU"},
+    {"PinnedConstants",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools[2].pinned_for = 1;
+     },
+     "pool 2: is pinned, and neither a heap nor an arena"},
     {"ImageDevice", [](auto& m) { m.images[0].device = 1; },
      "image 0: device 1 is out of range: there are 1"},
     {"ImageEmpty", [](auto& m) { m.images[1].elf = {}; }, "image 1: is empty"},

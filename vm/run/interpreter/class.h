@@ -104,13 +104,13 @@ class Interpreter {
   bool is_hosts(const Storage& storage) const;
   [[gnu::noinline]] void let_go(Storage* storage);
   [[gnu::noinline]] void finish_streams();
+  // A storage of the call's.
+  bool allocate(uint32_t pool, int64_t bytes, Storage** storage);
   [[gnu::cold]] bool check_health(uint32_t pool);
   bool check_device(uint32_t device, const Status& status);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
   [[gnu::cold]] bool fail_at_source(const std::string& what);
-  [[gnu::cold]] bool fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
-                                     const ScopeMemory& memory);
 
   BoundSession& session_;
   CallContext& context_;

@@ -127,8 +127,9 @@ bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t g
 
 // Of what nothing can be allocated on, because it is lost.
 bool Interpreter::check_health(uint32_t pool) {
-  const runtime::Device* device = session_.devices().of_pool(pool);
-  return device == nullptr || check_device(contents_.pools[pool].device, device->health());
+  const uint32_t source = contents_.pools[pool].block_source();
+  const auto& device = session_.devices().device(source);
+  return device == nullptr || check_device(source, device->health());
 }
 
 bool Interpreter::check_device(uint32_t device, const Status& status) {

@@ -271,15 +271,23 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
     storage->retain();
     context_.own(storage, -1);
   } else {
-    ScopeMemory& memory = session_.pool(in.from.value);
-    ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
-    if (outcome == ScopeMemory::Outcome::kNoRoom && session_.make_room(in.from.value))
-      outcome = memory.allocate(bytes, &storage);
-    if (outcome != ScopeMemory::Outcome::kOk)
-      return check_health(in.from.value) && fail_allocation(outcome, bytes, memory);
-    context_.own(storage, static_cast<int32_t>(in.from.value));
+    if (!allocate(in.from.value, bytes, &storage)) return false;
   }
   set(in.dst, {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0});
+  return true;
+}
+
+bool Interpreter::allocate(uint32_t pool, int64_t bytes, Storage** storage) {
+  ScopeMemory& memory = session_.pool(pool);
+  ScopeMemory::Outcome outcome = memory.allocate(bytes, storage);
+  if (outcome == ScopeMemory::Outcome::kNoRoom && session_.make_room(pool))
+    outcome = memory.allocate(bytes, storage);
+  if (outcome != ScopeMemory::Outcome::kOk) {
+    if (!check_health(pool)) return false;
+    const Status failure = allocation_failure(outcome, bytes, memory);
+    return fail(failure.code(), std::string(failure.message()));
+  }
+  context_.own(*storage, static_cast<int32_t>(pool));
   return true;
 }
 
@@ -325,10 +333,7 @@ bool Interpreter::execute(const op::grow_storage& in) {
   if (needed <= held.bytes) return true;
   const int64_t bytes = held.bytes > needed / 2 ? 2 * held.bytes : needed;
   Storage* storage = nullptr;
-  ScopeMemory& memory = session_.pool(in.from.value);
-  const ScopeMemory::Outcome outcome = memory.allocate(bytes, &storage);
-  if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
-  context_.own(storage, static_cast<int32_t>(in.from.value));
+  if (!allocate(in.from.value, bytes, &storage)) return false;
   if (used > 0) std::memcpy(storage->data, held.data, static_cast<size_t>(used));
   set(in.storage, {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0});
   return true;
@@ -444,12 +449,6 @@ bool Interpreter::fail_at_source(const std::string& what) {
   if (name.empty()) return fail(StatusCode::kInvalidArgument, what);
   status_ = Status(StatusCode::kInvalidArgument, function.name + ": \"" + name + "\": " + what);
   return false;
-}
-
-bool Interpreter::fail_allocation(ScopeMemory::Outcome outcome, int64_t bytes,
-                                  const ScopeMemory& memory) {
-  const Status failure = allocation_failure(outcome, bytes, memory);
-  return fail(failure.code(), std::string(failure.message()));
 }
 
 Status interpret(BoundSession& session, CallContext& context, const CallOptions& options) {

@@ -35,10 +35,7 @@ bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_ran
                                 Storage** storage) {
   const int64_t bytes = List::bytes_for(capacity, max_rank);
   if (bytes < 0) return fail(StatusCode::kResourceLimit, "a list is too long");
-  ScopeMemory& memory = session_.pool(pool);
-  const ScopeMemory::Outcome outcome = memory.allocate(bytes, storage);
-  if (outcome != ScopeMemory::Outcome::kOk) return fail_allocation(outcome, bytes, memory);
-  context_.own(*storage, static_cast<int32_t>(pool));
+  if (!allocate(pool, bytes, storage)) return false;
   List::create(*storage, capacity, max_rank);
   return true;
 }

@@ -1,0 +1,163 @@
+// Which pools buffers go to, and how they lie there: alignment, pinned memory, devices without use.
+#include <gtest/gtest.h>
+
+#include "compiler/memory/plan.h"
+#include "tests/memory/random_functions.h"
+
+namespace scopevm::memory {
+namespace {
+
+// A CPU and another device, with pinned memory and without.
+Machine machine_with(const std::string& pools) {
+  const std::string json = R"({"devices": [{"name": "cpu", "kind": "cpu"},
+      {"name": "gpu", "kind": "opencl", "alignment": 256},
+      {"name": "idle", "kind": "opencl"}], "pools": [)" +
+                           pools + "]}";
+  Result<Machine> machine = parse_machine(json, "machine");
+  EXPECT_TRUE(machine.is_ok()) << machine.status().message();
+  return *std::move(machine);
+}
+
+const char* const kPinned =
+    R"({"device": "cpu", "scope": "global.pinned", "pinned_for": "gpu"},
+       {"device": "cpu", "scope": "global.own"})";
+
+// x is the caller's; a = f(x) on the CPU, b its copy on the device, c = g(b) there, d its copy on
+// the CPU, and y = h(d) the result.
+struct Fixture {
+  Program program;
+  ValueId a, b, c, d;
+
+  explicit Fixture(Machine machine, DimExpr size = DimExpr::symbol("n")) {
+    program.machine = std::move(machine);
+    program.kernels = {{"on_cpu", 2, 0, 0}, {"on_gpu", 2, 0, 1}};
+    Function f;
+    f.dimensions = {{"n", 1, 1000, 1, 10}};
+    const ValueId x = add_input(f, {size});
+    a = add_step(f, {x}, {size});
+    b = add_copy(f, a, size);
+    c = add_step(f, {b}, {size});
+    f.steps.back().kernel = 1;
+    d = add_copy(f, c, size);
+    add_output(f, add_step(f, {d}, {size}));
+    for (Value& value : f.values) value.place = {0, program.machine.workspace_pool(0)};
+    for (ValueId id : {b, c}) f.values[id].place = {1, program.machine.workspace_pool(1)};
+    program.functions.push_back(std::move(f));
+  }
+
+  static ValueId add_copy(Function& f, ValueId from, DimExpr size) {
+    const ValueId made = add_step(f, {from}, {size});
+    f.steps.back().kind = StepKind::kCopy;
+    f.steps.back().kernel = -1;
+    return made;
+  }
+
+  Function& main() { return program.functions[0]; }
+  std::string pool_of(ValueId id) {
+    return program.machine.pool_name(main().values[id].place.pool);
+  }
+};
+
+TEST(Pinned, TakesWhatIsCopiedToAndFro) {
+  Fixture f(machine_with(kPinned));
+  use_pinned(f.program);
+  EXPECT_EQ(f.pool_of(f.a), "cpu.global.pinned");
+  EXPECT_EQ(f.pool_of(f.b), "gpu.global.workspace");
+  EXPECT_EQ(f.pool_of(f.c), "gpu.global.workspace");
+  EXPECT_EQ(f.pool_of(f.d), "cpu.global.pinned");
+  EXPECT_EQ(f.pool_of(f.main().inputs[0]), "cpu.global.workspace") << "the caller's";
+  EXPECT_EQ(f.pool_of(f.main().outputs[0]), "cpu.global.workspace") << "the caller's";
+}
+
+TEST(Pinned, NothingMovesWithoutSuchAPool) {
+  Fixture f(machine_with(""));
+  use_pinned(f.program);
+  EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
+  EXPECT_EQ(f.pool_of(f.d), "cpu.global.workspace");
+}
+
+TEST(Pinned, WhatAScopeWasAskedForStays) {
+  Fixture f(machine_with(kPinned));
+  f.main().values[f.a].is_scope_asked = true;
+  f.main().values[f.d].place.pool = *f.program.machine.find_pool(0, "global.own");
+  use_pinned(f.program);
+  EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
+  EXPECT_EQ(f.pool_of(f.d), "cpu.global.own");
+}
+
+// What a register may keep beyond a block, and what callees know the place of.
+TEST(Pinned, WhatOthersHoldStays) {
+  Fixture f(machine_with(kPinned));
+  f.main().steps.back().kind = StepKind::kCall;
+  f.main().steps.back().callee = 0;
+  f.main().values[f.a].storage = ValueStorage::kOwn;
+  use_pinned(f.program);
+  EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
+  EXPECT_EQ(f.pool_of(f.d), "cpu.global.workspace");
+}
+
+// The NPU's memory is reached by the CPU; the pinned pool, which is the CPU's, is not by the NPU.
+TEST(Pinned, EveryKernelReachesIt) {
+  Fixture f(*parse_machine(R"({"devices": [{"name": "npu", "kind": "cpu"},
+      {"name": "gpu", "kind": "opencl"}, {"name": "cpu", "kind": "cpu"}],
+      "pools": [{"device": "npu", "scope": "global", "reached_by": ["cpu"]},
+                {"device": "npu", "scope": "global.pinned", "pinned_for": "gpu"}]})",
+                           "machine"));
+  f.program.kernels.push_back({"on_other", 2, 0, 2});
+  f.main().steps[0].kernel = 2;  // makes a
+  use_pinned(f.program);
+  EXPECT_EQ(f.pool_of(f.a), "npu.global.workspace");
+  EXPECT_EQ(f.pool_of(f.d), "npu.global.pinned");
+}
+
+TEST(Alignment, OffsetsAndSizesAreThePoolsMultiples) {
+  const DimExpr n = DimExpr::symbol("n");
+  Fixture f(machine_with(kPinned), n);
+  Result<ShapeProgram> shapes = ShapeProgram::create(f.main());
+  ASSERT_TRUE(shapes.is_ok());
+  Result<Plan> made = plan(f.program.machine, f.main(), *shapes);
+  ASSERT_TRUE(made.is_ok()) << made.status().message();
+  ASSERT_EQ(made->arenas.size(), 2u);
+  for (const Arena& arena : made->arenas) {
+    const Pool& pool = f.program.machine.pools[arena.pool];
+    EXPECT_EQ(pool.alignment, pool.device == 0 ? 64 : 256);
+    for (const Buffer& buffer : made->at(arena, *shapes, {{"n", 17}}, 1)) {
+      EXPECT_EQ(buffer.size, pool.device == 0 ? 128 : 256);
+      EXPECT_EQ(buffer.offset % pool.alignment, 0);
+    }
+    EXPECT_EQ((*shapes->evaluate({{"n", 17}}, 1))[arena.height], pool.device == 0 ? 128 : 512);
+  }
+}
+
+TEST(UnusedDevices, LeaveTheProgram) {
+  Fixture f(machine_with(kPinned));
+  use_pinned(f.program);
+  drop_unused_devices(f.program);
+  EXPECT_EQ(f.program.machine.devices.size(), 2u);
+  EXPECT_EQ(f.program.machine.find_device("idle"), std::nullopt);
+  EXPECT_EQ(f.pool_of(f.a), "cpu.global.pinned");
+  EXPECT_EQ(f.pool_of(f.c), "gpu.global.workspace");
+  EXPECT_EQ(f.program.kernels[1].device, 1);
+}
+
+// A value, a constant, scratch or a kernel keeps a device.
+TEST(UnusedDevices, WhateverLiesThereKeepsThem) {
+  for (int keeper = 0; keeper < 4; ++keeper) {
+    Fixture f(machine_with(""));
+    const Machine& machine = f.program.machine;
+    const int idle = *machine.find_device("idle");
+    if (keeper == 0)
+      f.main().values[f.a].place = {0, machine.workspace_pool(idle)};
+    else if (keeper == 1)
+      f.program.constants.push_back({.pool = machine.constant_pool(idle)});
+    else if (keeper == 2)
+      f.main().steps[0].temporaries.push_back({64, false, machine.workspace_pool(idle)});
+    else
+      f.program.kernels.push_back({"on_idle", 0, 0, idle});
+    drop_unused_devices(f.program);
+    EXPECT_TRUE(f.program.machine.find_device("idle").has_value()) << keeper;
+  }
+}
+
+}  // namespace
+}  // namespace scopevm::memory
