@@ -1,11 +1,13 @@
 // What does a copy to or from an OpenCL device cost, where the device shares the host's memory
-// (large copies are mapped) and elsewhere (all are put into the queue)? The first device of the
-// machine, told to be either. Read beside it: a memcpy of as many bytes by the host, and the same
-// copies eight at a time with one wait.
+// (large copies are mapped) and elsewhere (all are put into the queue), there from memory of the
+// driver's (pinned) too? The first device of the machine, told to be either. Read beside it: a
+// memcpy of as many bytes by the host, and the same copies eight at a time with one wait.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/opencl/api.h"
@@ -14,7 +16,7 @@
 namespace scopevm::runtime {
 namespace {
 
-enum Memory { kShared = 1, kApart = 0 };
+enum Memory { kApart = 0, kShared = 1, kPinned = 2 };
 
 // For the layer below: the driver's functions, and what the device is told to be.
 const opencl::Api* g_driver = nullptr;
@@ -36,22 +38,27 @@ Result<std::shared_ptr<Device>> open(Memory memory) {
   return opencl::open_device(layer, 0);
 }
 
-using Copy = Status (*)(DeviceStream& stream, void* block, std::vector<char>& host);
+using Copy = Status (*)(DeviceStream& stream, void* block, std::span<char> host);
 
-Status copy_in(DeviceStream& stream, void* block, std::vector<char>& host) {
+Status copy_in(DeviceStream& stream, void* block, std::span<char> host) {
   return stream.copy_in(block, host.data(), static_cast<int64_t>(host.size()));
 }
 
-Status copy_out(DeviceStream& stream, void* block, std::vector<char>& host) {
+Status copy_out(DeviceStream& stream, void* block, std::span<char> host) {
   return stream.copy_out(host.data(), block, static_cast<int64_t>(host.size()));
 }
 
 void repeat(benchmark::State& state, Copy copy, int at_a_time) {
   const int64_t bytes = state.range(0);
-  const auto device = open(static_cast<Memory>(state.range(1)));
+  const auto memory = static_cast<Memory>(state.range(1));
+  const auto device = open(memory);
   if (!device.is_ok()) return state.SkipWithError(std::string(device.status().message()).c_str());
   const std::unique_ptr<DeviceStream> stream = (*device)->make_stream();
-  std::vector<char> host(static_cast<size_t>(bytes), 1);
+  std::vector<char> pageable(memory == kPinned ? 0 : static_cast<size_t>(bytes));
+  void* const data = memory == kPinned ? (*device)->allocate_host(bytes) : pageable.data();
+  if (data == nullptr) return state.SkipWithError("no room for pinned memory");
+  const std::span host(static_cast<char*>(data), static_cast<size_t>(bytes));
+  std::ranges::fill(host, 1);
   void* const block = (*device)->allocate(bytes);
   if (block == nullptr) return state.SkipWithError("no room on the device");
   // Backs both ends with pages.
@@ -63,15 +70,16 @@ void repeat(benchmark::State& state, Copy copy, int at_a_time) {
   if (!works) state.SkipWithError("a copy failed");
   (void)stream->finish();
   (*device)->deallocate(block, bytes);
+  if (memory == kPinned) (*device)->deallocate_host(data, bytes);
   state.SetBytesProcessed(state.iterations() * bytes * at_a_time);
 }
 
 constexpr int64_t kSizes[] = {4 << 10, 1 << 20, 64 << 20};
 
 void both_ways(benchmark::internal::Benchmark* benchmark) {
-  benchmark->ArgNames({"bytes", "shared"})->UseRealTime();
+  benchmark->ArgNames({"bytes", "memory"})->UseRealTime();
   for (const int64_t bytes : kSizes)
-    for (const Memory memory : {kShared, kApart}) benchmark->Args({bytes, memory});
+    for (const Memory memory : {kShared, kApart, kPinned}) benchmark->Args({bytes, memory});
 }
 
 BENCHMARK_CAPTURE(repeat, CopyIn, copy_in, 1)->Apply(both_ways);

@@ -61,7 +61,7 @@ SCOPEVM_API scopevm_status* scopevm_module_memory_bound(const scopevm_module* mo
                                                         int64_t* out_bytes);
 
 typedef struct {
-  const char* scope;
+  const char* scope; /* "global.workspace" of each device, or "npu.global.workspace" of one */
   int64_t bytes;
 } scopevm_memory_limit;
 

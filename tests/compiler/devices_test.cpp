@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -38,6 +40,22 @@ std::string machine_of(const std::string& kind) {
          R"("}], "pools": [{"device": "dev", "scope": "global.workspace", "limit_bytes": 51200}]})";
 }
 
+// The system's blocks, counted.
+class CountingAllocator final : public Allocator {
+ public:
+  void* allocate(int64_t bytes) override {
+    ++count_;
+    return std::aligned_alloc(kBlockAlignment, static_cast<size_t>(bytes + 63) / 64 * 64);
+  }
+  void deallocate(void* block, int64_t) override { std::free(block); }
+  AllocatorStats stats() const override { return {}; }
+  void trim() override {}
+  int count() const { return count_; }
+
+ private:
+  std::atomic<int> count_ = 0;
+};
+
 class Devices : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -48,7 +66,8 @@ class Devices : public testing::TestWithParam<const char*> {
     options_.machine_json = machine_of(GetParam());
     Result<CompileOutput> output = compile(options_);
     ASSERT_TRUE(output.is_ok()) << output.status().message();
-    Result<Session> session = Session::create(*Module::load_bytes(output->module));
+    module_.emplace(*Module::load_bytes(output->module));
+    Result<Session> session = Session::create(*module_);
     if (!session.is_ok() && session.status().code() == StatusCode::kNotFound)
       GTEST_SKIP() << session.status().message();
     ASSERT_TRUE(session.is_ok()) << session.status().message();
@@ -76,6 +95,7 @@ class Devices : public testing::TestWithParam<const char*> {
 
   std::filesystem::path path_;
   CompileOptions options_;
+  std::optional<Module> module_;
   std::optional<Session> session_;
 };
 
@@ -109,6 +129,54 @@ TEST_P(Devices, ALimitEndsTheCallAndTheSessionGoesOn) {
     expect_right(5);
   }
   expect_nothing_held();
+}
+
+TEST_P(Devices, ALimitMayBeOneDevices) {
+  Call call = session_->make_call();
+  ASSERT_TRUE(call.set_input(0, rows(7)).is_ok());
+  ASSERT_TRUE(call.run().is_ok());
+  int used = 0;
+  for (const ScopeUse& use : call.stats().memory) {
+    if (use.peak_bytes == 0) continue;
+    ++used;
+    const std::string scope = std::string(use.device) + "." + std::string(use.scope);
+    const Session enough = *Session::create(*module_, {.memory_limits = {{scope, use.peak_bytes}}});
+    EXPECT_TRUE(enough.call(std::vector{rows(7)}).is_ok()) << scope;
+    const Session less =
+        *Session::create(*module_, {.memory_limits = {{scope, use.peak_bytes - 1}}});
+    const Status status = less.call(std::vector{rows(7)}).status();
+    EXPECT_EQ(status.code(), StatusCode::kResourceLimit) << scope;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(std::string(use.device) + " " + std::string(use.scope) + ": "));
+  }
+  EXPECT_EQ(used, 3);
+  EXPECT_THAT(
+      std::string(Session::create(*module_, {.memory_limits = {{"dev.global.workspac", 1}}})
+                      .status()
+                      .message()),
+      HasSubstr("no memory scope \"dev.global.workspac\"; did you mean \"dev.global.workspace\"?"));
+}
+
+// Allocators are a CPU's: one of the device's pools, or that of every CPU.
+TEST_P(Devices, AnAllocatorMayBeOneDevices) {
+  const bool is_cpu = GetParam() == std::string("cpu");
+  auto own = std::make_shared<CountingAllocator>();
+  const Result<Session> session =
+      Session::create(*module_, {.allocators = {{"dev.global.workspace", own}}});
+  if (is_cpu) {
+    ASSERT_TRUE(session.is_ok()) << session.status().message();
+    EXPECT_TRUE(session->call(std::vector{rows(7)}).is_ok());
+    EXPECT_EQ(own->count(), 1);
+  } else {
+    EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(session.status().message(),
+              "an allocator for \"dev.global.workspace\", whose blocks come from its device's "
+              "driver");
+  }
+  auto all = std::make_shared<CountingAllocator>();
+  const Session of_all = *Session::create(*module_, {.allocators = {{"global.workspace", all}}});
+  EXPECT_TRUE(of_all.call(std::vector{rows(7)}).is_ok());
+  EXPECT_EQ(all->count(), is_cpu ? 2 : 1);
 }
 
 TEST_P(Devices, CallsBesideEachOtherGiveTheirOwnResults) {

@@ -41,6 +41,20 @@ TYPED_TEST(AnyAllocator, BlocksAreAlignedAndWritable) {
   EXPECT_EQ(this->allocator_.stats().live_bytes, 0);
 }
 
+TEST(Alignment, BlocksKeepWhatAnAllocatorIsMadeFor) {
+  HeapAllocator heap(4096);
+  ArenaAllocator arena(4096);
+  for (Allocator* allocator : {static_cast<Allocator*>(&heap), static_cast<Allocator*>(&arena)})
+    for (const int64_t bytes : {0, 1, 64, 5000, 100000, 5000000}) {
+      void* first = allocator->allocate(bytes);
+      void* second = allocator->allocate(bytes);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 4096, 0U) << bytes;
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(second) % 4096, 0U) << bytes;
+      allocator->deallocate(first, bytes);
+      allocator->deallocate(second, bytes);
+    }
+}
+
 TYPED_TEST(AnyAllocator, CountsExactBytes) {
   void* a = this->allocator_.allocate(100);
   void* b = this->allocator_.allocate(1000);

@@ -95,7 +95,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
   command
       ->add_option("--memory-limit", options->limits,
-                   "SCOPE=BYTES: end the run with exit code 3 rather than use more")
+                   "[DEVICE.]SCOPE=BYTES: end the run with exit code 3 rather than use more")
       ->allow_extra_args(false);
   command
       ->add_option("--device", options->devices,

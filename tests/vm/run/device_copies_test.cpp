@@ -1,5 +1,6 @@
 // Copies that a call does not wait for, over modules in text form: which instructions wait for
 // them, told by the counts of the driver's waits, and that the bytes are right.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -91,6 +92,23 @@ class DeviceCopies : public ::testing::Test {
                                   tensor(3, 4, kDevice) + copy(4, kDevice, 2, kOther);
   const std::string result_ = tensor(5, 6, kHost) + copy(6, kHost, 4, kDevice);
 };
+
+// Its driver aligns blocks as it says, and nothing here can do more.
+TEST_F(DeviceCopies, AnAlignmentThatTheDeviceLacksIsNoSession) {
+  const auto device = *testing::open_faulty("opencl", 0);
+  for (const int64_t alignment : {64, 128, 256, 512, 1024, 2048, 4096}) {
+    format::ModuleContents contents =
+        *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
+    contents.pools[3].alignment = static_cast<uint32_t>(alignment);
+    const Result<Session> session = testing::make_faulty_session(test::load(contents));
+    EXPECT_EQ(session.is_ok(), alignment <= device->block_alignment()) << alignment;
+    if (session.is_ok()) continue;
+    EXPECT_EQ(session.status().code(), StatusCode::kUnsupported);
+    EXPECT_THAT(std::string(session.status().message()),
+                ::testing::HasSubstr("dev.global.workspace is planned at multiples of " +
+                                     std::to_string(alignment) + " bytes, and "));
+  }
+}
 
 TEST_F(DeviceCopies, TheReturnWaitsForAll) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ + "ret (%r6)\n"), 1);

@@ -156,6 +156,48 @@ TEST_F(SumErrors, MemoryLimit) {
   EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).is_ok());
 }
 
+// Blocks at odd multiples of 64.
+class OddAllocator final : public Allocator {
+ public:
+  void* allocate(int64_t bytes) override {
+    auto* block = static_cast<char*>(inner_.allocate(bytes + kBlockAlignment));
+    return block == nullptr ? nullptr : block + kBlockAlignment;
+  }
+  void deallocate(void* block, int64_t bytes) override {
+    inner_.deallocate(static_cast<char*>(block) - kBlockAlignment, bytes + kBlockAlignment);
+  }
+  AllocatorStats stats() const override { return inner_.stats(); }
+  void trim() override { inner_.trim(); }
+
+ private:
+  runtime::ArenaAllocator inner_{4096};
+};
+
+TEST(Alignment, AnAllocatorKeepsThePools) {
+  format::ModuleContents contents = test::sum_contents();
+  const int64_t dims[] = {50, 4};
+  const std::vector<Tensor> inputs{*Tensor::allocate(DType::kF32, dims),
+                                   *Tensor::allocate(DType::kF32, dims)};
+  for (const uint32_t alignment : {64, 128}) {
+    contents.pools[1].alignment = alignment;
+    auto odd = std::make_shared<OddAllocator>();
+    const Session session =
+        *Session::create(test::load(contents), {.allocators = {{"global.workspace", odd}}});
+    const Status status = session.call(inputs).status();
+    EXPECT_EQ(odd->stats().live_bytes, 0);
+    if (alignment == 64) {
+      EXPECT_TRUE(status.is_ok()) << status.message();
+    } else {
+      EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr("alloc_storage: cpu global.workspace: 864 bytes requested, the "
+                            "allocator's block is not at a multiple of 128 bytes"));
+    }
+    for (const ScopeStats& scope : session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
+    EXPECT_TRUE(Session::create(test::load(contents))->call(inputs).is_ok());
+  }
+}
+
 TEST_F(SumErrors, CancelAndDeadline) {
   const std::vector<Tensor> inputs{tensor({3, 4}), tensor({3, 4})};
   std::atomic<bool> cancel{true};
