@@ -2,95 +2,18 @@
 // it.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "compiler/machine/machine.h"
+#include "compiler/machine/member.h"
 #include "vm/format/module_contents.h"
 
 namespace scopevm {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {
     {"heap", PoolKind::kHeap}, {"arena", PoolKind::kArena}, {"constant", PoolKind::kConstant}};
-
-// One value of the description, and the way to it.
-class Member {
- public:
-  Member(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
-
-  Status fail(const std::string& what) const {
-    return {StatusCode::kInvalidModel, path_ + (is_root() ? " " : ": ") + what};
-  }
-
-  Status check_object(std::initializer_list<std::string_view> members) const {
-    if (!value_.is_object()) return fail("expected an object, found " + found());
-    for (const auto& [name, value] : value_.items())
-      if (std::ranges::find(members, name) == members.end())
-        return Member(value, path_of(name)).fail("no such member; there are " + list(members));
-    return {};
-  }
-
-  // Null when the object lacks it.
-  std::optional<Member> find(const std::string& name) const {
-    auto member = value_.find(name);
-    if (member == value_.end()) return std::nullopt;
-    return Member(*member, path_of(name));
-  }
-
-  Result<std::vector<Member>> elements() const {
-    if (!value_.is_array()) return fail("expected an array, found " + found());
-    std::vector<Member> all;
-    for (size_t i = 0; i < value_.size(); ++i)
-      all.emplace_back(value_[i], path_ + "[" + std::to_string(i) + "]");
-    return all;
-  }
-
-  Result<std::string> text() const {
-    if (!value_.is_string()) return fail("expected a string, found " + found());
-    return value_.get<std::string>();
-  }
-
-  Result<int64_t> whole_number(int64_t least) const {
-    if (!value_.is_number_integer() ||
-        (value_.is_number_unsigned() && value_.get<uint64_t>() > INT64_MAX) ||
-        value_.get<int64_t>() < least)
-      return fail("expected a whole number of at least " + std::to_string(least) + ", found " +
-                  found());
-    return value_.get<int64_t>();
-  }
-
-  Result<double> number(double least, double most) const {
-    const double read = value_.is_number() ? value_.get<double>() : std::nan("");
-    if (!(read >= least && read <= most))
-      return fail("expected a number from " + json(least).dump() + " to " + json(most).dump() +
-                  ", found " + found());
-    return std::fpclassify(read) == FP_SUBNORMAL ? 0 : read;
-  }
-
- private:
-  // The root's way is the file's name and a colon.
-  bool is_root() const { return path_.ends_with(":"); }
-  std::string path_of(const std::string& name) const {
-    return path_ + (is_root() ? " " : ".") + name;
-  }
-  std::string found() const {
-    constexpr size_t kLongest = 40;
-    std::string text = value_.dump(-1, ' ', true, json::error_handler_t::replace);
-    return text.size() <= kLongest ? text : value_.type_name();
-  }
-  static std::string list(std::initializer_list<std::string_view> names) {
-    std::string text;
-    for (std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
-    return text;
-  }
-
-  const json& value_;
-  std::string path_;
-};
 
 // Letters, digits and `_`, with dots between parts where that is allowed: what places are made of.
 bool is_name(const std::string& text, bool may_have_dots) {
@@ -381,6 +304,7 @@ class MachineReader {
 }  // namespace
 
 Result<Machine> parse_machine(std::string_view text, const std::string& origin) {
+  using nlohmann::json;
   const json value = json::parse(text, nullptr, false);
   if (value.is_discarded()) {
     // Once more for the place.

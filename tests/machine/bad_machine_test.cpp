@@ -1,0 +1,230 @@
+// parse_machine: the message for each thing that may be wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compiler/machine/machine.h"
+#include "tests/machine/descriptions.h"
+
+namespace scopevm {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::with_cuda;
+using testing::with_device;
+using testing::with_pools;
+
+struct Bad {
+  std::string json;
+  std::string message;  // behind "m.json: ", the whole of it
+};
+
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.json; }
+
+class BadMachine : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadMachine, NamesTheMember) {
+  const Result<Machine> machine = parse_machine(GetParam().json, "m.json");
+  ASSERT_FALSE(machine.is_ok());
+  EXPECT_EQ(machine.status().code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(machine.status().message(), "m.json: " + GetParam().message);
+}
+
+const char* const kNamesOfPool =
+    "device, scope, kind, limit_bytes, reached_by, bytes_per_second, latency_seconds, pinned_for";
+
+INSTANTIATE_TEST_SUITE_P(
+    Root, BadMachine,
+    ::testing::Values(
+        Bad{"[]", "expected an object, found []"}, Bad{"null", "expected an object, found null"},
+        Bad{"3", "expected an object, found 3"}, Bad{"{}", "a machine needs \"devices\""},
+        Bad{R"({"device": []})",
+            "device: no such member; there are devices, pools, default_device"},
+        Bad{R"({"devices": {}})", "devices: expected an array, found {}"},
+        Bad{R"({"devices": []})", "devices: one device must be of kind \"cpu\": it runs the VM"},
+        Bad{R"({"devices": [{"name": "gpu", "kind": "opencl"}]})",
+            "devices: one device must be of kind \"cpu\": it runs the VM"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}], "pools": 1})",
+            "pools: expected an array, found 1"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}], "default_device": "gpu"})",
+            "default_device: there is no device \"gpu\"; there are cpu"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}], "default_device": 0})",
+            "default_device: expected a string, found 0"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Devices, BadMachine,
+    ::testing::Values(
+        Bad{with_device("7"), "devices[1]: expected an object, found 7"},
+        Bad{with_device(R"({"kind": "cpu"})"), "devices[1]: a device needs \"name\""},
+        Bad{with_device(R"({"name": "x"})"), "devices[1]: a device needs \"kind\""},
+        Bad{with_device(R"({"name": 1, "kind": "cpu"})"),
+            "devices[1].name: expected a string, found 1"},
+        Bad{with_device(R"({"name": "", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"\""},
+        Bad{with_device(R"({"name": "a.b", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"a.b\""},
+        Bad{with_device(R"({"name": "a b", "kind": "cpu"})"),
+            "devices[1].name: a name has letters, digits and _, found \"a b\""},
+        Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
+            "devices[1].name: two devices have this name"},
+        Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
+            "devices[1].kind: expected \"cpu\", \"opencl\" or \"cuda\", found \"gpu\""},
+        Bad{with_device(R"({"name": "x", "kind": null})"),
+            "devices[1].kind: expected a string, found null"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),
+            "devices[1].workers: expected a whole number of at least 1, found 1.5"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 16777217})"),
+            "devices[1].workers: at most 16777216"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
+            "devices[1].memory: no such member; there are name, kind, workers, "
+            "max_stack_bytes, alignment, target_cpu, features"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 32})"),
+            "devices[1].alignment: expected a whole number of at least 64, found 32"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 96})"),
+            "devices[1].alignment: expected a power of two, at most 4096, found 96"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "alignment": 8192})"),
+            "devices[1].alignment: expected a power of two, at most 4096, found 8192"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "target_cpu": "x86-64"})"),
+            "devices[1].target_cpu: kernels of an OpenCL device are text"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "features": ["+avx"]})"),
+            "devices[1].features: kernels of all CPUs are those of the first, which says this for "
+            "them"},
+        Bad{R"({"devices": [{"name": "x", "kind": "cpu", "features": "+avx"}]})",
+            "devices[0].features: expected an array, found \"+avx\""},
+        Bad{R"({"devices": [{"name": "x", "kind": "cpu", "target_cpu": 3}]})",
+            "devices[0].target_cpu: expected a string, found 3"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "max_stack_bytes": 64})"),
+            "devices[1].max_stack_bytes: frames of calls lie in a CPU's memory"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": -1})"),
+            "devices[1].max_stack_bytes: expected a whole number of at least 0, found -1"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": 1048577})"),
+            "devices[1].max_stack_bytes: at most 1048576"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Pools, BadMachine,
+    ::testing::Values(
+        Bad{with_pools("\"x\""), "pools[0]: expected an object, found \"x\""},
+        Bad{with_pools(R"({"scope": "global"})"),
+            "pools[0]: a pool needs \"device\", whose scope it is"},
+        Bad{with_pools(R"({"device": "cpu"})"), "pools[0]: a pool needs \"scope\""},
+        Bad{with_pools(R"({"device": "gpv", "scope": "global"})"),
+            "pools[0].device: there is no device \"gpv\"; there are cpu, npu, gpu"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "local"})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"local\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.stack"})"),
+            "pools[0].scope: \"max_stack_bytes\" of a device describes this scope"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "globals"})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"globals\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global."})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"global.\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global..a"})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"global..a\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": ""})"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"\""},
+        Bad{with_pools(R"({"device": "npu", "scope": "global.a"},
+                          {"device": "npu", "scope": "global.a"})"),
+            "pools[1].scope: two pools of device \"npu\" have this scope"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.a", "kind": "ring"})"),
+            "pools[0].kind: expected \"heap\", \"arena\" or \"constant\", found "
+            "\"ring\""},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "kind": "arena"})"),
+            "pools[0].kind: scope \"global\" is of another kind"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.constant", "kind": "heap"})"),
+            "pools[0].kind: scope \"global.constant\" is of another kind"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit_bytes": -1})"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found -1"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit_bytes": "8 GB"})"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found \"8 GB\""},
+        Bad{with_pools(
+                R"({"device": "cpu", "scope": "global", "limit_bytes": 18446744073709551615})"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found "
+            "18446744073709551615"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 0})"),
+            "pools[0].bytes_per_second: expected a number from 1.0 to 1e+18, found 0"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "latency_seconds": -1e-6})"),
+            "pools[0].latency_seconds: expected a number from 0.0 to 3600.0, found -1e-06"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit": 1})"),
+            std::string("pools[0].limit: no such member; there are ") + kNamesOfPool},
+        Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": "cpu"})"),
+            "pools[0].reached_by: expected an array, found \"cpu\""},
+        Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": ["cpu", "dsp"]})"),
+            "pools[0].reached_by[1]: there is no device \"dsp\"; there are cpu, npu, gpu"},
+        Bad{with_pools(R"({"device": "gpu", "scope": "global", "reached_by": ["cpu"]})"),
+            "pools[0].reached_by[0]: a device of kind cpu reaches no memory of one of kind opencl"},
+        Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": ["cpu"]},
+                          {"device": "npu", "scope": "global.workspace"})"),
+            "pools: \"global\" and \"global.workspace\" of device \"npu\" are reached by different "
+            "devices"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.a", "pinned_for": "npu"})"),
+            "pools[0].pinned_for: the driver of a device that is no CPU pins memory"},
+        Bad{with_pools(R"({"device": "gpu", "scope": "global.a", "pinned_for": "gpu"})"),
+            "pools[0].pinned_for: pinned memory is a CPU's"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.constant", "pinned_for": "gpu"})"),
+            "pools[0].pinned_for: constants stay in the module, which nobody pins"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.a", "pinned_for": true})"),
+            "pools[0].pinned_for: expected a string, found true"},
+        Bad{with_pools(R"([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])"),
+            "pools[0]: expected an object, found array"}));
+
+// A CUDA device and its pools are checked as any other's.
+INSTANTIATE_TEST_SUITE_P(
+    Cuda, BadMachine,
+    ::testing::Values(
+        Bad{R"({"devices": [{"name": "a", "kind": "cuda"}]})",
+            "devices: one device must be of kind \"cpu\": it runs the VM"},
+        Bad{with_cuda(R"(, "default_device": "b")"),
+            "default_device: kernels cannot be compiled for device \"b\", of kind cuda"},
+        Bad{with_device(R"({"name": "cpu", "kind": "cuda"})"),
+            "devices[1].name: two devices have this name"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda"}, {"name": "a", "kind": "cpu"})"),
+            "devices[2].name: two devices have this name"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda", "workers": 0})"),
+            "devices[1].workers: expected a whole number of at least 1, found 0"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda", "target_cpu": "sm_90"})"),
+            "devices[1].target_cpu: kernels cannot be compiled for device \"a\", of kind cuda"},
+        Bad{with_device(R"({"name": "a", "kind": "cuda", "max_stack_bytes": 64})"),
+            "devices[1].max_stack_bytes: frames of calls lie in a CPU's memory"},
+        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "shared"}])"),
+            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"shared\""},
+        Bad{with_cuda(R"(, "pools": [{"device": "d", "scope": "global"}])"),
+            "pools[0].device: there is no device \"d\"; there are a, cpu, b, npu, gpu, c"},
+        Bad{with_cuda(R"(, "pools": [{"device": "c", "scope": "global", "limit_bytes": -1}])"),
+            "pools[0].limit_bytes: expected a whole number of at least 0, found -1"},
+        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "global", "reached_by": ["b"]},
+                                     {"device": "a", "scope": "global.workspace"}])"),
+            "pools: \"global\" and \"global.workspace\" of device \"a\" are reached by different "
+            "devices"},
+        Bad{with_cuda(R"(, "pools": [{"device": "cpu", "scope": "global", "reached_by": ["a"]}])"),
+            "pools[0].reached_by[0]: a device of kind cuda reaches no memory of one of kind cpu"},
+        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "global", "reached_by": ["gpu"]}])"),
+            "pools[0].reached_by[0]: a device of kind opencl reaches no memory of one of kind "
+            "cuda"}));
+
+// What is no JSON is described by its place.
+TEST(Machine, TextThatIsNoJson) {
+  for (const char* text : {"", "{", "{\"devices\": [}", "devices: []", "{} {}", "\xff", "nul"}) {
+    const Result<Machine> machine = parse_machine(text, "m.json");
+    ASSERT_FALSE(machine.is_ok()) << text;
+    EXPECT_THAT(machine.status().message(), HasSubstr("m.json: parse error at line 1, column "))
+        << text;
+  }
+}
+
+// Numbers beyond what a double holds, names that are no UTF-8, depth.
+TEST(Machine, ExtremesAreErrors) {
+  const Result<Machine> number = parse_machine(
+      with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"), "m.json");
+  ASSERT_FALSE(number.is_ok());
+  EXPECT_EQ(number.status().message(), "m.json: number overflow parsing '1e999'");
+  EXPECT_FALSE(
+      parse_machine(with_device("{\"name\": \"\xc3\x28\", \"kind\": \"cpu\"}"), "m.json").is_ok());
+  EXPECT_FALSE(parse_machine(std::string(100'000, '['), "m.json").is_ok());
+}
+
+}  // namespace
+}  // namespace scopevm

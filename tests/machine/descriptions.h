@@ -1,0 +1,27 @@
+// Machine descriptions that tests change a part of.
+#pragma once
+
+#include <string>
+
+namespace scopevm::testing {
+
+// A description with CUDA devices before, between and behind the others, and these pools.
+inline std::string with_cuda(const std::string& rest) {
+  return R"({"devices": [{"name": "a", "kind": "cuda", "workers": 512}, {"name": "cpu", "kind": "cpu"},
+                         {"name": "b", "kind": "cuda"}, {"name": "npu", "kind": "cpu"},
+                         {"name": "gpu", "kind": "opencl"}, {"name": "c", "kind": "cuda"}])" +
+         rest + "}";
+}
+
+// A description with a CPU, an NPU of kind cpu and an OpenCL device, and these pools.
+inline std::string with_pools(const std::string& pools) {
+  return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},
+                         {"name": "gpu", "kind": "opencl"}], "pools": [)" +
+         pools + "]}";
+}
+
+inline std::string with_device(const std::string& device) {
+  return R"({"devices": [{"name": "cpu", "kind": "cpu"}, )" + device + "]}";
+}
+
+}  // namespace scopevm::testing
