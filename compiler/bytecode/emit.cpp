@@ -233,8 +233,8 @@ Result<format::ModuleContents> emit_module(const Program& program,
                             static_cast<uint32_t>(pool.device),
                             pool.limit,
                             {pool.reached.begin() + 1, pool.reached.end()},
-                            pool.stated_bytes_per_second,
-                            pool.stated_latency_seconds,
+                            pool.bytes_per_second.value_or(0),
+                            pool.latency_seconds.value_or(0),
                             static_cast<uint32_t>(pool.alignment),
                             pool.pinned_for});
   for (const Kernel& kernel : program.kernels)

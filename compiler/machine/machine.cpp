@@ -103,8 +103,8 @@ double Machine::copy_seconds(int from_pool, int to_pool, double bytes) const {
     return copy_seconds(from_pool, host, bytes) + copy_seconds(host, to_pool, bytes);
   }
   const Pool &from = pools[from_pool], &to = pools[to_pool];
-  return from.latency_seconds + to.latency_seconds +
-         bytes / std::min(from.bytes_per_second, to.bytes_per_second);
+  return from.planned_latency_seconds() + to.planned_latency_seconds() +
+         bytes / std::min(from.planned_bytes_per_second(), to.planned_bytes_per_second());
 }
 
 }  // namespace scopevm

@@ -31,12 +31,12 @@ struct Pool {
   int64_t alignment = kLeastAlignment;
   static constexpr int64_t kLeastAlignment = 64;  // a cache line, and the widest vector
   int pinned_for = -1;  // a device that is no CPU, whose driver gives its blocks; -1: none
-  // Of copies from it and to it: what the planner weighs, not what anyone promises.
-  double bytes_per_second = 10e9;
-  double latency_seconds = 5e-6;
-  // Of these, what the description says, for emulation; 0 where it says nothing.
-  double stated_bytes_per_second = 0;
-  double stated_latency_seconds = 0;
+  // Of copies from it and to it, what the description says: emulation takes that.
+  std::optional<double> bytes_per_second;
+  std::optional<double> latency_seconds;
+  // And what the planner weighs, which nobody promises.
+  double planned_bytes_per_second() const { return bytes_per_second.value_or(10e9); }
+  double planned_latency_seconds() const { return latency_seconds.value_or(5e-6); }
 };
 
 struct DeviceDecl {

@@ -206,12 +206,10 @@ class MachineReader {
       SCOPEVM_ASSIGN_OR_RETURN(
           pool.bytes_per_second,
           bandwidth->number(format::kLeastBytesPerSecond, format::kMostBytesPerSecond));
-      pool.stated_bytes_per_second = pool.bytes_per_second;
     }
     if (std::optional<Member> latency = member.find("latency_seconds")) {
       SCOPEVM_ASSIGN_OR_RETURN(pool.latency_seconds,
                                latency->number(0, format::kMostLatencySeconds));
-      pool.stated_latency_seconds = pool.latency_seconds;
     }
     return {};
   }

@@ -114,11 +114,10 @@ TEST(Machine, PoolsReplaceTheirDefaults) {
   EXPECT_EQ(global.limit, 1000);
   EXPECT_EQ(global.bytes_per_second, 2e9);
   EXPECT_EQ(global.latency_seconds, 0);
-  EXPECT_EQ(global.stated_bytes_per_second, 2e9);
   const Pool& unsaid = machine.pools[machine.global_pool(0)];
-  EXPECT_GT(unsaid.bytes_per_second, 0);
-  EXPECT_EQ(unsaid.stated_bytes_per_second, 0);
-  EXPECT_EQ(unsaid.stated_latency_seconds, 0);
+  EXPECT_GT(unsaid.planned_bytes_per_second(), 0);
+  EXPECT_EQ(unsaid.bytes_per_second, std::nullopt);
+  EXPECT_EQ(unsaid.latency_seconds, std::nullopt);
   const std::optional<int> own = machine.find_pool(1, "global.x.y_1");
   ASSERT_TRUE(own.has_value());
   EXPECT_EQ(machine.pools[*own].kind, PoolKind::kHeap);

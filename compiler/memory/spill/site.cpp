@@ -151,8 +151,8 @@ class SiteReader {
     for (size_t p = 0; p < machine_.pools.size(); ++p) {
       const int pool = static_cast<int>(p);
       if (!is_candidate(pool) || !uses_.may_use(*steps, pool)) continue;
-      const double slower =
-          1 / machine_.pools[pool].bytes_per_second - 1 / machine_.pools[pool_].bytes_per_second;
+      const double slower = 1 / machine_.pools[pool].planned_bytes_per_second() -
+                            1 / machine_.pools[pool_].planned_bytes_per_second();
       item.moves.push_back(
           {pool, accesses * static_cast<double>(item.bytes) * std::max(slower, 0.0)});
     }
