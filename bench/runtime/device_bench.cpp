@@ -12,6 +12,7 @@
 
 #include "runtime/opencl/api.h"
 #include "runtime/opencl/opencl.h"
+#include "scopevm/allocator.h"
 
 namespace scopevm::runtime {
 namespace {
@@ -55,7 +56,8 @@ void repeat(benchmark::State& state, Copy copy, int at_a_time) {
   if (!device.is_ok()) return state.SkipWithError(std::string(device.status().message()).c_str());
   const std::unique_ptr<DeviceStream> stream = (*device)->make_stream();
   std::vector<char> pageable(memory == kPinned ? 0 : static_cast<size_t>(bytes));
-  void* const data = memory == kPinned ? (*device)->allocate_host(bytes) : pageable.data();
+  void* const data =
+      memory == kPinned ? (*device)->allocate_host(bytes, kBlockAlignment) : pageable.data();
   if (data == nullptr) return state.SkipWithError("no room for pinned memory");
   const std::span host(static_cast<char*>(data), static_cast<size_t>(bytes));
   std::ranges::fill(host, 1);

@@ -114,17 +114,24 @@ void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDec
   decl.memory.push_back({pool, "texts", false, none, none, "the texts of the call", true});
 }
 
-// Where a call may take bytes that nothing said before: of stacks, those that some function uses.
+// Where a call may take bytes that nothing said before: the pools that all devices have, and others
+// where a function has planned something.
 std::vector<int> pools_of_calls(const Program& program) {
+  const Machine& machine = program.machine;
   std::vector<int> pools;
-  for (size_t device = 0; device < program.machine.devices.size(); ++device) {
-    pools.push_back(program.machine.workspace_pool(static_cast<int>(device)));
-    pools.push_back(program.machine.global_pool(static_cast<int>(device)));
+  for (size_t device = 0; device < machine.devices.size(); ++device) {
+    pools.push_back(machine.workspace_pool(static_cast<int>(device)));
+    pools.push_back(machine.global_pool(static_cast<int>(device)));
   }
-  std::set<int> stacks;
-  for (const Function& function : program.functions)
-    stacks.insert(function.stacks.begin(), function.stacks.end());
-  pools.insert(pools.end(), stacks.begin(), stacks.end());
+  std::set<int> others;
+  for (const Function& function : program.functions) {
+    for (const Value& value : function.values)
+      if (value.origin == ValueOrigin::kStep) others.insert(value.place.pool);
+    for (const Step& step : function.steps)
+      for (const Temporary& temporary : step.temporaries) others.insert(temporary.pool);
+  }
+  std::ranges::copy_if(others, std::back_inserter(pools),
+                       [&](int pool) { return std::ranges::find(pools, pool) == pools.end(); });
   return pools;
 }
 
@@ -226,7 +233,8 @@ Result<format::ModuleContents> emit_module(const Program& program,
   module.producer = "scopevm 0.1.0";
   const Machine& machine = program.machine;
   for (const DeviceDecl& device : machine.devices)
-    module.devices.push_back({device.name, device.kind, device.is_cpu() ? 0 : device.workers});
+    module.devices.push_back({device.name, device.kind, device.is_cpu() ? 0 : device.workers,
+                              device.is_cpu() ? 0U : static_cast<uint32_t>(device.number)});
   for (const Pool& pool : machine.pools)
     module.pools.push_back({pool.scope,
                             static_cast<format::PoolKind>(pool.kind),

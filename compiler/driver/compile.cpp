@@ -192,8 +192,7 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
   for (const memory::Arena& arena : plan.arenas) {
     if (arena.stage > 0) continue;
     // The workspace of a plain machine needs no name.
-    const Pool& pool = machine_.pools[arena.pool];
-    if (machine_.devices.size() > 1 || pool.kind == PoolKind::kStack) {
+    if (machine_.devices.size() > 1 || arena.pool != machine_.workspace_pool(0)) {
       dump("memory", "# " + machine_.pool_name(arena.pool) + "\n");
     }
     dump("memory", memory::to_csv(plan.at(arena, shapes, symbols, 1)));

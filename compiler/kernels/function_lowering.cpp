@@ -110,7 +110,7 @@ void FunctionLowering::launch(Step step) {
     for (Temporary& temporary : step.temporaries) {
       temporary.bytes = known(temporary.bytes);
       if (!temporary.per_worker) continue;
-      temporary.bytes = round_up(temporary.bytes, 64) * DimExpr(device.workers);
+      temporary.bytes = round_up(temporary.bytes, Pool::kLeastAlignment) * DimExpr(device.workers);
       temporary.per_worker = false;
     }
     for (DimExpr& param : step.params) param = known(param);

@@ -72,9 +72,8 @@ std::optional<int> Machine::stack_pool(int device) const {
 }
 
 std::optional<int> Machine::pinned_pool(int device, int other) const {
-  auto pinned = std::ranges::find_if(pools, [&](const Pool& pool) {
-    return pool.pinned_for == other && pool.device == device && pool.kind == PoolKind::kArena;
-  });
+  auto pinned = std::ranges::find_if(
+      pools, [&](const Pool& pool) { return pool.pinned_for == other && pool.device == device; });
   if (pinned == pools.end()) return std::nullopt;
   return static_cast<int>(pinned - pools.begin());
 }

@@ -42,6 +42,7 @@ struct Pool {
 struct DeviceDecl {
   std::string name = "cpu";
   std::string kind = "cpu";  // "cpu" or "opencl"; "cuda": described, and that is all
+  int number = 0;            // among the described devices of its kind
   // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned
   // for so many threads.
   int64_t workers = 2;

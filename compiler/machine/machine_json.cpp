@@ -12,6 +12,8 @@
 namespace scopevm {
 namespace {
 
+static_assert(Pool::kLeastAlignment == format::kLeastAlignment);
+
 constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {
     {"heap", PoolKind::kHeap}, {"arena", PoolKind::kArena}, {"constant", PoolKind::kConstant}};
 
@@ -64,6 +66,8 @@ class MachineReader {
     SCOPEVM_ASSIGN_OR_RETURN(device.kind, kind->text());
     if (device.kind != "cpu" && device.kind != "opencl" && device.kind != "cuda")
       return kind->fail("expected \"cpu\", \"opencl\" or \"cuda\", found \"" + device.kind + "\"");
+    device.number =
+        static_cast<int>(std::ranges::count(machine_.devices, device.kind, &DeviceDecl::kind));
     constexpr int64_t kWorkers = 64;
     if (!device.is_cpu()) device.workers = kWorkers;
     if (std::optional<Member> workers = member.find("workers")) {
@@ -240,8 +244,8 @@ class MachineReader {
     if (machine_.devices[pool.pinned_for].is_cpu())
       return pinned->fail("the driver of a device that is no CPU pins memory");
     if (!machine_.devices[pool.device].is_cpu()) return pinned->fail("pinned memory is a CPU's");
-    if (pool.kind != PoolKind::kConstant) return {};
-    return pinned->fail("constants stay in the module, which nobody pins");
+    if (pool.kind == PoolKind::kArena) return {};
+    return pinned->fail("pinned memory is for what is planned: an arena");
   }
 
   // "global" and "global.workspace" are where values lie of which nothing is asked: what reaches

@@ -16,6 +16,12 @@ bool is_stack(const Machine& machine, int pool) {
   return machine.pools[pool].kind == PoolKind::kStack;
 }
 
+// The machine as far as sizes go: what lies in a frame has a frame's alignment.
+Machine in_frames(Machine machine) {
+  for (Pool& pool : machine.pools) pool.alignment = Pool::kLeastAlignment;
+  return machine;
+}
+
 // Callers of the module pass no frames to these: main, and what stands for it at some dims.
 bool is_entry(const Function& function) {
   return function.name == "main" || function.name.starts_with("main[");
@@ -82,7 +88,7 @@ class FunctionStacks {
         if (std::ranges::find(function_.stacks, value.place.pool) == function_.stacks.end())
           function_.stacks.push_back(value.place.pool);
       }
-    liveness_ = find_lifespans(machine_, function_);
+    liveness_ = find_lifespans(in_frames(machine_), function_);
     for (int pool : function_.stacks) SCOPEVM_RETURN_IF_ERROR(check_height(pool));
     mark_fixed();
     for (size_t device = 0; device < machine_.devices.size(); ++device)

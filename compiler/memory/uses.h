@@ -17,15 +17,13 @@ class BufferUses {
     bool is_plain = true;  // nothing but launches, copies and the VM's own reads touches it
   };
 
-  // REQUIRES: `liveness` is that of `function`. Keeps references to the other two.
+  // REQUIRES: `liveness` is that of `function`. Refers to `program` and `function` later on.
   BufferUses(const Program& program, const Function& function, const Liveness& liveness);
 
   // REQUIRES: `root` is no view.
   const Uses& of_value(ValueId root) const { return uses_[root]; }
   // Those that steps write, without views.
   const std::vector<ValueId>& values_of(int buffer) const { return values_of_buffer_[buffer]; }
-  // Of a launch's scratch; -1: the buffer is that of values.
-  int64_t step_of_scratch(int buffer) const { return step_of_scratch_[buffer]; }
 
   // A step for each access of a buffer that may lie in another pool: the graph asks for none, and
   // whatever touches it does so by the pool that the plan says. Empty when it may not.
@@ -43,7 +41,7 @@ class BufferUses {
   const std::vector<int> outputs_;
   std::vector<Uses> uses_;  // by root value
   std::vector<std::vector<ValueId>> values_of_buffer_;
-  std::vector<int64_t> step_of_scratch_;
+  std::vector<int64_t> step_of_scratch_;  // by buffer; -1: it is no scratch
 };
 
 }  // namespace scopevm::memory

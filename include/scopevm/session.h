@@ -40,8 +40,8 @@ struct ScopeLimit {
   int64_t bytes = 0;
 };
 
-// Which device of this machine a device of the module is. Without a binding, devices of one kind
-// are those with the numbers 0, 1, ... in the module's order.
+// Which device of this machine a device of the module is. Without a binding it is the one with the
+// number that the module says: its place among those of its kind in the machine's description.
 struct DeviceBinding {
   std::string device;  // as the module calls it
   std::string kind;    // "opencl"

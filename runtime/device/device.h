@@ -91,9 +91,10 @@ class Device {
   virtual void deallocate(void* block, int64_t bytes) = 0;
 
   // A block of at least `bytes` of the host's memory that this device copies from and to without a
-  // way round (pinned), for the host to read and write; aligned likewise. Null when there is no
-  // room, or the device is lost. REQUIRES of deallocate_host: its copies have ended.
-  virtual void* allocate_host(int64_t bytes) = 0;
+  // way round (pinned), for the host to read and write, at a multiple of `alignment`, a power of
+  // two. Null when there is no room, or the device is lost. REQUIRES of deallocate_host: its copies
+  // have ended.
+  virtual void* allocate_host(int64_t bytes, int64_t alignment) = 0;
   virtual void deallocate_host(void* block, int64_t bytes) = 0;
 
   // Errors: kInvalidModel with the driver's build log, kDevice when the driver fails.

@@ -14,14 +14,15 @@ bool is_smaller(int64_t a, int64_t b) { return a < b; }
 ArenaAllocator::~ArenaAllocator() { trim(); }
 
 void* ArenaAllocator::take_from_system(int64_t bytes) {
-  if (device_ == nullptr) return system_allocate(bytes, alignment_);
-  return from_ == From::kDevice ? device_->allocate(bytes) : device_->allocate_host(bytes);
+  if (device_ == nullptr) return system_allocate(bytes, host_alignment_);
+  return host_alignment_ == 0 ? device_->allocate(bytes)
+                              : device_->allocate_host(bytes, host_alignment_);
 }
 
 void ArenaAllocator::give_to_system(const Block& block) {
   if (device_ == nullptr)
     system_deallocate(block.data);
-  else if (from_ == From::kDevice)
+  else if (host_alignment_ == 0)
     device_->deallocate(block.data, block.capacity);
   else
     device_->deallocate_host(block.data, block.capacity);

@@ -17,13 +17,13 @@ namespace scopevm::runtime {
 
 class ArenaAllocator final : public Allocator {
  public:
-  // Blocks of the host's memory, at multiples of `alignment`.
-  explicit ArenaAllocator(int64_t alignment = kBlockAlignment) : alignment_(alignment) {}
-  // Blocks of a device's memory, or of the host's that the device copies best: aligned as its
-  // driver does.
-  enum class From { kDevice, kHost };
-  explicit ArenaAllocator(std::shared_ptr<Device> device, From from = From::kDevice)
-      : device_(std::move(device)), from_(from) {}
+  // Blocks of the host's memory, at multiples of `alignment`: the system's, or a device's that pins
+  // them.
+  explicit ArenaAllocator(int64_t alignment = kBlockAlignment,
+                          std::shared_ptr<Device> pinned_by = nullptr)
+      : device_(std::move(pinned_by)), host_alignment_(alignment) {}
+  // Blocks of a device's memory, aligned as its driver does.
+  explicit ArenaAllocator(std::shared_ptr<Device> device) : device_(std::move(device)) {}
   ~ArenaAllocator() override;
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t bytes) override;
@@ -44,9 +44,8 @@ class ArenaAllocator final : public Allocator {
   int64_t discard_largest();
   void discard_all();
 
-  const int64_t alignment_ = kBlockAlignment;
   const std::shared_ptr<Device> device_;
-  const From from_ = From::kHost;
+  const int64_t host_alignment_ = 0;  // 0: not the host's memory
   MemoryCounters counters_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Block> cached_;

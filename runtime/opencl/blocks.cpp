@@ -18,20 +18,10 @@ Blocks::~Blocks() {
 
 void* Blocks::allocate(int64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!reserve(bytes)) return nullptr;
+  if (!context_->reserve(bytes)) return nullptr;
   void* address = make(bytes);
-  if (address == nullptr) context_->block_bytes -= bytes;
+  if (address == nullptr) context_->give_back(bytes);
   return address;
-}
-
-// A driver may promise more than it has and fail at the first use: the sum is held here.
-bool Blocks::reserve(int64_t bytes) {
-  std::atomic<int64_t>& total = context_->block_bytes;
-  int64_t before = total.load();
-  do {
-    if (bytes < 0 || bytes > context_->memory_bytes - before) return false;
-  } while (!total.compare_exchange_weak(before, before + bytes));
-  return true;
 }
 
 void* Blocks::make(int64_t bytes) {
@@ -62,7 +52,7 @@ void Blocks::deallocate(void* address) {
   auto found = blocks_.find(reinterpret_cast<uintptr_t>(address));
   if (found == blocks_.end()) return;
   munmap(address, found->second.reserved);
-  context_->block_bytes -= found->second.bytes;
+  context_->give_back(found->second.bytes);
   blocks_.erase(found);
 }
 

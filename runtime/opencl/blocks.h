@@ -38,7 +38,6 @@ class Blocks {
     size_t reserved = 0;
   };
 
-  bool reserve(int64_t bytes);
   void* make(int64_t bytes);  // REQUIRES mutex_
 
   std::shared_ptr<const Context> context_;

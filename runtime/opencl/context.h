@@ -59,6 +59,17 @@ struct Context {
   mutable std::atomic<bool> has_failed = false;
   mutable std::atomic<int64_t> block_bytes = 0;
   mutable Programs programs;
+
+  // Takes bytes of those that blocks may have together: a driver may promise more than it has and
+  // fail at the first use. False when there are not so many.
+  bool reserve(int64_t bytes) const {
+    int64_t before = block_bytes.load();
+    do {
+      if (bytes < 0 || bytes > memory_bytes - before) return false;
+    } while (!block_bytes.compare_exchange_weak(before, before + bytes));
+    return true;
+  }
+  void give_back(int64_t bytes) const { block_bytes -= bytes; }
 };
 
 // A context with an in-order queue of one device's own. Members end in reverse order.

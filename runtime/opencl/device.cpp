@@ -16,8 +16,8 @@ void* OpenClDevice::allocate(int64_t bytes) {
   return health().is_ok() ? blocks_.allocate(bytes) : nullptr;
 }
 
-void* OpenClDevice::allocate_host(int64_t bytes) {
-  return health().is_ok() ? host_blocks_.allocate(bytes) : nullptr;
+void* OpenClDevice::allocate_host(int64_t bytes, int64_t alignment) {
+  return health().is_ok() ? host_blocks_.allocate(bytes, alignment) : nullptr;
 }
 
 Result<std::unique_ptr<DeviceImage>> OpenClDevice::load(std::span<const uint8_t> image) {

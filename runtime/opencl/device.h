@@ -25,7 +25,7 @@ class OpenClDevice final : public Device {
   int64_t block_alignment() const override { return context_.block_alignment; }
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t) override { blocks_.deallocate(block); }
-  void* allocate_host(int64_t bytes) override;
+  void* allocate_host(int64_t bytes, int64_t alignment) override;
   void deallocate_host(void* block, int64_t) override { host_blocks_.deallocate(block); }
   Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) override;
   std::unique_ptr<DeviceStream> make_stream() override;

@@ -3,50 +3,79 @@
 
 #include <algorithm>
 
+#include "scopevm/allocator.h"
+
 namespace scopevm::runtime::opencl {
 
 HostBlocks::~HostBlocks() {
-  for (const auto& [block, buffer] : buffers_) unmap(buffer.get(), block);
+  for (const auto& [address, block] : blocks_) {
+    unmap(block);
+    session_->context->give_back(block.bytes);
+  }
 }
 
-void* HostBlocks::allocate(int64_t bytes) {
-  if (bytes < 0) return nullptr;
+void* HostBlocks::allocate(int64_t bytes, int64_t alignment) {
+  // Mapped addresses are as aligned as the driver likes, pages as a rule.
+  const int64_t slack = alignment > kBlockAlignment ? alignment : 0;
+  if (bytes < 0 || bytes > INT64_MAX - slack) return nullptr;
   const Context& context = *session_->context;
-  const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  cl_int error = CL_SUCCESS;
-  Handle<cl_mem> buffer(
-      context.api.clCreateBuffer(context.handle.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                 size, nullptr, &error),
-      context.api.clReleaseMemObject);
-  if (!context.health.note(error, "clCreateBuffer").is_ok() || buffer.get() == nullptr)
-    return nullptr;
-  void* block = context.api.clEnqueueMapBuffer(session_->queue.get(), buffer.get(), CL_TRUE,
-                                               CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr,
-                                               nullptr, &error);
-  if (!context.health.note(error, "clEnqueueMapBuffer").is_ok() || block == nullptr) return nullptr;
-  std::lock_guard<std::mutex> lock(mutex_);
-  buffers_.emplace(block, std::move(buffer));
+  const int64_t size = std::max<int64_t>(bytes + slack, 1);
+  const int64_t reserved = context.shares_host_memory ? size : 0;
+  if (!context.reserve(reserved)) return nullptr;
+  void* block = make(size, alignment, reserved);
+  if (block == nullptr) context.give_back(reserved);
   return block;
 }
 
-void HostBlocks::deallocate(void* block) {
-  Handle<cl_mem> buffer;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    auto found = buffers_.find(block);
-    if (found == buffers_.end()) return;
-    buffer = std::move(found->second);
-    buffers_.erase(found);
-  }
-  unmap(buffer.get(), block);
+void* HostBlocks::make(int64_t bytes, int64_t alignment, int64_t reserved) {
+  const Context& context = *session_->context;
+  const auto size = static_cast<size_t>(bytes);
+  cl_int error = CL_SUCCESS;
+  Block block{
+      {context.api.clCreateBuffer(context.handle.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                  size, nullptr, &error),
+       context.api.clReleaseMemObject},
+      nullptr,
+      reserved};
+  if (!context.health.note(error, "clCreateBuffer").is_ok() || block.buffer.get() == nullptr)
+    return nullptr;
+  block.mapped = context.api.clEnqueueMapBuffer(session_->queue.get(), block.buffer.get(), CL_TRUE,
+                                                CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr,
+                                                nullptr, &error);
+  if (!context.health.note(error, "clEnqueueMapBuffer").is_ok() || block.mapped == nullptr)
+    return nullptr;
+  const auto first = reinterpret_cast<uintptr_t>(block.mapped);
+  const auto multiple = static_cast<uintptr_t>(alignment);
+  void* const aligned = static_cast<char*>(block.mapped) + (multiple - first % multiple) % multiple;
+  std::lock_guard<std::mutex> lock(mutex_);
+  blocks_.emplace(aligned, std::move(block));
+  return aligned;
 }
 
-// The buffer's end waits for it, by the driver's own count.
-void HostBlocks::unmap(cl_mem buffer, void* block) {
+void HostBlocks::deallocate(void* address) {
+  Block block;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = blocks_.find(address);
+    if (found == blocks_.end()) return;
+    block = std::move(found->second);
+    blocks_.erase(found);
+  }
+  unmap(block);
+  session_->context->give_back(block.bytes);
+}
+
+// Waits, so that the memory is the driver's again when the buffer ends. A lost device is asked
+// nothing: its buffers end mapped.
+void HostBlocks::unmap(const Block& block) {
   const Context& context = *session_->context;
-  (void)context.health.note(context.api.clEnqueueUnmapMemObject(session_->queue.get(), buffer,
-                                                                block, 0, nullptr, nullptr),
-                            "clEnqueueUnmapMemObject");
+  if (!context.health.status().is_ok()) return;
+  cl_event event = nullptr;
+  const cl_int error = context.api.clEnqueueUnmapMemObject(
+      session_->queue.get(), block.buffer.get(), block.mapped, 0, nullptr, &event);
+  if (!context.health.note(error, "clEnqueueUnmapMemObject").is_ok()) return;
+  const Handle<cl_event> unmapped(event, context.api.clReleaseEvent);
+  (void)context.health.note(context.api.clWaitForEvents(1, &event), "clWaitForEvents");
 }
 
 }  // namespace scopevm::runtime::opencl

@@ -12,7 +12,7 @@
 
 namespace scopevm::runtime::opencl {
 
-// Thread-safe.
+// Thread-safe. Both calls wait for what was asked of the device before: an allocator keeps blocks.
 class HostBlocks {
  public:
   explicit HostBlocks(std::shared_ptr<const Session> session) : session_(std::move(session)) {}
@@ -20,17 +20,24 @@ class HostBlocks {
   HostBlocks(const HostBlocks&) = delete;
   HostBlocks& operator=(const HostBlocks&) = delete;
 
-  // Null when the driver has no room. Waits for what was asked of the device before: an allocator
-  // keeps blocks.
-  void* allocate(int64_t bytes);
+  // At a multiple of `alignment`, a power of two. Null when the driver has no room, or, where the
+  // device shares the host's memory, when its blocks have all of it.
+  void* allocate(int64_t bytes, int64_t alignment);
   void deallocate(void* block);
 
  private:
-  void unmap(cl_mem buffer, void* block);
+  struct Block {
+    Handle<cl_mem> buffer;
+    void* mapped = nullptr;
+    int64_t bytes = 0;  // of the device's memory
+  };
+
+  void* make(int64_t bytes, int64_t alignment, int64_t reserved);
+  void unmap(const Block& block);
 
   std::shared_ptr<const Session> session_;
   std::mutex mutex_;
-  std::map<void*, Handle<cl_mem>> buffers_;  // by where they are mapped
+  std::map<void*, Block> blocks_;  // by what allocate() gave
 };
 
 }  // namespace scopevm::runtime::opencl

@@ -10,8 +10,8 @@ namespace {
 // A CPU and another device, with pinned memory and without.
 Machine machine_with(const std::string& pools) {
   const std::string json = R"({"devices": [{"name": "cpu", "kind": "cpu"},
-      {"name": "gpu", "kind": "opencl", "alignment": 256},
-      {"name": "idle", "kind": "opencl"}], "pools": [)" +
+      {"name": "idle", "kind": "opencl"},
+      {"name": "gpu", "kind": "opencl", "alignment": 256}], "pools": [)" +
                            pools + "]}";
   Result<Machine> machine = parse_machine(json, "machine");
   EXPECT_TRUE(machine.is_ok()) << machine.status().message();
@@ -30,7 +30,8 @@ struct Fixture {
 
   explicit Fixture(Machine machine, DimExpr size = DimExpr::symbol("n")) {
     program.machine = std::move(machine);
-    program.kernels = {{"on_cpu", 2, 0, 0}, {"on_gpu", 2, 0, 1}};
+    const int gpu = *program.machine.find_device("gpu");
+    program.kernels = {{"on_cpu", 2, 0, 0}, {"on_gpu", 2, 0, gpu}};
     Function f;
     f.dimensions = {{"n", 1, 1000, 1, 10}};
     const ValueId x = add_input(f, {size});
@@ -41,7 +42,7 @@ struct Fixture {
     d = add_copy(f, c, size);
     add_output(f, add_step(f, {d}, {size}));
     for (Value& value : f.values) value.place = {0, program.machine.workspace_pool(0)};
-    for (ValueId id : {b, c}) f.values[id].place = {1, program.machine.workspace_pool(1)};
+    for (ValueId id : {b, c}) f.values[id].place = {gpu, program.machine.workspace_pool(gpu)};
     program.functions.push_back(std::move(f));
   }
 
@@ -132,12 +133,25 @@ TEST(Alignment, OffsetsAndSizesAreThePoolsMultiples) {
 TEST(UnusedDevices, LeaveTheProgram) {
   Fixture f(machine_with(kPinned));
   use_pinned(f.program);
+  const Machine before = f.program.machine;
+  const int gpu = *before.find_device("gpu");
+  f.program.constants.push_back({.pool = before.constant_pool(gpu)});
+  f.main().steps[2].temporaries.push_back({64, false, before.workspace_pool(gpu)});
+  f.main().stacks = {*before.stack_pool(0)};
   drop_unused_devices(f.program);
-  EXPECT_EQ(f.program.machine.devices.size(), 2u);
-  EXPECT_EQ(f.program.machine.find_device("idle"), std::nullopt);
+  const Machine& machine = f.program.machine;
+  EXPECT_EQ(machine.devices.size(), 2u);
+  EXPECT_EQ(machine.find_device("idle"), std::nullopt);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.pinned");
   EXPECT_EQ(f.pool_of(f.c), "gpu.global.workspace");
-  EXPECT_EQ(f.program.kernels[1].device, 1);
+  for (const Value& value : f.main().values)
+    EXPECT_EQ(machine.pools[value.place.pool].device, value.place.device) << value.name;
+  EXPECT_EQ(f.program.kernels[1].device, *machine.find_device("gpu"));
+  EXPECT_NE(f.program.kernels[1].device, gpu);
+  EXPECT_EQ(machine.devices[f.program.kernels[1].device].number, 1) << "of the description";
+  EXPECT_EQ(machine.pool_name(f.program.constants[0].pool), "gpu.global.constant");
+  EXPECT_EQ(machine.pool_name(f.main().steps[2].temporaries[0].pool), "gpu.global.workspace");
+  EXPECT_EQ(machine.pool_name(f.main().stacks[0]), "cpu.global.stack");
 }
 
 // A value, a constant, scratch or a kernel keeps a device.

@@ -77,6 +77,13 @@ TEST(Stack, TheLimitIsTheFramesNotATensors) {
   }
 }
 
+TEST(Stack, AFrameHasItsOwnAlignment) {
+  Program program = program_of(chain(16), 128);
+  for (int pool : {kWorkspace - 1, kWorkspace}) program.machine.pools[pool].alignment = 4096;
+  EXPECT_EQ(error_of(program), "");
+  EXPECT_EQ(height_in_frame(program), 128);
+}
+
 TEST(Stack, AThousandTemporariesNeverTakeMore) {
   // In a chain they share bytes; when all live to the end they do not fit, however small each is.
   Function line, fan;

@@ -97,6 +97,8 @@ struct DeviceDecl {
   std::string kind;  // "cpu" or "opencl"
   // Most work items that a launch runs at once; 0 for a CPU, which has the session's threads.
   int64_t workers = 0;
+  // Which device of its kind a session takes that nobody tells another; 0 for a CPU.
+  uint32_t number = 0;
 };
 
 // A pool of kind stack is the bytes of a CPU's in the frames of calls: they go with their frame, so

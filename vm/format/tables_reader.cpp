@@ -29,7 +29,7 @@ class TablesReader {
     ModuleContents out;
     out.producer = text(in.producer());
     each(*in.devices(), out.devices, [&](const fb::Device& d) {
-      return DeviceDecl{text(d.name()), text(d.kind()), d.workers()};
+      return DeviceDecl{text(d.name()), text(d.kind()), d.workers(), d.number()};
     });
     each(*in.pools(), out.pools, [&](const fb::Pool& p) { return pool(p); });
     each(*in.functions(), out.functions, [&](const fb::Function& f) { return function(f); });

@@ -93,7 +93,7 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
   auto producer = b.CreateString(module.producer);
   auto devices = table_vector<fb::Device>(b, module.devices, [&](const DeviceDecl& device) {
     auto name = b.CreateString(device.name);
-    return fb::CreateDevice(b, name, b.CreateString(device.kind), device.workers);
+    return fb::CreateDevice(b, name, b.CreateString(device.kind), device.workers, device.number);
   });
   auto pools = table_vector<fb::Pool>(b, module.pools, [&](const PoolDecl& pool) {
     auto scope = b.CreateString(pool.scope);

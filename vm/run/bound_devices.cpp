@@ -68,17 +68,16 @@ std::vector<std::unique_ptr<runtime::DeviceStream>> BoundDevices::make_streams()
   return streams;
 }
 
-// Devices of one kind that nobody binds get the numbers 0, 1, ... in the module's order.
+// Whom nobody binds is the device that the module's machine had in its place.
 Status BoundDevices::open_devices(const format::ModuleContents& contents,
                                   const std::vector<DeviceBinding>& bindings,
                                   const DeviceOpener& opener) {
-  int next = 0;
   for (const format::DeviceDecl& decl : contents.devices) {
     if (decl.kind == format::kCpuKind) {
       devices_.push_back(nullptr);
       continue;
     }
-    int number = next++;
+    auto number = static_cast<int>(decl.number);
     for (const DeviceBinding& binding : bindings)
       if (binding.device == decl.name) number = binding.number;
     Result<std::shared_ptr<runtime::Device>> device = opener(decl.kind, number);

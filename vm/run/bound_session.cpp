@@ -8,6 +8,7 @@
 #include "runtime/memory/arena_allocator.h"
 #include "runtime/memory/heap_allocator.h"
 #include "runtime/nearest_name.h"
+#include "vm/run/allocation.h"
 
 namespace scopevm::vm {
 namespace {
@@ -15,12 +16,11 @@ namespace {
 std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
                                              const BoundDevices& devices) {
   using runtime::ArenaAllocator;
-  if (const auto& device = devices.device(pool.block_source()); device != nullptr)
-    return std::make_shared<ArenaAllocator>(
-        device, pool.pinned_for >= 0 ? ArenaAllocator::From::kHost : ArenaAllocator::From::kDevice);
+  if (const auto& device = devices.device(pool.device); device != nullptr)
+    return std::make_shared<ArenaAllocator>(device);
   if (pool.kind == format::PoolKind::kHeap)
     return std::make_shared<runtime::HeapAllocator>(pool.alignment);
-  return std::make_shared<ArenaAllocator>(pool.alignment);
+  return std::make_shared<ArenaAllocator>(pool.alignment, devices.device(pool.block_source()));
 }
 
 // The tighter of two limits, where negative is none.
@@ -96,7 +96,7 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
   }
   for (size_t i = 0; i < contents.pools.size(); ++i) {
     const format::PoolDecl& pool = contents.pools[i];
-    const std::shared_ptr<runtime::Device>& device = devices_.device(pool.block_source());
+    const runtime::Device* device = devices_.device(pool.device).get();
     if (device != nullptr && device->block_alignment() < pool.alignment)
       return {StatusCode::kUnsupported, name_of(contents, pool) + " is planned at multiples of " +
                                             std::to_string(pool.alignment) + " bytes, and " +
@@ -124,6 +124,19 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
   if (is_bound) return {};
   return {StatusCode::kInvalidArgument,
           "an allocator for \"" + binding.scope + "\", whose blocks come from its device's driver"};
+}
+
+Status BoundSession::allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage) {
+  using Outcome = runtime::ScopeMemory::Outcome;
+  runtime::ScopeMemory& memory = *pools_[pool];
+  Outcome outcome = memory.allocate(bytes, storage);
+  if (outcome == Outcome::kNoRoom && make_room(pool)) outcome = memory.allocate(bytes, storage);
+  if (outcome == Outcome::kOk) return {};
+  const uint32_t source = module_->contents().pools[pool].block_source();
+  if (const auto& device = devices_.device(source); device != nullptr)
+    SCOPEVM_RETURN_IF_ERROR(device->health().with_context(
+        "device \"" + module_->contents().devices[source].name + "\""));
+  return allocation_failure(outcome, bytes, memory);
 }
 
 bool BoundSession::make_room(uint32_t pool) {

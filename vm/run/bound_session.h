@@ -32,15 +32,19 @@ class BoundSession {
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
   size_t pool_count() const { return pools_.size(); }
 
-  // Gives blocks that pools keep for later calls back to the device that this one's are from. False
-  // for pools whose blocks are the system's.
-  bool make_room(uint32_t pool);
+  // A storage with one reference. Errors: kOutOfMemory, kResourceLimit, kDevice (the device whose
+  // driver gives the pool's blocks is lost), kInvalidArgument (an embedder's allocator).
+  // Thread-safe.
+  Status allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage);
 
   std::unique_ptr<CallContext> take_context();
   void give_back(std::unique_ptr<CallContext> context);
 
  private:
   BoundSession() = default;
+  // Gives blocks that pools keep for later calls back to the device that this one's are from. False
+  // for pools whose blocks are the system's.
+  bool make_room(uint32_t pool);
   Status bind_pools(const SessionOptions& options);
   Status bind_allocator(const ScopeAllocator& binding,
                         std::vector<std::shared_ptr<Allocator>>& allocators) const;

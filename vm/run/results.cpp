@@ -7,14 +7,12 @@
 
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
-#include "vm/run/allocation.h"
 #include "vm/run/list.h"
 #include "vm/run/text/text_work.h"
 
 namespace scopevm::vm {
 namespace {
 
-using runtime::ScopeMemory;
 using runtime::Storage;
 
 // `mark` becomes the slot's value. The slot is read only where the mark stands: a function whose
@@ -111,11 +109,8 @@ class ResultMaker {
     if (!pool)
       return {StatusCode::kInvalidModel, "output \"" + name + "\": no pool to put a copy in"};
     Storage* storage = nullptr;
-    ScopeMemory& memory = session_.pool(*pool);
-    const ScopeMemory::Outcome outcome = memory.allocate(from.bytes, &storage);
-    if (outcome != ScopeMemory::Outcome::kOk)
-      return allocation_failure(outcome, from.bytes, memory)
-          .with_context("a copy for output \"" + name + "\"");
+    SCOPEVM_RETURN_IF_ERROR(session_.allocate(*pool, from.bytes, &storage)
+                                .with_context("a copy for output \"" + name + "\""));
     std::memcpy(storage->data, from.data, static_cast<size_t>(from.bytes));
     // One reference for the call, which it gives back when it ends, and one for the tensor.
     context_.own(storage, static_cast<int32_t>(*pool));

@@ -136,11 +136,15 @@ TEST_P(AnyDevice, BlocksOfTheHostAreForBoth) {
 }
 
 TEST_P(AnyDevice, RefusesBlocksOfTheHostThatThereIsNoRoomFor) {
-  EXPECT_EQ(device_->allocate_host(-1), nullptr);
-  EXPECT_EQ(device_->allocate_host(int64_t{1} << 60), nullptr);
-  void* const empty = device_->allocate_host(0);
-  EXPECT_NE(empty, nullptr);
-  device_->deallocate_host(empty, 0);
+  EXPECT_EQ(device_->allocate_host(-1, 64), nullptr);
+  EXPECT_EQ(device_->allocate_host(INT64_MAX, 4096), nullptr);
+  EXPECT_EQ(device_->allocate_host(int64_t{1} << 60, 64), nullptr);
+  for (const int64_t alignment : {64, 256, 4096, 1 << 16}) {
+    void* const empty = device_->allocate_host(0, alignment);
+    EXPECT_NE(empty, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(empty) % static_cast<uintptr_t>(alignment), 0U);
+    device_->deallocate_host(empty, 0);
+  }
 }
 
 TEST_P(AnyDevice, CopiesAnyPartOfABlock) {

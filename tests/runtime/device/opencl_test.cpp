@@ -167,7 +167,7 @@ TEST_F(OpenCl, TheDeviceMayBeLostAtAnyCall) {
           EXPECT_THAT(std::string((*device)->health().message()),
                       HasSubstr("the device is lost: cl"));
           EXPECT_EQ((*device)->allocate(100), nullptr);
-          EXPECT_EQ((*device)->allocate_host(100), nullptr);
+          EXPECT_EQ((*device)->allocate_host(100, 64), nullptr);
           EXPECT_EQ(use(**device).code(), StatusCode::kDevice);
           set_fault_plan({});
           EXPECT_EQ(use(**device).message(), (*device)->health().message());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/device/device.h"
+#include "scopevm/allocator.h"
 
 namespace scopevm::testing {
 
@@ -37,7 +38,7 @@ inline std::span<const uint8_t> as_image(std::string_view text) {
 class TestHostBlock {
  public:
   TestHostBlock(runtime::Device& device, int64_t count)
-      : device_(device), count_(count), address_(device.allocate_host(bytes())) {}
+      : device_(device), count_(count), address_(device.allocate_host(bytes(), kBlockAlignment)) {}
   TestHostBlock(const TestHostBlock&) = delete;
   TestHostBlock& operator=(const TestHostBlock&) = delete;
   ~TestHostBlock() {

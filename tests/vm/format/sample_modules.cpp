@@ -239,7 +239,7 @@ ModuleContents dense_module() {
 ModuleContents branching_module() {
   ModuleContents module;
   module.producer = "scopevm test";
-  module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl", 64}};
+  module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl", 64, 3}};
   module.pools = default_pools();
   module.pools.push_back({"global", PoolKind::kHeap, 1, -1});
   module.pools.push_back({.scope = "global.pinned", .alignment = 4096, .pinned_for = 1});
@@ -361,7 +361,8 @@ struct Fingerprint {
 std::string fingerprint(const ModuleContents& module) {
   Fingerprint print;
   print.add(module.producer).add(module.messages).add(module.texts);
-  for (const DeviceDecl& d : module.devices) print.add("device").add(d.name).add(d.kind);
+  for (const DeviceDecl& d : module.devices)
+    print.add("device").add(d.name).add(d.kind).add(d.workers).add(int64_t{d.number});
   for (const PoolDecl& p : module.pools)
     print.add("pool")
         .add(p.scope)

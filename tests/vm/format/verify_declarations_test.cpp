@@ -73,7 +73,18 @@ const Declaration kDeclarations[] = {
        m.devices.push_back({"gpu", "opencl", 1});
        m.pools[2].pinned_for = 1;
      },
-     "pool 2: is pinned, and neither a heap nor an arena"},
+     "pool 2: is pinned, and no arena"},
+    {"PinnedHeap",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools[0].pinned_for = 1;
+     },
+     "pool 0: is pinned, and no arena"},
+    {"PinnedForLessThanNone", [](auto& m) { m.pools[1].pinned_for = -2; },
+     "pool 1: is pinned for device -2"},
+    {"NumberOfACpu", [](auto& m) { m.devices[0].number = 1; }, "device \"cpu\": number 1"},
+    {"NumberOfADevice", [](auto& m) { m.devices.push_back({"gpu", "opencl", 1, 70000}); },
+     "device \"gpu\": number 70000"},
     {"ImageDevice", [](auto& m) { m.images[0].device = 1; },
      "image 0: device 1 is out of range: there are 1"},
     {"ImageEmpty", [](auto& m) { m.images[1].elf = {}; }, "image 1: is empty"},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/memory/arena_allocator.h"
 #include "tests/vm/run/faulty_session.h"
 #include "tests/vm/run/test_modules.h"
 #include "vm/format/assembler.h"
@@ -107,6 +108,40 @@ TEST_F(DeviceCopies, AnAlignmentThatTheDeviceLacksIsNoSession) {
     EXPECT_THAT(std::string(session.status().message()),
                 ::testing::HasSubstr("dev.global.workspace is planned at multiples of " +
                                      std::to_string(alignment) + " bytes, and "));
+  }
+}
+
+// Memory of the host that the device's driver gives: mapped once, for as long as it is kept, at any
+// alignment. An embedder's allocator may take its place.
+TEST_F(DeviceCopies, PinnedMemoryIsTheDrivers) {
+  format::ModuleContents contents =
+      *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
+  contents.pools[1].pinned_for = 1;
+  contents.pools[1].alignment = 4096;
+  const Module module = test::load(contents);
+  const int64_t dims[] = {kElements};
+  const std::vector<Tensor> x = {*Tensor::allocate(DType::kF32, dims)};
+  for (const bool is_embedders : {false, true}) {
+    set_fault_plan({.shares_host_memory = false});
+    SessionOptions options;
+    if (is_embedders)
+      options.allocators = {{"global.workspace", std::make_shared<runtime::ArenaAllocator>(4096)}};
+    const auto before = testing::live_driver_objects();
+    {
+      const auto bound =
+          vm::BoundSession::create(ModuleAccess::loaded(module), options, testing::open_faulty);
+      ASSERT_TRUE(bound.is_ok()) << bound.status().message();
+      const Session session = SessionAccess::make(*bound);
+      for (int call = 0; call < 3; ++call) {
+        set_fault_plan({});
+        const Result<std::vector<Tensor>> results = session.call(x);
+        ASSERT_TRUE(results.is_ok()) << results.status().message();
+        EXPECT_EQ(driver_calls("clEnqueueMapBuffer"), call == 0 && !is_embedders ? 1 : 0);
+      }
+      session.trim();
+      EXPECT_EQ(driver_calls("clEnqueueUnmapMemObject"), is_embedders ? 0 : 1);
+    }
+    EXPECT_EQ(testing::live_driver_objects(), before);
   }
 }
 

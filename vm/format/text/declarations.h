@@ -31,6 +31,7 @@ void visit_device(V& v, Device& device) {
   v.word("kind");
   v.string(device.kind);
   v.optional_number("workers", device.workers);
+  v.optional_number("number", device.number);
 }
 
 template <typename V, typename Pool>

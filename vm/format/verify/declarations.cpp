@@ -19,6 +19,7 @@ constexpr uint32_t kSpareRegisters = 256;
 constexpr size_t kMaxDevices = 256;
 constexpr size_t kMaxPools = 4096;
 constexpr int64_t kMaxWorkers = int64_t{1} << 24;
+constexpr uint32_t kMaxDeviceNumber = 1 << 16;
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
@@ -37,10 +38,13 @@ Status verify_devices(const ModuleContents& module) {
     return invalid(std::to_string(module.pools.size()) + " pools, the limit is " +
                    std::to_string(kMaxPools));
   if (std::ranges::none_of(module.devices, is_cpu)) return invalid("module has no CPU");
-  for (const DeviceDecl& device : module.devices)
+  for (const DeviceDecl& device : module.devices) {
     if (is_cpu(device) ? device.workers != 0 : device.workers < 1 || device.workers > kMaxWorkers)
       return invalid("device " + quoted(device.name) + ": " + std::to_string(device.workers) +
                      " workers");
+    if (device.number > (is_cpu(device) ? 0 : kMaxDeviceNumber))
+      return invalid("device " + quoted(device.name) + ": number " + std::to_string(device.number));
+  }
   return {};
 }
 
@@ -68,14 +72,15 @@ Status verify_stack(const ModuleContents& module, const PoolDecl& pool) {
 }
 
 Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
-  if (pool.pinned_for < 0) return {};
+  if (pool.pinned_for == -1) return {};
+  if (pool.pinned_for < 0)
+    return invalid("is pinned for device " + std::to_string(pool.pinned_for));
   const auto device = static_cast<uint32_t>(pool.pinned_for);
   SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
   if (is_cpu(module.devices[device])) return invalid("is pinned for a CPU");
   if (!is_cpu(module.devices[pool.device]))
     return invalid("is pinned, and of a device that is no CPU");
-  if (pool.kind == PoolKind::kHeap || pool.kind == PoolKind::kArena) return {};
-  return invalid("is pinned, and neither a heap nor an arena");
+  return pool.kind == PoolKind::kArena ? Status() : invalid("is pinned, and no arena");
 }
 
 Status verify_machine(const ModuleContents& module) {

@@ -106,7 +106,6 @@ class Interpreter {
   [[gnu::noinline]] void finish_streams();
   // A storage of the call's.
   bool allocate(uint32_t pool, int64_t bytes, Storage** storage);
-  [[gnu::cold]] bool check_health(uint32_t pool);
   bool check_device(uint32_t device, const Status& status);
 
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);

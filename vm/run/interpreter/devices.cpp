@@ -125,13 +125,6 @@ bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t g
                            .workers = contents_.devices[decl.device].workers}));
 }
 
-// Of what nothing can be allocated on, because it is lost.
-bool Interpreter::check_health(uint32_t pool) {
-  const uint32_t source = contents_.pools[pool].block_source();
-  const auto& device = session_.devices().device(source);
-  return device == nullptr || check_device(source, device->health());
-}
-
 bool Interpreter::check_device(uint32_t device, const Status& status) {
   if (status.is_ok()) return true;
   return fail(status.code(), "device \"" + contents_.devices[device].name +

@@ -10,7 +10,6 @@
 
 #include "runtime/tensor/shape.h"
 #include "vm/load/result_sites.h"
-#include "vm/run/allocation.h"
 #include "vm/run/interpreter/class.h"
 #include "vm/run/results.h"
 
@@ -278,15 +277,8 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
 }
 
 bool Interpreter::allocate(uint32_t pool, int64_t bytes, Storage** storage) {
-  ScopeMemory& memory = session_.pool(pool);
-  ScopeMemory::Outcome outcome = memory.allocate(bytes, storage);
-  if (outcome == ScopeMemory::Outcome::kNoRoom && session_.make_room(pool))
-    outcome = memory.allocate(bytes, storage);
-  if (outcome != ScopeMemory::Outcome::kOk) {
-    if (!check_health(pool)) return false;
-    const Status failure = allocation_failure(outcome, bytes, memory);
-    return fail(failure.code(), std::string(failure.message()));
-  }
+  const Status status = session_.allocate(pool, bytes, storage);
+  if (!status.is_ok()) return fail(status.code(), std::string(status.message()));
   context_.own(*storage, static_cast<int32_t>(pool));
   return true;
 }

@@ -6,14 +6,12 @@
 #include <limits>
 #include <string>
 
-#include "vm/run/allocation.h"
 #include "vm/run/bound_session.h"
 #include "vm/run/call_context.h"
 
 namespace scopevm::vm {
 namespace {
 
-using runtime::ScopeMemory;
 using runtime::Storage;
 
 constexpr int32_t kFirstCapacity = 256;
@@ -28,17 +26,15 @@ void TextTable::begin(BoundSession& session, CallContext& context) {
   context_ = &context;
   const std::optional<uint32_t> heap = session.module().heap_pool();
   if (!heap) return;
-  memory_ = &session.pool(*heap);
-  pool_ = static_cast<int32_t>(*heap);
+  session_ = &session;
+  pool_ = *heap;
 }
 
 Result<Storage*> TextTable::allocate(int64_t bytes) {
-  if (memory_ == nullptr) return Status(StatusCode::kInvalidModel, "no pool to keep texts in");
+  if (session_ == nullptr) return Status(StatusCode::kInvalidModel, "no pool to keep texts in");
   Storage* storage = nullptr;
-  const ScopeMemory::Outcome outcome = memory_->allocate(bytes, &storage);
-  if (outcome != ScopeMemory::Outcome::kOk)
-    return allocation_failure(outcome, bytes, *memory_).with_context("texts");
-  context_->own(storage, pool_);
+  SCOPEVM_RETURN_IF_ERROR(session_->allocate(pool_, bytes, &storage).with_context("texts"));
+  context_->own(storage, static_cast<int32_t>(pool_));
   return storage;
 }
 

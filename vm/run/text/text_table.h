@@ -50,8 +50,8 @@ class TextTable {
 
   const ModuleTexts* module_ = nullptr;
   CallContext* context_ = nullptr;
-  runtime::ScopeMemory* memory_ = nullptr;  // null: the module has no heap
-  int32_t pool_ = 0;
+  BoundSession* session_ = nullptr;  // null: the module has no heap
+  uint32_t pool_ = 0;
   int32_t count_ = 0;
   int32_t capacity_ = 0;  // entries; slots are twice as many, a power of 2
   runtime::Storage* entries_ = nullptr;
