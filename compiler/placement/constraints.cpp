@@ -357,7 +357,7 @@ class ConstraintReader : private FlowReader {
 
   mlir::ModuleOp module_;
   llvm::StringMap<Signature> signatures_;
-  llvm::StringMap<double> times_of_;  // by function: calls of it in a call of the model
+  llvm::StringMap<double> times_of_;    // by function: calls of it in a call of the model
   llvm::StringMap<DimValues> dims_of_;  // by function, from its first call
   std::vector<View> views_;
 };
