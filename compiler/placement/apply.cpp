@@ -98,9 +98,10 @@ class Applier {
     mlir::Value copy = make_copy(builder, value, text_of(pool));
     for (const Use& use : uses) use.operand->set(copy);
     copies_.push_back(copy);
-    report_.copies.push_back({name_of(graph_.values[f]), bytes_of(value), flow(f).times,
-                              place_of(value), place_of(copy), why(flow(f).maker),
-                              why(flow(f).readers[uses.front().reader].task)});
+    report_.copies.push_back(
+        {name_of(graph_.values[f]), bytes_of(value), flow(f).times, place_of(value), place_of(copy),
+         flow(f).is_free ? "constants are on each device that reads them" : why(flow(f).maker),
+         why(flow(f).readers[uses.front().reader].task)});
     return copy;
   }
 
@@ -189,10 +190,12 @@ class Applier {
     }
   }
 
-  // A constant is loaded once for each device that reads it, before any call.
+  // A constant is loaded once for each device that reads it, before any call. What must lie in a
+  // scope, as all that leads to one place does, is a copy of it.
   void place_constant(int f) {
     mlir::Operation* constant = graph_.values[f].getDefiningOp();
     std::map<int, mlir::Value> by_device;
+    std::map<int, std::vector<Use>> by_scope;  // pool
     for (const Use& use : graph_.uses[f]) {
       const int device = devices_[flow(f).readers[use.reader].task];
       auto [entry, is_new] = by_device.try_emplace(device);
@@ -208,9 +211,24 @@ class Applier {
         set_place(entry->second, place_text(device, kAny, machine_));
       }
       use.operand->set(entry->second);
+      if (int pool = scope_for(flow(f).readers[use.reader]); pool != kAny)
+        by_scope[pool].push_back(use);
     }
+    for (const auto& [pool, uses] : by_scope)
+      insert_copy(f, by_device.at(devices_[flow(f).readers[uses.front().reader].task]), pool, uses);
     if (by_device.empty())
       set_place(graph_.values[f], place_text(machine_.default_device, kAny, machine_));
+  }
+
+  // Of a place that values come to, or a copy that is asked for: its pool, where it is not just its
+  // device's own. Ops read a constant wherever it is.
+  int scope_for(const Reader& reader) const {
+    mlir::Operation* op = graph_.tasks[reader.task].op;
+    if (reader.pool == kAny || (op && !mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op)))
+      return kAny;
+    const int device = devices_[reader.task];
+    const int pool = pool_at(machine_, device, reader.pool);
+    return pool == machine_.global_pool(device) ? kAny : pool;
   }
 
   // --- What is left of demands. ---

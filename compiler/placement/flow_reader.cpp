@@ -123,6 +123,7 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
                            ", and in " + std::string(scope_of(machine_, flow.pool)) + " by " +
                            (is_first ? "its kernel" : text_of(first->second)));
   flow.pool = *pool;
+  if (!graph_.tasks[flow.maker].op) lie_in(flow.maker, scope);
 }
 
 void FlowReader::read(mlir::OpOperand& operand, int task, int pool) {
@@ -159,20 +160,19 @@ void FlowReader::lie_in(int task, const Demand& wanted) {
 }
 
 void FlowReader::apply_stores() {
-  for (const auto& [task, wanted] : stores_) {
-    const int pool = wanted.place.pool;
-    auto store = [&, task = task](int& current) {
-      const std::optional<int> both = joined(current, pool);
-      if (!both)
-        fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why +
-                               ", and in scope " + std::string(scope_of(machine_, current)));
-      current = both.value_or(pool);
-    };
-    for (Flow& flow : graph_.problem.flows) {
-      if (flow.maker == task) store(flow.pool);
-      for (Reader& reader : flow.readers)
-        if (reader.task == task) store(reader.pool);
-    }
+  auto store = [&](int task, int& current) {
+    auto wanted = stores_.find(task);
+    if (wanted == stores_.end()) return;
+    const Demand& scope = wanted->second;
+    const std::optional<int> both = joined(current, scope.place.pool);
+    if (!both)
+      fail(scope.where, graph_.tasks[task].name + " is stored at " + scope.why + ", and in scope " +
+                            std::string(scope_of(machine_, current)));
+    current = both.value_or(scope.place.pool);
+  };
+  for (Flow& flow : graph_.problem.flows) {
+    store(flow.maker, flow.pool);
+    for (Reader& reader : flow.readers) store(reader.task, reader.pool);
   }
 }
 
