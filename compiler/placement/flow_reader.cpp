@@ -8,15 +8,7 @@ namespace {
 
 using graph::TensorType;
 
-// Dims are taken for this many where nothing is known; plans are made for the same.
-constexpr int64_t kRepresentativeDim = 64;
-
 }  // namespace
-
-double representative(DimExpr e) {
-  std::optional<int64_t> value = e.evaluate([](std::string_view) { return kRepresentativeDim; });
-  return value ? static_cast<double>(std::max<int64_t>(*value, 0)) : 0;
-}
 
 std::string text_of(const Demand& demand) {
   return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
@@ -88,12 +80,16 @@ void FlowReader::fail(const std::string& where, const std::string& message) {
     status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") + message);
 }
 
+double FlowReader::bytes_of(TensorType type) const {
+  return representative(type.getElementCount(), dims_) *
+         static_cast<double>(byte_size(type.getDtype()));
+}
+
 void FlowReader::make(mlir::Value value, int task, int pool, mlir::Location location) {
   TensorType type = tensor_of(value);
   if (!type) return;
   Flow flow{.maker = task, .pool = pool};
-  flow.bytes =
-      representative(type.getElementCount()) * static_cast<double>(byte_size(type.getDtype()));
+  flow.bytes = bytes_of(type);
   flow.times = times_;
   flow_of_[value] = static_cast<int>(graph_.problem.flows.size());
   graph_.problem.flows.push_back(std::move(flow));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/placement/constraints.h"
+#include "compiler/shapes/representative.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace scopevm::placement {
@@ -18,9 +19,6 @@ namespace scopevm::placement {
 inline graph::TensorType tensor_of(mlir::Value value) {
   return mlir::dyn_cast<graph::TensorType>(value.getType());
 }
-
-// At representative dims.
-double representative(DimExpr e);
 
 class FlowReader {
  public:
@@ -41,6 +39,9 @@ class FlowReader {
   std::string device_name(int device) const { return machine_.devices[device].name; }
   std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
   void fail(const std::string& where, const std::string& message);
+
+  // At representative dims.
+  double bytes_of(graph::TensorType type) const;
 
   // `value` is made by the task. Its type may say where it lies.
   void make(mlir::Value value, int task, int pool, mlir::Location location);
@@ -92,6 +93,7 @@ class FlowReader {
   llvm::DenseMap<mlir::Value, int> flow_of_;
   llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
   llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
+  DimValues dims_;                              // of the function that is read, from its caller
   double times_ = 1;                            // that what is read runs in a call of the model
   Status status_;
 };
