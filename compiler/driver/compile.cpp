@@ -139,7 +139,8 @@ Status Compilation::place_again() {
       std::vector<placement::Copy>& known = placements_[i].copies;
       for (placement::Copy& copy : report.copies)
         if (std::ranges::none_of(known, [&](const placement::Copy& other) {
-              return other.value == copy.value && other.from == copy.from && other.to == copy.to;
+              return other.value == copy.value && other.function == copy.function &&
+                     other.from == copy.from && other.to == copy.to;
             }))
           known.push_back(std::move(copy));
     }

@@ -13,9 +13,6 @@ namespace {
 
 using graph::TensorType;
 
-// A call counts as this many copies of its body where the trip count is data's.
-constexpr double kUnknownTrips = 16;
-
 class ConstraintReader : private FlowReader {
  public:
   ConstraintReader(mlir::ModuleOp module, const Machine& machine, const std::vector<Rule>& rules)
@@ -278,7 +275,7 @@ class ConstraintReader : private FlowReader {
       joints.push_back(new_joint(loop, result));
       make(result, joints.back(), kOwn, loop.getLoc());
       // It grows as the iterations go: the VM copies it to a larger storage.
-      if (joints.size() > carried && gathers_unknown(loop))
+      if (joints.size() > carried && !trip_count(loop))
         on_host(joints.back(), "what grows with each iteration is the host's", loop.getLoc());
     }
     for (size_t i = 0; i < carried; ++i)
@@ -306,13 +303,9 @@ class ConstraintReader : private FlowReader {
     return flow == flow_of_.end() ? kOwn : graph_.problem.flows[flow->second].pool;
   }
 
-  static bool gathers_unknown(graph::LoopOp loop) {
-    return loop.getHasCondition() || loop.getTripCount().getValue().empty();
-  }
-
   static double trips_of(graph::LoopOp loop) {
-    if (gathers_unknown(loop)) return kUnknownTrips;
-    return std::max(1.0, representative(loop.getTripCount().getValue()[0]));
+    const std::optional<DimExpr> trips = trip_count(loop);
+    return trips ? std::max(1.0, representative(*trips)) : kUnknownTrips;
   }
 
   // --- Calls. ---

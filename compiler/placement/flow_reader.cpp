@@ -18,6 +18,11 @@ double representative(DimExpr e) {
   return value ? static_cast<double>(std::max<int64_t>(*value, 0)) : 0;
 }
 
+std::optional<DimExpr> trip_count(graph::LoopOp loop) {
+  if (loop.getHasCondition() || loop.getTripCount().getValue().empty()) return std::nullopt;
+  return loop.getTripCount().getValue()[0];
+}
+
 std::string text_of(const Demand& demand) {
   return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
 }

@@ -22,6 +22,10 @@ inline graph::TensorType tensor_of(mlir::Value value) {
 // At representative dims.
 double representative(DimExpr e);
 
+// A loop counts as this many copies of its body where data decides how often it runs.
+inline constexpr double kUnknownTrips = 16;
+std::optional<DimExpr> trip_count(graph::LoopOp loop);
+
 class FlowReader {
  public:
   FlowReader(const Machine& machine, const std::vector<Rule>& rules)
