@@ -316,9 +316,12 @@ void CodeEmitter::emit_text(TextWork work, RegisterIndex to, RegisterIndex from)
 void CodeEmitter::emit_copy(ValueId to, ValueId from) {
   auto pool_of = [&](ValueId id) {
     const ValueId root = memory::root_of(function_, id);
-    return isa::PoolIndex{storages_[root] != kNone
-                              ? own_pool(root)
-                              : static_cast<uint32_t>(function_.values[root].place.pool)};
+    const Value& value = function_.values[root];
+    if (storages_[root] != kNone) return isa::PoolIndex{own_pool(root)};
+    // A caller's tensor lies where the function says that its parameter does.
+    return isa::PoolIndex{static_cast<uint32_t>(value.origin == ValueOrigin::kInput
+                                                    ? memory::result_pool(machine_, value)
+                                                    : value.place.pool)};
   };
   const RegisterIndex source = {register_of(from)};
   encoder_.emit(op::device_copy{

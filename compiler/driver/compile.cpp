@@ -131,18 +131,34 @@ Status Compilation::read_machine() {
   return {};
 }
 
+namespace {
+
+// The second run lists what the first has made as well, some of it under the names of the kernels
+// that ops have become.
+void add_new_copies(std::vector<placement::Copy> found, std::vector<placement::Copy>& known) {
+  std::vector<placement::Copy> unmatched = known;
+  for (const bool needs_name : {true, false})
+    std::erase_if(found, [&](const placement::Copy& copy) {
+      const auto same = std::ranges::find_if(unmatched, [&](const placement::Copy& other) {
+        return other.function == copy.function && other.from == copy.from && other.to == copy.to &&
+               (needs_name ? other.value == copy.value
+                           : other.bytes == copy.bytes && other.times == copy.times);
+      });
+      if (same == unmatched.end()) return false;
+      unmatched.erase(same);
+      return true;
+    });
+  std::ranges::move(found, std::back_inserter(known));
+}
+
+}  // namespace
+
 // Once more, now that kernels say in which scopes they want what they read and write.
 Status Compilation::place_again() {
   for (size_t i = 0; i < graphs_.size(); ++i) {
     if (placement::has_kernel_scopes(*graphs_[i])) {
       SCOPEVM_ASSIGN_OR_RETURN(placement::Report report, placement::place(*graphs_[i], machine_));
-      std::vector<placement::Copy>& known = placements_[i].copies;
-      for (placement::Copy& copy : report.copies)
-        if (std::ranges::none_of(known, [&](const placement::Copy& other) {
-              return other.value == copy.value && other.function == copy.function &&
-                     other.from == copy.from && other.to == copy.to;
-            }))
-          known.push_back(std::move(copy));
+      add_new_copies(std::move(report.copies), placements_[i].copies);
     }
     SCOPEVM_RETURN_IF_ERROR(placement::verify_places(*graphs_[i], machine_));
     dump("graph", *graphs_[i]);

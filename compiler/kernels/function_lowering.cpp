@@ -4,14 +4,12 @@
 #include "compiler/graph/elements.h"
 #include "compiler/kernels/checks.h"
 #include "compiler/placement/place.h"
+#include "compiler/shapes/representative.h"
 
 namespace scopevm::kernels {
 namespace {
 
 using graph::TensorType;
-
-// Requests are expected near this size where nothing is known; plans are made for it.
-constexpr int64_t kRepresentativeDim = 64;
 
 Constant text_constant(mlir::ElementsAttr texts, LoweringContext& context) {
   auto ids = std::make_shared<std::vector<int32_t>>();
@@ -244,9 +242,8 @@ void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>&
                             .min = name.front() == '$' ? 0 : bound.min,
                             .max = bound.max,
                             .multiple_of = bound.multiple_of};
-        int64_t near = std::clamp(kRepresentativeDim, dimension.min, dimension.max);
-        near -= near % dimension.multiple_of;
-        dimension.representative = std::max(near, std::max<int64_t>(dimension.min, 1));
+        dimension.representative =
+            representative({dimension.min, dimension.max, dimension.multiple_of});
         function_.dimensions.push_back(dimension);
       }
 }

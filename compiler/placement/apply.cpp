@@ -291,12 +291,22 @@ class Applier {
   std::string why(int task) {
     const TaskRecord& record = graph_.tasks[task];
     const std::string device = machine_.devices[devices_[task]].name;
-    if (record.demand)
-      return record.name + " is on " + device + ": " + placement::text_of(*record.demand);
+    if (const Demand* demand = demand_of(task))
+      return record.name + " is on " + device + ": " + placement::text_of(*demand);
     const int near = nearest_demand(task);
-    if (near < 0) return record.name + " is on " + device + ": nothing asks for another place";
+    if (near < 0)
+      return record.name + " is on " + device + ": " +
+             (record.scope ? placement::text_of(*record.scope) : "nothing asks for another place");
     return record.name + " is on " + device + ", cheapest beside " + graph_.tasks[near].name +
-           ": " + placement::text_of(*graph_.tasks[near].demand);
+           ": " + placement::text_of(*demand_of(near));
+  }
+
+  // What gives the task its device: a scope does where only one device has it.
+  const Demand* demand_of(int task) const {
+    const TaskRecord& record = graph_.tasks[task];
+    if (record.demand) return &*record.demand;
+    return record.scope && graph_.problem.tasks[task].devices.size() == 1 ? &*record.scope
+                                                                          : nullptr;
   }
 
   int nearest_demand(int task) {
@@ -305,7 +315,7 @@ class Applier {
     std::vector<int> queue = {task};
     is_seen[task] = true;
     for (size_t i = 0; i < queue.size(); ++i) {
-      if (graph_.tasks[queue[i]].demand) return queue[i];
+      if (demand_of(queue[i])) return queue[i];
       for (int next : neighbours_[queue[i]])
         if (devices_[next] == devices_[task] && !is_seen[next]) {
           is_seen[next] = true;

@@ -20,8 +20,10 @@ int64_t copy_cost(const Machine& machine, int from, int to, const Flow& flow) {
 }
 
 // Of its own accord: what goes to a stack, the memory stage decides.
-bool holds_values(const Pool& pool) {
-  return pool.kind != PoolKind::kConstant && pool.kind != PoolKind::kStack;
+// What nobody asks to lie in a pool lies there only if the value alone is within its limit.
+bool may_hold(const Pool& pool, const Flow& flow) {
+  return pool.kind != PoolKind::kConstant && pool.kind != PoolKind::kStack &&
+         (pool.limit < 0 || flow.bytes <= static_cast<double>(pool.limit));
 }
 
 // What the readers of a flow ask for, each once.
@@ -86,7 +88,10 @@ class RouteFinder {
     if (is_reached(route_.home) || std::ranges::any_of(route_.copies, is_reached))
       return serve(next + 1);
     for (int pool = 0; pool < static_cast<int>(machine_.pools.size()); ++pool) {
-      if (!is_reached(pool) || !holds_values(machine_.pools[pool])) continue;
+      // A device's own memory is always a way.
+      if (!is_reached(pool) ||
+          (pool != machine_.global_pool(device) && !may_hold(machine_.pools[pool], flow_)))
+        continue;
       const size_t copies = route_.copies.size();
       const int64_t cost = route_.cost;
       add(pool);
@@ -117,7 +122,7 @@ std::vector<int> homes_of(const Machine& machine, const Flow& flow, int maker) {
     if (pool && machine.reaches(maker, *pool)) homes.push_back(*pool);
   }
   for (size_t pool = 0; pool < machine.pools.size(); ++pool)
-    if (machine.pools[pool].reached.size() > 1 && holds_values(machine.pools[pool]) &&
+    if (machine.pools[pool].reached.size() > 1 && may_hold(machine.pools[pool], flow) &&
         machine.reaches(maker, static_cast<int>(pool)))
       homes.push_back(static_cast<int>(pool));
   return homes;

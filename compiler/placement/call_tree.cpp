@@ -68,11 +68,8 @@ std::optional<DimExpr> CallSite::resolve(DimExpr e) const {
 double CallSite::times_of(mlir::Operation* op) const {
   double product = times;
   for (auto loop = op->getParentOfType<graph::LoopOp>(); loop;
-       loop = loop->getParentOfType<graph::LoopOp>()) {
-    const std::optional<DimExpr> trips = trip_count(loop);
-    product *=
-        trips ? std::max(1.0, representative(resolve(*trips).value_or(*trips))) : kUnknownTrips;
-  }
+       loop = loop->getParentOfType<graph::LoopOp>())
+    product *= trips_of(loop, [&](DimExpr e) { return representative(resolve(e).value_or(e)); });
   return product;
 }
 

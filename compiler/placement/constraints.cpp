@@ -94,9 +94,12 @@ class ConstraintReader : private FlowReader {
     // As often as its calls: callers are read first, since clones stand behind them.
     auto calls = times_of_.find(function.getName());
     times_ = calls == times_of_.end() ? 1 : calls->second;
+    dims_ = dims_of_[function.getName()];
     for (mlir::Value argument : block.getArguments())
-      if (auto flow = flow_of_.find(argument); flow != flow_of_.end())
+      if (auto flow = flow_of_.find(argument); flow != flow_of_.end()) {
         graph_.problem.flows[flow->second].times = times_;
+        graph_.problem.flows[flow->second].bytes = bytes_of(tensor_of(argument));
+      }
     read_block(block);
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands())
       read(operand, signature.results[operand.getOperandNumber()],
@@ -275,12 +278,12 @@ class ConstraintReader : private FlowReader {
       joints.push_back(new_joint(loop, result));
       make(result, joints.back(), kOwn, loop.getLoc());
       // It grows as the iterations go: the VM copies it to a larger storage.
-      if (joints.size() > carried && !trip_count(loop))
+      if (joints.size() > carried && gathers_unknown(loop))
         on_host(joints.back(), "what grows with each iteration is the host's", loop.getLoc());
     }
     for (size_t i = 0; i < carried; ++i)
       read_joint(loop->getOpOperand(static_cast<unsigned>(i)), loop->getResult(i), joints[i]);
-    times_ *= trips_of(loop);
+    times_ *= trips_of(loop, [&](DimExpr e) { return representative(e, dims_); });
     for (size_t i = 0; i < carried; ++i)
       make(block.getArgument(i), joints[i], pool_of(loop->getResult(i)), loop.getLoc());
     read_block(block);
@@ -303,9 +306,8 @@ class ConstraintReader : private FlowReader {
     return flow == flow_of_.end() ? kOwn : graph_.problem.flows[flow->second].pool;
   }
 
-  static double trips_of(graph::LoopOp loop) {
-    const std::optional<DimExpr> trips = trip_count(loop);
-    return trips ? std::max(1.0, representative(*trips)) : kUnknownTrips;
+  static bool gathers_unknown(graph::LoopOp loop) {
+    return loop.getHasCondition() || loop.getTripCount().getValue().empty();
   }
 
   // --- Calls. ---
@@ -316,11 +318,21 @@ class ConstraintReader : private FlowReader {
     for (mlir::OpOperand& operand : call->getOpOperands()) {
       const int task = callee.parameters[operand.getOperandNumber()];
       auto function = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
-      read(operand, task, pool_of(function.getArgument(operand.getOperandNumber())));
+      mlir::BlockArgument parameter = function.getArgument(operand.getOperandNumber());
+      read(operand, task, pool_of(parameter));
+      pass_dims(tensor_of(operand.get()), tensor_of(parameter), dims_of_[call.getCallee()]);
     }
     for (mlir::OpResult result : call->getResults())
       make(result, callee.results[result.getResultNumber()],
            callee.result_pools[result.getResultNumber()], call.getLoc());
+  }
+
+  // What the parameter's dims are where an argument is of this type.
+  void pass_dims(TensorType argument, TensorType parameter, DimValues& dims) const {
+    if (!argument || !parameter) return;
+    for (auto [given, dim] : llvm::zip(argument.getShape(), parameter.getShape()))
+      if (dim.kind() == DimExpr::Kind::kSymbol)
+        dims.try_emplace(std::string(dim.symbol_name()), representative(given, dims_));
   }
 
   // Whoever calls a closure knows nothing of the function behind it, so all of them are on the
@@ -335,7 +347,8 @@ class ConstraintReader : private FlowReader {
 
   mlir::ModuleOp module_;
   llvm::StringMap<Signature> signatures_;
-  llvm::StringMap<double> times_of_;  // by function: calls of it in a call of the model
+  llvm::StringMap<double> times_of_;    // by function: calls of it in a call of the model
+  llvm::StringMap<DimValues> dims_of_;  // by function, from its first call
   std::vector<View> views_;
 };
 

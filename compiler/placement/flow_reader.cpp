@@ -8,19 +8,16 @@ namespace {
 
 using graph::TensorType;
 
-// Dims are taken for this many where nothing is known; plans are made for the same.
-constexpr int64_t kRepresentativeDim = 64;
+// A loop counts as this many copies of its body where data decides how often it runs.
+constexpr double kUnknownTrips = 16;
 
 }  // namespace
 
-double representative(DimExpr e) {
-  std::optional<int64_t> value = e.evaluate([](std::string_view) { return kRepresentativeDim; });
-  return value ? static_cast<double>(std::max<int64_t>(*value, 0)) : 0;
-}
-
-std::optional<DimExpr> trip_count(graph::LoopOp loop) {
-  if (loop.getHasCondition() || loop.getTripCount().getValue().empty()) return std::nullopt;
-  return loop.getTripCount().getValue()[0];
+double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of) {
+  llvm::ArrayRef<DimExpr> most = loop.getTripCount().getValue();
+  if (most.empty()) return kUnknownTrips;
+  const double trips = std::max(1.0, value_of(most[0]));
+  return loop.getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
 }
 
 std::string text_of(const Demand& demand) {
@@ -93,12 +90,16 @@ void FlowReader::fail(const std::string& where, const std::string& message) {
     status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") + message);
 }
 
+double FlowReader::bytes_of(TensorType type) const {
+  return representative(type.getElementCount(), dims_) *
+         static_cast<double>(byte_size(type.getDtype()));
+}
+
 void FlowReader::make(mlir::Value value, int task, int pool, mlir::Location location) {
   TensorType type = tensor_of(value);
   if (!type) return;
   Flow flow{.maker = task, .pool = pool};
-  flow.bytes =
-      representative(type.getElementCount()) * static_cast<double>(byte_size(type.getDtype()));
+  flow.bytes = bytes_of(type);
   flow.times = times_;
   flow_of_[value] = static_cast<int>(graph_.problem.flows.size());
   graph_.problem.flows.push_back(std::move(flow));

@@ -4,6 +4,7 @@
 //   rules.cpp        what --place asks for
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "compiler/placement/constraints.h"
+#include "compiler/shapes/representative.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace scopevm::placement {
@@ -19,12 +21,8 @@ inline graph::TensorType tensor_of(mlir::Value value) {
   return mlir::dyn_cast<graph::TensorType>(value.getType());
 }
 
-// At representative dims.
-double representative(DimExpr e);
-
-// A loop counts as this many copies of its body where data decides how often it runs.
-inline constexpr double kUnknownTrips = 16;
-std::optional<DimExpr> trip_count(graph::LoopOp loop);
+// That a loop counts as copies of its body; `value_of` gives dims a number.
+double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of);
 
 class FlowReader {
  public:
@@ -45,6 +43,9 @@ class FlowReader {
   std::string device_name(int device) const { return machine_.devices[device].name; }
   std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
   void fail(const std::string& where, const std::string& message);
+
+  // At representative dims.
+  double bytes_of(graph::TensorType type) const;
 
   // `value` is made by the task. Its type may say where it lies.
   void make(mlir::Value value, int task, int pool, mlir::Location location);
@@ -96,6 +97,7 @@ class FlowReader {
   llvm::DenseMap<mlir::Value, int> flow_of_;
   llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
   llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
+  DimValues dims_;                              // of the function that is read, from its caller
   double times_ = 1;                            // that what is read runs in a call of the model
   Status status_;
 };

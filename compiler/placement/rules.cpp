@@ -55,8 +55,9 @@ void FlowReader::store_in(int pool, const Ruled& ruled) {
 }
 
 void FlowReader::place_results() {
+  // In a scope that the default device lacks, it is on one of those that have it.
   for (int task : model_results_)
-    if (!graph_.tasks[task].demand)
+    if (!graph_.tasks[task].demand && may_be(task, machine_.default_device))
       demand(task, {{machine_.default_device, kAny}, "the default device, for results", ""});
 }
 

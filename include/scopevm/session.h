@@ -176,7 +176,8 @@ class SCOPEVM_API Call {
 // A handle; copies share one session. Thread-safe: any number of calls may run at the same time.
 class SCOPEVM_API Session {
  public:
-  // Errors: kInvalidArgument (unknown scope in an option), kUnsupported (no kernel image runs on
+  // Errors: kInvalidArgument (unknown scope in an option), kResourceLimit (constants alone are
+  // over a limit), kUnsupported (no kernel image runs on
   // this CPU, or a device aligns its blocks to less than the module asks), kInvalidModel (an image
   // lacks a kernel, or its text does not build), kNotFound (no such device here), kOutOfMemory and
   // kDevice (of a device).

@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
             "pools[0].limit_bytes: expected a whole number of at least 0, found \"8 GB\""},
         Bad{with_pools(
                 R"({"device": "cpu", "scope": "global", "limit_bytes": 18446744073709551615})"),
-            "pools[0].limit_bytes: expected a whole number of at least 0, found "
+            "pools[0].limit_bytes: expected a whole number of at most 9223372036854775807, found "
             "18446744073709551615"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 0})"),
             "pools[0].bytes_per_second: expected a number from 1.0 to 1e+18, found 0"},

@@ -17,9 +17,12 @@ Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
     return {StatusCode::kInvalidArgument, what + "the allocator's block is not at a multiple of " +
                                               std::to_string(memory.alignment()) + " bytes"};
   const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
-  return {StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
-                                          " free of a limit of " +
-                                          runtime::bytes_text(memory.limit())};
+  std::string free_text = runtime::bytes_text(free_bytes);
+  // Where a round number hides that it is too few.
+  if (free_text == runtime::bytes_text(bytes))
+    free_text = std::to_string(bytes - free_bytes) + " bytes less than that";
+  return {StatusCode::kResourceLimit,
+          what + free_text + " free of a limit of " + runtime::bytes_text(memory.limit())};
 }
 
 }  // namespace scopevm::vm

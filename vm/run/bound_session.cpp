@@ -54,6 +54,20 @@ Status check_scope(const format::ModuleContents& contents, const std::string& sc
                                             runtime::name_suggestion(scope, known)};
 }
 
+// They are held for as long as the session.
+Status check_constants(const format::ModuleContents& contents, const std::vector<int64_t>& limits) {
+  std::vector<uint64_t> held(limits.size(), 0);
+  for (const format::ConstantDecl& constant : contents.constants)
+    held[constant.pool] += constant.bytes.size;
+  for (size_t i = 0; i < limits.size(); ++i)
+    if (limits[i] >= 0 && held[i] > static_cast<uint64_t>(limits[i]))
+      return {StatusCode::kResourceLimit, contents.devices[contents.pools[i].device].name + " " +
+                                              contents.pools[i].scope + ": constants of " +
+                                              std::to_string(held[i]) + " bytes, over a limit of " +
+                                              std::to_string(limits[i]) + " bytes"};
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<BoundSession>> BoundSession::create(
@@ -94,6 +108,7 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
     for (size_t i = 0; i < named.size(); ++i)
       if (named[i]) limits[i] = tighter(limits[i], limit.bytes);
   }
+  SCOPEVM_RETURN_IF_ERROR(check_constants(contents, limits));
   for (size_t i = 0; i < contents.pools.size(); ++i) {
     const format::PoolDecl& pool = contents.pools[i];
     const runtime::Device* device = devices_.device(pool.device).get();

@@ -148,6 +148,7 @@ class LimitKeeper {
 
   Result<std::vector<SpillReport>> run() {
     if (limits_.empty()) return std::vector<SpillReport>();
+    SCOPEVM_RETURN_IF_ERROR(check_constants());
     const CalleesFirst functions(program_);
     find_requests(functions.order());
     if (fits_anyway()) return std::vector<SpillReport>();
@@ -157,6 +158,20 @@ class LimitKeeper {
   }
 
  private:
+  // They lie there for as long as the session.
+  Status check_constants() const {
+    PoolBytes held;
+    for (const Constant& constant : program_.constants) held[constant.pool] += constant.bytes;
+    for (const auto& [pool, bytes] : held)
+      if (const auto limit = limits_.find(pool); limit != limits_.end() && bytes > limit->second)
+        return {StatusCode::kResourceLimit, program_.machine.pool_name(pool) + " is limited to " +
+                                                std::to_string(limit->second) +
+                                                " bytes; the constants of the model that lie "
+                                                "there take " +
+                                                std::to_string(bytes)};
+    return {};
+  }
+
   // What is called gets its dims from those that call it: the largest of all.
   void find_requests(const std::vector<size_t>& callees_first) {
     for (const Function& function : program_.functions)

@@ -231,8 +231,11 @@ Status does_not_fit(const Program& program, const Function& function, int pool, 
   std::string text = program.machine.pool_name(pool) + " is limited to " +
                      bytes_text(program.machine.pools[pool].limit) +
                      ", and what lives there at \"" + function.steps[step].name + "\" takes " +
-                     bytes_text(live) + dims_text(request) + ": " + live_set(function, site, step);
-  if (fixed > 0) text += ", and " + bytes_text(fixed) + " of results and calls";
+                     bytes_text(live) + dims_text(request) + ": ";
+  const std::string planned = live_set(function, site, step);
+  text += planned;
+  if (fixed > 0)
+    text += (planned.empty() ? "" : ", and ") + bytes_text(fixed) + " of results and calls";
   return {StatusCode::kResourceLimit,
           text + "; not enough of it can lie in a pool with room, or be copied out meanwhile"};
 }

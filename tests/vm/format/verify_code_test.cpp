@@ -269,15 +269,6 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 8: device_copy: register 2 holds a constant or an input, which is never written"},
-    {"CopyInOnePlace",
-     [](Encoder& c) {
-       emit_storage(c, 1, 0);
-       emit_tensor(c, 2, 1);
-       emit_tensor(c, 3, 1);
-       c.emit(op::device_copy{.to = {2}, .to_pool = {0}, .from = {3}, .from_pool = {0}});
-       emit_ret(c);
-     },
-     "main: word 22: device_copy: both tensors lie in pool \"global\""},
     // Texts.
     {"ParseOfNumbers",
      [](Encoder& c) {

@@ -191,6 +191,13 @@ const Declaration kVariants[] = {
      "variant 0: its outputs are not those of main"},
     {"OutputRank", [](auto& m) { m.functions[1].outputs[0].dims.clear(); },
      "variant 0: its outputs are not those of main"},
+    {"InputElsewhere",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools.push_back({"global", PoolKind::kHeap, 1, -1});
+       m.functions[1].inputs[0].pool = 3;
+     },
+     "variant 0: \"x\": callers of the module have host memory only"},
     {"OutputCount", [](auto& m) { m.functions[1].outputs.clear(); },
      "variant 0: its outputs are not those of main"},
     {"FewDimensions", [](auto& m) { m.variants[0].dimensions.clear(); },

@@ -52,9 +52,14 @@ void print_function(const format::ModuleContents& module, const format::Function
   for (const format::TensorDecl& output : function.outputs)
     fmt::print("  output     {}\n", tensor_text(output));
   print_dimensions(function.dimensions);
-  for (const format::MemoryDecl& line : function.memory)
-    fmt::print("  memory     {} {} = {}\n", module.pools[line.pool].scope,
+  for (const format::MemoryDecl& line : function.memory) {
+    const format::PoolDecl& pool = module.pools[line.pool];
+    // One device needs no name.
+    const std::string& device = module.devices[pool.device].name;
+    fmt::print("  memory     {} {} = {}\n",
+               module.devices.size() > 1 ? device + "." + pool.scope : pool.scope,
                line.is_result ? "result " + line.what : line.what, line.formula);
+  }
   fmt::print("  code       {} words, {} registers, {} slots\n", function.code.size(),
              function.register_count, function.slot_count);
 }
@@ -125,7 +130,8 @@ ordered_json function_json(const format::ModuleContents& module,
                       {"registers", function.register_count},
                       {"slots", function.slot_count}};
   for (const format::MemoryDecl& line : function.memory)
-    out["memory"].push_back({{"scope", module.pools[line.pool].scope},
+    out["memory"].push_back({{"device", module.devices[module.pools[line.pool].device].name},
+                             {"scope", module.pools[line.pool].scope},
                              {"what", line.what},
                              {"is_result", line.is_result},
                              {"formula", line.formula},

@@ -88,8 +88,8 @@ void print_text(const RunReport& report) {
     fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", use.device, use.scope, use.bound_bytes,
                use.peak_bytes, use.lower_bound_bytes, use.allocations);
   for (const CopyUse& use : report.copies)
-    fmt::print("{} copies, {} bytes from {} to {}\n", use.copies, use.bytes,
-               place_text(use.from_device, use.from_scope),
+    fmt::print("{} {}, {} bytes from {} to {}\n", use.copies, use.copies == 1 ? "copy" : "copies",
+               use.bytes, place_text(use.from_device, use.from_scope),
                place_text(use.to_device, use.to_scope));
 }
 

@@ -229,6 +229,19 @@ Status verify_bounds(const DimensionDecl& dimension) {
   return invalid("dimension " + quoted(dimension.name) + ": bounds are not valid");
 }
 
+// What callers of the module give and get is memory of the host.
+Status verify_entry(const ModuleContents& module, const FunctionDecl& function) {
+  for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
+    for (const TensorDecl& value : *values)
+      if (value.kind == ValueKind::kClosure)
+        return invalid(quoted(value.name) + ": callers of the module have no closures");
+      else if (is_stack(module, value.pool))
+        return invalid(quoted(value.name) + ": callers of the module have no frame");
+      else if (!is_cpu(module.devices[module.pools[value.pool].device]))
+        return invalid(quoted(value.name) + ": callers of the module have host memory only");
+  return {};
+}
+
 Status verify_signature(const ModuleContents& module, const FunctionDecl& function) {
   std::set<std::string_view> symbols;
   for (const DimensionDecl& dimension : function.dimensions) {
@@ -259,16 +272,7 @@ Status verify_signature(const ModuleContents& module, const FunctionDecl& functi
     if (is_stack(module, output.pool))
       return invalid("output " + quoted(output.name) + ": would go with the frame");
   }
-  if (function.name != "main") return {};
-  for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
-    for (const TensorDecl& value : *values)
-      if (value.kind == ValueKind::kClosure)
-        return invalid(quoted(value.name) + ": callers of the module have no closures");
-      else if (is_stack(module, value.pool))
-        return invalid(quoted(value.name) + ": callers of the module have no frame");
-      else if (!is_cpu(module.devices[module.pools[value.pool].device]))
-        return invalid(quoted(value.name) + ": callers of the module have host memory only");
-  return {};
+  return function.name == "main" ? verify_entry(module, function) : Status();
 }
 
 Status verify_function_sizes(const FunctionDecl& function) {
@@ -301,13 +305,14 @@ Status verify_functions(const ModuleContents& module) {
 // agree.
 bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
   return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
-    return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype && x.pool == y.pool &&
+    return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype &&
            x.dims.size() == y.dims.size();
   });
 }
 
-Status verify_variant(const VariantDecl& variant, const FunctionDecl& main,
-                      const std::vector<FunctionDecl>& functions) {
+Status verify_variant(const ModuleContents& module, const VariantDecl& variant,
+                      const FunctionDecl& main) {
+  const std::vector<FunctionDecl>& functions = module.functions;
   SCOPEVM_RETURN_IF_ERROR(check_index("function", variant.function, functions.size()));
   const FunctionDecl& function = functions[variant.function];
   if (&function == &main) return invalid("is main itself");
@@ -319,14 +324,14 @@ Status verify_variant(const VariantDecl& variant, const FunctionDecl& main,
     return invalid("its dimensions are not those of main");
   for (const DimensionDecl& dimension : variant.dimensions)
     SCOPEVM_RETURN_IF_ERROR(verify_bounds(dimension));
-  return {};
+  return verify_entry(module, function);
 }
 
 // REQUIRES: there is a main.
 Status verify_variants(const ModuleContents& module) {
   const FunctionDecl& main = *std::ranges::find(module.functions, "main", &FunctionDecl::name);
   for (size_t i = 0; i < module.variants.size(); ++i)
-    SCOPEVM_RETURN_IF_ERROR(verify_variant(module.variants[i], main, module.functions)
+    SCOPEVM_RETURN_IF_ERROR(verify_variant(module, module.variants[i], main)
                                 .with_context("variant " + std::to_string(i)));
   return {};
 }

@@ -74,8 +74,6 @@ Status Transfer::device_copy(const op::device_copy& in, const State& state) cons
                      module_.pools[pool.value].scope + "\" of " + place_text(pool.value));
   }
   SCOPEVM_RETURN_IF_ERROR(check_written(in.to, state[in.to.value]));
-  if (in.to_pool.value == in.from_pool.value)
-    return invalid("both tensors lie in pool \"" + module_.pools[in.to_pool.value].scope + "\"");
   if (module_.pools[in.to_pool.value].device == module_.pools[in.from_pool.value].device ||
       is_host(in.to_pool.value) || is_host(in.from_pool.value))
     return {};

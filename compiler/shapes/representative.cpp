@@ -1,0 +1,58 @@
+// Dims at values that their facts allow; see the header.
+#include "compiler/shapes/representative.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scopevm {
+namespace {
+
+// Requests are expected near this size where nothing is known.
+constexpr int64_t kUsualDim = 64;
+
+double combined(DimExpr::Kind kind, double a, double b) {
+  switch (kind) {
+    case DimExpr::Kind::kAdd:
+      return a + b;
+    case DimExpr::Kind::kMul:
+      return a * b;
+    case DimExpr::Kind::kFloorDiv:
+      return b > 0 ? std::floor(a / b) : 0;
+    case DimExpr::Kind::kMod:
+      return b > 0 ? a - b * std::floor(a / b) : 0;
+    case DimExpr::Kind::kMin:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
+  }
+}
+
+double value_of(DimExpr e, const DimValues& known) {
+  if (auto constant = e.as_constant()) return static_cast<double>(*constant);
+  if (e.kind() == DimExpr::Kind::kSymbol) {
+    auto found = known.find(e.symbol_name());
+    return found == known.end() ? static_cast<double>(representative(e.facts())) : found->second;
+  }
+  double result = value_of(e.operands().front(), known);
+  for (DimExpr operand : e.operands().subspan(1))
+    result = combined(e.kind(), result, value_of(operand, known));
+  return result;
+}
+
+}  // namespace
+
+int64_t representative(const DimFacts& facts) {
+  const int64_t least = std::max<int64_t>(facts.min, 1);
+  const int64_t near = std::clamp(kUsualDim, std::min(least, facts.max), facts.max);
+  const int64_t below = near - near % facts.multiple_of;
+  if (below >= least) return below;
+  if (facts.multiple_of <= facts.max - below) return below + facts.multiple_of;
+  return below >= facts.min ? below : near;
+}
+
+double representative(DimExpr e, const DimValues& known) {
+  const double value = value_of(e, known);
+  return std::isfinite(value) ? std::max(value, 0.0) : 0;
+}
+
+}  // namespace scopevm
