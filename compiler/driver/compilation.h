@@ -64,6 +64,7 @@ class Compilation {
                  const std::map<std::string, int64_t>& symbols);
   std::optional<int64_t> known_bytes(DimExpr bytes) const;
   Result<double> copy_seconds(const CopyExplanation::Copy& copy) const;
+  CopyExplanation::Copy explained(const placement::Copy& copy, bool is_spill) const;
   Status explain_limits(CopyExplanation& explanation);
   Status make_images();
   Status make_opencl_image();

@@ -140,7 +140,7 @@ void add_new_copies(std::vector<placement::Copy> found, std::vector<placement::C
   for (const bool needs_name : {true, false})
     std::erase_if(found, [&](const placement::Copy& copy) {
       const auto same = std::ranges::find_if(unmatched, [&](const placement::Copy& other) {
-        return other.from == copy.from && other.to == copy.to &&
+        return other.function == copy.function && other.from == copy.from && other.to == copy.to &&
                (needs_name ? other.value == copy.value
                            : other.bytes == copy.bytes && other.times == copy.times);
       });

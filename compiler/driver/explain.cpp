@@ -9,6 +9,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/checks.h"
 #include "compiler/kernels/dim_trace.h"
+#include "compiler/placement/call_tree.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm {
@@ -287,11 +288,29 @@ Result<double> Compilation::copy_seconds(const CopyExplanation::Copy& copy) cons
   return machine_.copy_seconds(pools[0], pools[1], static_cast<double>(*copy.bytes));
 }
 
+CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool is_spill) const {
+  // The options' dims are those of main.
+  const bool is_known = !copy.is_local || copy.bytes.is_constant();
+  return {.value = copy.value,
+          .formula = copy.bytes.str(),
+          .bytes = is_known ? known_bytes(copy.bytes) : std::nullopt,
+          .times = copy.times,
+          .from = copy.from,
+          .to = copy.to,
+          .made_because = copy.made_because,
+          .read_because = copy.read_because,
+          .is_spill = is_spill,
+          .function = copy.function,
+          .times_depend_on = copy.times_depend_on,
+          .has_own_dims = !is_known};
+}
+
 // What leaves pools for their limits is known only once there are kernels with their scratch.
 Status Compilation::explain_limits(CopyExplanation& explanation) {
   if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills, choose_pools());
+  const placement::CallTree calls(*graphs_.front(), machine_.devices.size() > 1);
   for (const memory::SpillReport& spill : spills) {
     CopyExplanation::Limit limit{
         machine_.pool_name(spill.pool), spill.limit, spill.needed, {}, spill.seconds,
@@ -299,11 +318,19 @@ Status Compilation::explain_limits(CopyExplanation& explanation) {
     for (const memory::SpillReport::Move& move : spill.moves)
       limit.moved.push_back(move.value + " in " + machine_.pool_name(move.to));
     explanation.limits.push_back(std::move(limit));
+    const placement::FunctionCalls& function = calls.of(spill.function);
     for (const memory::SpillReport::Copy& copy : spill.copies)
-      explanation.copies.push_back({copy.value, copy.bytes.str(), known_bytes(copy.bytes),
-                                    copy.times, machine_.pool_name(copy.from),
-                                    machine_.pool_name(copy.to), copy.made_because,
-                                    copy.read_because, true});
+      for (const placement::CallSite& site : function.sites) {
+        placement::Copy made{copy.value,
+                             copy.bytes,
+                             copy.times,
+                             machine_.pool_name(copy.from),
+                             machine_.pool_name(copy.to),
+                             copy.made_because,
+                             copy.read_because};
+        made = copy_at(site, function, std::move(made), copy.times * site.times);
+        explanation.copies.push_back(explained(made, true));
+      }
   }
   return {};
 }
@@ -316,8 +343,7 @@ Result<CopyExplanation> Compilation::explain_copies() {
   SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
   const placement::Report& report = placements_.front();
   for (const placement::Copy& copy : report.copies)
-    explanation.copies.push_back({copy.value, copy.bytes.str(), known_bytes(copy.bytes), copy.times,
-                                  copy.from, copy.to, copy.made_because, copy.read_because, false});
+    explanation.copies.push_back(explained(copy, false));
   SCOPEVM_RETURN_IF_ERROR(explain_limits(explanation));
   for (CopyExplanation::Copy& copy : explanation.copies) {
     SCOPEVM_ASSIGN_OR_RETURN(copy.seconds, copy_seconds(copy));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/graph/op_name.h"
+#include "compiler/placement/call_tree.h"
 #include "compiler/placement/constraints.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/Builders.h"
@@ -35,6 +36,7 @@ class Applier {
     erase_demands();
     merge_copies();
     for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
+    count_calls();
     module_.walk([&](graph::GroupOp group) { update_body(group); });
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (function.isPublic()) report_boundary(function);
@@ -275,6 +277,18 @@ class Applier {
 
   // --- The report. ---
 
+  void count_calls() {
+    const CallTree calls(module_, machine_.devices.size() > 1);
+    std::vector<Copy> counted;
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      mlir::Operation* op = copies_[i].getDefiningOp();
+      const FunctionCalls& function = calls.of(op->getParentOfType<mlir::func::FuncOp>().getName());
+      for (const CallSite& site : function.sites)
+        counted.push_back(copy_at(site, function, report_.copies[i], site.times_of(op)));
+    }
+    report_.copies = std::move(counted);
+  }
+
   static std::string place_of(mlir::Value value) {
     return mlir::cast<TensorType>(value.getType()).getPlace().getValue().str();
   }
@@ -362,12 +376,17 @@ class Applier {
     for (mlir::BlockArgument argument : function.getArguments())
       if (is_elsewhere(argument.getType()))
         report_.copies.push_back({name_of(argument), bytes_of(argument), 1, host,
-                                  place_of(argument), callers, input_why(argument)});
+                                  place_of(argument), callers, input_why(argument),
+                                  name_in_report(function)});
     for (mlir::OpOperand& operand : function.getBody().front().getTerminator()->getOpOperands())
       if (is_elsewhere(operand.get().getType()))
-        report_.copies.push_back({name_of(operand.get()), bytes_of(operand.get()), 1,
-                                  place_of(operand.get()), host,
-                                  "results are on " + place_of(operand.get()), callers});
+        report_.copies.push_back(
+            {name_of(operand.get()), bytes_of(operand.get()), 1, place_of(operand.get()), host,
+             "results are on " + place_of(operand.get()), callers, name_in_report(function)});
+  }
+
+  static std::string name_in_report(mlir::func::FuncOp function) {
+    return function.getName() == "main" ? "" : function.getName().str();
   }
 
   std::string input_why(mlir::Value input) {

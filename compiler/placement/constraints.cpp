@@ -13,9 +13,6 @@ namespace {
 
 using graph::TensorType;
 
-// A call counts as this many copies of its body where the trip count is data's.
-constexpr double kUnknownTrips = 16;
-
 class ConstraintReader : private FlowReader {
  public:
   ConstraintReader(mlir::ModuleOp module, const Machine& machine, const std::vector<Rule>& rules)
@@ -286,7 +283,7 @@ class ConstraintReader : private FlowReader {
     }
     for (size_t i = 0; i < carried; ++i)
       read_joint(loop->getOpOperand(static_cast<unsigned>(i)), loop->getResult(i), joints[i]);
-    times_ *= trips_of(loop);
+    times_ *= trips_of(loop, [&](DimExpr e) { return representative(e, dims_); });
     for (size_t i = 0; i < carried; ++i)
       make(block.getArgument(i), joints[i], pool_of(loop->getResult(i)), loop.getLoc());
     read_block(block);
@@ -311,13 +308,6 @@ class ConstraintReader : private FlowReader {
 
   static bool gathers_unknown(graph::LoopOp loop) {
     return loop.getHasCondition() || loop.getTripCount().getValue().empty();
-  }
-
-  double trips_of(graph::LoopOp loop) const {
-    llvm::ArrayRef<DimExpr> most = loop.getTripCount().getValue();
-    if (most.empty()) return kUnknownTrips;
-    const double trips = std::max(1.0, representative(most[0], dims_));
-    return loop.getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
   }
 
   // --- Calls. ---

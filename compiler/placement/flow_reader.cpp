@@ -8,7 +8,17 @@ namespace {
 
 using graph::TensorType;
 
+// A loop counts as this many copies of its body where data decides how often it runs.
+constexpr double kUnknownTrips = 16;
+
 }  // namespace
+
+double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of) {
+  llvm::ArrayRef<DimExpr> most = loop.getTripCount().getValue();
+  if (most.empty()) return kUnknownTrips;
+  const double trips = std::max(1.0, value_of(most[0]));
+  return loop.getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
+}
 
 std::string text_of(const Demand& demand) {
   return demand.why + (demand.where.empty() ? "" : " at " + demand.where);

@@ -4,6 +4,7 @@
 //   rules.cpp        what --place asks for
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ namespace scopevm::placement {
 inline graph::TensorType tensor_of(mlir::Value value) {
   return mlir::dyn_cast<graph::TensorType>(value.getType());
 }
+
+// That a loop counts as copies of its body; `value_of` gives dims a number.
+double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of);
 
 class FlowReader {
  public:

@@ -5,6 +5,7 @@
 //   flow_reader.cpp  tasks, flows and demands; and rules.cpp, what the caller asks for
 //   assignment.cpp   a Problem -> a device for each task (knows no graph)
 //   apply.cpp        devices -> places in types, copies, one constant for each device
+//   call_tree.cpp    what a copy inside a function amounts to in a call of the model
 //   functions.cpp    a function for each place that it is called at
 //   verify.cpp       does every op reach what it reads?
 //
@@ -41,7 +42,8 @@ struct Rule {
 // names. Errors: kInvalidArgument.
 Result<Rule> parse_rule(const std::string& text);
 
-// One copy that the placed graph makes.
+// One copy that the placed graph makes. Those inside functions come once for all calls at equal
+// dims.
 struct Copy {
   std::string value;  // the model's name of what is copied
   DimExpr bytes;
@@ -50,6 +52,10 @@ struct Copy {
   std::string to;
   std::string made_because;  // what puts the value where it is made, with a location
   std::string read_because;  // what puts its reader elsewhere
+  std::string function;      // the model's name of the one that makes it; empty for main
+  // "recursion" or "data" (closures) where that decides how often it is made: `times` says nothing.
+  std::string times_depend_on;
+  bool is_local = false;  // `bytes` are over the function's own dims: calls do not decide them
 };
 
 struct Report {

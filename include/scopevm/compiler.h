@@ -106,15 +106,24 @@ SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& option
 struct CopyExplanation {
   struct Copy {
     std::string value;             // the node or input whose value is copied
-    std::string formula;           // bytes over the dimensions' names
+    std::string formula;           // bytes over the names of main's dimensions
     std::optional<int64_t> bytes;  // where `dims` fixes the dimensions of the formula
-    double times = 1;              // in a call; above 1 in a loop, at representative trip counts
-    std::string from;              // places: "cpu", "gpu.global.fast"
+    // In a call; above 1 in a loop, at representative trip counts, and in a function that is called
+    // more than once. Says nothing where `times_depend_on` is not empty.
+    double times = 1;
+    std::string from;  // places: "cpu", "gpu.global.fast"
     std::string to;
     std::string made_because;  // the demand that puts the value where it is made
     std::string read_because;  // the one that puts its reader elsewhere
     bool is_spill = false;     // out of a pool that is over its limit, or back
     double seconds = 0;        // that one copy takes, by the machine; 0 where `bytes` is not known
+    // The one that makes the copy, by the model's name; empty for main. A copy inside a function
+    // stands here once for each that calls give the dims of the formula.
+    std::string function;
+    // What decides how often it is made, where that is not known: "recursion", or "data" in a
+    // function that is called through a closure from elsewhere.
+    std::string times_depend_on;
+    bool has_own_dims = false;  // `formula` is over the function's dims: its calls do not fix them
   };
   // An input, or what one kernel or copy makes; in program order.
   struct Node {

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
@@ -103,8 +105,14 @@ void print_json(const ShapeExplanation& explanation) {
 
 // --- Copies. ------------------------------------------------------------------------------------
 
+std::string value_text(const CopyExplanation::Copy& copy) {
+  return fmt::format("{}\"{}\"", copy.function.empty() ? "" : "in " + copy.function + ": ",
+                     copy.value);
+}
+
 std::string bytes_text(const CopyExplanation::Copy& copy) {
   std::string formula = copy.formula + " bytes";
+  if (copy.has_own_dims) formula += fmt::format(" by the dims of {}", copy.function);
   if (!copy.bytes || std::to_string(*copy.bytes) == copy.formula) return formula;
   return fmt::format("{} = {}", formula, *copy.bytes);
 }
@@ -117,29 +125,50 @@ void print_limits(const CopyExplanation& explanation) {
         limit.pool, limit.limit_bytes, limit.needed_bytes, 1e3 * limit.seconds,
         1e3 * limit.lower_bound_seconds);
     for (const std::string& moved : limit.moved) fmt::print("    {}\n", moved);
-    for (const CopyExplanation::Copy& copy : explanation.copies)
-      if (copy.from == limit.pool && copy.is_spill)
-        fmt::print("    \"{}\", copied to {} meanwhile\n", copy.value, copy.to);
+    // Calls of one function at other dims make the same copies.
+    std::set<std::string> lines;
+    for (const CopyExplanation::Copy& copy : explanation.copies) {
+      const std::string line =
+          fmt::format("    {}, copied to {} meanwhile\n", value_text(copy), copy.to);
+      if (copy.from == limit.pool && copy.is_spill && lines.insert(line).second)
+        fmt::print("{}", line);
+    }
   }
+}
+
+std::string times_text(const CopyExplanation::Copy& copy) {
+  if (!copy.times_depend_on.empty())
+    return fmt::format(", times a call by {}", copy.times_depend_on);
+  return copy.times > 1 ? fmt::format(", about {:.0f} times a call", copy.times) : "";
+}
+
+// "2 copies, 8 bytes each time, 2 of them by recursion"
+std::string copies_text(const std::vector<CopyExplanation::Copy>& copies) {
+  std::optional<int64_t> total = 0;
+  bool repeats = false;
+  std::map<std::string, int> open;  // by what decides how often they are made
+  for (const CopyExplanation::Copy& copy : copies) {
+    repeats = repeats || copy.times > 1 || !copy.times_depend_on.empty();
+    if (!copy.times_depend_on.empty()) ++open[copy.times_depend_on];
+    total = total && copy.bytes ? std::optional(*total + *copy.bytes) : std::nullopt;
+  }
+  std::string text = fmt::format("{} {}", copies.size(), copies.size() == 1 ? "copy" : "copies");
+  if (total) text += fmt::format(", {} bytes{}", *total, repeats ? " each time" : "");
+  for (const auto& [why, count] : open) text += fmt::format(", {} of them by {}", count, why);
+  return text;
 }
 
 void print_text(const CopyExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
-  std::optional<int64_t> total = 0;
-  bool repeats = false;
   for (const CopyExplanation::Copy& copy : explanation.copies) {
-    fmt::print("\"{}\"  {} -> {}  {}{}\n", copy.value, copy.from, copy.to, bytes_text(copy),
-               copy.times > 1 ? fmt::format(", about {:.0f} times a call", copy.times) : "");
+    fmt::print("{}  {} -> {}  {}{}\n", value_text(copy), copy.from, copy.to, bytes_text(copy),
+               times_text(copy));
     fmt::print("    {}\n    {}\n", copy.made_because, copy.read_because);
-    repeats = repeats || copy.times > 1;
-    total = total && copy.bytes ? std::optional(*total + *copy.bytes) : std::nullopt;
   }
   print_limits(explanation);
   for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
-  fmt::print("{} {}{}{}\n", explanation.copies.size(),
-             explanation.copies.size() == 1 ? "copy" : "copies",
-             total ? fmt::format(", {} bytes{}", *total, repeats ? " each time" : "") : "",
+  fmt::print("{}{}\n", copies_text(explanation.copies),
              !explanation.is_proved ? "; the cheapest placement found, not proved to be the best"
              : explanation.limits.empty() ? "; no placement costs less"
                                           : "; but for the limits, no placement costs less");
@@ -150,8 +179,13 @@ void print_json(const CopyExplanation& explanation) {
   for (const CopyExplanation::Copy& copy : explanation.copies) {
     ordered_json& line = out["copies"].emplace_back(ordered_json{
         {"value", copy.value}, {"from", copy.from}, {"to", copy.to}, {"formula", copy.formula}});
+    if (!copy.function.empty()) line["function"] = copy.function;
+    if (copy.has_own_dims) line["has_own_dims"] = true;
     if (copy.bytes) line["bytes"] = *copy.bytes;
-    line["times"] = copy.times;
+    if (copy.times_depend_on.empty())
+      line["times"] = copy.times;
+    else
+      line["times_depend_on"] = copy.times_depend_on;
     if (copy.bytes) line["seconds"] = copy.seconds;
     line["made_because"] = copy.made_because;
     line["read_because"] = copy.read_because;

@@ -1,0 +1,184 @@
+// Callers hand their calls' dims and times down to what they call; see call_tree.h.
+#include "compiler/placement/call_tree.h"
+
+#include <algorithm>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/placement/constraints.h"
+#include "compiler/placement/flow_reader.h"
+
+namespace scopevm::placement {
+namespace {
+
+// Calls nest, and each level multiplies: beyond this many different dims of one function, nothing
+// is said of them.
+constexpr size_t kMostSites = 64;
+
+// The function's symbols by what a call hands it. Where a symbol is only part of a parameter's dim,
+// the call does not say what it is.
+std::map<std::string, DimExpr> dims_of_call(llvm::ArrayRef<mlir::Value> arguments,
+                                            mlir::func::FuncOp callee, const CallSite& caller) {
+  std::map<std::string, DimExpr> dims;
+  for (auto [given, taken] : llvm::zip(arguments, callee.getFunctionType().getInputs())) {
+    auto from = mlir::dyn_cast<graph::TensorType>(given.getType());
+    auto to = mlir::dyn_cast<graph::TensorType>(taken);
+    if (!from || !to) continue;
+    for (auto [argument, parameter] : llvm::zip(from.getShape(), to.getShape())) {
+      if (parameter.kind() != DimExpr::Kind::kSymbol) continue;
+      if (std::optional<DimExpr> known = caller.resolve(argument))
+        dims.try_emplace(std::string(parameter.symbol_name()), *known);
+    }
+  }
+  return dims;
+}
+
+// What is called of a function of the graph, and with what. A closure that is called where it is
+// made, whatever loop or branch is around the call, is a call like any other.
+struct Called {
+  std::string function;
+  llvm::SmallVector<mlir::Value> arguments;
+};
+std::optional<Called> read_call(mlir::Operation* op) {
+  if (auto call = mlir::dyn_cast<graph::CallOp>(op))
+    return Called{call.getCallee().str(), llvm::to_vector(call->getOperands())};
+  auto call = mlir::dyn_cast<graph::CallClosureOp>(op);
+  auto closure = call ? call.getClosure().getDefiningOp<graph::ClosureOp>() : graph::ClosureOp();
+  if (!closure) return std::nullopt;
+  Called called{closure.getCallee().str(), llvm::to_vector(closure->getOperands())};
+  llvm::append_range(called.arguments, call.getArguments());
+  return called;
+}
+
+// Whether it goes where nobody sees which closure is called.
+bool escapes(graph::ClosureOp closure) {
+  return llvm::any_of(closure->getUses(), [](mlir::OpOperand& use) {
+    return !mlir::isa<graph::CallClosureOp>(use.getOwner()) || use.getOperandNumber() != 0;
+  });
+}
+
+}  // namespace
+
+std::optional<DimExpr> CallSite::resolve(DimExpr e) const {
+  if (is_entry) return e;
+  for (const std::string& symbol : e.symbols())
+    if (!dims.contains(symbol)) return std::nullopt;
+  return e.substitute([&](std::string_view name) { return dims.at(std::string(name)); });
+}
+
+double CallSite::times_of(mlir::Operation* op) const {
+  double product = times;
+  for (auto loop = op->getParentOfType<graph::LoopOp>(); loop;
+       loop = loop->getParentOfType<graph::LoopOp>())
+    product *= trips_of(loop, [&](DimExpr e) { return representative(resolve(e).value_or(e)); });
+  return product;
+}
+
+Copy copy_at(const CallSite& site, const FunctionCalls& function, Copy copy, double times) {
+  const std::optional<DimExpr> bytes = site.resolve(copy.bytes);
+  copy.is_local = !bytes;
+  copy.bytes = bytes.value_or(copy.bytes);
+  copy.times = times;
+  copy.function = function.name;
+  copy.times_depend_on = function.depends_on;
+  return copy;
+}
+
+CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
+  read_edges();
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    const llvm::StringRef name = function.getName();
+    FunctionCalls& calls = functions_[name];
+    if (name != "main") calls.name = has_clones ? std::string(without_number(name)) : name.str();
+    if (function.isPublic()) calls.sites.push_back({.is_entry = true});
+  }
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (reaches(function.getName(), function.getName())) mark(function.getName(), "recursion");
+  for (const std::string& function : escaping_) mark(function, "data");
+  for (auto function : module.getOps<mlir::func::FuncOp>()) order_callees_first(function.getName());
+  for (mlir::func::FuncOp function : llvm::reverse(callees_first_)) add_sites(function);
+}
+
+// Through a closure from elsewhere any function may be called that one of its type is made of.
+void CallTree::read_edges() {
+  std::map<std::string, std::vector<mlir::Type>> closures;  // by function
+  module_.walk([&](graph::ClosureOp closure) {
+    if (escapes(closure))
+      closures[closure.getCallee().str()].push_back(closure->getResult(0).getType());
+  });
+  for (const auto& [function, types] : closures) escaping_.push_back(function);
+  for (auto function : module_.getOps<mlir::func::FuncOp>()) {
+    std::vector<std::string>& callees = callees_[function.getName()];
+    auto add = [&](const std::string& callee) {
+      if (!llvm::is_contained(callees, callee)) callees.push_back(callee);
+    };
+    function.walk([&](mlir::Operation* op) {
+      if (std::optional<Called> called = read_call(op)) return add(called->function);
+      auto call = mlir::dyn_cast<graph::CallClosureOp>(op);
+      if (!call) return;
+      for (const auto& [callee, types] : closures)
+        if (llvm::is_contained(types, call.getClosure().getType())) add(callee);
+    });
+  }
+}
+
+bool CallTree::reaches(llvm::StringRef from, llvm::StringRef to) const {
+  llvm::StringMap<bool> is_seen;
+  std::vector<std::string> queue = callees_.at(from);
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const std::string name = queue[i];
+    if (name == to) return true;
+    if (!is_seen.try_emplace(name, true).second) continue;
+    const std::vector<std::string>& next = callees_.at(name);
+    queue.insert(queue.end(), next.begin(), next.end());
+  }
+  return false;
+}
+
+// The function and all that it calls.
+void CallTree::mark(llvm::StringRef function, const std::string& depends_on) {
+  std::vector<std::string> queue = {function.str()};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    FunctionCalls& calls = functions_[queue[i]];
+    if (!calls.depends_on.empty()) continue;
+    calls.depends_on = depends_on;
+    calls.sites = {CallSite()};
+    const std::vector<std::string>& next = callees_.at(queue[i]);
+    queue.insert(queue.end(), next.begin(), next.end());
+  }
+}
+
+void CallTree::order_callees_first(llvm::StringRef function) {
+  if (!is_ordered_.try_emplace(function, true).second) return;
+  for (const std::string& callee : callees_.at(function)) order_callees_first(callee);
+  callees_first_.push_back(module_.lookupSymbol<mlir::func::FuncOp>(function));
+}
+
+void CallTree::add_sites(mlir::func::FuncOp caller) {
+  if (!functions_.at(caller.getName()).depends_on.empty()) return;
+  const std::vector<CallSite> sites = functions_.at(caller.getName()).sites;
+  caller.walk([&](mlir::Operation* op) {
+    const std::optional<Called> called = read_call(op);
+    if (!called) return;
+    FunctionCalls& callee = functions_[called->function];
+    if (!callee.depends_on.empty()) return;
+    auto function = module_.lookupSymbol<mlir::func::FuncOp>(called->function);
+    for (const CallSite& site : sites)
+      add_site(callee, {dims_of_call(called->arguments, function, site), site.times_of(op)});
+  });
+}
+
+void CallTree::add_site(FunctionCalls& callee, CallSite site) {
+  for (CallSite& other : callee.sites)
+    if (!other.is_entry && other.dims == site.dims) {
+      other.times += site.times;
+      return;
+    }
+  if (callee.sites.size() < kMostSites) return callee.sites.push_back(std::move(site));
+  for (CallSite& other : callee.sites)
+    if (!other.is_entry) site.times += other.times;
+  site.dims.clear();
+  std::erase_if(callee.sites, [](const CallSite& other) { return !other.is_entry; });
+  callee.sites.push_back(std::move(site));
+}
+
+}  // namespace scopevm::placement
