@@ -1,0 +1,1 @@
+// The precompiled header needs a source file; see the header.
