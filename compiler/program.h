@@ -18,7 +18,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 using ValueId = int32_t;
 
@@ -224,4 +224,4 @@ struct Program {
   std::vector<Function> functions;  // main first
 };
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -1,7 +1,7 @@
 // A program as text; see the header.
 #include "compiler/program_text.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 template <typename List>
@@ -116,4 +116,4 @@ std::string str(const Program& program) {
   return text;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -5,8 +5,8 @@
 
 #include "compiler/program.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 std::string str(const Program& program);
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -17,7 +17,7 @@
 #include "mlir/Parser/Parser.h"
 #include "scopevm/kernel_abi.h"
 
-namespace scopevm::bench {
+namespace scopevm::compiler::bench {
 
 struct CompiledKernel::State {
   std::unique_ptr<mlir::MLIRContext> context = make_context();
@@ -115,4 +115,4 @@ void CompiledKernel::run() {
   state.next = (state.next + 1) % state.buffers.size();
 }
 
-}  // namespace scopevm::bench
+}  // namespace scopevm::compiler::bench

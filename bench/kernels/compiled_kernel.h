@@ -8,7 +8,7 @@
 
 #include "scopevm/status.h"
 
-namespace scopevm::bench {
+namespace scopevm::compiler::bench {
 
 class CompiledKernel {
  public:
@@ -28,4 +28,4 @@ class CompiledKernel {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace scopevm::bench
+}  // namespace scopevm::compiler::bench

@@ -17,7 +17,7 @@
 
 namespace {
 
-using scopevm::bench::CompiledKernel;
+using scopevm::compiler::bench::CompiledKernel;
 using Work = std::function<void()>;
 
 // Of this thread: other processes of a shared machine do not count.
@@ -53,8 +53,8 @@ std::vector<double> medians(const std::vector<Work>& works) {
 
 // A round of the peak loop takes part in every comparison: a neighbour on the same core slows all.
 constexpr int64_t kPeakRounds = 20'000;
-const double kPeakGflop = 1e-9 * scopevm::bench::peak_flops(kPeakRounds);
-void peak_work() { scopevm::bench::run_peak(kPeakRounds); }
+const double kPeakGflop = 1e-9 * scopevm::compiler::bench::peak_flops(kPeakRounds);
+void peak_work() { scopevm::compiler::bench::run_peak(kPeakRounds); }
 
 std::vector<float> filled(size_t count) {
   std::vector<float> values(count);
@@ -215,11 +215,12 @@ void cold_line(CompiledKernel& kernel) {
   kernel.bind({{"m", 1}}, kCopies);
   std::vector<float> stream = filled(kCopies * kFloats);
   size_t copy = 0;
-  std::vector<double> t = medians({[&] { kernel.run(); },
-                                   [&] {
-                                     scopevm::bench::read_floats(&stream[copy * kFloats], kFloats);
-                                     copy = (copy + 1) % kCopies;
-                                   }});
+  std::vector<double> t =
+      medians({[&] { kernel.run(); },
+               [&] {
+                 scopevm::compiler::bench::read_floats(&stream[copy * kFloats], kFloats);
+                 copy = (copy + 1) % kCopies;
+               }});
   std::printf("%-24s M=1    %7.1f GB/s    %5.1f %% of a plain read's %.1f GB/s\n",
               "matmul 768x768, cold", kFloats * 4e-9 / t[0], 100 * t[1] / t[0],
               kFloats * 4e-9 / t[1]);

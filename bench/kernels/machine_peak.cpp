@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-namespace scopevm::bench {
+namespace scopevm::compiler::bench {
 namespace {
 
 // 24 independent sums, as the micro-kernels have.
@@ -74,4 +74,4 @@ void read_floats(const float* data, size_t floats) {
   sink = __builtin_cpu_supports("avx512f") ? read_512(data, floats) : read_plain(data, floats);
 }
 
-}  // namespace scopevm::bench
+}  // namespace scopevm::compiler::bench

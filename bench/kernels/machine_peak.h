@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace scopevm::bench {
+namespace scopevm::compiler::bench {
 
 // Multiply-adds of f32 on registers only. `peak_flops` operations (two per multiply-add) are done
 // in `rounds`.
@@ -13,4 +13,4 @@ double peak_flops(int64_t rounds);
 // Reads `floats` numbers once through, with prefetches: what memory allows at most.
 void read_floats(const float* data, size_t floats);
 
-}  // namespace scopevm::bench
+}  // namespace scopevm::compiler::bench

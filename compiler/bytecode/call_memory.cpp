@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
@@ -238,4 +238,4 @@ std::vector<CallMemory> memory_of_calls(const Program& program,
   return CallMemoryFinder(program, planned).run();
 }
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

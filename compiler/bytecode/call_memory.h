@@ -8,7 +8,7 @@
 
 #include "compiler/bytecode/emit.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 
 // Bytes of one pool, as a value of the function's shape program and for people.
 struct CallBytes {
@@ -40,4 +40,4 @@ bool is_made_by_data(const Function& function, const Step& step, ValueId result)
 // True when the bytes depend on a symbol that is born in the function.
 bool depends_on_data(const Function& function, DimExpr bytes);
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

@@ -5,7 +5,7 @@
 
 #include "compiler/bytecode/code_emitter.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 
 using isa::Int;
 using isa::RegisterIndex;
@@ -48,4 +48,4 @@ void CodeEmitter::emit_call_of(const Step& step, const std::vector<RegisterIndex
                                  .results = results});
 }
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

@@ -4,7 +4,7 @@
 
 #include "compiler/bytecode/code_emitter.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 namespace {
 
 using isa::Int;
@@ -361,4 +361,4 @@ Result<Code> emit_code(const Machine& machine, const Function& function, Planned
   return CodeEmitter(machine, function, planned, shape_functions, messages).run();
 }
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

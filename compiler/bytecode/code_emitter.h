@@ -13,7 +13,7 @@
 #include "compiler/bytecode/emit.h"
 #include "vm/isa/encoder.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 
 class CodeEmitter {
  public:
@@ -125,4 +125,4 @@ class CodeEmitter {
   Code code_;
 };
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

@@ -7,7 +7,7 @@
 //   end:                                   end:
 #include "compiler/bytecode/code_emitter.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 
 using isa::Int;
 using isa::RegisterIndex;
@@ -203,4 +203,4 @@ void CodeEmitter::finish_growing(const Step& loop) {
   }
 }
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

@@ -6,7 +6,7 @@
 
 #include "compiler/bytecode/call_memory.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 namespace {
 
 // Longer formulas are cut: they are for people, the slots are exact.
@@ -271,4 +271,4 @@ Result<format::ModuleContents> emit_module(const Program& program,
   return module;
 }
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

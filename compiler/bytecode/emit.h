@@ -15,7 +15,7 @@
 #include "scopevm/status.h"
 #include "vm/format/module_contents.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 
 // What the stages before made of one function of the program.
 struct PlannedFunction {
@@ -44,4 +44,4 @@ Result<format::ModuleContents> emit_module(const Program& program,
 
 std::string shape_symbol(const Function& function, int stage);
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

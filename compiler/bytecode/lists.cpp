@@ -7,7 +7,7 @@
 
 #include "compiler/bytecode/code_emitter.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 
 using isa::Int;
 using isa::RegisterIndex;
@@ -151,4 +151,4 @@ bool CodeEmitter::is_dead_after(ValueId root, int64_t at) const {
   return true;
 }
 
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

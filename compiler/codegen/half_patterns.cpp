@@ -6,7 +6,7 @@
 #include "compiler/kernels/elementwise/term.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 namespace arith = mlir::arith;
@@ -82,4 +82,4 @@ void add_half_patterns(mlir::RewritePatternSet& patterns) {
   patterns.add<ExpandExtension, ExpandTruncation>(patterns.getContext());
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

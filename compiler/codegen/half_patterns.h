@@ -6,8 +6,8 @@ namespace mlir {
 class RewritePatternSet;
 }
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 
 void add_half_patterns(mlir::RewritePatternSet& patterns);
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

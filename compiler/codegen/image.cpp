@@ -18,7 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 // Kernels of one part: few enough to balance, enough to spread the fixed cost of a pass pipeline.
@@ -118,4 +118,4 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
   return link_shared(objects);
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

@@ -22,11 +22,11 @@ namespace mlir {
 class ModuleOp;
 }
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 struct Target;
 }
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 
 // Everything known of a CPU that kernels are compiled for. `text` is "host" or an LLVM CPU name,
 // and may go on with features that differ: "x86-64-v3,+avxvnni". Errors: kInvalidArgument for names
@@ -49,4 +49,4 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
                                            const kernels::Target& target,
                                            const ImageOptions& options);
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

@@ -15,7 +15,7 @@
 
 LLD_HAS_DRIVER(elf)
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 // A directory of our own, removed with everything in it. In memory where the system allows.
@@ -84,4 +84,4 @@ Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects
   return std::vector<uint8_t>(std::istreambuf_iterator<char>(file), {});
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

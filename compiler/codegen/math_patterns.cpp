@@ -10,7 +10,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 struct MathPatternsPass : mlir::PassWrapper<MathPatternsPass, mlir::OperationPass<>> {
@@ -36,4 +36,4 @@ std::unique_ptr<mlir::Pass> create_math_patterns_pass() {
   return std::make_unique<MathPatternsPass>();
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

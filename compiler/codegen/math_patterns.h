@@ -9,8 +9,8 @@ namespace mlir {
 class Pass;
 }
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 
 std::unique_ptr<mlir::Pass> create_math_patterns_pass();
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

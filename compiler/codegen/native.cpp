@@ -9,7 +9,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -72,4 +72,4 @@ Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& ma
   return std::string(bytes.begin(), bytes.end());
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

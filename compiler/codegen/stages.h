@@ -19,11 +19,11 @@ namespace mlir {
 class ModuleOp;
 }
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 struct Target;
 }
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& target);
 
@@ -44,4 +44,4 @@ Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& ma
 // Links objects, in order, into a shared object. Serialised by a lock: lld has global state.
 Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects);
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

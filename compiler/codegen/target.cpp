@@ -8,7 +8,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
@@ -151,4 +151,4 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& 
                                std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

@@ -20,7 +20,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 void add_lowering_passes(mlir::PassManager& passes) {
@@ -117,4 +117,4 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
   return module;
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

@@ -26,7 +26,7 @@
 #include "scopevm/compiler.h"
 #include "vm/format/module_contents.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 class Compilation {
  public:
@@ -89,4 +89,4 @@ class Compilation {
   format::ModuleContents module_;
 };
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

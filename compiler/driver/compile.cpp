@@ -21,7 +21,7 @@
 #include "vm/format/disassembler.h"
 #include "vm/format/writer.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using kernels::KernelModule;
@@ -329,6 +329,12 @@ Result<CompileOutput> Compilation::run() {
   return std::move(output_);
 }
 
-Result<CompileOutput> compile(const CompileOptions& options) { return Compilation(options).run(); }
+}  // namespace scopevm::compiler
+
+namespace scopevm {
+
+Result<CompileOutput> compile(const CompileOptions& options) {
+  return compiler::Compilation(options).run();
+}
 
 }  // namespace scopevm

@@ -15,7 +15,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 void register_dialects(mlir::DialectRegistry& registry) {
   registry.insert<graph::GraphDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
@@ -34,4 +34,4 @@ std::unique_ptr<mlir::MLIRContext> make_context() {
   return context;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

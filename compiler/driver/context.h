@@ -9,9 +9,9 @@ class DialectRegistry;
 class MLIRContext;
 }  // namespace mlir
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 void register_dialects(mlir::DialectRegistry& registry);
 std::unique_ptr<mlir::MLIRContext> make_context();
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -12,7 +12,7 @@
 #include "compiler/placement/call_tree.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using graph::TensorType;
@@ -356,12 +356,16 @@ Result<CopyExplanation> Compilation::explain_copies() {
   return explanation;
 }
 
+}  // namespace scopevm::compiler
+
+namespace scopevm {
+
 Result<CopyExplanation> explain_copies(const CompileOptions& options) {
-  return Compilation(options).explain_copies();
+  return compiler::Compilation(options).explain_copies();
 }
 
 Result<ShapeExplanation> explain_shapes(const CompileOptions& options) {
-  return Compilation(options).explain_shapes();
+  return compiler::Compilation(options).explain_shapes();
 }
 
 }  // namespace scopevm

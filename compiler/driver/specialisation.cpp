@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using Bounds = std::map<std::string, DimBound>;
@@ -134,4 +134,4 @@ Result<std::vector<format::VariantDecl>> variant_table(
   return table;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -11,7 +11,7 @@
 #include "scopevm/status.h"
 #include "vm/format/module_contents.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 struct Specialisation {
   std::string label;  // "n=1,seq<=32": what it narrows
@@ -28,4 +28,4 @@ Result<std::vector<Specialisation>> check_specialisations(const CompileOptions& 
 Result<std::vector<format::VariantDecl>> variant_table(
     const Program& program, const std::vector<Specialisation>& specialisations);
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -3,7 +3,7 @@
 
 #include "compiler/graph/constant_array.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name) {
@@ -32,4 +32,4 @@ mlir::Value make_scalar(mlir::OpBuilder& builder, mlir::Location location, doubl
   return builder.create<graph::ConstantOp>(location, type, array.attribute(builder.getContext()));
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

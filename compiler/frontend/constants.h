@@ -5,7 +5,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "mlir/IR/Builders.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // Few elements become a dense attribute, which prints as numbers; more become a resource that
 // shares the bytes and keeps their owner alive as long as the context lives.
@@ -16,4 +16,4 @@ mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
 mlir::Value make_scalar(mlir::OpBuilder& builder, mlir::Location location, double value,
                         DType dtype);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds) {
   auto found = bounds.find(name);
@@ -37,4 +37,4 @@ Status check_dim_names(const std::map<std::string, DimBound>& bounds,
   return {};
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -11,7 +11,7 @@
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // A dim of a request: its number where --dim fixes it, else a symbol with what is known of it.
 DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds);
@@ -25,4 +25,4 @@ std::optional<DimExpr> dim_expression(const std::string& text, const std::set<st
 Status check_dim_names(const std::map<std::string, DimBound>& bounds,
                        const std::set<std::string>& names);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

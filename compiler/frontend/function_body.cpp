@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using Attributes = std::map<std::string, onnx::AttributeProto>;
@@ -79,4 +79,4 @@ std::unique_ptr<onnx::FunctionProto> function_body(
   }
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

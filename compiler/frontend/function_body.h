@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // The body of `node` as of `opset`: of the model's own function, or of the one that ONNX defines
 // for the op. The node's attributes stand where the body refers to them. Null when the op has no
@@ -16,4 +16,4 @@ std::unique_ptr<onnx::FunctionProto> function_body(const onnx::ModelProto& model
                                                    const onnx::NodeProto& node, int opset,
                                                    const std::vector<onnx::TypeProto>& input_types);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
@@ -388,4 +388,4 @@ Result<ImportedModule> import_onnx(const std::string& path, const std::shared_pt
   return std::move(first).with_context(path);
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -18,7 +18,7 @@ namespace mlir::func {
 class FuncOp;
 }
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // The type of a sequence or an optional. Errors: kUnsupported (strings, maps, deeper nesting).
 Result<graph::ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto& proto);
@@ -143,4 +143,4 @@ class GraphImporter {
   std::function<void()> forget_ = [this] { forget_known_values(); };
 };
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -6,7 +6,7 @@
 
 #include "compiler/frontend/onnx_file.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 Status check_file(const std::string& path) {
@@ -48,4 +48,4 @@ Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLI
   return import_onnx(path_, onnx_, options, context);
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

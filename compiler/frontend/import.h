@@ -19,7 +19,7 @@
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 struct ImportOptions {
   // Bounds by dimension name. A dimension with min == max becomes that number.
@@ -50,4 +50,4 @@ Result<ImportedModule> import_onnx(const std::string& path, const std::shared_pt
 Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
                                    mlir::MLIRContext& context);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

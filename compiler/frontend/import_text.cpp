@@ -13,7 +13,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 // "model.mlir:12:7: ", or the op's name where that is all its location says.
@@ -108,4 +108,4 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   return module;
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -8,7 +8,7 @@
 #include "compiler/graph/elements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 using graph::TensorType;
 
@@ -479,4 +479,4 @@ std::nullptr_t Node::unsupported(const llvm::Twine& message) {
   return nullptr;
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

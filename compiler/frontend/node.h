@@ -17,7 +17,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "scopevm/status.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 using mlir::Value;
 using Dims = llvm::SmallVector<DimExpr>;
@@ -203,4 +203,4 @@ llvm::ArrayRef<OpRow> window_ops();
 // The handler of `op` at `opset`, or null.
 Handler find_handler(llvm::StringRef op, int opset);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

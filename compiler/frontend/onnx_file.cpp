@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <limits>
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using onnx::TensorProto;
@@ -214,4 +214,4 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
   return bytes;
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -10,7 +10,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 struct OnnxFile {
   onnx::ModelProto model;
@@ -39,4 +39,4 @@ Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
 // The element type of an ONNX code, or empty (complex numbers).
 std::optional<DType> dtype_of_onnx(int data_type);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

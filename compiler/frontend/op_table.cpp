@@ -2,7 +2,7 @@
 #include "compiler/frontend/node.h"
 #include "llvm/ADT/StringMap.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 Handler find_handler(llvm::StringRef op, int opset) {
   static const llvm::StringMap<llvm::SmallVector<OpRow, 2>> table = [] {
@@ -23,4 +23,4 @@ Handler find_handler(llvm::StringRef op, int opset) {
   return best ? best->handler : nullptr;
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -6,7 +6,7 @@
 #include "compiler/placement/place.h"
 #include "mlir/IR/Builders.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using graph::TensorType;
@@ -64,4 +64,4 @@ void lift_places(mlir::ModuleOp module) {
     if (!function.isExternal()) lift_signature(function);
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

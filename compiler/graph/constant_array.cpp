@@ -8,7 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 // Constants of up to this many elements print as numbers.
@@ -186,4 +186,4 @@ mlir::ElementsAttr texts_attribute(mlir::MLIRContext* context, llvm::ArrayRef<in
   return mlir::cast<mlir::ElementsAttr>(mlir::DenseElementsAttr::get(type, texts));
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -6,7 +6,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 class ConstantArray {
  public:
@@ -51,4 +51,4 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
 mlir::ElementsAttr texts_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
                                    llvm::ArrayRef<llvm::StringRef> texts);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

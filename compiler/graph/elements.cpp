@@ -7,7 +7,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 Constant owned(Constant constant, std::vector<uint8_t> bytes) {
@@ -65,4 +65,4 @@ bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar) {
   return true;
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -4,7 +4,7 @@
 #include "compiler/program.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // REQUIRES: dtype is not str. The attribute as a Program constant of `dtype`: raw row-major bytes,
 // bool as one byte each, a splat expanded. Bytes are shared with the attribute where its layout
@@ -15,4 +15,4 @@ Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype);
 // elements, and for texts.
 bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

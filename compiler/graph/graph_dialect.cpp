@@ -14,7 +14,7 @@
 #define GET_TYPEDEF_CLASSES
 #include "compiler/graph/graph_types.cpp.inc"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 void GraphDialect::registerAttributes() {
   addAttributes<
@@ -142,4 +142,4 @@ void DimsAttr::print(mlir::AsmPrinter& printer) const {
   printer << '>';
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -7,7 +7,7 @@ include "mlir/IR/DialectBase.td"
 
 def Graph_Dialect : Dialect {
   let name = "sv";
-  let cppNamespace = "::scopevm::graph";
+  let cppNamespace = "::scopevm::compiler::graph";
   let summary = "named operations on tensors with symbolic shapes and places";
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -31,21 +31,21 @@ class Graph_Attr<string cpp, string mnemonic_> : AttrDef<Graph_Dialect, cpp> {
 def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   let parameters = (ins
     "::scopevm::DType":$dtype,
-    ArrayRefParameter<"::scopevm::DimExpr">:$shape,
+    ArrayRefParameter<"::scopevm::compiler::DimExpr">:$shape,
     "::mlir::StringAttr":$place);
   let builders = [
-    TypeBuilder<(ins "::scopevm::DType":$dtype, "::llvm::ArrayRef<::scopevm::DimExpr>":$shape), [{
+    TypeBuilder<(ins "::scopevm::DType":$dtype, "::llvm::ArrayRef<::scopevm::compiler::DimExpr>":$shape), [{
       return $_get($_ctxt, dtype, shape, ::mlir::StringAttr());
     }]>
   ];
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     int64_t getRank() const { return getShape().size(); }
-    ::scopevm::DimExpr getDim(int64_t axis) const { return getShape()[axis]; }
-    ::scopevm::DimExpr getElementCount() const { return ::scopevm::element_count(getShape()); }
+    ::scopevm::compiler::DimExpr getDim(int64_t axis) const { return getShape()[axis]; }
+    ::scopevm::compiler::DimExpr getElementCount() const { return ::scopevm::compiler::element_count(getShape()); }
     // True when every dim is a constant.
     bool isStatic() const;
-    TensorType withShape(::llvm::ArrayRef<::scopevm::DimExpr> shape) const;
+    TensorType withShape(::llvm::ArrayRef<::scopevm::compiler::DimExpr> shape) const;
     TensorType withDType(::scopevm::DType dtype) const;
     TensorType withPlace(::mlir::StringAttr place) const;
   }];
@@ -69,12 +69,12 @@ def Graph_List : Graph_Type<"List", "list"> {
   let parameters = (ins
     "::scopevm::ValueKind":$kind,
     "::scopevm::DType":$dtype,
-    "::scopevm::graph::ElementDims":$elements,
-    ArrayRefParameter<"::scopevm::DimExpr">:$shape);
+    "::scopevm::compiler::graph::ElementDims":$elements,
+    ArrayRefParameter<"::scopevm::compiler::DimExpr">:$shape);
   let builders = [
     TypeBuilder<(ins "::scopevm::ValueKind":$kind, "::scopevm::DType":$dtype), [{
-      return $_get($_ctxt, kind, dtype, ::scopevm::graph::ElementDims::kNone,
-                   ::llvm::ArrayRef<::scopevm::DimExpr>());
+      return $_get($_ctxt, kind, dtype, ::scopevm::compiler::graph::ElementDims::kNone,
+                   ::llvm::ArrayRef<::scopevm::compiler::DimExpr>());
     }]>
   ];
   let hasCustomAssemblyFormat = 1;
@@ -94,7 +94,7 @@ def Graph_List : Graph_Type<"List", "list"> {
 
 // A list of dimension expressions: #sv.dims<[n, 12, 64]>.
 def Graph_Dims : Graph_Attr<"Dims", "dims"> {
-  let parameters = (ins ArrayRefParameter<"::scopevm::DimExpr">:$value);
+  let parameters = (ins ArrayRefParameter<"::scopevm::compiler::DimExpr">:$value);
   let hasCustomAssemblyFormat = 1;
 }
 

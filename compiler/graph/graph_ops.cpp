@@ -8,7 +8,7 @@
 #define GET_OP_CLASSES
 #include "compiler/graph/graph_ops.cpp.inc"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 void GraphDialect::initialize() {
   registerAttributes();
@@ -217,4 +217,4 @@ llvm::LogicalResult CallClosureOp::verify() {
   return check_results(*this, "the closure", types);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

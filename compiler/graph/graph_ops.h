@@ -15,7 +15,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // What a list's type says of the dims of its elements.
 enum class ElementDims : uint8_t {
@@ -27,7 +27,7 @@ enum class ElementDims : uint8_t {
 // In the type of a list: a dim that may differ from element to element.
 inline constexpr int64_t kAnyDim = -1;
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph
 
 // The generated declarations use the headers above.
 #include "compiler/graph/graph_dialect.h.inc"

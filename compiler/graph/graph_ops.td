@@ -31,12 +31,12 @@ class Graph_Op<string mnemonic, string summary_, string rule, list<Trait> traits
         ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
         ::llvm::SmallVectorImpl<::mlir::Type> &types) {
       $cppClass::Adaptor op(operands, attributes, properties, regions);
-      ::scopevm::graph::TypeRule rule{context, location, "}] # mnemonic # [{", types};
+      ::scopevm::compiler::graph::TypeRule rule{context, location, "}] # mnemonic # [{", types};
       if (failed(rule.check_texts(operands))) return ::mlir::failure();
-      return ::scopevm::graph::}] # rule # [{;
+      return ::scopevm::compiler::graph::}] # rule # [{;
     }
     bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
-      return ::scopevm::graph::equal_but_for_place(inferred, actual);
+      return ::scopevm::compiler::graph::equal_but_for_place(inferred, actual);
     }
   }];
 }

@@ -3,7 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 constexpr std::pair<ValueKind, llvm::StringLiteral> kKindWords[] = {
@@ -187,4 +187,4 @@ llvm::LogicalResult ListEraseOp::verify() {
 
 llvm::LogicalResult ListSizeOp::verify() { return check_symbol(*this, getSymbol()); }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // A dim that a text names is at least 1: expressions are normalised with that as they are read.
 // While an object of this class lives, that does not hold for dims of its names that are parsed on
@@ -23,4 +23,4 @@ class ZeroDims {
   const ZeroDims* outer_;
 };
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

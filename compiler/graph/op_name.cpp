@@ -3,7 +3,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 // The first name in a location, looking into fused ones.
@@ -47,4 +47,4 @@ std::string output_name(mlir::func::FuncOp function, unsigned index) {
   return name ? name.str() : "output" + std::to_string(index);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Operation.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // The names in the op's location, with "+" between those of ops that became one; without any, its
 // mnemonic.
@@ -17,4 +17,4 @@ std::string input_name(mlir::Value value);
 // Likewise "output0".
 std::string output_name(mlir::func::FuncOp function, unsigned index);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -3,7 +3,7 @@
 #include "compiler/kernels/checks.h"
 #include "compiler/kernels/function_lowering.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 bool FunctionLowering::lower_call(mlir::Operation* op) {
   if (auto closure = mlir::dyn_cast<graph::ClosureOp>(op)) return lower_closure(closure), true;
@@ -46,4 +46,4 @@ void FunctionLowering::lower_closure(graph::ClosureOp op) {
   push(std::move(step));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -6,7 +6,7 @@
 #include "compiler/kernels/generator.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -322,4 +322,4 @@ void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks) 
   collector.results();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

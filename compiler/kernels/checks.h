@@ -8,7 +8,7 @@
 #include "compiler/program.h"
 #include "mlir/IR/Operation.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // Appends the checks of one graph op (also one inside a group), made when stage `scope` runs.
 // Provable ones are left out.
@@ -16,4 +16,4 @@ void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks);
 
 using graph::op_name;
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -5,7 +5,7 @@
 
 #include "llvm/Support/xxhash.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 bool are_equal(const Constant& a, const Constant& b) {
@@ -36,4 +36,4 @@ int32_t ConstantTable::id_of_text(llvm::StringRef text) {
   return entry->second;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -10,7 +10,7 @@
 #include "compiler/program.h"
 #include "llvm/ADT/StringMap.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 class ConstantTable {
  public:
@@ -28,4 +28,4 @@ class ConstantTable {
   std::unordered_multimap<uint64_t, int> by_hash_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

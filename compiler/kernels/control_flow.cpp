@@ -7,7 +7,7 @@
 #include "compiler/kernels/checks.h"
 #include "compiler/kernels/function_lowering.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -343,4 +343,4 @@ void FunctionLowering::end_loop(graph::LoopOp op, const std::vector<Carried>& ca
   push(std::move(end));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -8,7 +8,7 @@
 #include "compiler/shapes/dim_text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -162,4 +162,4 @@ std::string DimTrace::way(DimExpr e, mlir::Value value) {
   return names.empty() ? "" : ", through " + list_of(names);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -8,7 +8,7 @@
 #include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/Value.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // A symbol that an op makes, and what to call its origin.
 struct SymbolBirth {
@@ -40,4 +40,4 @@ class DimTrace {
   std::vector<DimExpr>& shown_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -6,7 +6,7 @@
 #include "compiler/placement/place.h"
 #include "compiler/shapes/representative.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -323,4 +323,4 @@ llvm::LogicalResult FunctionLowering::lower_reshape(graph::ReshapeOp op) {
   return mlir::success();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -19,7 +19,7 @@
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // The value that this one is a view of, through reshapes.
 mlir::Value viewed(mlir::Value value);
@@ -137,4 +137,4 @@ class FunctionLowering : public LoweringContext {
   Status status_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

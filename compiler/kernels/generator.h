@@ -26,7 +26,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // A kernels module under construction. Equal kernels are kept once: a generator builds its function
 // under a temporary name, and `intern` either keeps it or erases it in favour of an equal one.
@@ -105,4 +105,4 @@ mlir::Value load_convert(mlir::OpBuilder& builder, mlir::Location location, DTyp
 mlir::Value store_convert(mlir::OpBuilder& builder, mlir::Location location, DType dtype,
                           mlir::Value value);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

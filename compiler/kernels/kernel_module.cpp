@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 KernelModule::KernelModule(mlir::MLIRContext* context, Target target)
     : module_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context))), target_(std::move(target)) {
@@ -57,4 +57,4 @@ bool is_unsigned(DType dtype) {
   return dtype == DType::kBool || (dtype >= DType::kU8 && dtype <= DType::kU64);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

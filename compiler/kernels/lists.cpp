@@ -4,7 +4,7 @@
 #include "compiler/kernels/function_lowering.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 // As Value::shape has them.
@@ -93,4 +93,4 @@ void FunctionLowering::lower_list_get(graph::ListGetOp op) {
   if (read.stage >= 0) push(std::move(read));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

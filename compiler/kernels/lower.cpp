@@ -8,7 +8,7 @@
 #include "compiler/kernels/function_lowering.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using Callees = llvm::MapVector<llvm::StringRef, mlir::func::FuncOp>;
@@ -76,4 +76,4 @@ Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& ma
   return Lowering(machine, kernels).run(functions);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -7,7 +7,7 @@
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // One function of the program to be.
 struct GraphFunction {
@@ -24,4 +24,4 @@ struct GraphFunction {
 Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
                       llvm::ArrayRef<KernelModule*> kernels);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

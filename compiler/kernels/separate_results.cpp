@@ -4,7 +4,7 @@
 #include "compiler/kernels/function_lowering.h"
 #include "mlir/IR/Builders.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -114,4 +114,4 @@ void separate_results(mlir::func::FuncOp function) {
   separate_returned(function.getBody().front().getTerminator());
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

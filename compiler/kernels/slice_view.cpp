@@ -3,7 +3,7 @@
 #include "compiler/kernels/checks.h"
 #include "compiler/kernels/function_lowering.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -67,4 +67,4 @@ void FunctionLowering::lower_part(graph::SliceOp slice) {
   ids_[slice.getResult()] = part;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 struct Target {
   std::string cpu;        // as LLVM names it
@@ -15,4 +15,4 @@ struct Target {
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -1,10 +1,10 @@
 // What code generation has to know of a module's target: attributes of the module op.
 #pragma once
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // There are instructions between f16 and f32: every CPU with AVX2 has them (make_target makes
 // sure).
 inline constexpr char kHasF16c[] = "sv.has_f16c";
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

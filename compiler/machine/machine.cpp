@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 Machine Machine::host() {
   Machine machine;
@@ -106,4 +106,4 @@ double Machine::copy_seconds(int from_pool, int to_pool, double bytes) const {
          bytes / std::min(from.planned_bytes_per_second(), to.planned_bytes_per_second());
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

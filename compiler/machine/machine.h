@@ -10,7 +10,7 @@
 
 #include "scopevm/status.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 enum class PoolKind : uint8_t { kHeap, kArena, kStack, kConstant };
 
@@ -101,4 +101,4 @@ struct Machine {
 // with the member that is wrong: `machine.json: pools[2].limit: ...`.
 Result<Machine> parse_machine(std::string_view json, const std::string& origin);
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

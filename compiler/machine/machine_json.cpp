@@ -9,7 +9,7 @@
 #include "compiler/machine/member.h"
 #include "vm/format/module_contents.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 static_assert(Pool::kLeastAlignment == format::kLeastAlignment);
@@ -321,4 +321,4 @@ Result<Machine> parse_machine(std::string_view text, const std::string& origin) 
   return MachineReader().read(Member(value, origin + ":"));
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using nlohmann::json;
@@ -77,4 +77,4 @@ std::string Member::found() const {
   return text.size() <= kLongest ? text : value_.type_name();
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

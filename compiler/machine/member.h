@@ -11,7 +11,7 @@
 
 #include "scopevm/status.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 // Refers to the JSON value, which outlives it. Errors: kInvalidModel, with the way:
 // `machine.json: pools[2].limit: expected a string, found 3`.
@@ -40,4 +40,4 @@ class Member {
   std::string path_;
 };
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

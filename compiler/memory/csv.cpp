@@ -4,7 +4,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 std::string to_csv(const std::vector<Buffer>& buffers) {
   bool has_offsets = !buffers.empty() && buffers.front().offset >= 0;
@@ -82,4 +82,4 @@ Result<std::vector<Buffer>> parse_csv(std::string_view text) {
   return buffers;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

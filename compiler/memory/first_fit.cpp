@@ -6,7 +6,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 bool live_together(const Buffer& a, const Buffer& b) {
@@ -122,4 +122,4 @@ int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans) {
   return height_of(buffers);
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

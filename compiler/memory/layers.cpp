@@ -4,7 +4,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 // Of two at one offset the empty one is the lower. Buffers whose ends another buffer below covers
 // are left out: their ends cannot be the largest.
@@ -42,4 +42,4 @@ void place_by_layers(const Layers& layers, std::vector<Buffer>& buffers) {
   }
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -5,7 +5,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 namespace {
 
@@ -215,4 +215,4 @@ void move_buffer(Function& function, const Liveness& liveness, int buffer, int p
         function.steps[step].temporaries[t].pool = pool;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

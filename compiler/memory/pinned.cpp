@@ -4,7 +4,7 @@
 // caller's.
 #include "compiler/memory/uses.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 class FunctionPinning {
@@ -48,4 +48,4 @@ void use_pinned(Program& program) {
   for (Function& function : program.functions) FunctionPinning(program, function).run();
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -7,7 +7,7 @@
 
 #include "compiler/memory/samples.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
@@ -184,4 +184,4 @@ Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram
   return plan;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -23,7 +23,7 @@
 #include "compiler/shapes/shape_program.h"
 #include "scopevm/status.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 // An interval with a size, before and after it has an offset.
 struct Buffer {
@@ -149,4 +149,4 @@ std::string to_csv(const std::vector<Buffer>& buffers);
 // over.
 Result<std::vector<Buffer>> parse_csv(std::string_view text);
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

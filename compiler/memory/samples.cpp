@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 // Plans assume this many workers where the session decides.
@@ -84,4 +84,4 @@ std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
   return buffers;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

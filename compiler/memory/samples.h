@@ -8,7 +8,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 // Dims and threads that a call may come with.
 struct Request {
@@ -34,4 +34,4 @@ std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
                                               const std::vector<int>& members,
                                               const Request& request);
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

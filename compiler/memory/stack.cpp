@@ -9,7 +9,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 bool is_stack(const Machine& machine, int pool) {
@@ -252,4 +252,4 @@ Status use_stacks(Program& program) {
   return {};
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

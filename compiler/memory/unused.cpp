@@ -2,7 +2,7 @@
 // module names, and needs their drivers.
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 class UsedDevices {
@@ -48,4 +48,4 @@ void drop_unused_devices(Program& program) {
   for (Function& function : program.functions) renumber(function, indices);
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

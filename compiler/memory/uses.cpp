@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 BufferUses::BufferUses(const Program& program, const Function& function, const Liveness& liveness)
     : program_(program), function_(function), outputs_(output_of_root(function)) {
@@ -79,4 +79,4 @@ int BufferUses::pool_of(ValueId id) const {
   return outputs_[root] >= 0 ? result_pool(program_.machine, value) : value.place.pool;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -7,7 +7,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 class BufferUses {
  public:
@@ -44,4 +44,4 @@ class BufferUses {
   std::vector<int64_t> step_of_scratch_;  // by buffer; -1: it is no scratch
 };
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -1,7 +1,7 @@
 // Checks a plan by its definition, pair by pair.
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alignment) {
   auto fail = [](const Buffer& buffer, const std::string& what) {
@@ -22,4 +22,4 @@ Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alig
   return {};
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

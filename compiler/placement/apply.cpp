@@ -9,7 +9,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/Builders.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 using graph::TensorType;
@@ -410,4 +410,4 @@ Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment&
   return Applier(module, graph, assignment).run();
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -8,7 +8,7 @@
 
 #include "compiler/placement/min_cut.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 constexpr size_t kMostSearched = 64;                // tasks; of more, no search would end
@@ -372,4 +372,4 @@ Cost cost_of(const Problem& problem, const std::vector<int>& devices) {
 
 Assignment assign(const Problem& problem, int64_t nodes) { return Solver(problem, nodes).run(); }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -14,7 +14,7 @@
 
 #include "compiler/machine/machine.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 
 inline constexpr int kAny = -1;
 // As a pool: the "global" of the task's own device, whichever that is. Numbers below are other
@@ -83,4 +83,4 @@ Cost cost_of(const Problem& problem, const std::vector<int>& devices);
 // none helps, then branch and bound as far as `nodes` reach, where tasks are few.
 Assignment assign(const Problem& problem, int64_t nodes = 200'000);
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

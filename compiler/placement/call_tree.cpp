@@ -7,7 +7,7 @@
 #include "compiler/placement/constraints.h"
 #include "compiler/placement/flow_reader.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 // Calls nest, and each level multiplies: beyond this many different dims of one function, nothing
@@ -181,4 +181,4 @@ void CallTree::add_site(FunctionCalls& callee, CallSite site) {
   callee.sites.push_back(std::move(site));
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -13,7 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 
 // Calls of one function at equal dims, all together.
 struct CallSite {
@@ -61,4 +61,4 @@ class CallTree {
   std::vector<mlir::func::FuncOp> callees_first_;
 };
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

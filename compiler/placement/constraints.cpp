@@ -8,7 +8,7 @@
 #include "compiler/graph/op_name.h"
 #include "compiler/placement/flow_reader.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 using graph::TensorType;
@@ -373,4 +373,4 @@ Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& mach
   return ConstraintReader(module, machine, rules).run();
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

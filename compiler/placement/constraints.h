@@ -12,7 +12,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 
 // Why a task is on a device.
 struct Demand {
@@ -65,4 +65,4 @@ std::string_view without_number(std::string_view name);
 
 Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment);
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 using graph::TensorType;
@@ -211,4 +211,4 @@ bool FlowReader::may_be(int task, int device) const {
   return llvm::is_contained(graph_.problem.tasks[task].devices, device);
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -15,7 +15,7 @@
 #include "compiler/shapes/representative.h"
 #include "llvm/Support/GlobPattern.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 
 inline graph::TensorType tensor_of(mlir::Value value) {
   return mlir::dyn_cast<graph::TensorType>(value.getType());
@@ -102,4 +102,4 @@ class FlowReader {
   Status status_;
 };
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

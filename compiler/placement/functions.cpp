@@ -6,7 +6,7 @@
 #include "compiler/placement/constraints.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 // Calls nest, and each level multiplies: beyond this many clones, calls share.
@@ -127,4 +127,4 @@ void merge_equal_functions(mlir::ModuleOp module) {
   number_clones(module);
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 constexpr Cost kNone{};
@@ -86,4 +86,4 @@ std::vector<bool> Network::cut() {
   return reaches_sink;
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

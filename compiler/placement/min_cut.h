@@ -5,7 +5,7 @@
 
 #include "compiler/placement/assignment.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 
 class Network {
  public:
@@ -33,4 +33,4 @@ class Network {
   std::vector<size_t> next_;
 };
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

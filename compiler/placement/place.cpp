@@ -3,7 +3,7 @@
 
 #include "compiler/placement/constraints.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 std::string known_scopes(int device, const Machine& machine) {
@@ -115,4 +115,4 @@ int device_of(mlir::Operation* op, const Machine& machine) {
   return machine.host_device();
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -21,7 +21,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/status.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 
 // From --place: what matches a pattern of `*`, `?` and [...] is placed. Of several rules of one
 // kind the last that matches holds, and one for names before one for types.
@@ -98,4 +98,4 @@ struct Place {
 Result<Place> parse_place(std::string_view text, const Machine& machine);
 std::string place_text(int device, int pool, const Machine& machine);
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

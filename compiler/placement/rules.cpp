@@ -1,7 +1,7 @@
 // What --place asks for; see flow_reader.h.
 #include "compiler/placement/flow_reader.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 
 Status FlowReader::read_rules() {
   for (const Rule& rule : rules_) {
@@ -61,4 +61,4 @@ void FlowReader::place_results() {
       demand(task, {{machine_.default_device, kAny}, "the default device, for results", ""});
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

@@ -1,7 +1,7 @@
 // Places in types against the machine; see place.h. The check knows nothing of how they came to be.
 #include "compiler/placement/constraints.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 using graph::TensorType;
@@ -124,4 +124,4 @@ Status verify_places(mlir::ModuleOp module, const Machine& machine) {
   return PlaceVerifier(module, machine).run();
 }
 
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

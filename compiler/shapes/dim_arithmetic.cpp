@@ -5,7 +5,7 @@
 
 #include "compiler/shapes/polynomial.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 using dims::Division;
 using dims::floor_divide;
@@ -196,4 +196,4 @@ DimExpr element_count(std::span<const DimExpr> dims) {
   return count;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -13,7 +13,7 @@
 
 #include "compiler/shapes/polynomial.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 struct DimExpr::Node {
   Kind kind;
@@ -235,4 +235,4 @@ DimExpr DimExpr::substitute(
   return *result;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

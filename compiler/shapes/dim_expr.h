@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 // What is known of a symbol's value, from `--dim` or from the op that makes it.
 struct DimFacts {
@@ -104,9 +104,9 @@ DimInterval interval_of(DimExpr e);
 // A number that divides every value that `e` can take; at least 1.
 int64_t known_factor(DimExpr e);
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler
 
 template <>
-struct std::hash<scopevm::DimExpr> {
-  size_t operator()(scopevm::DimExpr e) const { return hash_value(e); }
+struct std::hash<scopevm::compiler::DimExpr> {
+  size_t operator()(scopevm::compiler::DimExpr e) const { return hash_value(e); }
 };

@@ -5,7 +5,7 @@
 
 #include "compiler/shapes/polynomial.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
@@ -104,4 +104,4 @@ int64_t known_factor(DimExpr e) {
   }
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

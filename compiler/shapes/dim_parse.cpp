@@ -8,7 +8,7 @@
 
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 class Parser {
@@ -136,4 +136,4 @@ class Parser {
 
 std::optional<DimExpr> DimExpr::parse(std::string_view text) { return Parser(text).parse(); }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

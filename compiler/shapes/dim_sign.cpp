@@ -12,7 +12,7 @@
 
 #include "compiler/shapes/polynomial.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using dims::Monomial;
@@ -101,4 +101,4 @@ class Prover {
 
 bool is_never_negative(DimExpr e) { return Prover().prove(e); }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -3,7 +3,7 @@
 
 #include "compiler/shapes/polynomial.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 // A shared operand is printed each time it occurs: the text of a small graph may be endless.
 constexpr size_t kLargestPrinted = 4096;  // nodes
@@ -23,4 +23,4 @@ std::string cut_text(std::string text, size_t longest) {
   return text.substr(0, end) + kRest;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -5,7 +5,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using Op = ShapeProgram::Op;
@@ -149,4 +149,4 @@ void emit_shape_function(const ShapeProgram& program, int stage, std::string_vie
   Emitter(program, stage, symbol, module).run();
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

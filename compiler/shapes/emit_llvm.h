@@ -9,7 +9,7 @@ namespace llvm {
 class Module;
 }
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 // Adds a function `symbol` of the form ShapeFn (scopevm/kernel_abi.h) for one stage to `module`. It
 // stores every slot of the stage, also when a check fails, and returns the first failed one's place
@@ -18,4 +18,4 @@ namespace scopevm {
 void emit_shape_function(const ShapeProgram& program, int stage, std::string_view symbol,
                          llvm::Module& module);
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -4,7 +4,7 @@
 #include "compiler/shapes/polynomial.h"
 #include "compiler/shapes/shape_program.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using Op = ShapeProgram::Op;
@@ -94,4 +94,4 @@ std::string ShapeProgram::str() const {
   return text;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <numeric>
 
-namespace scopevm::dims {
+namespace scopevm::compiler::dims {
 namespace {
 
 using Kind = DimExpr::Kind;
@@ -173,4 +173,4 @@ int64_t common_divisor(const Polynomial& p, int64_t with) {
   return with;
 }
 
-}  // namespace scopevm::dims
+}  // namespace scopevm::compiler::dims

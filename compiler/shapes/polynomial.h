@@ -13,7 +13,7 @@
 
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm::dims {
+namespace scopevm::compiler::dims {
 
 using Monomial = std::vector<DimExpr>;           // atoms in order; empty for the constant term
 using Polynomial = std::map<Monomial, int64_t>;  // no coefficient is 0 or INT64_MIN
@@ -49,4 +49,4 @@ int64_t common_divisor(const Polynomial& p, int64_t with);
 constexpr int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 constexpr int64_t floor_modulo(int64_t a, int64_t b) { return a % b < 0 ? a % b + b : a % b; }
 
-}  // namespace scopevm::dims
+}  // namespace scopevm::compiler::dims

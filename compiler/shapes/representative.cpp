@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 // Requests are expected near this size where nothing is known.
@@ -55,4 +55,4 @@ double representative(DimExpr e, const DimValues& known) {
   return std::isfinite(value) ? std::max(value, 0.0) : 0;
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -7,7 +7,7 @@
 
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 // 64, or what is nearest to it among the values that the facts allow; 0 only where nothing else is
 // allowed.
@@ -19,4 +19,4 @@ using DimValues = std::map<std::string, double, std::less<>>;
 // where it leaves 64 bits.
 double representative(DimExpr e, const DimValues& known = {});
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -6,7 +6,7 @@
 
 #include "compiler/shapes/dim_text.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 std::string place_of(const Value& value, size_t axis) {
@@ -317,4 +317,4 @@ void ShapeProgram::check_results(const Function& function) {
     }
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -22,7 +22,7 @@
 #include "compiler/program.h"
 #include "scopevm/status.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 
 class ShapeProgram {
  public:
@@ -150,4 +150,4 @@ class ShapeProgram {
   std::map<std::vector<ValueIndex>, uint32_t> blocks_;
 };
 
-}  // namespace scopevm
+}  // namespace scopevm::compiler

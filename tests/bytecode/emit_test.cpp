@@ -10,7 +10,7 @@
 #include "vm/format/writer.h"
 #include "vm/isa/instruction.h"
 
-namespace scopevm::bytecode {
+namespace scopevm::compiler::bytecode {
 namespace {
 
 using ::testing::ElementsAre;
@@ -231,4 +231,4 @@ TEST(Bytecode, SameProgramSameBytes) {
 }
 
 }  // namespace
-}  // namespace scopevm::bytecode
+}  // namespace scopevm::compiler::bytecode

@@ -5,7 +5,7 @@
 
 #include "tests/memory/random_functions.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 TEST(ProgramText, PrintsEveryItemOnItsOwnLine) {
@@ -39,4 +39,4 @@ TEST(ProgramText, PrintsEveryItemOnItsOwnLine) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -14,7 +14,7 @@
 #include "mlir/Parser/Parser.h"
 #include "scopevm/kernel_abi.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 // Doubles work items [begin, end) of a buffer into another, plus a parameter.
@@ -163,4 +163,4 @@ TEST(Image, KernelsRunOverARangeOfWorkItems) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

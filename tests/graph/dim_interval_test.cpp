@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 DimExpr dim(const char* text) { return *DimExpr::parse(text); }
@@ -60,4 +60,4 @@ TEST(DimIntervals, SaturateInsteadOfOverflowing) {
 }
 
 }  // namespace
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

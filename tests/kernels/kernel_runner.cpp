@@ -23,7 +23,7 @@
 #include "scopevm/kernel_abi.h"
 #include "tests/kernels/opencl_kernels.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 constexpr size_t kGuardBytes = OpenClKernels::kGuardBytes;
@@ -278,4 +278,4 @@ size_t KernelRunner::kernel_count() const { return state_->program.kernels.size(
 
 const std::vector<uint8_t>& KernelRunner::image() const { return state_->image; }
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -11,7 +11,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 struct Array {
   DType dtype = DType::kF32;
@@ -62,4 +62,4 @@ class KernelRunner {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

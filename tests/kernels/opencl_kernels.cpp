@@ -5,7 +5,7 @@
 
 #include "runtime/opencl/opencl.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 Result<std::unique_ptr<OpenClKernels>> OpenClKernels::load(const std::string& text,
                                                            const std::vector<Kernel>& table) {
@@ -60,4 +60,4 @@ Status OpenClKernels::run(int kernel, const std::vector<std::span<uint8_t>>& buf
   return status.is_ok() ? finished : status;
 }
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

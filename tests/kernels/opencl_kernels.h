@@ -10,7 +10,7 @@
 #include "compiler/program.h"
 #include "runtime/device/device.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 class OpenClKernels {
  public:
@@ -34,4 +34,4 @@ class OpenClKernels {
   std::vector<const runtime::DeviceKernel*> kernels_;
 };
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

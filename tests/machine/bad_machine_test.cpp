@@ -7,7 +7,7 @@
 #include "compiler/machine/machine.h"
 #include "tests/machine/descriptions.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using ::testing::HasSubstr;
@@ -229,4 +229,4 @@ TEST(Machine, ExtremesAreErrors) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -9,7 +9,7 @@
 
 #include "tests/machine/descriptions.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 using ::testing::ElementsAre;
@@ -266,4 +266,4 @@ TEST(Machine, WhereNothingElseIsDescribedNothingIsSetAside) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -3,7 +3,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 TEST(PlanCsv, RoundTripsWithAndWithoutOffsets) {
@@ -36,4 +36,4 @@ TEST(PlanCsv, ErrorsNameTheLine) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

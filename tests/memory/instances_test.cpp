@@ -8,7 +8,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 std::vector<std::filesystem::path> instances() {
@@ -38,4 +38,4 @@ TEST(PlanningInstances, EveryPlanIsValid) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

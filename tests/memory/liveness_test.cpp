@@ -4,7 +4,7 @@
 #include "compiler/memory/plan.h"
 #include "tests/memory/random_functions.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 const DimExpr n = DimExpr::symbol("n");
@@ -152,4 +152,4 @@ TEST_F(InPlace, NotOverAnInput) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -5,7 +5,7 @@
 
 #include "compiler/memory/plan.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 std::vector<Buffer> random_buffers(uint32_t seed, int count) {
@@ -86,4 +86,4 @@ TEST(Validator, RejectsWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -6,7 +6,7 @@
 #include "compiler/memory/plan.h"
 #include "tests/memory/random_functions.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 using Symbols = std::map<std::string, int64_t>;
@@ -139,4 +139,4 @@ TEST(Plan, SizesThatOverflowEverywhereAreAnError) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -4,7 +4,7 @@
 #include "compiler/memory/plan.h"
 #include "tests/memory/random_functions.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 // A CPU and another device, with pinned memory and without.
@@ -174,4 +174,4 @@ TEST(UnusedDevices, WhateverLiesThereKeepsThem) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -6,7 +6,7 @@
 
 #include "compiler/program.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 inline const Machine kHost = Machine::host();
 
@@ -73,4 +73,4 @@ inline Function random_function(uint32_t seed, int step_count) {
   return function;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -7,7 +7,7 @@
 
 #include "compiler/memory/spill/choice.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -205,4 +205,4 @@ TEST(SpillChoice, KeepsTheRoomOfOtherPools) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

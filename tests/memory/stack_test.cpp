@@ -4,7 +4,7 @@
 #include "compiler/memory/plan.h"
 #include "tests/memory/random_functions.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 constexpr int kWorkspace = 1, kStack = 3;  // of Machine::host()
@@ -302,4 +302,4 @@ TEST(Stack, NoFrameTakesMoreThanItsLimit) {
 }
 
 }  // namespace
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 constexpr int kProblems = 5000;
@@ -236,4 +236,4 @@ TEST(Assignment, CutsALongChainWhereItIsThinnest) {
 }
 
 }  // namespace
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

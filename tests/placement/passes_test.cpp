@@ -18,7 +18,7 @@
 #include "tests/property/random_graph.h"
 #include "tests/property/scatter.h"
 
-namespace scopevm::placement {
+namespace scopevm::compiler::placement {
 namespace {
 
 using Module = mlir::OwningOpRef<mlir::ModuleOp>;
@@ -308,4 +308,4 @@ TEST(Passes, AMovedValueIsRefused) {
 }
 
 }  // namespace
-}  // namespace scopevm::placement
+}  // namespace scopevm::compiler::placement

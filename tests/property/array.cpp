@@ -6,7 +6,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 int64_t count_of(std::span<const int64_t> dims) {
   int64_t count = 1;
@@ -161,4 +161,4 @@ long double decode(DType dtype, const void* bytes) {
   return wrapped(dtype, static_cast<__int128>(bits)).value;
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

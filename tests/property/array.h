@@ -12,7 +12,7 @@
 
 #include "scopevm/dtype.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
@@ -77,4 +77,4 @@ Number result_of(DType dtype, long double value, double error, double ulps = 0);
 void encode(DType dtype, long double value, void* bytes);
 long double decode(DType dtype, const void* bytes);
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

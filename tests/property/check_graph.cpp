@@ -17,7 +17,7 @@
 #include "tests/conformance/isolate.h"
 #include "tests/property/scatter.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 Verdict failure(Finding finding, std::string detail) { return {finding, std::move(detail)}; }
@@ -278,4 +278,4 @@ Verdict check_graph(const GraphCase& graph, const CheckOptions& options) {
   return unpacked(outcome.detail);
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

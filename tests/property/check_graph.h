@@ -6,7 +6,7 @@
 
 #include "tests/property/random_graph.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 enum class Finding {
   kAgrees,
@@ -47,4 +47,4 @@ Verdict check_graph(const GraphCase& graph, const CheckOptions& options = {});
 // The elements of `actual` beyond the error that `expected` allows; empty when there are none.
 std::string first_difference(const Array& expected, DType dtype, const void* actual);
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -7,7 +7,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 constexpr int kRequests = 3;
@@ -383,4 +383,4 @@ GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_o
   return builder.finish();
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -9,7 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "tests/property/random_graph.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 using Dims = llvm::SmallVector<DimExpr>;
 using NamedAttributes = std::vector<std::pair<const char*, mlir::Attribute>>;
@@ -119,4 +119,4 @@ class GraphBuilder {
 // Tries one random op. False when it came to nothing.
 bool propose_op(GraphBuilder& builder);
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

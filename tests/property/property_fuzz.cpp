@@ -12,8 +12,8 @@
 
 namespace {
 
-using namespace scopevm;
-using namespace scopevm::property;
+using namespace scopevm::compiler;
+using namespace scopevm::compiler::property;
 
 struct Options {
   uint64_t seed = 1;

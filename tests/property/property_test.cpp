@@ -8,7 +8,7 @@
 #include "mlir/Parser/Parser.h"
 #include "tests/property/shrink.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 std::unique_ptr<mlir::MLIRContext> quiet_context() {
@@ -124,4 +124,4 @@ TEST(Shrink, LeavesOnlyTheOpThatFails) {
 }
 
 }  // namespace
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -3,7 +3,7 @@
 
 #include "tests/property/random_ops.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 bool matmul(GraphBuilder& b) {
@@ -126,4 +126,4 @@ constexpr Kind kKinds[] = {
 
 llvm::ArrayRef<Kind> contraction_kinds() { return kKinds; }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -3,7 +3,7 @@
 
 #include "tests/property/random_ops.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 // --- Elementwise.
@@ -140,4 +140,4 @@ constexpr Kind kKinds[] = {
 
 llvm::ArrayRef<Kind> elementwise_kinds() { return kKinds; }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

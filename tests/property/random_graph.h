@@ -13,7 +13,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "tests/property/reference.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 // The values of one call's symbols, and its inputs.
 struct Request {
@@ -35,4 +35,4 @@ struct GraphCase {
 // context must have the graph and func dialects.
 GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_ops = 250);
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

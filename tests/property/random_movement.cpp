@@ -3,7 +3,7 @@
 
 #include "tests/property/random_ops.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 bool transpose(GraphBuilder& b) {
@@ -286,4 +286,4 @@ constexpr Kind kKinds[] = {
 
 llvm::ArrayRef<Kind> movement_kinds() { return kKinds; }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -1,7 +1,7 @@
 // All kinds of ops, by weight; see random_ops.h. Regions: random_regions.cpp.
 #include "tests/property/random_ops.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 bool branch(GraphBuilder& b) { return b.append_if(); }
@@ -31,4 +31,4 @@ bool propose_op(GraphBuilder& builder) {
   return false;
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

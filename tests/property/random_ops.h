@@ -4,7 +4,7 @@
 
 #include "tests/property/graph_builder.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 using Proposal = bool (*)(GraphBuilder&);
 
@@ -36,4 +36,4 @@ inline mlir::Attribute list(GraphBuilder& b, const std::vector<int64_t>& values)
 }
 inline int64_t random_axis(GraphBuilder& b, const Node& x) { return b.below(x.rank()); }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

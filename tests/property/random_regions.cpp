@@ -7,7 +7,7 @@
 #include "compiler/graph/rewrite/loop_body.h"
 #include "tests/property/graph_builder.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 constexpr int kDeepest = 3;
@@ -235,4 +235,4 @@ bool GraphBuilder::append_loop() {
   return adopt(op);
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

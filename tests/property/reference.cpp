@@ -3,7 +3,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 Status refuse(const std::string& why) { return Status(StatusCode::kInvalidArgument, why); }
 
@@ -117,4 +117,4 @@ Result<Arrays> interpret(mlir::func::FuncOp main, const Arrays& inputs, const Sy
   return execute_block(main.getBody().front(), environment);
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

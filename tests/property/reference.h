@@ -19,7 +19,7 @@
 #include "scopevm/status.h"
 #include "tests/property/array.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 using Symbols = std::map<std::string, int64_t, std::less<>>;
 using Arrays = std::vector<Array>;
@@ -76,4 +76,4 @@ Result<std::vector<int64_t>> broadcast_of(const std::vector<std::vector<int64_t>
 // The element of `x`, broadcast, at `index` of the result.
 const Number& broadcast_element(const Array& x, std::span<const int64_t> index);
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -3,7 +3,7 @@
 
 #include "tests/property/reference.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 // Sums products; in any order, each addition and each product errs by a unit.
@@ -284,4 +284,4 @@ std::optional<Result<Arrays>> evaluate_contraction(llvm::StringRef name, const O
   return std::nullopt;
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

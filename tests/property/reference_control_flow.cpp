@@ -3,7 +3,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "tests/property/reference.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 Status execute_plain(mlir::Operation* op, Environment& environment) {
@@ -148,4 +148,4 @@ Result<Arrays> execute_block(mlir::Block& block, Environment& environment) {
   return results;
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -5,7 +5,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "tests/property/reference.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 using Function = long double (*)(long double);
@@ -342,4 +342,4 @@ std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const O
   return std::nullopt;
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

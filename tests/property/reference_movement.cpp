@@ -6,7 +6,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "tests/property/reference.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 const Number& at(const Array& x, const Index& index) {
@@ -433,4 +433,4 @@ std::optional<Result<Arrays>> evaluate_movement(llvm::StringRef name, const Oper
   return found->second(in);
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -5,7 +5,7 @@
 
 #include "tests/property/reference.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 using Numbers = std::vector<Number>;
@@ -312,4 +312,4 @@ std::optional<Result<Arrays>> evaluate_reduction(llvm::StringRef name, const Ope
   return std::nullopt;
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

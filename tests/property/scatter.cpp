@@ -4,7 +4,7 @@
 #include <iterator>
 #include <random>
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 // One device beside the host reaches some of what another stores, and has memory of its own.
@@ -33,4 +33,4 @@ Scatter scatter(const std::string& text) {
   return scatter;
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

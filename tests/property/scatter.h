@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 struct Scatter {
   std::string machine_json;
@@ -14,4 +14,4 @@ struct Scatter {
 // The rules follow from the graph's text.
 Scatter scatter(const std::string& text);
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -11,7 +11,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 namespace {
 
 std::vector<mlir::Operation*> ops_of(const GraphCase& graph) {
@@ -275,4 +275,4 @@ std::string report(uint64_t seed, const GraphCase& graph, const Verdict& verdict
   return text + graph.text();
 }
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -7,7 +7,7 @@
 
 #include "tests/property/check_graph.h"
 
-namespace scopevm::property {
+namespace scopevm::compiler::property {
 
 using Check = std::function<Verdict(const GraphCase&)>;
 
@@ -24,4 +24,4 @@ Shrunk shrink(const GraphCase& graph, const Verdict& verdict, const Check& check
 // The graph's text, its requests (symbols, and the elements of small inputs), and the verdict.
 std::string report(uint64_t seed, const GraphCase& graph, const Verdict& verdict);
 
-}  // namespace scopevm::property
+}  // namespace scopevm::compiler::property

@@ -6,7 +6,7 @@
 #include <map>
 #include <thread>
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 const DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m"), w = DimExpr::symbol("w");
@@ -216,4 +216,4 @@ TEST(DimExpr, ThreadsInternTheSameObjects) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

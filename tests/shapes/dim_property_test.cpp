@@ -7,7 +7,7 @@
 
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 constexpr const char* kNames[] = {"a", "b", "c"};
@@ -204,4 +204,4 @@ TEST(DimExprOrder, IsTotal) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -10,7 +10,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "scopevm/kernel_abi.h"
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 const DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m");
@@ -140,4 +140,4 @@ TEST(NativeShapes, AgreesWithTheEvaluatorOnRandomExpressions) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

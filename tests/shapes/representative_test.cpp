@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 TEST(Representative, IsNearTheUsualDimWithinBounds) {
@@ -36,4 +36,4 @@ TEST(Representative, IsANumberBeyondWhatIntegersHold) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

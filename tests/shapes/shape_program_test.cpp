@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace scopevm {
+namespace scopevm::compiler {
 namespace {
 
 const DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m");
@@ -122,4 +122,4 @@ TEST(ShapeProgram, PrintsOneItemALine) {
 }
 
 }  // namespace
-}  // namespace scopevm
+}  // namespace scopevm::compiler

@@ -11,7 +11,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 int main(int argc, char** argv) {
-  scopevm::frontend::ImportOptions options;
+  scopevm::compiler::frontend::ImportOptions options;
   const char* path = nullptr;
   bool simplify = false;
   for (int i = 1; i < argc; ++i) {
@@ -29,14 +29,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: scopevm-import MODEL [--simplify] [NAME=SIZE]...\n");
     return 2;
   }
-  auto context = scopevm::make_context();
-  auto module = scopevm::frontend::ModelFile(path).import(options, *context);
+  auto context = scopevm::compiler::make_context();
+  auto module = scopevm::compiler::frontend::ModelFile(path).import(options, *context);
   if (!module.is_ok()) {
     std::string message(module.status().message());
     std::fprintf(stderr, "%s\n", message.c_str());
     return 1;
   }
-  if (simplify && failed(scopevm::graph::simplify(**module))) return 1;
+  if (simplify && failed(scopevm::compiler::graph::simplify(**module))) return 1;
   constexpr int64_t kLargestPrinted = 16;
   (*module)->print(llvm::outs(), mlir::OpPrintingFlags()
                                      .elideLargeElementsAttrs(kLargestPrinted)

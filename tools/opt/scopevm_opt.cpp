@@ -46,7 +46,7 @@ class MachinePass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::
       : mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>>(other) {}
 
   void runOnOperation() override {
-    scopevm::Result<scopevm::Machine> machine = read();
+    scopevm::Result<scopevm::compiler::Machine> machine = read();
     scopevm::Status status =
         machine.is_ok() ? static_cast<Derived*>(this)->run(*machine) : machine.status();
     if (status.is_ok()) return;
@@ -55,12 +55,12 @@ class MachinePass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::
   }
 
  private:
-  scopevm::Result<scopevm::Machine> read() {
-    if (file_.empty()) return scopevm::Machine::host();
+  scopevm::Result<scopevm::compiler::Machine> read() {
+    if (file_.empty()) return scopevm::compiler::Machine::host();
     auto text = llvm::MemoryBuffer::getFile(file_);
     if (!text)
       return scopevm::Status(scopevm::StatusCode::kNotFound, "no file " + std::string(file_));
-    return scopevm::parse_machine((*text)->getBuffer(), file_);
+    return scopevm::compiler::parse_machine((*text)->getBuffer(), file_);
   }
 
   mlir::Pass::Option<std::string> file_{*this, "machine", llvm::cl::desc("machine description")};
@@ -78,12 +78,13 @@ class PlacePass : public MachinePass<PlacePass> {
     return "give every value a place, and insert copies";
   }
 
-  scopevm::Status run(const scopevm::Machine& machine) {
-    std::vector<scopevm::placement::Rule> rules;
+  scopevm::Status run(const scopevm::compiler::Machine& machine) {
+    std::vector<scopevm::compiler::placement::Rule> rules;
     for (const std::string& text : places_) {
-      SCOPEVM_ASSIGN_OR_RETURN(rules.emplace_back(), scopevm::placement::parse_rule(text));
+      SCOPEVM_ASSIGN_OR_RETURN(rules.emplace_back(),
+                               scopevm::compiler::placement::parse_rule(text));
     }
-    auto report = scopevm::placement::place(getOperation(), machine, rules);
+    auto report = scopevm::compiler::placement::place(getOperation(), machine, rules);
     return report.is_ok() ? scopevm::Status() : report.status();
   }
 
@@ -103,8 +104,8 @@ class VerifyPlacesPass : public MachinePass<VerifyPlacesPass> {
     return "fail where an op does not reach what it reads or writes";
   }
 
-  scopevm::Status run(const scopevm::Machine& machine) {
-    return scopevm::placement::verify_places(getOperation(), machine);
+  scopevm::Status run(const scopevm::compiler::Machine& machine) {
+    return scopevm::compiler::placement::verify_places(getOperation(), machine);
   }
 };
 
@@ -112,11 +113,12 @@ class VerifyPlacesPass : public MachinePass<VerifyPlacesPass> {
 
 int main(int argc, char** argv) {
   mlir::DialectRegistry registry;
-  scopevm::register_dialects(registry);
+  scopevm::compiler::register_dialects(registry);
   register_pass("sv-simplify", "fold constants, remove what is unused or undone",
-                scopevm::graph::simplify);
-  register_pass("sv-hoist", "move out of loops what iterations share", scopevm::graph::hoist);
-  register_pass("sv-fuse", "group the ops that become one kernel", scopevm::graph::fuse);
+                scopevm::compiler::graph::simplify);
+  register_pass("sv-hoist", "move out of loops what iterations share",
+                scopevm::compiler::graph::hoist);
+  register_pass("sv-fuse", "group the ops that become one kernel", scopevm::compiler::graph::fuse);
   mlir::registerPass([] { return std::make_unique<PlacePass>(); });
   mlir::registerPass([] { return std::make_unique<VerifyPlacesPass>(); });
   mlir::registerCanonicalizerPass();

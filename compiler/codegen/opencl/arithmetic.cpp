@@ -6,7 +6,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 namespace {
 
 namespace arith = mlir::arith;
@@ -318,4 +318,4 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
   return "";
 }
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

@@ -6,7 +6,7 @@
 #include "compiler/codegen/opencl/form.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 
 // The operation with these operands, all of `lanes` lanes (1 or a native count). `operands` are
 // names or literals. Empty for operations that are not of this kind, or have no form.
@@ -20,4 +20,4 @@ bool is_called_by_lane(mlir::Operation* op);
 std::string combined(mlir::vector::CombiningKind kind, Form form, const std::string& a,
                      const std::string& b);
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

@@ -2,7 +2,7 @@
 #include "compiler/codegen/opencl/printer.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 
 namespace scf = mlir::scf;
 
@@ -100,4 +100,4 @@ bool Printer::print_switch(mlir::Operation& op) {
   return true;
 }
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

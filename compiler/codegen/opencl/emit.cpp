@@ -10,7 +10,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 namespace {
 
 constexpr char kHead[] =
@@ -67,4 +67,4 @@ Result<std::string> emit_opencl(mlir::ModuleOp kernels, const std::vector<Kernel
          printer.text();
 }
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

@@ -18,7 +18,7 @@ namespace mlir {
 class ModuleOp;
 }
 
-namespace scopevm::codegen {
+namespace scopevm::compiler::codegen {
 
 // What the generators are told of a device whose kernels are text: `cpu` is "opencl".
 kernels::Target opencl_target();
@@ -28,4 +28,4 @@ kernels::Target opencl_target();
 // what has no form in OpenCL C.
 Result<std::string> emit_opencl(mlir::ModuleOp kernels, const std::vector<Kernel>& table);
 
-}  // namespace scopevm::codegen
+}  // namespace scopevm::compiler::codegen

@@ -6,7 +6,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 namespace {
 
 std::string scalar_name(mlir::Type element, bool is_signed) {
@@ -116,4 +116,4 @@ std::string constant(Form form, mlir::Attribute value) {
   return listed(form, lanes);
 }
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

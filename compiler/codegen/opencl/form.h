@@ -11,7 +11,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 
 struct Form {
   mlir::Type element;  // null when the type has no form
@@ -45,4 +45,4 @@ std::string listed(Form form, llvm::ArrayRef<std::string> lanes);
 // The value of a constant; empty when it is not of a form.
 std::string constant(Form form, mlir::Attribute value);
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 namespace {
 
 namespace vector = mlir::vector;
@@ -176,4 +176,4 @@ bool print_lanes(Printer& printer, mlir::Operation* op) {
       .Default(false);
 }
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

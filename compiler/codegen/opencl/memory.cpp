@@ -7,7 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 namespace {
 
 namespace memref = mlir::memref;
@@ -126,4 +126,4 @@ bool print_memory(Printer& printer, mlir::Operation* op) {
       .Default(false);
 }
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

@@ -3,11 +3,11 @@
 
 #include "mlir/IR/Operation.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 
 class Printer;
 
 // False when `op` is none of them, or has no form.
 bool print_memory(Printer& printer, mlir::Operation* op);
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

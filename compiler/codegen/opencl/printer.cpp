@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 
 std::string Printer::declarations() const {
   std::string text;
@@ -236,4 +236,4 @@ bool Printer::print_call(mlir::func::CallOp op) {
   return true;
 }
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

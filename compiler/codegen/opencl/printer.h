@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "scopevm/status.h"
 
-namespace scopevm::codegen::opencl {
+namespace scopevm::compiler::codegen::opencl {
 
 class Printer {
  public:
@@ -72,4 +72,4 @@ class Printer {
   mlir::Operation* unsupported_ = nullptr;
 };
 
-}  // namespace scopevm::codegen::opencl
+}  // namespace scopevm::compiler::codegen::opencl

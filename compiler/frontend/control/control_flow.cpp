@@ -7,7 +7,7 @@
 #include "compiler/graph/infer/infer.h"
 #include "compiler/graph/rewrite/loop_body.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using graph::TensorType;
@@ -214,4 +214,4 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   return llvm::SmallVector<Value>(op.getResults());
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -9,7 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "scopevm/status.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // What an iteration ends with.
 struct Iteration {
@@ -54,4 +54,4 @@ class ControlFlowBuilder {
   llvm::function_ref<void()> forget_;
 };
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -2,7 +2,7 @@
 
 #include "compiler/graph/infer/infer.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 using graph::ListType;
 using graph::TensorType;
@@ -92,4 +92,4 @@ Value ListBuilder::fit(Value value, mlir::Type type) {
   return make(list, value);
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

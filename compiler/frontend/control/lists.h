@@ -9,7 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "scopevm/status.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // What both types fit into, where one of them is a list: also an optional, and what it would hold.
 // Null where there is none.
@@ -39,4 +39,4 @@ class ListBuilder {
   llvm::function_ref<std::string(llvm::StringRef)> fresh_;
 };
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

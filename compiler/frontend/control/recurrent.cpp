@@ -3,7 +3,7 @@
 #include "compiler/frontend/math/activation.h"
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -331,4 +331,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> recurrent_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -3,7 +3,7 @@
 #include "compiler/frontend/graph_importer.h"
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using graph::ListType;
@@ -226,4 +226,4 @@ Status GraphImporter::map_lists(Node& n, const onnx::GraphProto& body) {
   return {};
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -3,7 +3,7 @@
 // on the call, run_time_sequences.cpp goes on.
 #include "compiler/frontend/graph_importer.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
@@ -292,4 +292,4 @@ Status GraphImporter::import_sequence_map(Node& n) {
   return {};
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

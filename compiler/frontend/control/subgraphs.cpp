@@ -4,7 +4,7 @@
 #include "compiler/frontend/graph_importer.h"
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
@@ -354,4 +354,4 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
   });
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -1,7 +1,7 @@
 // Names of activation functions -> formulas: see activation.h.
 #include "compiler/frontend/math/activation.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -108,4 +108,4 @@ Value emit_activation(Node& n, const Activation& activation, Value x) {
   return find(activation.name)->emit(n, x, activation);
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

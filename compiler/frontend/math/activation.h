@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/node.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 struct Activation {
   std::string name;  // in lower case
@@ -20,4 +20,4 @@ llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const cha
 
 Value emit_activation(Node& n, const Activation& activation, Value x);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

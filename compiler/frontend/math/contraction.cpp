@@ -2,7 +2,7 @@
 #include "compiler/frontend/math/quantised.h"
 #include "compiler/frontend/math/spatial.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
@@ -167,4 +167,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> contraction_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

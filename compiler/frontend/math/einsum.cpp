@@ -6,7 +6,7 @@
 
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -291,4 +291,4 @@ constexpr OpRow kRows[] = {{"Einsum", 12, einsum}};
 
 llvm::ArrayRef<OpRow> einsum_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -180,4 +180,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> normalisation_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

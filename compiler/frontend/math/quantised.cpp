@@ -6,7 +6,7 @@
 #include "compiler/frontend/onnx_file.h"
 #include "compiler/graph/constant_array.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
@@ -231,4 +231,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> quantised_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -5,7 +5,7 @@
 
 #include "compiler/frontend/node.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // saturate(round(x / scale) + zero) of element type `to`; halves round to even. Operands broadcast;
 // zero may be null.
@@ -31,4 +31,4 @@ graph::ConstantOp constant_behind(Value value);
 // A tensor of one element as a scalar; others stay.
 Value as_scalar(Node& n, Value parameter);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

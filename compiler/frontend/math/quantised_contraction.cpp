@@ -14,7 +14,7 @@
 #include "compiler/frontend/math/spatial.h"
 #include "compiler/graph/constant_array.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -370,4 +370,4 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
 
 llvm::ArrayRef<OpRow> quantised_contraction_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -2,7 +2,7 @@
 
 #include "compiler/frontend/movement/run_time_axes.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -200,4 +200,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> reduction_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -6,7 +6,7 @@
 #include "compiler/frontend/movement/formula.h"
 #include "compiler/frontend/onnx_file.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -227,4 +227,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> signal_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

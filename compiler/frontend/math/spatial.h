@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/node.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 struct SpatialAttributes {
   Ints kernel;
@@ -19,4 +19,4 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel);
 // The window of a convolution, which is its weight's and must be numbers.
 Ints kernel_of(Node& n, Value weight);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -1,7 +1,7 @@
 // ONNX ops on texts and words: StringNormalizer, TfIdfVectorizer.
 #include "compiler/frontend/movement/data_dependent.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -93,4 +93,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> text_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -2,7 +2,7 @@
 #include "compiler/frontend/math/spatial.h"
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 namespace {
 
@@ -226,4 +226,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> window_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

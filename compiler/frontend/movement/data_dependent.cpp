@@ -6,7 +6,7 @@
 
 #include "compiler/frontend/movement/data_dependent.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -156,4 +156,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> data_dependent_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

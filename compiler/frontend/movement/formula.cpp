@@ -1,7 +1,7 @@
 // Formulas: see formula.h.
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
@@ -76,4 +76,4 @@ Formula cubic_weight(const Formula& d, double a) {
   return select(d <= 1.0, near, select(d < 2.0, far, 0.0));
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -9,7 +9,7 @@
 
 #include "compiler/frontend/node.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 class Formula {
  public:
@@ -108,4 +108,4 @@ Formula stack(llvm::ArrayRef<Formula> parts, int64_t axis);
 // The weight of Keys' cubic kernel at this distance of at least 0; `a` is its coefficient.
 Formula cubic_weight(const Formula& distance, double a);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -8,7 +8,7 @@
 #include "compiler/frontend/movement/formula.h"
 #include "compiler/graph/constant_array.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -113,4 +113,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> gather_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

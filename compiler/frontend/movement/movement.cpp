@@ -6,7 +6,7 @@
 #include "compiler/frontend/movement/run_time_axes.h"
 #include "compiler/shapes/dim_text.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -313,4 +313,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> movement_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -6,7 +6,7 @@
 #include "compiler/frontend/node.h"
 #include "compiler/graph/elements.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -122,4 +122,4 @@ constexpr OpRow kRows[] = {{"Range", 11, range}};
 
 llvm::ArrayRef<OpRow> range_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

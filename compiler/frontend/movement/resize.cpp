@@ -7,7 +7,7 @@
 
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -380,4 +380,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> resize_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -1,7 +1,7 @@
 // Which dims lie before and after axes that are data: see run_time_axes.h.
 #include "compiler/frontend/movement/run_time_axes.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -142,4 +142,4 @@ Value over_all_axes(Node& n, Value axes, Value values, int64_t rank, int64_t oth
                                    {n.attr("axis", int64_t{0}), n.attr("reduction", "none")});
 }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

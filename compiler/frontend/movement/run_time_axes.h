@@ -5,7 +5,7 @@
 
 #include "compiler/frontend/node.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 
 // x as [before, size, after] around one of its axes.
 struct AxisView {
@@ -38,4 +38,4 @@ Dims dims_with_new_axes(Node& n, Value axes, Value x);
 // The call fails unless the axes are distinct and fit the rank.
 Value over_all_axes(Node& n, Value axes, Value values, int64_t rank, int64_t otherwise);
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -9,7 +9,7 @@
 #include "compiler/frontend/math/spatial.h"
 #include "compiler/frontend/movement/formula.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -337,4 +337,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> sampling_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -7,7 +7,7 @@
 #include "compiler/frontend/onnx_file.h"
 #include "compiler/shapes/dim_text.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -221,4 +221,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> shape_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

@@ -4,7 +4,7 @@
 
 #include "compiler/frontend/movement/run_time_axes.h"
 
-namespace scopevm::frontend {
+namespace scopevm::compiler::frontend {
 namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
@@ -167,4 +167,4 @@ constexpr OpRow kRows[] = {
 
 llvm::ArrayRef<OpRow> slice_ops() { return kRows; }
 
-}  // namespace scopevm::frontend
+}  // namespace scopevm::compiler::frontend

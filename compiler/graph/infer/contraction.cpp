@@ -2,7 +2,7 @@
 #include "compiler/graph/infer/infer.h"
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
@@ -160,4 +160,4 @@ llvm::LogicalResult inferDet(TypeRule& rule, mlir::Value x) {
   return mlir::success();
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

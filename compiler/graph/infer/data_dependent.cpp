@@ -1,7 +1,7 @@
 // Type rules of the ops that lead to sizes that depend on data.
 #include "compiler/graph/infer/infer.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
@@ -75,4 +75,4 @@ llvm::LogicalResult inferSuppressBoxes(TypeRule& rule, SuppressBoxesOp::Adaptor 
   return mlir::success();
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -1,7 +1,7 @@
 // Decisions from intervals of dimension expressions: see dim_interval.h.
 #include "compiler/graph/infer/dim_interval.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 DimExpr DimIntervals::smaller(DimExpr a, DimExpr b) const {
   DimInterval difference = of(b - a);
@@ -17,4 +17,4 @@ DimExpr DimIntervals::greater(DimExpr a, DimExpr b) const {
   return max(a, b);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -3,9 +3,9 @@
 
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
-using scopevm::DimInterval;
+using compiler::DimInterval;
 
 class DimIntervals {
  public:
@@ -17,4 +17,4 @@ class DimIntervals {
   DimExpr greater(DimExpr a, DimExpr b) const;
 };
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

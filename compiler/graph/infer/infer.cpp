@@ -9,7 +9,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 namespace {
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
@@ -213,4 +213,4 @@ llvm::LogicalResult inferArgReduce(TypeRule& rule, mlir::Value x, int64_t axis, 
   return finish(rule, DType::kI64, shape);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -4,7 +4,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // What a rule gets and fills.
 struct TypeRule {
@@ -81,4 +81,4 @@ llvm::LogicalResult inferChangeCase(TypeRule& rule, mlir::Value x);
 llvm::LogicalResult inferConstant(TypeRule& rule, mlir::ElementsAttr value);
 llvm::LogicalResult inferDimsTensor(TypeRule& rule, DimsTensorOp::Adaptor op);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

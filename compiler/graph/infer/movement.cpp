@@ -2,7 +2,7 @@
 #include "compiler/graph/infer/infer.h"
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 using Shape = llvm::SmallVector<DimExpr>;
@@ -240,4 +240,4 @@ llvm::LogicalResult inferDimsTensor(TypeRule& rule, DimsTensorOp::Adaptor op) {
   return finish(rule, *dtype, shape);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

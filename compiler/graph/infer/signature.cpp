@@ -5,7 +5,7 @@
 
 #include "compiler/graph/infer/infer.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 class CallTyper {
@@ -224,4 +224,4 @@ ClosureType infer_closure(ClosureOp op) {
                                                   callee.getFunctionType().getResults()));
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

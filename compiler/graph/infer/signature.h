@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // Tensors of one element type and shape wherever they lie, closures whose signatures differ in
 // nothing but names.
@@ -21,4 +21,4 @@ llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::T
 // captured.
 ClosureType infer_closure(ClosureOp op);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -7,7 +7,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/Builders.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 using Elements = std::optional<std::vector<DimExpr>>;
@@ -382,4 +382,4 @@ mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, Tenso
   return builder.create<ConstantOp>(location, type, dense);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -17,7 +17,7 @@ namespace mlir {
 class OpBuilder;
 }
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 class SymbolicValues {
  public:
@@ -50,4 +50,4 @@ class SymbolicValues {
 mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, TensorType type,
                         llvm::ArrayRef<DimExpr> elements);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

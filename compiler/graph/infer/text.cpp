@@ -2,7 +2,7 @@
 // work on them.
 #include "compiler/graph/infer/infer.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
@@ -120,4 +120,4 @@ llvm::LogicalResult inferCountNgrams(TypeRule& rule, CountNgramsOp::Adaptor op) 
   return mlir::success();
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -9,7 +9,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 // A result may have this many bytes, or as many as its operands together, or as many elements as
@@ -337,4 +337,4 @@ mlir::ElementsAttr fold_constants(mlir::Operation* op) {
   return result.attribute(op->getContext());
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -3,7 +3,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // The value of an op whose operands are all sv.constant; null when it cannot be folded: an op that
 // is not evaluated here, or a result much larger than what it is made of. Elements are computed in
@@ -11,4 +11,4 @@ namespace scopevm::graph {
 // bytes of its operand.
 mlir::ElementsAttr fold_constants(mlir::Operation* op);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -3,7 +3,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function) {
   auto module = function->getParentOfType<mlir::ModuleOp>();
@@ -29,4 +29,4 @@ void remove_unused_functions(mlir::ModuleOp module) {
     if (!used.contains(function)) function.erase();
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

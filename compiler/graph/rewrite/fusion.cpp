@@ -18,7 +18,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 // Longer chains gain nothing more and cost registers.
@@ -216,4 +216,4 @@ llvm::LogicalResult fuse(mlir::ModuleOp module) {
   return mlir::success();
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

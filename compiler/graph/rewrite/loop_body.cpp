@@ -1,7 +1,7 @@
 // See the header.
 #include "compiler/graph/rewrite/loop_body.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 bool has_any(llvm::ArrayRef<DimExpr> dims, const std::set<std::string>& symbols) {
@@ -91,4 +91,4 @@ bool drop_checks(LoopOp loop) {
   return changed;
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

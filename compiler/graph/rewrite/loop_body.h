@@ -6,7 +6,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // Symbols that ops of the region bring into being.
 std::set<std::string> symbols_born_in(mlir::Region& region);
@@ -25,4 +25,4 @@ DimExpr at_last_iteration(DimExpr e, mlir::Operation* op);
 // Removes the sv.require ops of the body that hold in every iteration. True if there were any.
 bool drop_checks(LoopOp loop);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -10,7 +10,7 @@
 #include "compiler/graph/rewrite/rewrites.h"
 #include "compiler/graph/rewrite/together.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
@@ -137,4 +137,4 @@ mlir::Value rewrite_normalisation(mlir::Operation* op, mlir::OpBuilder& builder)
   return {};
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // Folds constants, removes identities and what is unused: simplify.cpp.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
@@ -33,4 +33,4 @@ void remove_unused(mlir::func::FuncOp function);
 // Forms an sv.group of the ops that become one kernel: fusion.cpp.
 llvm::LogicalResult fuse(mlir::ModuleOp module);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

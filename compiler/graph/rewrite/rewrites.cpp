@@ -7,7 +7,7 @@
 #include "compiler/graph/rewrite/together.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
@@ -236,4 +236,4 @@ mlir::Value rewrite(mlir::Operation* op, mlir::OpBuilder& builder) {
   return direct ? direct : rewrite_normalisation(op, builder);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

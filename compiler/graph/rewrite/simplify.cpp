@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 // Rewrites make room for each other; a few rounds reach the end on real graphs.
@@ -83,4 +83,4 @@ llvm::LogicalResult simplify(mlir::ModuleOp module) {
   return mlir::success();
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -5,7 +5,7 @@
 #include "compiler/graph/infer/signature.h"
 #include "compiler/graph/rewrite/passes.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 class Specialiser {
@@ -145,4 +145,4 @@ llvm::LogicalResult specialise(mlir::func::FuncOp function, const Replacement& w
   return Specialiser(with).run(function);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

@@ -10,7 +10,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
@@ -234,4 +234,4 @@ class Splitter {
 
 std::optional<SplitLoop> split_loop(LoopOp loop) { return Splitter(loop).run(); }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

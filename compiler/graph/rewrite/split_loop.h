@@ -5,7 +5,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 struct SplitLoop {
   LoopOp first;
@@ -17,4 +17,4 @@ struct SplitLoop {
 // gathered. Nothing where no such product is. `loop` is erased.
 std::optional<SplitLoop> split_loop(LoopOp loop);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

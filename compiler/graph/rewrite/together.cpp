@@ -3,7 +3,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 namespace {
 
 // Null for what has none.
@@ -23,4 +23,4 @@ bool are_together(mlir::Operation* a, mlir::Operation* b) {
   return place_of(a) == place_of(b) && !asks(a) && !asks(b);
 }
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

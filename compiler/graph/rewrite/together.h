@@ -4,7 +4,7 @@
 
 #include "mlir/IR/Operation.h"
 
-namespace scopevm::graph {
+namespace scopevm::compiler::graph {
 
 // Kernels ask for scopes of their operands or results by these, with "" where they do not care.
 inline constexpr char kOperandScopes[] = "sv.operand_scopes";
@@ -20,4 +20,4 @@ bool asks(mlir::Operation* op);
 // what asks for memory of its own is a kernel of its own.
 bool are_together(mlir::Operation* a, mlir::Operation* b);
 
-}  // namespace scopevm::graph
+}  // namespace scopevm::compiler::graph

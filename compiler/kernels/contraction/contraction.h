@@ -10,7 +10,7 @@
 #include "compiler/kernels/contraction/fusion_match.h"
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // u8 by i8, neither transposed.
 bool is_byte_matmul(const FusedContraction& fused);
@@ -27,4 +27,4 @@ void lower_depthwise_conv(const FusedContraction& fused, LoweringContext& contex
 void lower_generic_matmul(const FusedContraction& fused, LoweringContext& context);
 void lower_generic_conv(const FusedContraction& fused, LoweringContext& context);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

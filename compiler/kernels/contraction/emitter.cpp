@@ -6,7 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 using mlir::Value;
 
@@ -145,4 +145,4 @@ void Emitter::call(mlir::func::FuncOp callee, mlir::ValueRange arguments) {
   builder.create<mlir::func::CallOp>(location, callee, arguments);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 class Emitter {
  public:
@@ -78,4 +78,4 @@ class Emitter {
 // memref<?xT>.
 mlir::MemRefType buffer_type(mlir::Type element);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

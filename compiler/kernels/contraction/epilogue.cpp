@@ -5,7 +5,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -156,4 +156,4 @@ void Epilogue::emit(Emitter& e, const Launch& launch, Value sum, Value row, Valu
   }
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -6,7 +6,7 @@
 #include "compiler/kernels/contraction/launch.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 class Epilogue {
  public:
@@ -53,4 +53,4 @@ class Epilogue {
   llvm::SmallVector<Tensor> operands_, results_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -5,7 +5,7 @@
 #include "compiler/kernels/generator.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -152,4 +152,4 @@ bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwis
   });
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -7,7 +7,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // A contraction, alone or with the elementwise ops that a group put behind it.
 struct FusedContraction {
@@ -78,4 +78,4 @@ DimExpr stride_factor(DimExpr operand, DimExpr result);
 // it, can join the contraction's kernel.
 bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwise);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -3,7 +3,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 using mlir::Value;
 
@@ -86,4 +86,4 @@ void Launch::finish(llvm::StringRef kind, DimExpr grid, DimExpr grain) {
   context_.launch(std::move(step_));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -5,7 +5,7 @@
 #include "compiler/kernels/contraction/emitter.h"
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 class Launch {
  public:
@@ -48,4 +48,4 @@ class Launch {
   mlir::func::FuncOp function_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

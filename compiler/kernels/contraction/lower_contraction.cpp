@@ -1,7 +1,7 @@
 // Chooses the generator of a contraction.
 #include "compiler/kernels/contraction/contraction.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context) {
   if (std::optional<FusedAttention> attention = match_attention(op)) {
@@ -29,4 +29,4 @@ llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& cont
   return mlir::success();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

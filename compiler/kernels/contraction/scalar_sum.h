@@ -6,7 +6,7 @@
 #include "compiler/kernels/generator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 struct ScalarSum {
   Emitter& emit;
@@ -32,4 +32,4 @@ struct ScalarSum {
   }
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -7,7 +7,7 @@
 
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -121,4 +121,4 @@ mlir::Value store_convert(mlir::OpBuilder& builder, mlir::Location location, DTy
   return value;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -4,7 +4,7 @@
 #include "compiler/kernels/elementwise/term.h"
 #include "scopevm/dtype.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // The type that values of `dtype` have in arithmetic: i1 for bool, f32 for f16 and bf16, else the
 // storage type.
@@ -14,4 +14,4 @@ mlir::Type arithmetic_type(mlir::MLIRContext* context, DType dtype);
 // integers by rounding towards zero, clamped to the range, NaN as 0; anything but 0 is true.
 Term cast(Term x, DType from, DType to);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -239,4 +239,4 @@ mlir::Value emit_elementwise(mlir::OpBuilder& builder, mlir::Operation* op,
   return result ? result->value : nullptr;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

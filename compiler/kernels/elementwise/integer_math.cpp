@@ -1,7 +1,7 @@
 // See the header. Divisors that would trap are replaced by 1, and the result is chosen after.
 #include "compiler/kernels/elementwise/integer_math.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -66,4 +66,4 @@ Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
   return choose(less(exponent, exponent.integer(0)), reciprocal, result);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

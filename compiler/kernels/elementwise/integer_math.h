@@ -3,7 +3,7 @@
 
 #include "compiler/kernels/elementwise/term.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // Rounds towards zero. x / 0 is 0; the least value / -1 wraps to itself.
 Term integer_quotient(Term a, Term b, bool is_unsigned);
@@ -15,4 +15,4 @@ Term integer_shift(Term a, Term amount, bool left);
 // the reciprocal rounded towards zero: 0 but for a in {-1, 1}.
 Term integer_power(Term a, Term exponent, bool exponent_is_unsigned);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -3,7 +3,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -99,4 +99,4 @@ Term bitcast(Term a, mlir::Type element) {
   return make<arith::BitcastOp>(a, a.like(element), a.value);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

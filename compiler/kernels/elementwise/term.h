@@ -6,7 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 struct Term {
   mlir::OpBuilder* builder;
@@ -70,4 +70,4 @@ Term shift_right(Term a, int64_t bits);         // zeros come in
 Term shift_right_signed(Term a, int64_t bits);  // copies of the sign come in
 Term bitcast(Term a, mlir::Type element);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

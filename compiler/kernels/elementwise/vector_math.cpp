@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 // Highest power first.
@@ -101,4 +101,4 @@ Term erf_f32(Term x) {
 // e^-x overflows to infinity where the result is 0.
 Term sigmoid_f32(Term x) { return 1.0 / (exp_f32(0.0 - x) + 1.0); }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -6,7 +6,7 @@
 
 #include "compiler/kernels/elementwise/term.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 Term exp_f32(Term x);
 Term log_f32(Term x);
@@ -14,4 +14,4 @@ Term tanh_f32(Term x);
 Term erf_f32(Term x);
 Term sigmoid_f32(Term x);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

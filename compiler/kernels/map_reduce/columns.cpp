@@ -7,7 +7,7 @@
 #include "compiler/kernels/map_reduce/space.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using Values = llvm::SmallVector<mlir::Value>;
@@ -83,4 +83,4 @@ llvm::LogicalResult lower_columns(mlir::Operation* op, LoweringContext& context)
   return mlir::success();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

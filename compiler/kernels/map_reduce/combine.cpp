@@ -5,7 +5,7 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 Term combine(Combine how, Term a, Term b, bool is_unsigned) {
   switch (how) {
@@ -70,4 +70,4 @@ mlir::Value masked(KernelDraft& draft, Combine how, const Lanes& lanes, mlir::Va
   return choose(draft.term(lanes.mask), draft.term(value), other).value;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

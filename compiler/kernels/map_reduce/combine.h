@@ -3,7 +3,7 @@
 
 #include "compiler/kernels/map_reduce/lanes.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 enum class Combine : uint8_t { kSum, kProduct, kMax, kMin };
 
@@ -16,4 +16,4 @@ mlir::Value across_lanes(KernelDraft& draft, Combine how, mlir::Value lanes, boo
 mlir::Value masked(KernelDraft& draft, Combine how, const Lanes& lanes, mlir::Value value,
                    bool is_unsigned);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -5,7 +5,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 DType dtype_of(mlir::Value value) {
@@ -97,4 +97,4 @@ void KernelDraft::launch(llvm::StringRef kind, DimExpr grid, DimExpr grain) {
   context_.launch(std::move(step_));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -7,7 +7,7 @@
 #include "compiler/kernels/elementwise/term.h"
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // Indices into the draft's lists, valid before and after `open`.
 struct Buffer {
@@ -56,4 +56,4 @@ class KernelDraft {
   std::vector<DType> operand_types_, result_types_, temporary_types_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

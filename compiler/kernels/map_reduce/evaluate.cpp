@@ -6,7 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace scf = mlir::scf;
@@ -176,4 +176,4 @@ mlir::Value Evaluator::evaluate(mlir::Value value, const Row& row, const Lanes& 
   return result;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

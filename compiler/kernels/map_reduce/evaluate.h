@@ -5,7 +5,7 @@
 #include "compiler/kernels/map_reduce/lanes.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 class Evaluator {
  public:
@@ -59,4 +59,4 @@ class Evaluator {
   llvm::DenseMap<mlir::Value, uint64_t> immediates_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 mlir::Value FusedBody::outer(mlir::Value value) const {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
@@ -50,4 +50,4 @@ int64_t cost_of(const FusedBody& body) {
   return cost;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -4,7 +4,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 struct FusedBody {
   mlir::Operation* op = nullptr;            // the op or the group
@@ -24,4 +24,4 @@ graph::TensorType tensor_type(mlir::Value value);
 // Simple operations per element, for grains.
 int64_t cost_of(const FusedBody& body);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

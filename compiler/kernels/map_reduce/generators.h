@@ -4,7 +4,7 @@
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/map_reduce/fused_body.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // Elementwise ops only, all results of one shape.
 llvm::LogicalResult lower_map(const FusedBody& body, LoweringContext& context);
@@ -19,4 +19,4 @@ llvm::LogicalResult lower_columns(mlir::Operation* op, LoweringContext& context)
 // arg_max, arg_min and cum_sum: one scalar loop along each line.
 llvm::LogicalResult lower_lines(mlir::Operation* op, LoweringContext& context);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -156,4 +156,4 @@ int lane_count(const FusedBody& body, const Target& target) {
   return target.lanes(static_cast<int>(std::min<int64_t>(widest, 4)));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

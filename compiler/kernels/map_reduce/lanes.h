@@ -6,7 +6,7 @@
 #include "compiler/kernels/map_reduce/space.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // A vector's worth of elements along the innermost dim.
 struct Lanes {
@@ -50,4 +50,4 @@ mlir::VectorType lanes_type(mlir::Type element, int count);
 // Vector length for a body: a full register of its widest type, at most 4 bytes wide.
 int lane_count(const FusedBody& body, const Target& target);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

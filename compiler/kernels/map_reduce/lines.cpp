@@ -4,7 +4,7 @@
 #include "compiler/kernels/map_reduce/generators.h"
 #include "compiler/kernels/map_reduce/space.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -91,4 +91,4 @@ llvm::LogicalResult lower_lines(mlir::Operation* op, LoweringContext& context) {
   return mlir::success();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

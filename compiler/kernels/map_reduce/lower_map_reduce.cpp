@@ -2,7 +2,7 @@
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/map_reduce/generators.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context) {
   using namespace graph;
@@ -32,4 +32,4 @@ llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& conte
   return op->emitError("no map or reduce kernel for ") << special->getName();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -6,7 +6,7 @@
 #include "compiler/kernels/map_reduce/generators.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -107,4 +107,4 @@ llvm::LogicalResult lower_map(const FusedBody& body, LoweringContext& context) {
   return mlir::success();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

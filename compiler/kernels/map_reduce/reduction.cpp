@@ -10,7 +10,7 @@
 #include "compiler/kernels/map_reduce/generators.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -230,4 +230,4 @@ llvm::LogicalResult lower_reduction(const FusedBody& body, mlir::Operation* redu
   return mlir::success();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 namespace arith = mlir::arith;
@@ -244,4 +244,4 @@ llvm::LogicalResult lower_rows(const FusedBody& body, mlir::Operation* row_op,
   return RowKernel(body, row_op, context).lower();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 // A task should run some microseconds: two TBB tasks cost 0.3 us.
@@ -81,4 +81,4 @@ DimExpr grain_of(DimExpr elements, int64_t cost) {
   return max(floordiv(operations, max(elements, 1)), 1);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -6,7 +6,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // How an operand moves along one dim of the space.
 enum class Motion : uint8_t {
@@ -41,4 +41,4 @@ Space make_space(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<int> tags,
 // operations an element.
 DimExpr grain_of(DimExpr elements, int64_t cost);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

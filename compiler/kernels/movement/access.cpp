@@ -4,7 +4,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 namespace vector = mlir::vector;
@@ -129,4 +129,4 @@ void KernelBuilder::fill(Buffer destination, Val to, Val count, Val value) {
       });
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -2,7 +2,7 @@
 #include "compiler/kernels/movement/lower_movement.h"
 #include "compiler/kernels/movement/strided_copy.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 
 llvm::LogicalResult lower_transpose(graph::TransposeOp op, LoweringContext& context) {
   Dims from = row_major_strides(shape_of(op.getX()));
@@ -80,4 +80,4 @@ llvm::LogicalResult lower_concat(graph::ConcatOp op, LoweringContext& context) {
   return k.launch(count_items(axes), floordiv(row * byte_size(dtype_of(op.getResult())), count));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

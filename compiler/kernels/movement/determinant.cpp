@@ -2,7 +2,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 // An n x n matrix in `buffer`, from `start` on.
@@ -82,4 +82,4 @@ llvm::LogicalResult lower_det(graph::DetOp op, LoweringContext& context) {
   return k.launch(count, size * size * (size * byte_size(computed)));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

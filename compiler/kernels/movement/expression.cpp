@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 namespace arith = mlir::arith;
@@ -90,4 +90,4 @@ Val convert(Val x, mlir::Type type) {
   return widens ? make<arith::ExtSIOp>(x, type, from) : make<arith::TruncIOp>(x, type, from);
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

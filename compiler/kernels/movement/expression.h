@@ -12,7 +12,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 
 class Val {
  public:
@@ -89,4 +89,4 @@ Val ceil(Val x);
 // Between index, integers (signed) and floats; the same type is no change.
 Val convert(Val x, mlir::Type type);
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -2,7 +2,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 Val constant_of(Val like, mlir::TypedAttr number) {
@@ -55,4 +55,4 @@ llvm::LogicalResult lower_one_hot(graph::OneHotOp op, LoweringContext& context) 
   return k.launch(count_items(axes), shape[axis] * after * byte_size(dtype_of(op.getResult())));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

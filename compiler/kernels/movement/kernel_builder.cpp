@@ -5,7 +5,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 // A task of a launch should move at least this many bytes: about 3 us of memory traffic, some times
@@ -243,4 +243,4 @@ llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr item_cost) {
   return mlir::success();
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

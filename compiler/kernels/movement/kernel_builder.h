@@ -12,7 +12,7 @@
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/movement/expression.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 
 using Dims = llvm::SmallVector<DimExpr, 6>;
 using Visit = llvm::function_ref<void(llvm::ArrayRef<Val> index, llvm::ArrayRef<Val> offsets)>;
@@ -128,4 +128,4 @@ class KernelBuilder {
   Step step_;
 };
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

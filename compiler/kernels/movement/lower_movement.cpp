@@ -3,7 +3,7 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context) {
   using namespace graph;     // NOLINT: the op classes
@@ -41,4 +41,4 @@ llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context
           [](mlir::Operation* op) { return op->emitError("no kernel generator takes this op"); });
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

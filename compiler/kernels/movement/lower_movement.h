@@ -24,7 +24,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 
 llvm::LogicalResult lower_transpose(graph::TransposeOp op, LoweringContext& context);
 llvm::LogicalResult lower_expand(graph::ExpandOp op, LoweringContext& context);
@@ -55,4 +55,4 @@ llvm::LogicalResult lower_unique_rows(graph::UniqueRowsOp op, LoweringContext& c
 llvm::LogicalResult lower_suppress_boxes(graph::SuppressBoxesOp op, LoweringContext& context);
 llvm::LogicalResult lower_count_ngrams(graph::CountNgramsOp op, LoweringContext& context);
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -1,7 +1,7 @@
 // Strided copies -> kernels; see the header for the cases.
 #include "compiler/kernels/movement/strided_copy.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 // Elements in one work item when a copy is a single row.
@@ -136,4 +136,4 @@ llvm::LogicalResult lower_strided_copy(mlir::Operation* op, LoweringContext& con
   return lower_rows(op, context, x, result, std::move(copy));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

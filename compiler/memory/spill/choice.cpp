@@ -6,7 +6,7 @@
 
 #include "compiler/memory/spill/trial.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 constexpr int kRounds = 240;         // of the subgradient method
@@ -259,4 +259,4 @@ SpillSolution choose_spills(const SpillProblem& problem) {
   return best;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 // A buffer of the pool that is over its limit.
 struct SpillItem {
@@ -74,4 +74,4 @@ struct SpillSolution {
 // solution.
 SpillSolution choose_spills(const SpillProblem& problem);
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -5,7 +5,7 @@
 
 #include "compiler/memory/spill/spill.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 // How often the room is made smaller before the limit is called out of reach.
@@ -262,4 +262,4 @@ Result<std::vector<SpillReport>> keep_limits(Program& program) {
   return LimitKeeper(program).run();
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

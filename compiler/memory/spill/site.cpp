@@ -5,7 +5,7 @@
 #include "compiler/memory/spill/spill.h"
 #include "compiler/memory/uses.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 constexpr int64_t kNone = -1;
@@ -212,4 +212,4 @@ SpillSite read_site(const Program& program, const Function& function, int pool,
   return SiteReader(program, function, pool, room, fixed, request).run();
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

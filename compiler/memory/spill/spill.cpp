@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 // A value's way out and its ways back, in steps of the function as it was.
@@ -263,4 +263,4 @@ Result<SpillReport> spill(const Program& program, Function& function, int pool,
   return report;
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -15,7 +15,7 @@
 #include "compiler/memory/spill/choice.h"
 #include "compiler/program.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 // What left one pool of one function, and why.
 struct SpillReport {
@@ -70,4 +70,4 @@ Result<SpillReport> spill(const Program& program, Function& function, int pool,
 // buffers go over a limit.
 Result<std::vector<SpillReport>> keep_limits(Program& program);
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 namespace {
 
 void shift(std::vector<int64_t>& bytes, int64_t lower, int64_t upper, int64_t by) {
@@ -176,4 +176,4 @@ void thin_out(const SpillProblem& problem, Trial& trial) {
   }
 }
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

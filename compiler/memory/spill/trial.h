@@ -9,7 +9,7 @@
 
 #include "compiler/memory/spill/choice.h"
 
-namespace scopevm::memory {
+namespace scopevm::compiler::memory {
 
 // What is gone at each step, and what it costs.
 class Trial {
@@ -48,4 +48,4 @@ bool complete(const SpillProblem& problem, Trial& trial, size_t banned = SIZE_MA
 // Takes back what is not needed, the dearest first.
 void thin_out(const SpillProblem& problem, Trial& trial);
 
-}  // namespace scopevm::memory
+}  // namespace scopevm::compiler::memory

@@ -14,10 +14,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: kernels_to_opencl FILE\n");
     return 2;
   }
-  auto context = scopevm::make_context();
+  auto context = scopevm::compiler::make_context();
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(argv[1], context.get());
   if (!module) return 1;
-  std::vector<scopevm::Kernel> table;
+  std::vector<scopevm::compiler::Kernel> table;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     if (!function.isPublic()) continue;
     int buffers = 0;
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     const int params = static_cast<int>(function.getNumArguments()) - buffers - 3;
     table.push_back({function.getName().str(), buffers, params});
   }
-  auto text = scopevm::codegen::emit_opencl(*module, table);
+  auto text = scopevm::compiler::codegen::emit_opencl(*module, table);
   if (!text.is_ok()) {
     const std::string message(text.status().message());
     std::fprintf(stderr, "%s\n", message.c_str());

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/contraction/reference.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 struct Form {
@@ -125,4 +125,4 @@ TEST(Attention, IsOneLaunch) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -8,7 +8,7 @@
 
 #include "tests/kernels/contraction/reference.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu = "host") {
@@ -163,4 +163,4 @@ TEST(ByteMatMul, EpilogueEndsInBytes) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

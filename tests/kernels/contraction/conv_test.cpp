@@ -6,7 +6,7 @@
 
 #include "tests/kernels/contraction/reference.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 std::string list(const std::vector<int64_t>& values) {
@@ -160,4 +160,4 @@ TEST(ConvLoops, TransposedScattersEachElement) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

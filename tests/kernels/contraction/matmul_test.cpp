@@ -4,7 +4,7 @@
 
 #include "tests/kernels/contraction/reference.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu = "host") {
@@ -197,4 +197,4 @@ TEST(MatMul, OneKernelServesAllShapes) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

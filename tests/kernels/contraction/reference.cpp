@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 std::vector<double> reference_matmul(const Array& a, const Array& b, bool transpose_a,
                                      bool transpose_b) {
@@ -110,4 +110,4 @@ std::string constant_text(const std::string& name, const Array& array) {
   return text + std::string(scopevm::name(array.dtype)) + ">} : " + static_type(array) + "\n";
 }
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

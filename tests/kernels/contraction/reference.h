@@ -8,7 +8,7 @@
 
 #include "tests/kernels/kernel_runner.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 // [b0, b1, ..., m, k] x [b0, b1, ..., k, n] with NumPy's broadcasting; both of rank 2 or more.
 std::vector<double> reference_matmul(const Array& a, const Array& b, bool transpose_a,
@@ -32,4 +32,4 @@ std::string constant_text(const std::string& name, const Array& array);
 std::string tensor_type(const std::string& dims, const std::string& dtype = "f32");
 std::string static_type(const Array& array);
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -4,7 +4,7 @@
 
 #include "tests/kernels/map_reduce/run_text.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -192,4 +192,4 @@ TEST(Elementwise, HalfTypesRoundToEven) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/map_reduce/run_text.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 constexpr uint16_t kInfinity = 0x7C00;
@@ -84,4 +84,4 @@ INSTANTIATE_TEST_SUITE_P(Half, HalfOnEveryTarget,
                          ::testing::Values("host", "x86-64-v3", "x86-64-v2", "x86-64"));
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

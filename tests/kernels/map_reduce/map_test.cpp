@@ -1,7 +1,7 @@
 // Elementwise kernels over broadcast shapes, sizes with tails, empty dims, and baseline CPUs.
 #include "tests/kernels/map_reduce/run_text.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 std::vector<int64_t> broadcast(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
@@ -120,4 +120,4 @@ TEST(Map, EveryTypeAdds) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

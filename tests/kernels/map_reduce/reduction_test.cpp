@@ -3,7 +3,7 @@
 
 #include "tests/kernels/map_reduce/run_text.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 // x of [a,b,c] reduced over `axes` (a bit each), kept as size 1.
@@ -115,4 +115,4 @@ TEST(Reduction, CumSumForwardsAndBackwards) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

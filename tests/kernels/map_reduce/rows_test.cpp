@@ -3,7 +3,7 @@
 
 #include "tests/kernels/map_reduce/run_text.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 // Along the middle of [outer, axis, inner].
@@ -118,4 +118,4 @@ func.func @main(%x: !sv.tensor<f32[n,m]>, %d: !sv.tensor<f32[n,m]>, %g: !sv.tens
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

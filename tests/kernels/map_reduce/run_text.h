@@ -5,7 +5,7 @@
 
 #include "tests/kernels/kernel_runner.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 inline std::vector<Array> run_text(const std::string& text, const std::vector<Array>& inputs,
                                    const std::string& cpu = "host", int pieces = 3) {
@@ -24,4 +24,4 @@ inline std::string one_op(const std::string& arguments, const std::string& ops,
          "\n  return %r : !sv.tensor<" + result + ">\n}\n";
 }
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -1,7 +1,7 @@
 // transpose, expand, slice, tile, concat, pad, trilu against index arithmetic.
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 const std::vector<DType> kWidths = {DType::kBool, DType::kI16, DType::kF32, DType::kF64};
@@ -319,4 +319,4 @@ TEST(Trilu, UpperAndLowerWithOffsets) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -9,7 +9,7 @@
 
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 using Rows = std::vector<std::vector<float>>;
@@ -258,4 +258,4 @@ TEST(SuppressBoxes, CenteredBoxesAndBoxesWithoutArea) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -3,7 +3,7 @@
 
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 // What a kernel makes of an index from data: from the end when negative, then into range.
@@ -186,4 +186,4 @@ TEST(ScatterNd, NarrowFloatsAndNoUpdates) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

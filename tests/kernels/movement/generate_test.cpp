@@ -1,7 +1,7 @@
 // iota, dims_tensor, one_hot.
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 // Runs `function` text once.
@@ -85,4 +85,4 @@ TEST(OneHot, UnsignedIndicesDoNotCountFromTheEnd) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

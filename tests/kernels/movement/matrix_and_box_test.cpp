@@ -4,7 +4,7 @@
 
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 // --- det. ---------------------------------------------------------------------------------------
@@ -174,4 +174,4 @@ TEST(RoiAlign, EmptyImagesGiveZeros) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

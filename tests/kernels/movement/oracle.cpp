@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 std::string OpText::function() const {
   std::string arguments, names, types, results_text, results_names;
@@ -106,4 +106,4 @@ void expect_near(const Array& actual, const Array& expected, float tolerance) {
         << "element " << i << ": " << a[i] << ", not " << e[i];
 }
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

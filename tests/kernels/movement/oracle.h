@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/kernels/kernel_runner.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 
 using Index = std::vector<int64_t>;
 
@@ -58,4 +58,4 @@ T element(const Array& array, const Index& index) {
   return value;
 }
 
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -3,7 +3,7 @@
 
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 struct Window {
@@ -106,4 +106,4 @@ TEST(MaxPoolIndices, NoImages) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

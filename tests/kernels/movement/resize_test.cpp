@@ -3,7 +3,7 @@
 
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 struct Resize {
@@ -130,4 +130,4 @@ TEST(Resize, InnerAxisKept) {
 TEST(Resize, NoAxisIsACopy) { check({"linear"}, {2, 3, 5}, {2, 3, 5}); }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -4,7 +4,7 @@
 
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 template <typename T>
@@ -68,4 +68,4 @@ TEST(TopK, UnsignedAndEmpty) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

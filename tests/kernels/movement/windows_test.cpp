@@ -4,7 +4,7 @@
 
 #include "tests/kernels/movement/oracle.h"
 
-namespace scopevm::testing {
+namespace scopevm::compiler::testing {
 namespace {
 
 struct Window {
@@ -152,4 +152,4 @@ TEST(Pool, BytesCompareByTheirSign) {
 }
 
 }  // namespace
-}  // namespace scopevm::testing
+}  // namespace scopevm::compiler::testing

@@ -14,7 +14,7 @@
 #include "compiler/kernels/elementwise/vector_math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using mlir::Value;
@@ -291,4 +291,4 @@ void lower_attention(const FusedAttention& fused, LoweringContext& context) {
   Attention(fused, context).lower();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

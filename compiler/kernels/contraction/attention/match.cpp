@@ -2,7 +2,7 @@
 // between them.
 #include "compiler/kernels/contraction/fusion_match.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -68,4 +68,4 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
   return fused;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

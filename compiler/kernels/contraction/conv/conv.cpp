@@ -12,7 +12,7 @@
 #include "compiler/kernels/contraction/matmul/row_blocks.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -174,4 +174,4 @@ void lower_image_conv(const FusedContraction& fused, LoweringContext& context) {
   ImageConv(fused, context).lower();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

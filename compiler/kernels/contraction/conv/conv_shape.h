@@ -3,7 +3,7 @@
 
 #include "compiler/graph/graph_ops.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 struct ConvShape {
   DimExpr images, channels, height = 1, width;  // of x
@@ -41,4 +41,4 @@ struct ConvShape {
   DimExpr positions() const { return out_height * out_width; }
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

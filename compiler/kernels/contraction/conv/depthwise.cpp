@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -186,4 +186,4 @@ void lower_depthwise_conv(const FusedContraction& fused, LoweringContext& contex
   DepthwiseConv(fused, context).lower();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -8,7 +8,7 @@
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/scalar_sum.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -163,4 +163,4 @@ void lower_generic_conv(const FusedContraction& fused, LoweringContext& context)
   GenericConv(fused, context).lower();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

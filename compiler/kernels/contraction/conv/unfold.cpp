@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 using mlir::Value;
 
@@ -109,4 +109,4 @@ void Unfold::emit(const Image& image, Value first, Value to, Value to_at) {
   }
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

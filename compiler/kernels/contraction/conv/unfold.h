@@ -4,7 +4,7 @@
 #include "compiler/kernels/contraction/emitter.h"
 #include "compiler/kernels/contraction/matmul/microkernel.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 class Unfold {
  public:
@@ -37,4 +37,4 @@ class Unfold {
   mlir::Value table_y_, table_x_;  // memref<32xi32>
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

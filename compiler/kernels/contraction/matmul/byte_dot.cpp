@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using mlir::Value;
@@ -59,4 +59,4 @@ Value byte_dot(Emitter& e, const Target& target, Value a, Value b, Value sum) {
   return e.add(sum, e.add(even, odd));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -4,11 +4,11 @@
 #include "compiler/kernels/contraction/emitter.h"
 #include "compiler/kernels/target.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // sum[i] + the four products of the bytes of a[i], unsigned, and b[i], signed. All three are i32
 // vectors of the target's width.
 mlir::Value byte_dot(Emitter& emit, const Target& target, mlir::Value a, mlir::Value b,
                      mlir::Value sum);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -4,7 +4,7 @@
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 #include "compiler/kernels/contraction/scalar_sum.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 using mlir::Value;
 
@@ -52,4 +52,4 @@ void lower_generic_matmul(const FusedContraction& fused, LoweringContext& contex
                 max(floordiv(kTaskSteps, steps), 1));
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -12,7 +12,7 @@
 #include "compiler/kernels/contraction/pack/pack_panels.h"
 #include "compiler/kernels/contraction/pack/pack_quads.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using mlir::Value;
@@ -188,4 +188,4 @@ void lower_matmul(const FusedContraction& fused, LoweringContext& context) {
   MatMul(fused, context).lower();
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -1,7 +1,7 @@
 // Matmul dims; see the header.
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
@@ -85,4 +85,4 @@ Value BatchCoordinates::start(Emitter& e, const Launch& launch, mlir::ValueRange
   return start;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -3,7 +3,7 @@
 
 #include "compiler/kernels/contraction/epilogue.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 struct MatMulShape {
   explicit MatMulShape(const FusedContraction& fused);
@@ -37,4 +37,4 @@ class BatchCoordinates {
   llvm::SmallVector<Launch::Param> dims_, a_strides_, b_strides_;
 };
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

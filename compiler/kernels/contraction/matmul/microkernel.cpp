@@ -13,7 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using mlir::Value;
@@ -238,4 +238,4 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
   });
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

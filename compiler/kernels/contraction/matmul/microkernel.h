@@ -11,7 +11,7 @@
 
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 constexpr int64_t kPanelColumns = 32;
 constexpr int64_t kTileRows = 12;
@@ -31,4 +31,4 @@ enum class TileElement { kF32, kQuads };  // quads: u8 in A, i8 in B
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format,
                                  TileElement element = TileElement::kF32);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -3,7 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 using mlir::Value;
 
@@ -79,4 +79,4 @@ void emit_block(Emitter& e, const Target& target, const BlockOperands& o, TakeSu
   emit_finish(e, target, o, first_row, last_row, take);
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

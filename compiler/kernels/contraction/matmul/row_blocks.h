@@ -6,7 +6,7 @@
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/matmul/microkernel.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 struct RowBlocks {
   explicit RowBlocks(DimExpr rows, int64_t most_tiles = kBlockTiles);
@@ -46,4 +46,4 @@ using TakeSums = llvm::function_ref<void(mlir::Value sums, mlir::Value row, mlir
                                          int64_t lanes, mlir::Value mask)>;
 void emit_block(Emitter& emit, const Target& target, const BlockOperands& operands, TakeSums take);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -4,7 +4,7 @@
 #include "compiler/graph/elements.h"
 #include "compiler/kernels/contraction/matmul/microkernel.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 // A key for what is derived from `elements`: attributes are unique in their context.
@@ -90,4 +90,4 @@ ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t grou
   });
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

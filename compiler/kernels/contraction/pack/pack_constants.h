@@ -4,7 +4,7 @@
 
 #include "compiler/kernels/generator.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // b: f32 [depth, columns], or [columns, depth] when transposed -> [columns / 32][depth][32], the
 // last panel filled up with zeros.
@@ -25,4 +25,4 @@ ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t grou
 ValueId pack_rows(LoweringContext& context, ValueId w, int64_t groups, int64_t rows,
                   int64_t channels, int64_t kernel);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

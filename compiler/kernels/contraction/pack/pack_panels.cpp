@@ -3,7 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using mlir::Value;
@@ -76,4 +76,4 @@ void emit_pack_panel(Emitter& e, const Target& target, const MatrixView& b, Valu
   }
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -4,7 +4,7 @@
 #include "compiler/kernels/contraction/emitter.h"
 #include "compiler/kernels/contraction/matmul/microkernel.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // A matrix in memory: element (row, column) at start + row * row_stride + column * column_stride.
 // The stride that `rows_are_contiguous` names is 1.
@@ -22,4 +22,4 @@ void emit_pack_rows(Emitter& emit, const Target& target, const MatrixView& a, ml
 void emit_pack_panel(Emitter& emit, const Target& target, const MatrixView& b, mlir::Value first,
                      mlir::Value columns, mlir::Value depth, mlir::Value to, mlir::Value to_at);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

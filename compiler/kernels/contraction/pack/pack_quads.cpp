@@ -3,7 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 namespace {
 
 using mlir::Value;
@@ -95,4 +95,4 @@ void emit_pack_quad_panel(Emitter& e, const Target& target, const MatrixView& b,
   }
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

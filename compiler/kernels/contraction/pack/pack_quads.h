@@ -4,7 +4,7 @@
 
 #include "compiler/kernels/contraction/pack/pack_panels.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 // Rows [first, last) of a -> to[to_at + (block * block_rows + row) * 1040 + step].
 void emit_pack_quad_rows(Emitter& emit, const Target& target, const MatrixView& a,
@@ -16,4 +16,4 @@ void emit_pack_quad_panel(Emitter& emit, const Target& target, const MatrixView&
                           mlir::Value first, mlir::Value columns, mlir::Value depth, mlir::Value to,
                           mlir::Value to_at);
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -4,7 +4,7 @@
 #include "compiler/kernels/contraction/matmul/row_blocks.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
-namespace scopevm::kernels {
+namespace scopevm::compiler::kernels {
 
 using mlir::Value;
 
@@ -44,4 +44,4 @@ ValueId pack_rows(LoweringContext& context, ValueId w, int64_t groups, int64_t r
   return packed;
 }
 
-}  // namespace scopevm::kernels
+}  // namespace scopevm::compiler::kernels

@@ -10,7 +10,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 struct Trie {
@@ -192,4 +192,4 @@ llvm::LogicalResult lower_count_ngrams(graph::CountNgramsOp op, LoweringContext&
   return k.launch(shape_of(op.getX())[0], (width + 1) * 64);
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -2,7 +2,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 // One slice, or one element where a slice always is one.
@@ -113,4 +113,4 @@ llvm::LogicalResult lower_gather_nd(graph::GatherNdOp op, LoweringContext& conte
   return k.launch(count_items(axes), inner * byte_size(dtype_of(op.getX())));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 class NonzeroScan {
@@ -129,4 +129,4 @@ llvm::LogicalResult lower_nonzero(graph::NonzeroOp op, LoweringContext& context)
   return k.launch(shape_of(op.getStarts())[0], block_cost(op.getX(), block));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -6,7 +6,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 class Updates {
@@ -113,4 +113,4 @@ llvm::LogicalResult lower_scatter_nd(graph::ScatterNdOp op, LoweringContext& con
   return k.launch(slices, slice_size * byte_size(dtype_of(op.getX())));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

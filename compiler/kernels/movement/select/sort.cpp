@@ -5,7 +5,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 // Rows of a block. A power of 4, because passes come in pairs.
@@ -207,4 +207,4 @@ llvm::LogicalResult lower_unique_rows(graph::UniqueRowsOp op, LoweringContext& c
   return k.launch(1, 1);
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -3,7 +3,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 struct Box {
@@ -82,4 +82,4 @@ llvm::LogicalResult lower_suppress_boxes(graph::SuppressBoxesOp op, LoweringCont
   return k.launch(count_items(axes), shape[2] * 256);
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

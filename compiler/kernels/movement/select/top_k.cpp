@@ -3,7 +3,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 struct Entry {
@@ -90,4 +90,4 @@ llvm::LogicalResult lower_top_k(graph::TopKOp op, LoweringContext& context) {
   return k.launch(count_items(axes), size * (4 * byte_size(x.dtype)));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

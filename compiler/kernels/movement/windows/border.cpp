@@ -2,7 +2,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 struct PaddedAxis {
@@ -145,4 +145,4 @@ llvm::LogicalResult lower_trilu(graph::TriluOp op, LoweringContext& context) {
   return k.launch(count_items(axes), columns * byte_size(dtype_of(op.getX())));
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

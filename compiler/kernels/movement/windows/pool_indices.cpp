@@ -3,7 +3,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 struct WindowAxis {
@@ -82,4 +82,4 @@ llvm::LogicalResult lower_max_pool_indices(graph::MaxPoolIndicesOp op, LoweringC
   return ArgMaxWindows(op, context).lower();
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -5,7 +5,7 @@
 #include "compiler/kernels/movement/lower_movement.h"
 #include "compiler/kernels/movement/strided_copy.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 // A value of the program between launches.
@@ -239,4 +239,4 @@ llvm::LogicalResult lower_resize(graph::ResizeOp op, LoweringContext& context) {
                             {.axes = {{element_count(out), {1, 1}}}});
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -8,7 +8,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 // Where the number of points follows the box, at most this many on a side of a cell.
@@ -146,4 +146,4 @@ llvm::LogicalResult lower_roi_align(graph::RoiAlignOp op, LoweringContext& conte
   return RoiKernel(op, context).lower();
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement

@@ -5,7 +5,7 @@
 #include "compiler/kernels/movement/kernel_builder.h"
 #include "compiler/kernels/movement/lower_movement.h"
 
-namespace scopevm::kernels::movement {
+namespace scopevm::compiler::kernels::movement {
 namespace {
 
 enum class Pool : uint8_t { kMax, kAverage, kAverageWithPads };
@@ -211,4 +211,4 @@ llvm::LogicalResult lower_average_pool(graph::AveragePoolOp op, LoweringContext&
   return PoolKernel(op, pool, context).lower();
 }
 
-}  // namespace scopevm::kernels::movement
+}  // namespace scopevm::compiler::kernels::movement
