@@ -37,12 +37,27 @@ Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t st
     }
     if (!fits)
       return malformed(start, op + ": too short for field \"" + std::string(field.name) + "\"");
-    in.field_storage[i] = {field.type, field.name, rest.first(length)};
+    in.field_storage[i] = {&field, rest.first(length)};
     rest = rest.subspan(length);
   }
   if (!rest.empty())
     return malformed(start,
                      op + ": " + std::to_string(rest.size()) + " words behind its last field");
+  return in;
+}
+
+Instruction verified_instruction(std::span<const uint32_t> code, uint32_t start) {
+  Instruction in;
+  in.row = find_opcode(static_cast<uint32_t>(opcode(code[start])));
+  in.start = start;
+  in.word_count = word_count(code[start]);
+  size_t at = start + 1;
+  for (size_t i = 0; i < in.row->fields.size(); ++i) {
+    const FieldRow& field = in.row->fields[i];
+    const size_t length = is_list(field.type) ? code[at++] : 1;
+    in.field_storage[i] = {&field, code.subspan(at, length)};
+    at += length;
+  }
   return in;
 }
 
