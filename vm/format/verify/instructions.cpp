@@ -102,7 +102,7 @@ class InstructionVerifier {
   }
 
   static Status value_type(uint32_t word) {
-    if (isa::ValueType::is_valid(word, kMaxElementRank)) return {};
+    if (isa::ValueType::is_valid(word)) return {};
     return invalid(std::to_string(word) + " is not a type");
   }
 
