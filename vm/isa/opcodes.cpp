@@ -120,6 +120,8 @@ constexpr bool fits(Parameter parameter, const FieldRow& field) {
       return field.type == FieldType::types_field;
     case Parameter::kPool:
       return form(field.type) == FieldForm::pool_form;
+    case Parameter::kSource:
+      return has_rule(field, RuleKind::gives) || has_rule(field, RuleKind::host_heap);
     case Parameter::kKernel:
       return form(field.type) == FieldForm::kernel_form;
     case Parameter::kConstant:
@@ -209,11 +211,13 @@ constexpr bool says_what_registers_hold(const OpcodeRow& row) {
   return true;
 }
 
-// The assembly names written registers before `=`, those of one field.
-constexpr bool writes_one_field(const OpcodeRow& row) {
-  return std::ranges::count_if(row.fields, [](const FieldRow& field) {
-           return access(field.type) == Access::kWrite;
-         }) <= 1;
+// The assembly names written registers before `=`, those of one field. A frame has bytes of a stack
+// by instruction.
+constexpr bool is_unambiguous(const OpcodeRow& row) {
+  const auto is_target = [](const FieldRow& field) { return access(field.type) == Access::kWrite; };
+  const auto gives_storage = [](const FieldRow& field) { return has_rule(field, RuleKind::gives); };
+  return std::ranges::count_if(row.fields, is_target) <= 1 &&
+         std::ranges::count_if(row.fields, gives_storage) <= 1;
 }
 
 #define FAMILY(first, last, title) +(first <= code && code <= last)
@@ -223,15 +227,15 @@ constexpr int families_of(int code) {
       ;
 }
 
-#define OPCODE(name, code, effect, ...)                                                     \
-  static_assert(Fields_##name::kFields.size() <= kMaxFields, #name ": raise kMaxFields");   \
-  static_assert(families_of(code) == 1, #name ": its code is of no family");                \
-  static_assert(writes_one_field({Opcode::name, #name, effect, 0, Fields_##name::kFields}), \
-                #name ": at most one field may be dst or dsts");                            \
-  static_assert(has_right_rules({Opcode::name, #name, effect, 0, Fields_##name::kFields}),  \
-                #name ": a rule does not apply to its field, or has other arguments");      \
-  static_assert(                                                                            \
-      says_what_registers_hold({Opcode::name, #name, effect, 0, Fields_##name::kFields}),   \
+#define OPCODE(name, code, effect, ...)                                                         \
+  static_assert(Fields_##name::kFields.size() <= kMaxFields, #name ": raise kMaxFields");       \
+  static_assert(families_of(code) == 1, #name ": its code is of no family");                    \
+  static_assert(is_unambiguous({Opcode::name, #name, effect, 0, Fields_##name::kFields}),       \
+                #name ": more than one field of type dst or dsts, or pool that gives storage"); \
+  static_assert(has_right_rules({Opcode::name, #name, effect, 0, Fields_##name::kFields}),      \
+                #name ": a rule does not apply to its field, or has other arguments");          \
+  static_assert(                                                                                \
+      says_what_registers_hold({Opcode::name, #name, effect, 0, Fields_##name::kFields}),       \
       #name ": a register lacks a rule that says what it holds, or a written one a definition");
 #include "vm/isa/opcodes.def"
 

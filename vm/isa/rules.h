@@ -11,7 +11,8 @@
 
 namespace scopevm::isa {
 
-// What an argument of a rule is: a number, or the index of a field of the same row.
+// What an argument of a rule is: a number, or the index of a field of the same row. The field must
+// have the rules that the argument needs, or opcodes.cpp does not compile.
 enum class Parameter : uint8_t {
   kNumber,
   kValue,      // a register read, whatever it holds
@@ -23,6 +24,7 @@ enum class Parameter : uint8_t {
   kInts,
   kTypes,
   kPool,
+  kSource,  // a pool from which the instruction may allocate
   kKernel,
   kConstant,
   kFunction,

@@ -14,6 +14,10 @@ size_t FrameStacks::offset_at(uint32_t word) const {
 FrameStacks find_stacks(const format::ModuleContents& contents,
                         const format::FunctionDecl& function) {
   FrameStacks stacks;
+  const auto is_stack = [](const format::PoolDecl& pool) {
+    return pool.kind == format::PoolKind::kStack;
+  };
+  if (std::ranges::none_of(contents.pools, is_stack)) return stacks;
   const std::vector<uint32_t>& code = function.code;
   for (uint32_t at = 0; at < code.size(); at += isa::word_count(code[at])) {
     const isa::Instruction in = isa::verified_instruction(code, at);
@@ -21,7 +25,7 @@ FrameStacks find_stacks(const format::ModuleContents& contents,
       for (const isa::Rule& rule : field.row->rules()) {
         if (rule.kind != isa::RuleKind::gives) continue;
         const uint32_t pool = field.words[0];
-        if (contents.pools[pool].kind != format::PoolKind::kStack) continue;
+        if (!is_stack(contents.pools[pool])) continue;
         const int64_t size = in.integer(rule, 0).immediate_value();
         const size_t bytes = align_in_frame(static_cast<size_t>(size));
         stacks.sites.push_back({at, stacks.bytes});

@@ -252,10 +252,10 @@ Status Transfer::expect_not_in_frame(const Operand& operand) {
                  " may be stored in a frame, but a reference to it can outlive the frame");
 }
 
-// The VM itself reads and copies such tensors. It keeps closures, too.
+// The VM itself accesses such bytes. A closure has none that an instruction could name.
 Status Transfer::expect_on_host(const Operand& operand) const {
   const uint32_t reach = operand.held.reach;
-  if (operand.held.kind != Kind::kTensor || is_host_pool(module_, reach)) return {};
+  if (operand.held.kind == Kind::kClosure || is_host_pool(module_, reach)) return {};
   return invalid(register_text(operand.reg) + " is stored in memory of " +
                  place_text(module_, reach) + ", which the host does not read");
 }
