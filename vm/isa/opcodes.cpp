@@ -183,17 +183,29 @@ constexpr bool has_right_arguments(const OpcodeRow& row, const Term<Kind>& term,
   return true;
 }
 
+// Rules are checked field by field: a register that one refers to was checked before.
+constexpr bool refers_to_earlier_registers(const OpcodeRow& row, const Rule& rule, size_t field) {
+  const std::span<const Parameter> parameters = kRules[static_cast<size_t>(rule.kind)].parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i] == Parameter::kNumber) continue;
+    if (is_register(row.fields[rule.arguments[i]].type) && rule.arguments[i] >= field) return false;
+  }
+  return true;
+}
+
 constexpr bool applies(RuleKind rule, FieldForm form) {
   const FieldForm expected = kFormsOfRules[static_cast<size_t>(rule)];
   return form == expected || (expected == FieldForm::reg_form && form == FieldForm::regs_form);
 }
 
 constexpr bool has_right_rules(const OpcodeRow& row) {
-  for (const FieldRow& field : row.fields) {
+  for (size_t i = 0; i < row.fields.size(); ++i) {
+    const FieldRow& field = row.fields[i];
     for (const Rule& rule : field.rules()) {
       const TermRow& term = kRules[static_cast<size_t>(rule.kind)];
       if (!applies(rule.kind, form(field.type))) return false;
       if (!has_right_arguments(row, rule, term.parameters)) return false;
+      if (!refers_to_earlier_registers(row, rule, i)) return false;
     }
     if (!field.definition) continue;
     const TermRow& term = kDefinitions[static_cast<size_t>(field.definition->kind)];

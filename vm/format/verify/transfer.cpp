@@ -35,7 +35,7 @@ std::string type_text(const RegisterState& state) {
 
 int64_t known_bytes(isa::Int bytes) { return bytes.is_slot() ? -1 : bytes.immediate_value(); }
 
-// Dims known now do not take more than `bytes`, unless that is unknown (-1).
+// Immediate dims take at most `bytes`, unless that is unknown (-1).
 Status check_dims(std::span<const uint32_t> dims, DType dtype, int64_t bytes) {
   std::vector<int64_t> values;
   for (uint32_t word : dims) {
@@ -221,7 +221,7 @@ Status Transfer::expect(const Operand& operand, Kind kind) {
                  " is needed");
 }
 
-// What registers, arguments and elements of lists may hold alike.
+// A value of the expected type. A tensor is also stored where the same devices reach it.
 Status Transfer::expect_value(const Operand& operand, const RegisterState& expected,
                               const std::string& what) const {
   SCOPEVM_RETURN_IF_ERROR(expect(operand, expected.kind));
