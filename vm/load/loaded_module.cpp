@@ -156,8 +156,7 @@ void LoadedModule::prepare_signature() {
 std::optional<uint32_t> LoadedModule::heap_pool() const {
   const auto& pools = contents_.pools;
   const auto heap = std::ranges::find_if(pools, [&](const format::PoolDecl& pool) {
-    return pool.kind == format::PoolKind::kHeap &&
-           contents_.devices[pool.device].kind == format::kCpuKind;
+    return pool.kind == format::PoolKind::kHeap && contents_.devices[pool.device].is_host();
   });
   if (heap == pools.end()) return std::nullopt;
   return static_cast<uint32_t>(heap - pools.begin());

@@ -88,7 +88,7 @@ class Transfer {
 
   // The memory that the host addresses: any CPU's.
   bool is_host(uint32_t pool) const {
-    return module_.devices[module_.pools[pool].device].kind == kCpuKind;
+    return module_.devices[module_.pools[pool].device].is_host();
   }
   bool is_reached(uint32_t pool, uint32_t device) const {
     const PoolDecl& decl = module_.pools[pool];
