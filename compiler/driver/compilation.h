@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/bytecode/emit.h"
+#include "compiler/codegen/kernel_modules.h"
 #include "compiler/driver/context.h"
 #include "compiler/driver/specialisation.h"
 #include "compiler/frontend/import.h"
@@ -30,7 +31,9 @@ namespace scopevm::compiler {
 
 class Compilation {
  public:
-  explicit Compilation(const CompileOptions& options) : options_(options) {}
+  explicit Compilation(const CompileOptions& options,
+                       const codegen::Backends& backends = codegen::built_in_backends())
+      : options_(options), backends_(backends) {}
 
   Result<CompileOutput> run();
   Result<ShapeExplanation> explain_shapes();
@@ -67,9 +70,9 @@ class Compilation {
   CopyExplanation::Copy explained(const placement::Copy& copy, bool is_spill) const;
   Status explain_limits(CopyExplanation& explanation);
   Status make_images();
-  Status make_opencl_image();
 
   const CompileOptions& options_;
+  const codegen::Backends& backends_;
   CompileOutput output_;
   std::string stage_;
   std::chrono::steady_clock::time_point began_;
@@ -81,9 +84,7 @@ class Compilation {
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one a function, main first
   std::vector<kernels::GraphFunction> functions_;          // of these graphs
-  std::vector<kernels::Target> targets_;
-  std::vector<std::unique_ptr<kernels::KernelModule>> kernels_;  // by target
-  std::unique_ptr<kernels::KernelModule> opencl_kernels_;  // for whatever OpenCL device there is
+  std::optional<codegen::KernelModules> kernels_;
   Program program_;
   std::vector<bytecode::PlannedFunction> planned_;
   format::ModuleContents module_;

@@ -7,8 +7,6 @@
 #include <chrono>
 #include <thread>
 
-#include "compiler/codegen/image.h"
-#include "compiler/codegen/opencl/emit.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
@@ -23,8 +21,6 @@
 
 namespace scopevm::compiler {
 namespace {
-
-using kernels::KernelModule;
 
 const std::string kMain = "main";  // what the frontend calls the function that it makes
 
@@ -122,7 +118,8 @@ Status Compilation::place_and_fuse() {
 
 Status Compilation::read_machine() {
   if (!options_.machine_json.empty()) {
-    SCOPEVM_ASSIGN_OR_RETURN(machine_, parse_machine(options_.machine_json, options_.machine_name));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        machine_, parse_machine(options_.machine_json, options_.machine_name, backends_.kinds()));
   }
   for (const std::string& text : options_.places) {
     SCOPEVM_ASSIGN_OR_RETURN(placement::Rule rule, placement::parse_rule(text));
@@ -182,21 +179,17 @@ Status Compilation::place() {
 
 // Kernels are generated once per target; everything else of the program must come out the same.
 Status Compilation::lower_for_targets() {
+  SCOPEVM_ASSIGN_OR_RETURN(kernels_, codegen::KernelModules::create(*context_, backends_, machine_,
+                                                                    options_.target_cpus));
   std::string text;
-  const std::string& known = machine_.devices[machine_.host_device()].target;
-  const std::vector<std::string> of_machine = {known.empty() ? "host" : known};
-  for (const std::string& cpu : options_.target_cpus.empty() ? of_machine : options_.target_cpus) {
-    SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
-    targets_.push_back(target);
-    kernels_.push_back(std::make_unique<KernelModule>(context_.get(), target));
-    opencl_kernels_ = std::make_unique<KernelModule>(context_.get(), codegen::opencl_target());
-    std::vector<KernelModule*> by_device;
-    for (const DeviceDecl& device : machine_.devices)
-      by_device.push_back(device.is_cpu() ? kernels_.back().get() : opencl_kernels_.get());
-    SCOPEVM_ASSIGN_OR_RETURN(Program program, kernels::lower(functions_, machine_, by_device));
+  for (size_t round = 0; round < kernels_->rounds(); ++round) {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        Program program,
+        kernels::lower(functions_, machine_, kernels_->begin_round(round, machine_)));
     std::string program_text = str(program);
     if (!text.empty() && program_text != text)
-      return Status(StatusCode::kInternal, "the program depends on target CPU " + target.cpu);
+      return Status(StatusCode::kInternal,
+                    "the program depends on the target " + kernels_->round_name(round));
     text = std::move(program_text);
     program_ = std::move(program);
   }
@@ -244,61 +237,23 @@ Status Compilation::plan() {
   return {};
 }
 
-// One text for all OpenCL devices: it holds for whichever a session binds.
-Status Compilation::make_opencl_image() {
-  std::vector<Kernel> table;
-  uint32_t first = 0;
-  for (const Kernel& kernel : program_.kernels) {
-    if (machine_.devices[kernel.device].is_cpu()) continue;
-    if (table.empty()) first = static_cast<uint32_t>(kernel.device);
-    if (std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
-      table.push_back(kernel);
-  }
-  if (table.empty()) return {};
-  SCOPEVM_ASSIGN_OR_RETURN(const std::string text,
-                           codegen::emit_opencl(opencl_kernels_->module(), table));
-  if (wants("codegen")) options_.dump(text);
-  auto bytes = std::make_shared<std::vector<uint8_t>>(text.begin(), text.end());
-  module_.images.push_back(
-      {first, opencl_kernels_->target().cpu, {}, {bytes, bytes->data(), bytes->size()}});
-  return {};
-}
-
 Status Compilation::make_images() {
-  int threads = options_.threads > 0
-                    ? options_.threads
-                    : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<Kernel> cpu_kernels = program_.kernels;
-  std::erase_if(cpu_kernels,
-                [&](const Kernel& kernel) { return !machine_.devices[kernel.device].is_cpu(); });
-  for (size_t i = 0; i < targets_.size(); ++i) {
-    codegen::ImageOptions image_options;
-    image_options.threads = threads;
-    image_options.add_functions = [&](llvm::Module& module) {
-      for (size_t f = 0; f < planned_.size(); ++f)
-        for (int stage = 0; stage < planned_[f].shapes.stage_count(); ++stage)
-          emit_shape_function(planned_[f].shapes, stage,
-                              bytecode::shape_symbol(program_.functions[f], stage), module);
+  codegen::ImagesRequest request;
+  request.threads = options_.threads > 0
+                        ? options_.threads
+                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.add_functions = [&](llvm::Module& module) {
+    for (size_t f = 0; f < planned_.size(); ++f)
+      for (int stage = 0; stage < planned_[f].shapes.stage_count(); ++stage)
+        emit_shape_function(planned_[f].shapes, stage,
+                            bytecode::shape_symbol(program_.functions[f], stage), module);
+  };
+  if (options_.progress)
+    request.progress = [&](int64_t done, int64_t total) {
+      options_.progress("codegen", done, total);
     };
-    if (options_.progress)
-      image_options.progress = [&](int64_t done, int64_t total) {
-        options_.progress("codegen", done, total);
-      };
-    if (wants("codegen")) {
-      std::string text;
-      llvm::raw_string_ostream stream(text);
-      kernels_[i]->module().print(stream);
-      options_.dump(text);
-    }
-    SCOPEVM_ASSIGN_OR_RETURN(
-        std::vector<uint8_t> elf,
-        codegen::compile_image(kernels_[i]->module(), cpu_kernels, targets_[i], image_options));
-    auto bytes = std::make_shared<std::vector<uint8_t>>(std::move(elf));
-    module_.images.push_back({static_cast<uint32_t>(machine_.host_device()),
-                              targets_[i].cpu,
-                              codegen::required_features(targets_[i]),
-                              {bytes, bytes->data(), bytes->size()}});
-  }
+  if (wants("codegen")) request.dump = options_.dump;
+  SCOPEVM_ASSIGN_OR_RETURN(module_.images, kernels_->make_images(program_, request));
   return {};
 }
 
@@ -318,7 +273,6 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, specialisations));
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
-  SCOPEVM_RETURN_IF_ERROR(make_opencl_image());
   begin("bytecode");
   if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
   output_.module = format::write_module(module_);

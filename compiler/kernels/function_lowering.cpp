@@ -99,7 +99,7 @@ void FunctionLowering::launch(Step step) {
   step.kernel = entry->second;
   for (Temporary& temporary : step.temporaries)
     temporary.pool = program_.machine.workspace_pool(device_);
-  if (!device.is_cpu()) {
+  if (!device.is_host()) {
     auto known = [&](DimExpr e) {
       return e.substitute([&](std::string_view name) {
         return name == kThreadsSymbol ? std::optional(DimExpr(device.workers)) : std::nullopt;
@@ -145,7 +145,7 @@ int FunctionLowering::device_running(mlir::Operation* op) const {
 void FunctionLowering::receive_inputs() {
   for (ValueId& input : function_.inputs) {
     const Place place = function_.values[input].place;
-    if (program_.machine.devices[place.device].is_cpu()) continue;
+    if (program_.machine.devices[place.device].is_host()) continue;
     const int host = program_.machine.host_device();
     ValueId given = add_value(Value(function_.values[input]));
     function_.values[given].place = {host, program_.machine.workspace_pool(host)};
@@ -162,7 +162,7 @@ void FunctionLowering::hand_out_outputs() {
   const int host = program_.machine.host_device();
   for (ValueId& output : function_.outputs) {
     const Value& value = function_.values[output];
-    if (value.is_list() || program_.machine.devices[value.place.device].is_cpu()) continue;
+    if (value.is_list() || program_.machine.devices[value.place.device].is_host()) continue;
     output = copied(output, {host, program_.machine.workspace_pool(host)});
   }
 }

@@ -370,7 +370,7 @@ class Applier {
       auto tensor = mlir::dyn_cast<TensorType>(type);
       if (!tensor) return false;
       Result<Place> place = parse_place(tensor.getPlace().getValue(), machine_);
-      return !machine_.devices[place->device].is_cpu();
+      return !machine_.devices[place->device].is_host();
     };
     const std::string callers = "callers' tensors are on " + host;
     for (mlir::BlockArgument argument : function.getArguments())

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/codegen/backends.h"
 #include "compiler/driver/context.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
@@ -205,8 +206,10 @@ Placed random_placed(uint64_t seed, Form form, mlir::MLIRContext& context) {
   constexpr int64_t kMostOps = 24;
   property::GraphCase graph = property::random_graph(seed, context, kMostOps);
   const property::Scatter scattered = property::scatter(graph.text());
-  Placed placed{std::move(graph.module), *parse_machine(scattered.machine_json, "machine"),
-                graph.requests.front().symbols};
+  Placed placed{
+      std::move(graph.module),
+      *parse_machine(scattered.machine_json, "machine", codegen::built_in_backends().kinds()),
+      graph.requests.front().symbols};
   const Status status = place(placed, form, scattered.places);
   EXPECT_TRUE(status.is_ok()) << status.message();
   return placed;
@@ -258,7 +261,8 @@ TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
       for (Form form : {Form::kSimplified, Form::kAsImported})
         for (auto rules : kRules) {
           Placed placed{mlir::parseSourceString<mlir::ModuleOp>(contents(path), context.get()),
-                        *parse_machine(contents(machine), machine.string()),
+                        *parse_machine(contents(machine), machine.string(),
+                                       codegen::built_in_backends().kinds()),
                         {{"k", 8}, {"m", 8}, {"n", 8}}};
           ASSERT_TRUE(placed.module);
           if (!place(placed, form, rules).is_ok()) continue;

@@ -1,4 +1,5 @@
 // scopevm-opt: runs single passes over graph text, for tests and for looking.
+#include "compiler/codegen/backends.h"
 #include "compiler/driver/context.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/placement/place.h"
@@ -60,7 +61,8 @@ class MachinePass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::
     auto text = llvm::MemoryBuffer::getFile(file_);
     if (!text)
       return scopevm::Status(scopevm::StatusCode::kNotFound, "no file " + std::string(file_));
-    return scopevm::compiler::parse_machine((*text)->getBuffer(), file_);
+    return scopevm::compiler::parse_machine(
+        (*text)->getBuffer(), file_, scopevm::compiler::codegen::built_in_backends().kinds());
   }
 
   mlir::Pass::Option<std::string> file_{*this, "machine", llvm::cl::desc("machine description")};

@@ -1,5 +1,5 @@
 // f16 <-> f32 as integer arithmetic: see the header.
-#include "compiler/codegen/half_patterns.h"
+#include "compiler/codegen/backend/half_patterns.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Expansion of math functions into polynomials; see the header.
-#include "compiler/codegen/math_patterns.h"
+#include "compiler/codegen/cpu/math_patterns.h"
 
-#include "compiler/codegen/half_patterns.h"
+#include "compiler/codegen/backend/half_patterns.h"
 #include "compiler/kernels/target_attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

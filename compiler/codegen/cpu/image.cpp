@@ -1,14 +1,14 @@
 // The whole way from a kernels module to an image. Kernels are split into parts that share no
 // private function, and parts are compiled by a few threads; the split, and so the bytes, does not
 // depend on how many.
-#include "compiler/codegen/image.h"
+#include "compiler/codegen/cpu/image.h"
 
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <thread>
 
-#include "compiler/codegen/stages.h"
+#include "compiler/codegen/cpu/stages.h"
 #include "compiler/kernels/target.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <mutex>
 
-#include "compiler/codegen/stages.h"
+#include "compiler/codegen/cpu/stages.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/raw_ostream.h"
 

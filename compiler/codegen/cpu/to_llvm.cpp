@@ -1,7 +1,7 @@
 // Kernels in arith, math, scf, vector and memref -> LLVM IR. Each kernel gets an entry of the
 // KernelFn form that unpacks buffers and params and runs the kernel's body inline.
-#include "compiler/codegen/math_patterns.h"
-#include "compiler/codegen/stages.h"
+#include "compiler/codegen/cpu/math_patterns.h"
+#include "compiler/codegen/cpu/stages.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"

@@ -1,5 +1,5 @@
 // LLVM IR -> optimised object file.
-#include "compiler/codegen/stages.h"
+#include "compiler/codegen/cpu/stages.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"

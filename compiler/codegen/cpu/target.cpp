@@ -1,7 +1,7 @@
 // CPU name -> Target, its target machine and the features that an image demands of the host.
 #include "compiler/kernels/target.h"
-#include "compiler/codegen/image.h"
-#include "compiler/codegen/stages.h"
+#include "compiler/codegen/cpu/image.h"
+#include "compiler/codegen/cpu/stages.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -103,9 +103,9 @@ Status check_features(llvm::StringRef features) {
 Result<kernels::Target> make_target(std::string_view text) {
   kernels::Target target;
   const auto [cpu, features] = llvm::StringRef(text).split(',');
-  target.cpu = cpu;
+  target.name = cpu;
   if (cpu == "host") {
-    target.cpu = llvm::sys::getHostCPUName().str();
+    target.name = llvm::sys::getHostCPUName().str();
     target.features = missing_host_features();
   }
   if (!features.empty()) {
@@ -113,12 +113,12 @@ Result<kernels::Target> make_target(std::string_view text) {
     target.features += (target.features.empty() ? "" : ",") + features.str();
   }
   // Asked of a nameless CPU: LLVM prints complaints of its own about unknown names.
-  if (auto any = subtarget("", ""); !any || !any->isCPUStringValid(target.cpu))
+  if (auto any = subtarget("", ""); !any || !any->isCPUStringValid(target.name))
     return Status(StatusCode::kInvalidArgument,
-                  "target CPU \"" + target.cpu +
+                  "target CPU \"" + target.name +
                       "\" is not an x86-64 CPU that LLVM knows; try host, x86-64, x86-64-v3 or "
                       "x86-64-v4");
-  auto info = subtarget(target.cpu, target.features);
+  auto info = subtarget(target.name, target.features);
   bool has_avx512 = info->checkFeatures("+avx512f,+avx512vl,+avx512bw,+avx512dq");
   target.vector_bits = has_avx512 ? 512 : info->checkFeatures("+avx2,+fma,+f16c") ? 256 : 128;
   target.has_masks = has_avx512;
@@ -130,7 +130,7 @@ Result<kernels::Target> make_target(std::string_view text) {
 
 std::vector<std::string> required_features(const kernels::Target& target) {
   std::vector<std::string> names;
-  auto info = subtarget(target.cpu, target.features);
+  auto info = subtarget(target.name, target.features);
   for (const auto& feature : kFeatures)
     if (info->checkFeatures(std::string("+") + feature.llvm)) names.emplace_back(feature.cpuinfo);
   return names;
@@ -147,7 +147,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& 
   if (target.vector_bits == 512)
     features += features.empty() ? "-prefer-256-bit" : ",-prefer-256-bit";
   return std::unique_ptr<llvm::TargetMachine>(
-      x86->createTargetMachine(kTriple, target.cpu, features, options, llvm::Reloc::PIC_,
+      x86->createTargetMachine(kTriple, target.name, features, options, llvm::Reloc::PIC_,
                                std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
