@@ -9,6 +9,7 @@
 
 #include "compiler/codegen/image.h"
 #include "compiler/codegen/opencl/emit.h"
+#include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
@@ -115,7 +116,7 @@ Status Compilation::place_and_fuse() {
   begin("placement");
   SCOPEVM_RETURN_IF_ERROR(place());
   begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::fuse));
+  SCOPEVM_RETURN_IF_ERROR(run_pass(fusion::fuse));
   begin("placement");
   return place_again();
 }

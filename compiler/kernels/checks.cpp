@@ -1,5 +1,7 @@
 // Checks that the shape function makes for an op: see checks.h.
 #include "compiler/kernels/checks.h"
+
+#include "compiler/graph/elementwise.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/kernels/dim_trace.h"
@@ -309,7 +311,7 @@ void check_operands(mlir::Operation* op, Collector& collect) {
       .Case<graph::RoiAlignOp>([&](auto op) { check_roi_align(op, collect); })
       .Case<graph::ResizeOp>([&](auto op) { check_resize(op, collect); })
       .Default([&](mlir::Operation* op) {
-        if (is_elementwise(op)) collect.broadcast(op->getOperands());
+        if (graph::is_elementwise(op)) collect.broadcast(op->getOperands());
       });
 }
 

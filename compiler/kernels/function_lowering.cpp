@@ -2,6 +2,7 @@
 #include "compiler/kernels/function_lowering.h"
 
 #include "compiler/graph/elements.h"
+#include "compiler/graph/elementwise.h"
 #include "compiler/kernels/checks.h"
 #include "compiler/placement/place.h"
 #include "compiler/shapes/representative.h"
@@ -298,7 +299,7 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   }
   if (mlir::isa<graph::MatMulOp, graph::ConvOp, graph::ConvTransposeOp>(first))
     return lower_contraction(op, *this);
-  if (is_elementwise(first) ||
+  if (graph::is_elementwise(first) ||
       mlir::isa<graph::GroupOp, graph::ReduceSumOp, graph::ReduceMeanOp, graph::ReduceProdOp,
                 graph::ReduceMaxOp, graph::ReduceMinOp, graph::ArgMaxOp, graph::ArgMinOp,
                 graph::SoftmaxOp, graph::LogSoftmaxOp, graph::CumSumOp, graph::LayerNormOp>(op))

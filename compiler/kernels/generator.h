@@ -90,12 +90,9 @@ llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& cont
 llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context);
 
-// True for the ops that emit_elementwise takes.
-bool is_elementwise(mlir::Operation* op);
-
-// Emits the arithmetic of one elementwise graph op (unary, binary, comparison, select, cast) on
-// scalars, or on vectors of equal lane counts, of its operands' arithmetic types: bool is i1 here,
-// and signedness comes from the op's tensor types. Shared by map_reduce and by contraction's
+// Emits the arithmetic of one op of graph::is_elementwise (unary, binary, comparison, select, cast)
+// on scalars, or on vectors of equal lane counts, of its operands' arithmetic types: bool is i1
+// here, and signedness comes from the op's tensor types. Shared by map_reduce and by contraction's
 // epilogues. Null when `op` is not elementwise.
 mlir::Value emit_elementwise(mlir::OpBuilder& builder, mlir::Operation* op,
                              mlir::ValueRange operands);

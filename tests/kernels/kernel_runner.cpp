@@ -14,6 +14,7 @@
 #include "compiler/codegen/image.h"
 #include "compiler/codegen/opencl/emit.h"
 #include "compiler/driver/context.h"
+#include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -134,7 +135,7 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   auto may_be_zero = [](std::string_view name) { return std::optional(DimExpr::symbol(name)); };
   if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
     return error(StatusCode::kInvalidModel, diagnostics);
-  if (fuse && failed(graph::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
+  if (fuse && failed(fusion::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
   kernels::Target target = codegen::opencl_target();
   if (cpu != target.cpu) {
     SCOPEVM_ASSIGN_OR_RETURN(target, codegen::make_target(cpu));

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/driver/context.h"
+#include "compiler/fusion/fuse.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/placement/place.h"
@@ -75,7 +76,7 @@ std::vector<Pass> all_passes() {
   };
   return {{"simplify", plain(graph::simplify)},
           {"hoist", plain(graph::hoist)},
-          {"fuse", plain(graph::fuse)},
+          {"fuse", plain(fusion::fuse)},
           {"remove unused", remove_unused},
           {"specialise", specialise},
           of_mlir("cse", mlir::createCSEPass),

@@ -1,5 +1,6 @@
 // scopevm-opt: runs single passes over graph text, for tests and for looking.
 #include "compiler/driver/context.h"
+#include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/placement/place.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -118,7 +119,7 @@ int main(int argc, char** argv) {
                 scopevm::compiler::graph::simplify);
   register_pass("sv-hoist", "move out of loops what iterations share",
                 scopevm::compiler::graph::hoist);
-  register_pass("sv-fuse", "group the ops that become one kernel", scopevm::compiler::graph::fuse);
+  register_pass("sv-fuse", "group the ops that become one kernel", scopevm::compiler::fusion::fuse);
   mlir::registerPass([] { return std::make_unique<PlacePass>(); });
   mlir::registerPass([] { return std::make_unique<VerifyPlacesPass>(); });
   mlir::registerCanonicalizerPass();

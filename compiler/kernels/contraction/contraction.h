@@ -7,10 +7,13 @@
 //   scalar loops
 #pragma once
 
-#include "compiler/kernels/contraction/fusion_match.h"
+#include "compiler/fusion/contraction_match.h"
 #include "compiler/kernels/generator.h"
 
 namespace scopevm::compiler::kernels {
+
+using fusion::FusedAttention;
+using fusion::FusedContraction;
 
 // u8 by i8, neither transposed.
 bool is_byte_matmul(const FusedContraction& fused);

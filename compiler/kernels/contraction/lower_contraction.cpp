@@ -4,11 +4,11 @@
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context) {
-  if (std::optional<FusedAttention> attention = match_attention(op)) {
+  if (std::optional<FusedAttention> attention = fusion::match_attention(op)) {
     lower_attention(*attention, context);
     return mlir::success();
   }
-  llvm::FailureOr<FusedContraction> fused = match_contraction(op);
+  llvm::FailureOr<FusedContraction> fused = fusion::match_contraction(op);
   if (failed(fused)) return mlir::failure();
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/graph/elementwise.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/elementwise/convert.h"
 #include "compiler/kernels/elementwise/integer_math.h"
@@ -219,21 +220,11 @@ std::optional<Term> emit_operator(mlir::Operation* op, Term a, Term b) {
 
 }  // namespace
 
-bool is_elementwise(mlir::Operation* op) {
-  using namespace graph;
-  return mlir::isa<AbsOp, NegOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, SinOp, CosOp, TanOp, AsinOp,
-                   AcosOp, AtanOp, SinhOp, CoshOp, TanhOp, AsinhOp, AcoshOp, AtanhOp, ErfOp, CeilOp,
-                   FloorOp, RoundOp, SignOp, SigmoidOp, ReluOp, SoftplusOp, LogicalNotOp, BitNotOp,
-                   IsNanOp, IsInfOp, AddOp, SubOp, MulOp, DivOp, ModOp, FmodOp, PowOp, MinOp, MaxOp,
-                   AndOp, OrOp, XorOp, BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp,
-                   EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp, SelectOp, CastOp>(op);
-}
-
 mlir::Value emit_elementwise(mlir::OpBuilder& builder, mlir::Operation* op,
                              mlir::ValueRange operands) {
   auto term = [&](size_t i) { return Term(builder, op->getLoc(), operands[i]); };
   if (mlir::isa<graph::SelectOp>(op)) return choose(term(0), term(1), term(2)).value;
-  if (!is_elementwise(op)) return nullptr;
+  if (!graph::is_elementwise(op)) return nullptr;
   std::optional<Term> result =
       operands.size() == 1 ? emit_function(op, term(0)) : emit_operator(op, term(0), term(1));
   return result ? result->value : nullptr;

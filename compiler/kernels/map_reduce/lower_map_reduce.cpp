@@ -1,4 +1,5 @@
 // Chooses the generator of an op or group: by its one op that is not elementwise, if it has one.
+#include "compiler/graph/elementwise.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/map_reduce/generators.h"
 

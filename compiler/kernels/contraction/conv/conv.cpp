@@ -25,7 +25,7 @@ class ImageConv {
         context_(context),
         op_(mlir::cast<graph::ConvOp>(fused.contraction)),
         shape_(op_),
-        epilogue_(fused, output_axes(op_), op_.getBias()),
+        epilogue_(fused, fusion::output_axes(op_), op_.getBias()),
         builder_(op_.getContext()),
         e_(builder_),
         launch_(context, builder_) {}

@@ -22,7 +22,7 @@ class GenericConv {
         transposed_(mlir::isa<graph::ConvTransposeOp>(fused.contraction)),
         dtype_(fused.type().getDtype()),
         bias_(fused.contraction->getNumOperands() > 2 ? fused.contraction->getOperand(2) : Value()),
-        epilogue_(fused, output_axes(fused.contraction), bias_),
+        epilogue_(fused, fusion::output_axes(fused.contraction), bias_),
         builder_(fused.contraction->getContext()),
         e_(builder_),
         launch_(context, builder_),

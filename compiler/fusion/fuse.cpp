@@ -1,25 +1,30 @@
 // Fusion: forms an sv.group of ops that become one kernel: a contraction with its epilogue,
-// attention (a product, its epilogue, softmax, a product), or
-// elementwise ops over one iteration space, among them at most one softmax or layer_norm along the
-// last dim, or a reduction at the end.
+// attention (a product, its epilogue, softmax, a product), or elementwise ops over one iteration
+// space, among them at most one softmax or layer_norm along the last dim, or a reduction at the
+// end.
 //
 // A group grows from its first op along users, in program order, is cut back to the longest prefix
 // that only its last op's result leaves, and then takes in what only it reads. So a group stands
 // where its last op stood: everything it reads is defined before, everything that reads it comes
 // after, and nothing is computed twice.
+#include "compiler/fusion/fuse.h"
+
+#include "compiler/fusion/contraction_match.h"
 #include "compiler/graph/elements.h"
+#include "compiler/graph/elementwise.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/together.h"
-#include "compiler/kernels/contraction/fusion_match.h"
-#include "compiler/kernels/generator.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace scopevm::compiler::graph {
+namespace scopevm::compiler::fusion {
 namespace {
+
+using graph::are_together;
+using graph::TensorType;
 
 // Longer chains gain nothing more and cost registers.
 constexpr size_t kMaxGroup = 24;
@@ -28,15 +33,8 @@ constexpr size_t kMaxInputs = 10;
 
 using Group = llvm::SetVector<mlir::Operation*>;
 
-bool is_contraction(mlir::Operation* op) {
-  return mlir::isa<MatMulOp, ConvOp, ConvTransposeOp>(op);
-}
-
 bool is_splat_constant(mlir::Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  uint64_t bits;
-  return constant &&
-         is_splat(constant.getValue(), mlir::cast<TensorType>(value.getType()).getDtype(), bits);
+  return value.getDefiningOp() && fusion::is_splat_constant(value.getDefiningOp());
 }
 
 TensorType result_type(mlir::Operation* op) {
@@ -44,13 +42,14 @@ TensorType result_type(mlir::Operation* op) {
 }
 
 bool is_reduction(mlir::Operation* op) {
-  return mlir::isa<ReduceSumOp, ReduceMeanOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(op);
+  return mlir::isa<graph::ReduceSumOp, graph::ReduceMeanOp, graph::ReduceProdOp, graph::ReduceMaxOp,
+                   graph::ReduceMinOp>(op);
 }
 
 // softmax, log_softmax or layer_norm whose rows are the last dim: its kernel takes elementwise ops
 // before and after.
 bool is_row_op(mlir::Operation* op) {
-  if (!mlir::isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp>(op)) return false;
+  if (!mlir::isa<graph::SoftmaxOp, graph::LogSoftmaxOp, graph::LayerNormOp>(op)) return false;
   return op->getAttrOfType<mlir::IntegerAttr>("axis").getInt() == result_type(op).getRank() - 1;
 }
 
@@ -65,11 +64,11 @@ bool reads_first(const Group& group, mlir::Operation* op) {
 bool can_join(const Group& group, mlir::Operation* op) {
   mlir::Operation* first = group.front();
   if (!are_together(first, op)) return false;
-  if (is_contraction(first)) return kernels::can_fuse_epilogue(first, op);
+  if (is_contraction(first)) return can_fuse_epilogue(first, op);
   if (is_reduction(group.back())) return false;
   bool is_special = is_row_op(op) || is_reduction(op);
   if (is_special && (llvm::any_of(group, is_row_op) || !reads_first(group, op))) return false;
-  if (!is_special && !kernels::is_elementwise(op)) return false;
+  if (!is_special && !graph::is_elementwise(op)) return false;
   mlir::Type space = is_reduction(op) ? op->getOperand(0).getType() : result_type(op);
   return mlir::cast<TensorType>(space).getShape() == result_type(first).getShape();
 }
@@ -107,7 +106,7 @@ mlir::Operation* next_member(const Group& group) {
 
 // The softmax of a product, and the product with it, where one kernel computes them all.
 void take_attention(Group& group) {
-  kernels::AttentionTail tail = kernels::attention_tail(group.front(), group.back()->getResult(0));
+  AttentionTail tail = attention_tail(group.front(), group.back()->getResult(0));
   if (!tail.softmax || !are_together(group.front(), tail.softmax) ||
       !are_together(group.front(), tail.product))
     return;
@@ -140,7 +139,7 @@ Group absorb(const Group& group) {
     for (mlir::Value operand : all[i]->getOperands()) {
       mlir::Operation* producer = operand.getDefiningOp();
       if (!producer || producer->getBlock() != all[i]->getBlock() || all.contains(producer) ||
-          !kernels::is_elementwise(producer) || !are_together(producer, all[i]) ||
+          !graph::is_elementwise(producer) || !are_together(producer, all[i]) ||
           result_type(producer).getShape() != space ||
           (is_row_op(all[i]) && operand != all[i]->getOperand(0)) ||
           !llvm::all_of(producer->getUsers(), [&](auto* user) { return all.contains(user); }))
@@ -167,8 +166,8 @@ void outline(const Group& group) {
   llvm::SetVector<mlir::Value> inputs = inputs_of(group);
   llvm::SmallVector<mlir::Location> locations;
   for (mlir::Operation* op : group) locations.push_back(op->getLoc());
-  auto fused = builder.create<GroupOp>(builder.getFusedLoc(locations), last->getResultTypes(),
-                                       inputs.getArrayRef());
+  auto fused = builder.create<graph::GroupOp>(builder.getFusedLoc(locations),
+                                              last->getResultTypes(), inputs.getArrayRef());
   mlir::Block* body = &fused.getBody().emplaceBlock();
   mlir::IRMapping mapping;
   for (mlir::Value input : inputs)
@@ -179,7 +178,7 @@ void outline(const Group& group) {
     inside.clone(*op, mapping);
     if (op == group.front() && is_contraction(op)) copy_splats(group, inside, mapping);
   }
-  inside.create<YieldOp>(last->getLoc(), mapping.lookup(last->getResult(0)));
+  inside.create<graph::YieldOp>(last->getLoc(), mapping.lookup(last->getResult(0)));
   last->replaceAllUsesWith(fused);
   for (mlir::Operation* op : llvm::reverse(group.getArrayRef())) op->erase();
 }
@@ -203,17 +202,17 @@ llvm::LogicalResult fuse(mlir::ModuleOp module) {
     if (function.isExternal()) continue;
     llvm::SmallVector<mlir::Block*> blocks = {&function.getBody().front()};
     function.walk([&](mlir::Operation* op) {
-      if (mlir::isa<IfOp, LoopOp>(op))
+      if (mlir::isa<graph::IfOp, graph::LoopOp>(op))
         for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
     });
     for (mlir::Block* block : blocks) {
       fuse_from(*block, is_contraction);
-      fuse_from(*block, kernels::is_elementwise);
+      fuse_from(*block, graph::is_elementwise);
       fuse_from(*block, is_row_op);
     }
-    remove_unused(function);
+    graph::remove_unused(function);
   }
   return mlir::success();
 }
 
-}  // namespace scopevm::compiler::graph
+}  // namespace scopevm::compiler::fusion

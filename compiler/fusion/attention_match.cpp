@@ -1,8 +1,8 @@
 // Which ops are attention for one kernel: two products of f32 matrices of one batch, softmax
 // between them.
-#include "compiler/kernels/contraction/fusion_match.h"
+#include "compiler/fusion/contraction_match.h"
 
-namespace scopevm::compiler::kernels {
+namespace scopevm::compiler::fusion {
 namespace {
 
 using graph::TensorType;
@@ -68,4 +68,4 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
   return fused;
 }
 
-}  // namespace scopevm::compiler::kernels
+}  // namespace scopevm::compiler::fusion

@@ -1,26 +1,14 @@
 // Groups as contractions with epilogues; broadcast operands as strides. See the header.
-#include "compiler/kernels/contraction/fusion_match.h"
+#include "compiler/fusion/contraction_match.h"
 
 #include "compiler/graph/elements.h"
-#include "compiler/kernels/generator.h"
+#include "compiler/graph/elementwise.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace scopevm::compiler::kernels {
+namespace scopevm::compiler::fusion {
 namespace {
 
 using graph::TensorType;
-
-bool is_contraction(mlir::Operation* op) {
-  return mlir::isa<graph::MatMulOp, graph::ConvOp, graph::ConvTransposeOp>(op);
-}
-
-bool is_splat_constant(mlir::Operation* op) {
-  auto constant = mlir::dyn_cast<graph::ConstantOp>(op);
-  uint64_t bits;
-  return constant &&
-         graph::is_splat(constant.getValue(),
-                         mlir::cast<TensorType>(constant.getResult().getType()).getDtype(), bits);
-}
 
 bool is_single_matrix(TensorType type) {
   for (DimExpr dim : type.getShape().drop_back(std::min<int64_t>(type.getRank(), 2)))
@@ -35,6 +23,18 @@ struct Span {
 };
 
 }  // namespace
+
+bool is_contraction(mlir::Operation* op) {
+  return mlir::isa<graph::MatMulOp, graph::ConvOp, graph::ConvTransposeOp>(op);
+}
+
+bool is_splat_constant(mlir::Operation* op) {
+  auto constant = mlir::dyn_cast<graph::ConstantOp>(op);
+  uint64_t bits;
+  return constant &&
+         graph::is_splat(constant.getValue(),
+                         mlir::cast<TensorType>(constant.getResult().getType()).getDtype(), bits);
+}
 
 mlir::Value FusedContraction::outer(mlir::Value value) const {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
@@ -142,7 +142,7 @@ void collapse_batch(Access& access) {
 }
 
 bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwise) {
-  if (!is_elementwise(elementwise) || elementwise->getNumResults() != 1) return false;
+  if (!graph::is_elementwise(elementwise) || elementwise->getNumResults() != 1) return false;
   auto result = mlir::cast<TensorType>(contraction->getResult(0).getType());
   auto own = mlir::cast<TensorType>(elementwise->getResult(0).getType());
   if (own.getShape() != result.getShape()) return false;
@@ -152,4 +152,4 @@ bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwis
   });
 }
 
-}  // namespace scopevm::compiler::kernels
+}  // namespace scopevm::compiler::fusion

@@ -1,5 +1,5 @@
 // What an op or an sv.group is to the contraction generators, and which elementwise ops can become
-// the epilogue of a contraction.
+// the epilogue of a contraction. Fusion forms groups by these rules and kernels read them back.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/shapes/dim_expr.h"
 
-namespace scopevm::compiler::kernels {
+namespace scopevm::compiler::fusion {
 
 // A contraction, alone or with the elementwise ops that a group put behind it.
 struct FusedContraction {
@@ -22,6 +22,10 @@ struct FusedContraction {
     return mlir::cast<graph::TensorType>(contraction->getResult(0).getType());
   }
 };
+
+bool is_contraction(mlir::Operation* op);
+// True for an sv.constant whose elements are equal: it becomes part of a kernel's code.
+bool is_splat_constant(mlir::Operation* op);
 
 // Fails with a diagnostic when `op` is no group that the generators handle.
 llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op);
@@ -78,4 +82,4 @@ DimExpr stride_factor(DimExpr operand, DimExpr result);
 // it, can join the contraction's kernel.
 bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwise);
 
-}  // namespace scopevm::compiler::kernels
+}  // namespace scopevm::compiler::fusion
