@@ -14,6 +14,7 @@
 
 #include "compiler/bytecode/emit.h"
 #include "compiler/driver/context.h"
+#include "compiler/driver/pipeline.h"
 #include "compiler/driver/specialisation.h"
 #include "compiler/frontend/import.h"
 #include "compiler/kernels/generator.h"
@@ -50,12 +51,9 @@ class Compilation {
   Status import(const std::vector<Specialisation>& specialisations);
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
-  using GraphPass = std::function<llvm::LogicalResult(mlir::ModuleOp)>;
-  Status run_pass(const GraphPass& pass);
   Status read_machine();
-  Status place_and_fuse();
-  Status place();
-  Status place_again();
+  Status run_pass_stages();
+  Status run_passes(const PassStage& stage, size_t graph);
   Status lower_for_targets();
   // Where buffers lie that nobody asked to lie somewhere, and what left pools over their limits.
   Result<std::vector<memory::SpillReport>> choose_pools();
@@ -72,11 +70,12 @@ class Compilation {
   const CompileOptions& options_;
   CompileOutput output_;
   std::string stage_;
+  std::vector<PassTime> pass_times_;  // of the stage at hand
   std::chrono::steady_clock::time_point began_;
 
   Machine machine_ = Machine::host();
   std::vector<placement::Rule> rules_;
-  std::vector<placement::Report> placements_;  // by graph
+  std::vector<std::shared_ptr<PlacementRun>> placements_;  // by graph
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one a function, main first

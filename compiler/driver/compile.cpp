@@ -9,8 +9,6 @@
 
 #include "compiler/codegen/image.h"
 #include "compiler/codegen/opencl/emit.h"
-#include "compiler/fusion/fuse.h"
-#include "compiler/graph/rewrite/passes.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
 #include "compiler/program_text.h"
@@ -18,7 +16,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
 #include "vm/format/disassembler.h"
 #include "vm/format/writer.h"
 
@@ -29,19 +28,37 @@ using kernels::KernelModule;
 
 const std::string kMain = "main";  // what the frontend calls the function that it makes
 
-constexpr std::string_view kStages[] = {"frontend", "graph",  "placement", "kernels",
-                                        "shapes",   "memory", "codegen",   "bytecode"};
+// Reports each pass that a PassManager runs.
+class PassObserver : public mlir::PassInstrumentation {
+ public:
+  using Report = std::function<void(llvm::StringRef pass, double seconds, mlir::Operation* result)>;
+  explicit PassObserver(Report report) : report_(std::move(report)) {}
+
+  void runBeforePass(mlir::Pass*, mlir::Operation*) override {
+    began_ = std::chrono::steady_clock::now();
+  }
+  void runAfterPass(mlir::Pass* pass, mlir::Operation* op) override {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+    report_(pass->getArgument(), elapsed.count(), op);
+  }
+
+ private:
+  Report report_;
+  std::chrono::steady_clock::time_point began_;
+};
 
 }  // namespace
 
 Status Compilation::check_options() const {
+  register_passes();
   if (options_.dump_after.empty() ||
-      std::find(std::begin(kStages), std::end(kStages), options_.dump_after) != std::end(kStages))
+      std::ranges::find(kStages, options_.dump_after) != std::end(kStages) ||
+      mlir::PassInfo::lookup(options_.dump_after))
     return {};
   std::string names;
   for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
   return Status(StatusCode::kInvalidArgument,
-                "there is no stage \"" + options_.dump_after + "\"; stages are " + names);
+                "there is no stage or pass \"" + options_.dump_after + "\"; stages are " + names);
 }
 
 void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
@@ -61,6 +78,8 @@ void Compilation::end() {
   if (found == output_.times.end()) found = output_.times.insert(found, {stage_});
   found->seconds += elapsed.count();
   found->peak_bytes = int64_t{use.ru_maxrss} * 1024;
+  std::ranges::move(pass_times_, std::back_inserter(found->passes));
+  pass_times_.clear();
   stage_.clear();
 }
 
@@ -96,31 +115,6 @@ Status Compilation::import_function(frontend::ModelFile& file, const std::string
   return {};
 }
 
-Status Compilation::run_pass(const GraphPass& pass) {
-  std::string diagnostics;
-  mlir::ScopedDiagnosticHandler handler(context_.get(), [&](mlir::Diagnostic& diagnostic) {
-    diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
-    return mlir::success();
-  });
-  for (auto& graph : graphs_)
-    if (failed(pass(*graph)) || failed(mlir::verify(*graph)))
-      return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics);
-  return {};
-}
-
-// Ops become one kernel only where they are at one place, so places come first.
-Status Compilation::place_and_fuse() {
-  begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::simplify));
-  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::hoist));
-  begin("placement");
-  SCOPEVM_RETURN_IF_ERROR(place());
-  begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(run_pass(fusion::fuse));
-  begin("placement");
-  return place_again();
-}
-
 Status Compilation::read_machine() {
   if (!options_.machine_json.empty()) {
     SCOPEVM_ASSIGN_OR_RETURN(machine_, parse_machine(options_.machine_json, options_.machine_name));
@@ -132,52 +126,49 @@ Status Compilation::read_machine() {
   return {};
 }
 
-namespace {
-
-// The second run lists what the first has made as well, some of it under the names of the kernels
-// that ops have become.
-void add_new_copies(std::vector<placement::Copy> found, std::vector<placement::Copy>& known) {
-  std::vector<placement::Copy> unmatched = known;
-  for (const bool needs_name : {true, false})
-    std::erase_if(found, [&](const placement::Copy& copy) {
-      const auto same = std::ranges::find_if(unmatched, [&](const placement::Copy& other) {
-        return other.function == copy.function && other.from == copy.from && other.to == copy.to &&
-               (needs_name ? other.value == copy.value
-                           : other.bytes == copy.bytes && other.times == copy.times);
-      });
-      if (same == unmatched.end()) return false;
-      unmatched.erase(same);
-      return true;
-    });
-  std::ranges::move(found, std::back_inserter(known));
-}
-
-}  // namespace
-
-// Once more, now that kernels say in which scopes they want what they read and write.
-Status Compilation::place_again() {
+Status Compilation::run_pass_stages() {
   for (size_t i = 0; i < graphs_.size(); ++i) {
-    if (placement::has_kernel_scopes(*graphs_[i])) {
-      SCOPEVM_ASSIGN_OR_RETURN(placement::Report report, placement::place(*graphs_[i], machine_));
-      add_new_copies(std::move(report.copies), placements_[i].copies);
-    }
-    SCOPEVM_RETURN_IF_ERROR(placement::verify_places(*graphs_[i], machine_));
-    dump("graph", *graphs_[i]);
+    auto run = std::make_shared<PlacementRun>();
+    run->machine = machine_;
+    if (!options_.machine_json.empty()) run->machine_file = options_.machine_name;
+    run->rules = rules_;
+    run->rule_texts = options_.places;
+    run->is_loaded = true;
+    placements_.push_back(std::move(run));
   }
+  for (const PassStage& stage : pass_stages()) {
+    begin(stage.name);
+    for (size_t i = 0; i < graphs_.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
+  }
+  for (size_t i = 0; i < rules_.size(); ++i)
+    if (std::ranges::none_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
+      output_.warnings.push_back("--place " + rules_[i].text + " matches nothing");
   return {};
 }
 
-Status Compilation::place() {
-  std::vector<bool> matched(rules_.size(), false);
-  placements_.clear();
-  for (auto& graph : graphs_) {
-    SCOPEVM_ASSIGN_OR_RETURN(placement::Report report, placement::place(*graph, machine_, rules_));
-    for (size_t i = 0; i < matched.size(); ++i) matched[i] = matched[i] || report.matched[i];
-    placements_.push_back(std::move(report));
-    dump("placement", *graph);
+Status Compilation::run_passes(const PassStage& stage, size_t graph) {
+  auto passes = mlir::PassManager::on<mlir::ModuleOp>(context_.get());
+  if (!options_.reproducer_path.empty())
+    passes.enableCrashReproducerGeneration(options_.reproducer_path);
+  passes.addInstrumentation(std::make_unique<PassObserver>(
+      [this](llvm::StringRef pass, double seconds, mlir::Operation* result) {
+        auto known = std::ranges::find(pass_times_, pass, &PassTime::pass);
+        if (known == pass_times_.end()) known = pass_times_.insert(known, {pass.str()});
+        known->seconds += seconds;
+        dump(pass, mlir::cast<mlir::ModuleOp>(result));
+      }));
+  stage.add_passes(passes, placements_[graph]);
+  std::string diagnostics;
+  mlir::ScopedDiagnosticHandler handler(context_.get(), [&](mlir::Diagnostic& diagnostic) {
+    diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+    return mlir::success();
+  });
+  if (failed(passes.run(*graphs_[graph]))) {
+    const Status& known = placements_[graph]->status;
+    return known.is_ok() ? Status(StatusCode::kInternal, "graph passes failed: " + diagnostics)
+                         : known;
   }
-  for (size_t i = 0; i < matched.size(); ++i)
-    if (!matched[i]) output_.warnings.push_back("--place " + rules_[i].text + " matches nothing");
+  dump(stage.name, *graphs_[graph]);
   return {};
 }
 
@@ -310,7 +301,7 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   begin("frontend");
   SCOPEVM_RETURN_IF_ERROR(import(specialisations));
-  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   begin("kernels");
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_RETURN_IF_ERROR(plan());

@@ -202,7 +202,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   SCOPEVM_RETURN_IF_ERROR(import({}));
   for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
-  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   for (const Function& function : program_.functions) {
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram program, ShapeProgram::create(function));
@@ -340,8 +340,8 @@ Result<CopyExplanation> Compilation::explain_copies() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
-  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
-  const placement::Report& report = placements_.front();
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
+  const placement::Report& report = placements_.front()->report;
   for (const placement::Copy& copy : report.copies)
     explanation.copies.push_back(explained(copy, false));
   SCOPEVM_RETURN_IF_ERROR(explain_limits(explanation));

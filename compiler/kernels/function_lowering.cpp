@@ -38,7 +38,6 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     function_.inputs.push_back(id);
   }
   collect_dimensions(dims, any);
-  if (function.isPublic()) receive_inputs();
   if (failed(lower_block(function.getBody().front())))
     return Status(StatusCode::kUnsupported, "no kernel for " +
                                                 current_->getName().getStringRef().str() + " \"" +
@@ -46,7 +45,6 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
   SCOPEVM_RETURN_IF_ERROR(status_);
   for (mlir::Value output : function.getBody().front().getTerminator()->getOperands())
     function_.outputs.push_back(value_of(output));
-  if (function.isPublic()) hand_out_outputs();
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     function_.output_names.push_back(graph::output_name(function, i));
   program_.functions.push_back(std::move(function_));
@@ -140,43 +138,6 @@ bool FunctionLowering::is_scope_asked(mlir::Type type) {
 
 int FunctionLowering::device_running(mlir::Operation* op) const {
   return placement::device_of(op, program_.machine);
-}
-
-// Callers' tensors lie in the host's memory: what has its place elsewhere is copied there first.
-void FunctionLowering::receive_inputs() {
-  for (ValueId& input : function_.inputs) {
-    const Place place = function_.values[input].place;
-    if (program_.machine.devices[place.device].is_cpu()) continue;
-    const int host = program_.machine.host_device();
-    ValueId given = add_value(Value(function_.values[input]));
-    function_.values[given].place = {host, program_.machine.workspace_pool(host)};
-    function_.values[input].origin = ValueOrigin::kStep;
-    push({.kind = StepKind::kCopy,
-          .name = function_.values[input].name,
-          .operands = {given},
-          .results = {input}});
-    input = given;
-  }
-}
-
-void FunctionLowering::hand_out_outputs() {
-  const int host = program_.machine.host_device();
-  for (ValueId& output : function_.outputs) {
-    const Value& value = function_.values[output];
-    if (value.is_list() || program_.machine.devices[value.place.device].is_cpu()) continue;
-    output = copied(output, {host, program_.machine.workspace_pool(host)});
-  }
-}
-
-ValueId FunctionLowering::copied(ValueId from, Place to) {
-  const Value& value = function_.values[from];
-  ValueId copy =
-      add_value({.name = value.name, .dtype = value.dtype, .shape = value.shape, .place = to});
-  push({.kind = StepKind::kCopy,
-        .name = function_.values[copy].name,
-        .operands = {from},
-        .results = {copy}});
-  return copy;
 }
 
 void FunctionLowering::lower_copy(graph::DeviceCopyOp op) {

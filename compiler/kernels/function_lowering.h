@@ -82,9 +82,6 @@ class FunctionLowering : public LoweringContext {
   Place place_of(mlir::Type type) const;
   static bool is_scope_asked(mlir::Type type);
   int device_running(mlir::Operation* op) const;
-  void receive_inputs();
-  void hand_out_outputs();
-  ValueId copied(ValueId from, Place to);
 
   // --- slice_view.cpp ---
   static bool is_part(graph::SliceOp slice);
