@@ -164,9 +164,13 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
     return mlir::success();
   });
   if (failed(passes.run(*graphs_[graph]))) {
-    const Status& known = placements_[graph]->status;
-    return known.is_ok() ? Status(StatusCode::kInternal, "graph passes failed: " + diagnostics)
-                         : known;
+    const Status& placement = placements_[graph]->status;
+    const std::string reproducer = options_.reproducer_path.empty()
+                                       ? ""
+                                       : "; graph and passes are in " + options_.reproducer_path;
+    if (placement.is_ok())
+      return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics + reproducer);
+    return Status(placement.code(), std::string(placement.message()) + reproducer);
   }
   dump(stage.name, *graphs_[graph]);
   return {};

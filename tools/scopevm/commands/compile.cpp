@@ -46,9 +46,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-Result<CompileOutput> run_compiler(const CompileOptions& base) {
+Result<CompiledModule> run_compiler(const CompileOptions& base) {
   const Stopwatch watch;
-  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   const StageTime loading = watch.stop("load");
   CompileOptions options = base;
   ProgressLine line;
@@ -56,7 +56,7 @@ Result<CompileOutput> run_compiler(const CompileOptions& base) {
     options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
       line.show(stage, done, total);
     };
-  Result<CompileOutput> output = compiler.compile(options);
+  Result<CompiledModule> output = compiler.compile(options);
   if (output.is_ok()) output->times.insert(output->times.begin(), loading);
   return output;
 }
@@ -94,7 +94,7 @@ void print_json(const std::vector<StageTime>& times) {
 }
 
 Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
-  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, run_compiler(options));
+  SCOPEVM_ASSIGN_OR_RETURN(CompiledModule output, run_compiler(options));
   for (const std::string& warning : output.warnings)
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
   const Stopwatch watch;
