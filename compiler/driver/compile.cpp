@@ -12,7 +12,7 @@
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
 #include "compiler/program_text.h"
-#include "compiler/shapes/emit_llvm.h"
+#include "compiler/shapes/program/emit_llvm.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -11,7 +11,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include "compiler/frontend/control/control_flow.h"
+#include "compiler/frontend/control_flow.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/infer/symbolic_values.h"
 #include "llvm/ADT/Sequence.h"

@@ -84,9 +84,7 @@ bool has_kernel_scopes(mlir::ModuleOp module);
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;
-
-// On a parameter or result of a function: the place that the text asks for.
-inline constexpr char kPlaceAttribute[] = "sv.place";
+using graph::kPlaceAttribute;
 
 // The device that runs `op`, once it is placed: that of its results, else of what it reads.
 int device_of(mlir::Operation* op, const Machine& machine);

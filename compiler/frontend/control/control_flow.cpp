@@ -1,9 +1,9 @@
 // Types of what flows through branches and loops: see control_flow.h.
-#include "compiler/frontend/control/control_flow.h"
+#include "compiler/frontend/control_flow.h"
 
 #include <memory>
 
-#include "compiler/frontend/control/lists.h"
+#include "compiler/frontend/lists.h"
 #include "compiler/graph/infer/infer.h"
 #include "compiler/graph/rewrite/loop_body.h"
 

@@ -1,4 +1,5 @@
-#include "compiler/frontend/control/lists.h"
+// List ops of the importer; see compiler/frontend/lists.h.
+#include "compiler/frontend/lists.h"
 
 #include "compiler/graph/infer/infer.h"
 

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "compiler/frontend/math/quantised.h"
-#include "compiler/frontend/math/spatial.h"
+#include "compiler/frontend/spatial.h"
 #include "compiler/graph/constant_array.h"
 
 namespace scopevm::compiler::frontend {

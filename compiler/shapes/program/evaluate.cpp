@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/shapes/polynomial.h"
-#include "compiler/shapes/shape_program.h"
+#include "compiler/shapes/program/shape_program.h"
 
 namespace scopevm::compiler {
 namespace {

@@ -1,5 +1,5 @@
 // Expressions -> one value-numbered straight-line program; see the header.
-#include "compiler/shapes/shape_program.h"
+#include "compiler/shapes/program/shape_program.h"
 
 #include <algorithm>
 #include <set>

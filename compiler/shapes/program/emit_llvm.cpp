@@ -1,5 +1,5 @@
 // Shape program -> LLVM IR; see the header. Straight-line code: overflow is one sticky flag.
-#include "compiler/shapes/emit_llvm.h"
+#include "compiler/shapes/program/emit_llvm.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Intrinsics.h"

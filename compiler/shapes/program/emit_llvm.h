@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "compiler/shapes/shape_program.h"
+#include "compiler/shapes/program/shape_program.h"
 
 namespace llvm {
 class Module;
