@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "compiler/kernels/elementwise/term.h"
+#include "compiler/kernels/builder/term.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace scopevm::compiler::codegen {

@@ -2,6 +2,7 @@
 #include "compiler/kernels/contraction/epilogue.h"
 
 #include "compiler/graph/elements.h"
+#include "compiler/kernels/generator.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,5 +1,6 @@
-// Chooses the generator of a contraction.
+// Chooses the generator of a matrix product, alone or with its epilogue.
 #include "compiler/kernels/contraction/contraction.h"
+#include "compiler/kernels/generator.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -13,18 +14,10 @@ llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& cont
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
   });
-  if (is_f32 && mlir::isa<graph::MatMulOp>(fused->contraction)) {
+  if (is_f32 || is_byte_matmul(*fused)) {
     lower_matmul(*fused, context);
-  } else if (is_byte_matmul(*fused)) {
-    lower_matmul(*fused, context);
-  } else if (is_f32 && is_depthwise_conv(*fused)) {
-    lower_depthwise_conv(*fused, context);
-  } else if (is_f32 && is_image_conv(*fused)) {
-    lower_image_conv(*fused, context);
-  } else if (mlir::isa<graph::MatMulOp>(fused->contraction)) {
-    lower_generic_matmul(*fused, context);
   } else {
-    lower_generic_conv(*fused, context);
+    lower_generic_matmul(*fused, context);
   }
   return mlir::success();
 }

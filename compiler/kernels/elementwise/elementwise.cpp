@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/kernels/elementwise/convert.h"
+#include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/integer_math.h"
 #include "compiler/kernels/elementwise/vector_math.h"
 #include "compiler/kernels/generator.h"

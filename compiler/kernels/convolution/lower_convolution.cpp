@@ -1,0 +1,23 @@
+// Chooses the generator of a convolution, alone or with its epilogue.
+#include "compiler/kernels/convolution/convolution.h"
+#include "compiler/kernels/generator.h"
+
+namespace scopevm::compiler::kernels {
+
+llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& context) {
+  llvm::FailureOr<FusedContraction> fused = match_contraction(op);
+  if (failed(fused)) return mlir::failure();
+  bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
+    return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
+  });
+  if (is_f32 && is_depthwise_conv(*fused)) {
+    lower_depthwise_conv(*fused, context);
+  } else if (is_f32 && is_image_conv(*fused)) {
+    lower_image_conv(*fused, context);
+  } else {
+    lower_generic_conv(*fused, context);
+  }
+  return mlir::success();
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,53 @@
+// See the header.
+#include "compiler/kernels/elementwise/fused_body.h"
+
+#include <algorithm>
+
+namespace scopevm::compiler::kernels {
+
+mlir::Value FusedBody::outer(mlir::Value value) const {
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+  if (!argument || argument.getOwner()->getParentOp() != op) return value;
+  return op->getOperand(argument.getArgNumber());
+}
+
+bool FusedBody::computes(mlir::Value value) const {
+  return value.getDefiningOp() && llvm::is_contained(ops, value.getDefiningOp());
+}
+
+FusedBody fused_body(mlir::Operation* op) {
+  FusedBody body{.op = op};
+  auto group = mlir::dyn_cast<graph::GroupOp>(op);
+  if (!group) {
+    body.ops.push_back(op);
+    body.results.append(op->result_begin(), op->result_end());
+    return body;
+  }
+  mlir::Block& block = group.getBody().front();
+  for (mlir::Operation& inner : block.without_terminator())
+    if (!mlir::isa<graph::ConstantOp>(inner)) body.ops.push_back(&inner);
+  mlir::Operation* yield = block.getTerminator();
+  body.results.append(yield->operand_begin(), yield->operand_end());
+  return body;
+}
+
+graph::TensorType tensor_type(mlir::Value value) {
+  return mlir::cast<graph::TensorType>(value.getType());
+}
+
+int64_t cost_of(const FusedBody& body) {
+  using namespace graph;
+  int64_t cost = 0;
+  for (mlir::Operation* op : body.ops) {
+    if (mlir::isa<AddOp, SubOp, MulOp, MinOp, MaxOp, ReluOp, SelectOp, NegOp, AbsOp, CastOp>(op))
+      cost += 1;
+    else if (mlir::isa<SinOp, CosOp, TanOp, AsinOp, AcosOp, AtanOp, SinhOp, CoshOp, AsinhOp,
+                       AcoshOp, AtanhOp, FmodOp, PowOp>(op))
+      cost += 40;
+    else
+      cost += 6;
+  }
+  return cost;
+}
+
+}  // namespace scopevm::compiler::kernels
