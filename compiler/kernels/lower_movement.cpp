@@ -14,7 +14,6 @@ namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_movement(mlir::Operation* op, LoweringContext& context) {
   using namespace graph;     // NOLINT: the op classes
-  using namespace movement;  // NOLINT: one function an op
   return llvm::TypeSwitch<mlir::Operation*, llvm::LogicalResult>(op)
       .Case([&](TransposeOp op) { return lower_transpose(op, context); })
       .Case([&](ExpandOp op) { return lower_expand(op, context); })

@@ -1,133 +1,106 @@
-// KernelBuilder: loads, stores and runs of elements in vectors.
+// CodeBuilder: access to buffers, and vectors of elements.
+#include <numeric>
+
+#include "compiler/kernels/builder/code_builder.h"
 #include "compiler/kernels/builder/convert.h"
-#include "compiler/kernels/builder/kernel_builder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::compiler::kernels::movement {
-namespace {
+namespace scopevm::compiler::kernels {
 
-namespace vector = mlir::vector;
+namespace memref = mlir::memref;
 
-mlir::Type element_of(Buffer buffer) {
-  return mlir::cast<mlir::MemRefType>(buffer.memref.getType()).getElementType();
+Term CodeBuilder::load(const Buffer& buffer, Term at, int64_t lanes, Term mask) {
+  if (lanes == 1) return make<memref::LoadOp>(buffer.memref, mlir::ValueRange{at});
+  mlir::VectorType type = vector(buffer.element(), lanes);
+  if (!mask) return make<mlir::vector::LoadOp>(type, buffer.memref, mlir::ValueRange{at});
+  return make<mlir::vector::MaskedLoadOp>(type, buffer.memref, mlir::ValueRange{at}, mask,
+                                          zero(type));
 }
 
-mlir::VectorType vector_of(Buffer buffer, int64_t lanes) {
-  return mlir::VectorType::get({lanes}, element_of(buffer));
-}
-
-mlir::Value mask_of(mlir::ImplicitLocOpBuilder& builder, int64_t lanes, Val count) {
-  auto type = mlir::VectorType::get({lanes}, builder.getI1Type());
-  return builder.create<vector::CreateMaskOp>(type, mlir::ValueRange{count});
-}
-
-}  // namespace
-
-int64_t KernelBuilder::lanes(Buffer buffer) const {
-  return target().lanes(static_cast<int>(byte_size(buffer.dtype)));
-}
-
-Val KernelBuilder::zero(Buffer buffer) {
-  auto attribute = builder_.getZeroAttr(element_of(buffer));
-  return {&builder_, builder_.create<mlir::arith::ConstantOp>(attribute)};
-}
-
-mlir::Type KernelBuilder::number_type(Buffer buffer) {
-  bool is_narrow = buffer.dtype == DType::kF16 || buffer.dtype == DType::kBF16;
-  return is_narrow ? builder_.getF32Type() : element_of(buffer);
-}
-
-Val KernelBuilder::load(Buffer buffer, Val at) {
-  return {&builder_, builder_.create<mlir::memref::LoadOp>(buffer.memref, mlir::ValueRange{at})};
-}
-
-Val KernelBuilder::load(Buffer buffer, Val at, int64_t lanes) {
-  if (lanes == 1) return load(buffer, at);
-  return {&builder_, builder_.create<vector::LoadOp>(vector_of(buffer, lanes), buffer.memref,
-                                                     mlir::ValueRange{at})};
-}
-
-void KernelBuilder::store(Buffer buffer, Val at, Val value) {
-  if (mlir::isa<mlir::VectorType>(value.type()))
-    builder_.create<vector::StoreOp>(value, buffer.memref, mlir::ValueRange{at});
+void CodeBuilder::store(const Buffer& buffer, Term at, Term value, Term mask) {
+  if (mask)
+    builder_.create<mlir::vector::MaskedStoreOp>(buffer.memref, mlir::ValueRange{at}, mask, value);
+  else if (mlir::isa<mlir::VectorType>(value.type()))
+    builder_.create<mlir::vector::StoreOp>(value, buffer.memref, mlir::ValueRange{at});
   else
-    builder_.create<mlir::memref::StoreOp>(value, buffer.memref, mlir::ValueRange{at});
+    builder_.create<memref::StoreOp>(value, buffer.memref, mlir::ValueRange{at});
 }
 
-Val KernelBuilder::load_number(Buffer buffer, Val at) {
-  return {&builder_, load_convert(builder_, builder_.getLoc(), buffer.dtype, load(buffer, at))};
+Term CodeBuilder::load_number(const Buffer& buffer, Term at, int64_t lanes, Term mask) {
+  Term stored = load(buffer, at, lanes, mask);
+  return term(load_convert(builder_, builder_.getLoc(), buffer.dtype, stored));
 }
 
-void KernelBuilder::store_number(Buffer buffer, Val at, Val value) {
-  store(buffer, at, {&builder_, store_convert(builder_, builder_.getLoc(), buffer.dtype, value)});
+void CodeBuilder::store_number(const Buffer& buffer, Term at, Term value, Term mask) {
+  Term stored = term(store_convert(builder_, builder_.getLoc(), buffer.dtype, value));
+  store(buffer, at, stored, mask);
 }
 
-Val KernelBuilder::load_first(Buffer buffer, Val at, int64_t lanes, Val count) {
-  mlir::VectorType type = vector_of(buffer, lanes);
-  mlir::Value zeros = builder_.create<mlir::arith::ConstantOp>(builder_.getZeroAttr(type));
-  return {&builder_,
-          builder_.create<vector::MaskedLoadOp>(type, buffer.memref, mlir::ValueRange{at},
-                                                mask_of(builder_, lanes, count), zeros)};
+Term CodeBuilder::gather(const Buffer& buffer, Term at, Term offsets, Term mask) {
+  auto lanes = mlir::cast<mlir::VectorType>(offsets.type()).getNumElements();
+  mlir::VectorType type = vector(buffer.element(), lanes);
+  return make<mlir::vector::GatherOp>(type, buffer.memref, mlir::ValueRange{at}, offsets, mask,
+                                      zero(type));
 }
 
-void KernelBuilder::store_first(Buffer buffer, Val at, Val value, Val count) {
-  int64_t lanes = mlir::cast<mlir::VectorType>(value.type()).getNumElements();
-  builder_.create<vector::MaskedStoreOp>(buffer.memref, mlir::ValueRange{at},
-                                         mask_of(builder_, lanes, count), value);
-}
-
-Val KernelBuilder::shuffle(Val a, Val b, llvm::ArrayRef<int64_t> lanes) {
-  return {&builder_, builder_.create<vector::ShuffleOp>(a, b, lanes)};
-}
-
-Val KernelBuilder::splat(Val scalar, int64_t lanes) {
-  if (lanes == 1) return scalar;
-  auto type = mlir::VectorType::get({lanes}, scalar.type());
-  return {&builder_, builder_.create<vector::BroadcastOp>(type, scalar)};
-}
-
-Val KernelBuilder::load_index(Buffer indices, Val at, Val size) {
-  Val loaded = load(indices, at);
+Term CodeBuilder::load_index(const Buffer& indices, Term at, Term size) {
+  Term loaded = load(indices, at);
   if (indices.dtype >= DType::kU8 && indices.dtype <= DType::kU64)
-    return {&builder_, builder_.create<mlir::arith::IndexCastUIOp>(index_type(), loaded)};
-  Val index = convert(loaded, index_type());
+    return make<mlir::arith::IndexCastUIOp>(index_type(), loaded);
+  Term index = convert(loaded, index_type());
   return select(index < 0, index + size, index);
 }
 
-void KernelBuilder::for_vectors(Buffer buffer, Val count,
-                                llvm::function_ref<void(Val, int64_t)> whole,
-                                llvm::function_ref<void(Val, Val)> masked) {
-  const int64_t width = lanes(buffer);
-  Val rest = remainder(count, index(width));
-  loop(index(0), count - rest, width, [&](Val i) { whole(i, width); });
-  if (target().has_masks) {
-    when(index(0) < rest, [&] { masked(count - rest, rest); });
-    return;
-  }
-  when(
-      index(width) <= count, [&] { whole(count - width, width); },
-      [&] { loop(index(0), rest, 1, [&](Val i) { whole(i, 1); }); });
+Term CodeBuilder::mask(Term count, int64_t lanes) {
+  return make<mlir::vector::CreateMaskOp>(vector(builder_.getI1Type(), lanes),
+                                          mlir::ValueRange{count});
 }
 
-void KernelBuilder::copy(Buffer source, Val from, Buffer destination, Val to, Val count) {
-  for_vectors(
-      destination, count,
-      [&](Val i, int64_t lanes) { store(destination, to + i, load(source, from + i, lanes)); },
-      [&](Val i, Val rest) {
-        Val part = load_first(source, from + i, lanes(destination), rest);
-        store_first(destination, to + i, part, rest);
-      });
+Term CodeBuilder::splat(Term scalar, int64_t lanes) {
+  if (lanes == 1) return scalar;
+  return make<mlir::vector::BroadcastOp>(vector(scalar.type(), lanes), scalar);
 }
 
-void KernelBuilder::fill(Buffer destination, Val to, Val count, Val value) {
-  for_vectors(
-      destination, count,
-      [&](Val i, int64_t lanes) { store(destination, to + i, splat(value, lanes)); },
-      [&](Val i, Val rest) {
-        store_first(destination, to + i, splat(value, lanes(destination)), rest);
-      });
+Term CodeBuilder::iota(mlir::Type element, int64_t lanes) {
+  llvm::SmallVector<mlir::Attribute> numbers;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    numbers.push_back(builder_.getIntegerAttr(element, lane));
+  return make<mlir::arith::ConstantOp>(
+      mlir::DenseElementsAttr::get(vector(element, lanes), numbers));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+Term CodeBuilder::shuffle(Term a, Term b, llvm::ArrayRef<int64_t> lanes) {
+  return make<mlir::vector::ShuffleOp>(a, b, lanes);
+}
+
+Term CodeBuilder::slice(Term vector, int64_t first, int64_t count) {
+  return make<mlir::vector::ExtractStridedSliceOp>(vector, llvm::ArrayRef<int64_t>{first},
+                                                   llvm::ArrayRef<int64_t>{count},
+                                                   llvm::ArrayRef<int64_t>{1});
+}
+
+Term CodeBuilder::extract(Term vector, int64_t lane) {
+  return make<mlir::vector::ExtractOp>(vector, llvm::ArrayRef<int64_t>{lane});
+}
+
+mlir::Type CodeBuilder::number_type(const Buffer& buffer) {
+  return arithmetic_type(builder_.getContext(), buffer.dtype);
+}
+
+void CodeBuilder::copy(const Buffer& source, Term from, const Buffer& destination, Term to,
+                       Term count) {
+  for_lanes(count, lanes(destination.dtype), Tail::kOverlapping, [&](const Lanes& part) {
+    store(destination, to + part.offset, load(source, from + part.offset, part.count, part.mask),
+          part.mask);
+  });
+}
+
+void CodeBuilder::fill(const Buffer& destination, Term to, Term count, Term value) {
+  for_lanes(count, lanes(destination.dtype), Tail::kOverlapping, [&](const Lanes& part) {
+    store(destination, to + part.offset, splat(value, part.count), part.mask);
+  });
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,42 +1,26 @@
-// KernelBuilder: one movement kernel and the step that launches it, built together. A generator
-// names buffers and params as it needs them, emits loops over work items, and launches.
+// KernelBuilder: one kernel and the step that launches it, built together. A generator names
+// buffers and params as it needs them, emits loops over work items, and launches:
 //
-//   expression.h    arithmetic on the kernel's values
-//   strided_copy.h  copies whose two sides step by strides: transpose, expand, slice, tile
+//     KernelBuilder k(context, op, "scale");  // y := factor * x
+//     Buffer x = k.operand(op.getX()), y = k.result(op.getResult());
+//     Term factor = k.load(k.operand(op.getFactor()), k.index(0));
+//     k.loop(k.begin(), k.end(), 1, [&](Term i) { k.store(y, i, k.load(x, i) * factor); });
+//     return k.launch(element_count(shape_of(op.getX())), grain_of_bytes(2 * sizeof(float)));
+//
+//   code_builder.h   loops, loads and stores of one element or one vector, masks
+//   term.h           arithmetic on values
+//   axes.h           iteration spaces
+//   kernel_module.h  what a kernel is
 //
 // Sizes, strides and starts are params of the launch, so kernels are shared over shapes; what is
-// baked is the number of axes and which strides are 0 or 1.
+// baked is what changes the code: element types, the number of axes, which strides are 0 or 1.
 #pragma once
 
-#include "compiler/graph/graph_ops.h"
-#include "compiler/kernels/builder/expression.h"
+#include "compiler/kernels/builder/axes.h"
+#include "compiler/kernels/builder/code_builder.h"
 #include "compiler/kernels/builder/lowering_context.h"
 
-namespace scopevm::compiler::kernels::movement {
-
-using Dims = llvm::SmallVector<DimExpr, 6>;
-using Visit = llvm::function_ref<void(llvm::ArrayRef<Val> index, llvm::ArrayRef<Val> offsets)>;
-
-// One axis of an iteration space, and how far each followed offset moves along it, in elements.
-struct Axis {
-  DimExpr size;
-  llvm::SmallVector<DimExpr, 3> strides;
-};
-
-struct Buffer {
-  mlir::Value memref;
-  DType dtype = DType::kF32;
-};
-
-// The dims of a graph value; row-major strides; the product of dims [from, to).
-llvm::ArrayRef<DimExpr> shape_of(mlir::Value value);
-DType dtype_of(mlir::Value value);
-Dims row_major_strides(llvm::ArrayRef<DimExpr> shape);
-DimExpr product(llvm::ArrayRef<DimExpr> shape, size_t from, size_t to);
-// How many items the axes have together.
-DimExpr count_items(llvm::ArrayRef<Axis> axes);
-// Drops axes of size 1 and joins neighbours that all offsets run through as one.
-void simplify(llvm::SmallVector<Axis>& axes);
+namespace scopevm::compiler::kernels {
 
 // What the elements of a buffer are to its kernel.
 enum class Elements : uint8_t {
@@ -44,88 +28,82 @@ enum class Elements : uint8_t {
   kNumbers,  // the dtype's storage type
 };
 
-class KernelBuilder {
+// A temporary with an instance for each worker: where the calling worker's elements start.
+struct Scratch {
+  Buffer buffer;
+  Term start;
+};
+
+class KernelBuilder : public CodeBuilder {
  public:
-  // `op` gives locations, names and the dtype of diagnostics; `kind` starts the symbol.
+  // `op` gives the location, of errors too; `kind` starts the symbol.
   KernelBuilder(LoweringContext& context, mlir::Operation* op, llvm::StringRef kind);
+
+  LoweringContext& context() { return context_; }
+
+  // --- Signature. All may be called at any time before `launch`. ---
 
   Buffer operand(ValueId value, DType dtype, Elements elements = Elements::kBits);
   Buffer operand(mlir::Value value, Elements elements = Elements::kBits);
   Buffer result(ValueId value, DType dtype, Elements elements = Elements::kBits);
   Buffer result(mlir::Value value, Elements elements = Elements::kBits);
-  Val param(DimExpr value);
+  // Of the dtype's storage type. Emits the start where the builder stands.
+  Scratch scratch(DimExpr elements, DType dtype);
+  // The result's bytes may be the operand's. Each of both takes part at most once: later calls for
+  // it do nothing, nor do those for an operand that is read as another one, too.
+  void allow_in_place(const Buffer& result, const Buffer& operand);
+
+  Term param(DimExpr value);
   // As param, but the constant 0 is baked.
-  Val stride(DimExpr value);
-  Val index(int64_t value);
-  mlir::Type index_type() { return builder_.getIndexType(); }
-  mlir::ImplicitLocOpBuilder& builder() { return builder_; }
-  const Target& target() const;
-  Val begin();
-  Val end();
+  Term stride(DimExpr value);
+  // The work items of the call, and which worker makes it.
+  Term begin();
+  Term end();
+  Term worker();
 
-  // for (i = low; i < high; i += step), with values carried from one iteration to the next.
-  void loop(Val low, Val high, int64_t step, llvm::function_ref<void(Val i)> body);
-  Vals loop(Val low, Val high, int64_t step, llvm::ArrayRef<Val> initial,
-            llvm::function_ref<Vals(Val i, llvm::ArrayRef<Val> carried)> body);
-  // while (condition(carried)) carried = body(carried).
-  Vals loop_while(llvm::ArrayRef<Val> initial,
-                  llvm::function_ref<Val(llvm::ArrayRef<Val> carried)> condition,
-                  llvm::function_ref<Vals(llvm::ArrayRef<Val> carried)> body);
-  void when(Val condition, llvm::function_ref<void()> then,
-            llvm::function_ref<void()> otherwise = nullptr);
-  // Runs cases(i) for i == selector, selector in [0, count).
-  void choose(Val selector, int64_t count, llvm::function_ref<void(int64_t)> cases);
+  // --- Work items: work_items.cpp. ---
 
+  using Visit = llvm::function_ref<void(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term> offsets)>;
   // Visits items [low, high) of the space of `axes`, last axis fastest, with the item's index on
   // every axis and, for every column c of strides, bases[c] + sum of index * stride. Divides once
   // for each axis, before the first item.
-  void walk(Val low, Val high, llvm::ArrayRef<Axis> axes, llvm::ArrayRef<DimExpr> bases,
+  void walk(Term low, Term high, llvm::ArrayRef<Axis> axes, llvm::ArrayRef<DimExpr> bases,
             Visit visit);
-  // The kernel's own items, when its grid is count_items(axes).
+  // The call's own items, when the grid is count_items(axes).
   void for_items(llvm::ArrayRef<Axis> axes, llvm::ArrayRef<DimExpr> bases, Visit visit);
+  // The same for axes whose sizes are terms, without offsets, with the number of the item. The
+  // first size is not used.
+  void for_items(llvm::ArrayRef<Term> sizes,
+                 llvm::function_ref<void(Term item, llvm::ArrayRef<Term> index)> visit);
+  // The index of `item` along each of `sizes`; divides. The first size is not used.
+  Terms split_index(Term item, llvm::ArrayRef<Term> sizes);
+  // The index of the item after that of `index`; does not divide. `step`, if any, is called for
+  // each axis, the last one first, with whether the index changes along it.
+  Terms next_index(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term> sizes,
+                   llvm::function_ref<void(size_t axis, Term changes)> step = nullptr);
 
-  Val load(Buffer buffer, Val at);
-  Val load(Buffer buffer, Val at, int64_t lanes);  // one lane: a scalar
-  void store(Buffer buffer, Val at, Val value);
-  // As arithmetic sees it: f16 and bf16 as f32. REQUIRES: Elements::kNumbers.
-  Val load_number(Buffer buffer, Val at);
-  void store_number(Buffer buffer, Val at, Val value);
-  // Lanes below `count` only; other lanes are 0 and their memory is not touched.
-  Val load_first(Buffer buffer, Val at, int64_t lanes, Val count);
-  void store_first(Buffer buffer, Val at, Val value, Val count);
-  Val shuffle(Val a, Val b, llvm::ArrayRef<int64_t> lanes);
-  Val splat(Val scalar, int64_t lanes);
-  Val zero(Buffer buffer);  // a scalar of the buffer's element type
-  int64_t lanes(Buffer buffer) const;
-  mlir::Type number_type(Buffer buffer);  // what load_number gives
-
-  // The element at `at` of a signed integer or float buffer as an index into a dim of `size`:
-  // negative ones count from the end. The data may be wrong, so the index may be out of range.
-  Val load_index(Buffer indices, Val at, Val size);
-  // Covers [0, count) of a run in vectors of `buffer`'s elements: `whole(i, lanes)` for the vector
-  // at i, and where masks are cheap `masked(i, rest)` for the first `rest` lanes of the last one.
-  // Elsewhere the last whole vector ends at `count`, overlapping the one before it, and a run below
-  // one vector is single elements (lanes = 1). REQUIRES: doing an element twice is harmless.
-  void for_vectors(Buffer buffer, Val count, llvm::function_ref<void(Val, int64_t)> whole,
-                   llvm::function_ref<void(Val, Val)> masked);
-  // destination[to + i] = source[from + i], i in [0, count), in vectors.
-  void copy(Buffer source, Val from, Buffer destination, Val to, Val count);
-  // destination[to + i] = value.
-  void fill(Buffer destination, Val to, Val count, Val value);
-
-  Step& step() { return step_; }
-  // Ends the kernel and appends its launch. `item_cost`: about how many bytes one item moves.
-  llvm::LogicalResult launch(DimExpr grid, DimExpr item_cost);
+  // Ends the kernel and appends its launch of `grid` work items. `grain`: the fewest items that are
+  // worth a task of their own.
+  llvm::LogicalResult launch(DimExpr grid, DimExpr grain);
 
  private:
-  Buffer add_buffer(unsigned position, DType dtype, Elements elements);
+  KernelBuilder(LoweringContext& context, mlir::Operation* op, llvm::StringRef kind,
+                mlir::OpBuilder module);
+  Buffer add_buffer(unsigned position, mlir::Type element, DType dtype);
+  mlir::Type element_type(DType dtype, Elements elements);
+  Term argument_from_end(unsigned count);
 
   LoweringContext& context_;
   std::string kind_;
-  mlir::ImplicitLocOpBuilder builder_;
   mlir::func::FuncOp function_;
   mlir::Block* entry_;
   Step step_;
+  llvm::SmallVector<mlir::Value> operands_, results_;  // the buffers' memrefs
 };
 
-}  // namespace scopevm::compiler::kernels::movement
+// How many items make up `task_work`, at least 1, when an item takes `item_work`.
+DimExpr grain_of(int64_t task_work, DimExpr item_work);
+// For kernels that are bound by memory: an item moves about this many bytes.
+DimExpr grain_of_bytes(DimExpr item_bytes);
+
+}  // namespace scopevm::compiler::kernels

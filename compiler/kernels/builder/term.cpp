@@ -1,6 +1,7 @@
-// Operators on Term: see the header.
+// Terms -> arith and math operations; see the header.
 #include "compiler/kernels/builder/term.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace scopevm::compiler::kernels {
@@ -8,30 +9,27 @@ namespace {
 
 namespace arith = mlir::arith;
 
-template <typename Op, typename... Args>
-Term make(Term like, Args... args) {
-  return like.with(like.builder->create<Op>(like.location, args...));
-}
-
 template <typename FloatOp, typename IntOp>
 Term binary(Term a, Term b) {
-  if (a.is_float()) return make<FloatOp>(a, a.value, b.value);
-  return make<IntOp>(a, a.value, b.value);
+  if (a.is_float()) return a.make<FloatOp>(a, b);
+  return a.make<IntOp>(a, b);
 }
 
 Term compare(Term a, Term b, arith::CmpFPredicate floats, arith::CmpIPredicate integers) {
-  if (a.is_float()) return make<arith::CmpFOp>(a, floats, a.value, b.value);
-  return make<arith::CmpIOp>(a, integers, a.value, b.value);
-}
-
-mlir::Type with_element(mlir::Type type, mlir::Type element) {
-  if (auto vector = mlir::dyn_cast<mlir::VectorType>(type)) return vector.clone(element);
-  return element;
+  if (a.is_float()) return a.make<arith::CmpFOp>(floats, a, b);
+  return a.make<arith::CmpIOp>(integers, a, b);
 }
 
 }  // namespace
 
-mlir::Type Term::like(mlir::Type element) const { return with_element(type(), element); }
+mlir::Type Term::like(mlir::Type element) const {
+  if (auto vector = mlir::dyn_cast<mlir::VectorType>(type())) return vector.clone(element);
+  return element;
+}
+
+llvm::SmallVector<mlir::Value> values_of(llvm::ArrayRef<Term> terms) {
+  return {terms.begin(), terms.end()};
+}
 
 mlir::Value splat(mlir::OpBuilder& builder, mlir::Location location, mlir::Type type,
                   mlir::TypedAttr scalar) {
@@ -62,11 +60,19 @@ Term Term::integer(int64_t value) const { return integer(element(), value); }
 Term operator+(Term a, Term b) { return binary<arith::AddFOp, arith::AddIOp>(a, b); }
 Term operator-(Term a, Term b) { return binary<arith::SubFOp, arith::SubIOp>(a, b); }
 Term operator*(Term a, Term b) { return binary<arith::MulFOp, arith::MulIOp>(a, b); }
-Term operator/(Term a, Term b) { return make<arith::DivFOp>(a, a.value, b.value); }
-Term operator&(Term a, Term b) { return make<arith::AndIOp>(a, a.value, b.value); }
-Term operator|(Term a, Term b) { return make<arith::OrIOp>(a, a.value, b.value); }
-Term operator^(Term a, Term b) { return make<arith::XOrIOp>(a, a.value, b.value); }
+Term operator/(Term a, Term b) { return binary<arith::DivFOp, arith::DivSIOp>(a, b); }
+Term operator&(Term a, Term b) { return a.make<arith::AndIOp>(a, b); }
+Term operator|(Term a, Term b) { return a.make<arith::OrIOp>(a, b); }
+Term operator^(Term a, Term b) { return a.make<arith::XOrIOp>(a, b); }
 
+Term operator<(Term a, Term b) { return less(a, b, false); }
+Term operator<=(Term a, Term b) { return less_equal(a, b, false); }
+Term operator==(Term a, Term b) {
+  return compare(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq);
+}
+Term operator!=(Term a, Term b) {
+  return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
+}
 Term less(Term a, Term b, bool is_unsigned) {
   return compare(a, b, arith::CmpFPredicate::OLT,
                  is_unsigned ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt);
@@ -75,28 +81,42 @@ Term less_equal(Term a, Term b, bool is_unsigned) {
   return compare(a, b, arith::CmpFPredicate::OLE,
                  is_unsigned ? arith::CmpIPredicate::ule : arith::CmpIPredicate::sle);
 }
-Term equal(Term a, Term b) {
-  return compare(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq);
-}
-Term unequal(Term a, Term b) {
-  return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
-}
-Term is_nan(Term x) { return make<arith::CmpFOp>(x, arith::CmpFPredicate::UNO, x.value, x.value); }
-Term choose(Term condition, Term a, Term b) {
-  return make<arith::SelectOp>(a, condition.value, a.value, b.value);
-}
+Term is_nan(Term x) { return x.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x); }
 
-Term shift_left(Term a, int64_t bits) {
-  return make<arith::ShLIOp>(a, a.value, a.integer(bits).value);
+Term quotient(Term a, Term b) { return a.make<arith::DivUIOp>(a, b); }
+Term remainder(Term a, Term b) { return a.make<arith::RemUIOp>(a, b); }
+Term ceil_quotient(Term a, Term b) { return quotient(a + b - 1, b); }
+
+Term select(Term condition, Term a, Term b) { return a.make<arith::SelectOp>(condition, a, b); }
+Term min(Term a, Term b) {
+  return a.is_float() ? select(b < a, b, a) : a.make<arith::MinSIOp>(a, b);
 }
-Term shift_right(Term a, int64_t bits) {
-  return make<arith::ShRUIOp>(a, a.value, a.integer(bits).value);
+Term max(Term a, Term b) {
+  return a.is_float() ? select(a < b, b, a) : a.make<arith::MaxSIOp>(a, b);
 }
-Term shift_right_signed(Term a, int64_t bits) {
-  return make<arith::ShRSIOp>(a, a.value, a.integer(bits).value);
-}
-Term bitcast(Term a, mlir::Type element) {
-  return make<arith::BitcastOp>(a, a.like(element), a.value);
+Term clamp(Term x, Term low, Term high) { return max(low, min(x, high)); }
+
+Term floor(Term x) { return x.make<mlir::math::FloorOp>(x); }
+Term ceil(Term x) { return x.make<mlir::math::CeilOp>(x); }
+
+Term shift_left(Term a, int64_t bits) { return a.make<arith::ShLIOp>(a, a.integer(bits)); }
+Term shift_right(Term a, int64_t bits) { return a.make<arith::ShRUIOp>(a, a.integer(bits)); }
+Term shift_right_signed(Term a, int64_t bits) { return a.make<arith::ShRSIOp>(a, a.integer(bits)); }
+Term bitcast(Term a, mlir::Type element) { return a.make<arith::BitcastOp>(a.like(element), a); }
+
+Term convert(Term x, mlir::Type element) {
+  const mlir::Type from = x.element(), type = x.like(element);
+  const bool to_float = mlir::isa<mlir::FloatType>(element);
+  if (from == element) return x;
+  if (x.is_float() ? element.isIndex() : from.isIndex() && to_float)
+    return convert(convert(x, x.builder->getI64Type()), element);
+  if (element.isIndex() || from.isIndex()) return x.make<arith::IndexCastOp>(type, x);
+  if (x.is_float() != to_float)
+    return to_float ? x.make<arith::SIToFPOp>(type, x) : x.make<arith::FPToSIOp>(type, x);
+  bool widens = element.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth();
+  if (to_float)
+    return widens ? x.make<arith::ExtFOp>(type, x.value) : x.make<arith::TruncFOp>(type, x.value);
+  return widens ? x.make<arith::ExtSIOp>(type, x) : x.make<arith::TruncIOp>(type, x);
 }
 
 }  // namespace scopevm::compiler::kernels

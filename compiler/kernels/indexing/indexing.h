@@ -12,7 +12,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/builder/lowering_context.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_gather(graph::GatherOp op, LoweringContext& context);
 llvm::LogicalResult lower_gather_elements(graph::GatherElementsOp op, LoweringContext& context);
@@ -23,4 +23,4 @@ llvm::LogicalResult lower_one_hot(graph::OneHotOp op, LoweringContext& context);
 llvm::LogicalResult lower_count_nonzero(graph::CountNonzeroOp op, LoweringContext& context);
 llvm::LogicalResult lower_nonzero(graph::NonzeroOp op, LoweringContext& context);
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

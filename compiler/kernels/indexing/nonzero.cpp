@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 class NonzeroScan {
@@ -20,43 +20,39 @@ class NonzeroScan {
 
   // Carries a number over the elements of block `index`: `next(i, bits, now)`, where bit j of bits
   // (i64) tells whether element i + j is not 0.
-  Val over_block(Val index, Val initial, llvm::function_ref<Val(Val, Val, Val)> next) {
-    Val low = index * block_, high = min(low + block_, count_);
-    int64_t lanes = std::min<int64_t>(k_.lanes(x_), 64);
-    Val whole = high - remainder(high - low, k_.index(lanes));
-    Val now = over(low, whole, lanes, initial, next);
+  Term over_block(Term index, Term initial, llvm::function_ref<Term(Term, Term, Term)> next) {
+    Term low = index * block_, high = min(low + block_, count_);
+    int64_t lanes = std::min<int64_t>(k_.lanes(x_.dtype), 64);
+    Term whole = high - remainder(high - low, k_.index(lanes));
+    Term now = over(low, whole, lanes, initial, next);
     return over(whole, high, 1, now, next);
   }
-  Val count_bits(Val bits) {
-    mlir::Value counted = k_.builder().create<mlir::math::CtPopOp>(bits);
-    return convert({&k_.builder(), counted}, k_.index_type());
+  Term count_bits(Term bits) {
+    return convert(k_.make<mlir::math::CtPopOp>(bits), k_.index_type());
   }
 
  private:
-  Val over(Val low, Val high, int64_t lanes, Val initial,
-           llvm::function_ref<Val(Val, Val, Val)> next) {
+  Term over(Term low, Term high, int64_t lanes, Term initial,
+            llvm::function_ref<Term(Term, Term, Term)> next) {
     return k_.loop(low, high, lanes, {initial},
-                   [&](Val i, auto now) { return Vals{next(i, bits_at(i, lanes), now[0])}; })[0];
+                   [&](Term i, auto now) { return Terms{next(i, bits_at(i, lanes), now[0])}; })[0];
   }
 
-  Val bits_at(Val i, int64_t lanes) {
-    mlir::ImplicitLocOpBuilder& builder = k_.builder();
-    Val element = k_.load(x_, i, lanes);
+  Term bits_at(Term i, int64_t lanes) {
+    Term element = k_.load(x_, i, lanes);
     if (is_float(x_.dtype)) element = element + element;  // -0 is 0: the sign goes
-    mlir::Value bits = builder.create<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::ne, element,
-                                                           element.literal(int64_t{0}));
+    Term bits = element != 0;
     if (lanes > 1) {
-      mlir::Type word = builder.getIntegerType(static_cast<unsigned>(lanes));
-      bits = builder.create<mlir::vector::BitCastOp>(mlir::VectorType::get({1}, word), bits);
-      bits = builder.create<mlir::vector::ExtractOp>(bits, llvm::ArrayRef<int64_t>{0});
+      mlir::Type word = k_.builder().getIntegerType(static_cast<unsigned>(lanes));
+      bits = k_.extract(k_.make<mlir::vector::BitCastOp>(k_.vector(word, 1), bits), 0);
     }
-    if (lanes < 64) bits = builder.create<mlir::arith::ExtUIOp>(builder.getI64Type(), bits);
-    return {&builder, bits};
+    if (lanes < 64) bits = k_.make<mlir::arith::ExtUIOp>(k_.builder().getI64Type(), bits);
+    return bits;
   }
 
   KernelBuilder& k_;
   Buffer x_;
-  Val count_;
+  Term count_;
   int64_t block_;
 };
 
@@ -67,15 +63,15 @@ llvm::LogicalResult lower_scan(graph::CountNonzeroOp op, ValueId counts, Lowerin
   KernelBuilder k(context, op, "count_nonzero_scan");
   Buffer of = k.operand(counts, DType::kI64);
   Buffer starts = k.result(op.getStarts()), total = k.result(op.getCount());
-  Val blocks = k.param(shape_of(op.getStarts())[0]);
-  Val zero{&k.builder(), k.builder().create<mlir::arith::ConstantIntOp>(0, 64)};
-  Val sum = k.loop(k.index(0), blocks, 1, {zero}, [&](Val i, auto sum) {
-    Val now = k.load(of, i);
+  Term blocks = k.param(shape_of(op.getStarts())[0]);
+  Term zero = k.zero(of);
+  Term sum = k.loop(k.index(0), blocks, 1, {zero}, [&](Term i, auto sum) {
+    Term now = k.load(of, i);
     k.store(starts, i, sum[0]);
-    return Vals{sum[0] + now};
+    return Terms{sum[0] + now};
   })[0];
   k.store(total, k.index(0), sum);
-  return k.launch(1, 1);
+  return k.launch(1, grain_of_bytes(1));
 }
 
 }  // namespace
@@ -87,12 +83,13 @@ llvm::LogicalResult lower_count_nonzero(graph::CountNonzeroOp op, LoweringContex
   KernelBuilder k(context, op, "count_nonzero");
   NonzeroScan scan(k, op.getX(), block);
   Buffer result = k.result(counts, DType::kI64);
-  k.loop(k.begin(), k.end(), 1, [&](Val i) {
-    Val found = scan.over_block(
-        i, k.index(0), [&](Val, Val bits, Val sum) { return sum + scan.count_bits(bits); });
+  k.loop(k.begin(), k.end(), 1, [&](Term i) {
+    Term found = scan.over_block(
+        i, k.index(0), [&](Term, Term bits, Term sum) { return sum + scan.count_bits(bits); });
     k.store(result, i, convert(found, k.builder().getI64Type()));
   });
-  if (failed(k.launch(blocks, block_cost(op.getX(), block)))) return mlir::failure();
+  if (failed(k.launch(blocks, grain_of_bytes(block_cost(op.getX(), block)))))
+    return mlir::failure();
   return lower_scan(op, counts, context);
 }
 
@@ -102,31 +99,31 @@ llvm::LogicalResult lower_nonzero(graph::NonzeroOp op, LoweringContext& context)
   NonzeroScan scan(k, op.getX(), block);
   Buffer starts = k.operand(op.getStarts()), result = k.result(op.getResult());
   llvm::ArrayRef<DimExpr> shape = shape_of(op.getX());
-  Val count = k.param(shape_of(op.getResult())[1]);
-  Vals sizes;
+  Term count = k.param(shape_of(op.getResult())[1]);
+  Terms sizes;
   for (DimExpr dim : shape) sizes.push_back(k.param(dim));
   mlir::Type i64 = k.builder().getI64Type();
   // Index `flat` on every axis, to column `at` of the result.
-  auto put = [&](Val flat, Val at) {
+  auto put = [&](Term flat, Term at) {
     for (size_t d = shape.size(); d-- > 0;) {
-      Val index = d == 0 ? flat : remainder(flat, sizes[d]);
+      Term index = d == 0 ? flat : remainder(flat, sizes[d]);
       k.store(result, count * static_cast<int64_t>(d) + at, convert(index, i64));
       if (d > 0) flat = quotient(flat, sizes[d]);
     }
   };
-  k.loop(k.begin(), k.end(), 1, [&](Val i) {
-    Val first = convert(k.load(starts, i), k.index_type());
-    scan.over_block(i, first, [&](Val from, Val bits, Val at) {
-      Val end = at + scan.count_bits(bits);
-      k.loop(at, end, 1, {bits}, [&](Val to, auto left) {
-        mlir::Value lowest = k.builder().create<mlir::math::CountTrailingZerosOp>(left[0]);
-        put(from + convert({&k.builder(), lowest}, k.index_type()), to);
-        return Vals{left[0] && (left[0] - 1)};  // without its lowest bit
+  k.loop(k.begin(), k.end(), 1, [&](Term i) {
+    Term first = convert(k.load(starts, i), k.index_type());
+    scan.over_block(i, first, [&](Term from, Term bits, Term at) {
+      Term end = at + scan.count_bits(bits);
+      k.loop(at, end, 1, {bits}, [&](Term to, auto left) {
+        Term lowest = k.make<mlir::math::CountTrailingZerosOp>(left[0]);
+        put(from + convert(lowest, k.index_type()), to);
+        return Terms{left[0] & (left[0] - 1)};  // without its lowest bit
       });
       return end;
     });
   });
-  return k.launch(shape_of(op.getStarts())[0], block_cost(op.getX(), block));
+  return k.launch(shape_of(op.getStarts())[0], grain_of_bytes(block_cost(op.getX(), block)));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

@@ -6,7 +6,7 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/indexing/indexing.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 class Updates {
@@ -20,22 +20,22 @@ class Updates {
         indices_(k.operand(op.getIndices())),
         updates_(k.operand(op.getUpdates(), elements_)),
         result_(k.result(op.getResult(), elements_)) {
-    k.step().in_place.push_back({0, 0});
+    k.allow_in_place(result_, x_);
   }
 
   Buffer indices() const { return indices_; }
-  void copy_items(Val item_size) {
+  void copy_items(Term item_size) {
     k_.copy(x_, k_.begin() * item_size, result_, k_.begin() * item_size,
             (k_.end() - k_.begin()) * item_size);
   }
-  void apply(Val from, Val to) {
+  void apply(Term from, Term to) {
     if (reduction_ == "none") return k_.store(result_, to, k_.load(updates_, from));
-    Val now = k_.load_number(result_, to), update = k_.load_number(updates_, from);
+    Term now = k_.load_number(result_, to), update = k_.load_number(updates_, from);
     k_.store_number(result_, to, reduced(now, update));
   }
 
  private:
-  Val reduced(Val now, Val update) const {
+  Term reduced(Term now, Term update) const {
     if (reduction_ == "add") return now + update;
     if (reduction_ == "mul") return now * update;
     bool is_less_unsigned = is_unsigned(x_.dtype);
@@ -63,19 +63,18 @@ llvm::LogicalResult lower_scatter_elements(graph::ScatterElementsOp op, Lowering
   llvm::ArrayRef<DimExpr> x = shape_of(op.getX()), shape = shape_of(op.getUpdates());
   auto axis = static_cast<size_t>(op.getAxis());
   Dims x_strides = row_major_strides(x), strides = row_major_strides(shape);
-  Val size = k.param(x[axis]), stride = k.param(x_strides[axis]);
+  Term size = k.param(x[axis]), stride = k.param(x_strides[axis]);
   x_strides[axis] = 0;
   llvm::SmallVector<Axis> axes;
   for (size_t d = 0; d < shape.size(); ++d) axes.push_back({shape[d], {x_strides[d], strides[d]}});
   updates.copy_items(k.index(1));
   k.walk(k.index(0), k.param(element_count(shape)), axes, {0, 0}, [&](auto, auto offsets) {
-    Val picked = k.load_index(updates.indices(), offsets[1], size);
-    Val to = offsets[0] + picked * stride;
-    Val is_mine = (k.begin() <= to) && (to < k.end());
-    k.when((k.index(0) <= picked) && (picked < size) && is_mine,
-           [&] { updates.apply(offsets[1], to); });
+    Term picked = k.load_index(updates.indices(), offsets[1], size);
+    Term to = offsets[0] + picked * stride;
+    Term is_mine = (k.begin() <= to) & (to < k.end());
+    k.when((0 <= picked) & (picked < size) & is_mine, [&] { updates.apply(offsets[1], to); });
   });
-  return k.launch(element_count(x), byte_size(dtype_of(op.getX())));
+  return k.launch(element_count(x), grain_of_bytes(byte_size(dtype_of(op.getX()))));
 }
 
 llvm::LogicalResult lower_scatter_nd(graph::ScatterNdOp op, LoweringContext& context) {
@@ -88,29 +87,29 @@ llvm::LogicalResult lower_scatter_nd(graph::ScatterNdOp op, LoweringContext& con
   Updates updates(op, k);
   DimExpr slices = product(x, 0, depth), slice_size = product(x, depth, x.size());
   Dims strides = row_major_strides(x.take_front(depth));
-  Val slice = k.param(slice_size);
-  Vals sizes, slice_strides;
+  Term slice = k.param(slice_size);
+  Terms sizes, slice_strides;
   for (size_t d = 0; d < depth; ++d) {
     sizes.push_back(k.param(x[d]));
     slice_strides.push_back(k.param(strides[d]));
   }
   updates.copy_items(slice);
-  Val rows = k.param(product(tuples, 0, tuples.size() - 1));
-  k.loop(k.index(0), rows, 1, [&](Val row) {
-    Val to = k.index(0), in_range;
+  Term rows = k.param(product(tuples, 0, tuples.size() - 1));
+  k.loop(k.index(0), rows, 1, [&](Term row) {
+    Term to = k.index(0), in_range;
     for (size_t d = 0; d < depth; ++d) {
-      Val at = row * static_cast<int64_t>(depth) + static_cast<int64_t>(d);
-      Val picked = k.load_index(updates.indices(), at, sizes[d]);
-      Val fits = (k.index(0) <= picked) && (picked < sizes[d]);
-      in_range = in_range ? in_range && fits : fits;
+      Term at = row * static_cast<int64_t>(depth) + static_cast<int64_t>(d);
+      Term picked = k.load_index(updates.indices(), at, sizes[d]);
+      Term fits = (0 <= picked) & (picked < sizes[d]);
+      in_range = in_range ? in_range & fits : fits;
       to = to + picked * slice_strides[d];
     }
-    Val is_mine = (k.begin() <= to) && (to < k.end());
-    k.when(in_range ? in_range && is_mine : is_mine, [&] {
-      k.loop(k.index(0), slice, 1, [&](Val i) { updates.apply(row * slice + i, to * slice + i); });
+    Term is_mine = (k.begin() <= to) & (to < k.end());
+    k.when(in_range ? in_range & is_mine : is_mine, [&] {
+      k.loop(k.index(0), slice, 1, [&](Term i) { updates.apply(row * slice + i, to * slice + i); });
     });
   });
-  return k.launch(slices, slice_size * byte_size(dtype_of(op.getX())));
+  return k.launch(slices, grain_of_bytes(slice_size * byte_size(dtype_of(op.getX()))));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

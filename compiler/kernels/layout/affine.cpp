@@ -2,7 +2,7 @@
 #include "compiler/kernels/layout/layout.h"
 #include "compiler/kernels/layout/strided_copy.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_transpose(graph::TransposeOp op, LoweringContext& context) {
   Dims from = row_major_strides(shape_of(op.getX()));
@@ -63,7 +63,7 @@ llvm::LogicalResult lower_concat(graph::ConcatOp op, LoweringContext& context) {
   Buffer result = k.result(op.getResult());
   DimExpr outer = product(shape, 0, axis), row = product(shape, axis, shape.size());
   auto count = static_cast<int64_t>(inputs.size());
-  Vals starts, runs;
+  Terms starts, runs;
   DimExpr start = 0;
   for (mlir::Value input : op.getInputs()) {
     DimExpr run = product(shape_of(input), axis, shape.size());
@@ -73,11 +73,12 @@ llvm::LogicalResult lower_concat(graph::ConcatOp op, LoweringContext& context) {
   }
   llvm::SmallVector<Axis> axes = {{outer, {row}}, {count, {0}}};
   k.for_items(axes, {0}, [&](auto index, auto offsets) {
-    k.choose(index[1], count, [&](int64_t i) {
+    k.switch_index(index[1], count, [&](int64_t i) {
       k.copy(inputs[i], index[0] * runs[i], result, offsets[0] + starts[i], runs[i]);
     });
   });
-  return k.launch(count_items(axes), floordiv(row * byte_size(dtype_of(op.getResult())), count));
+  return k.launch(count_items(axes),
+                  grain_of_bytes(floordiv(row * byte_size(dtype_of(op.getResult())), count)));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

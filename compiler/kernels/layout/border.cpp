@@ -2,7 +2,7 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/layout/layout.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 struct PaddedAxis {
@@ -51,26 +51,27 @@ class PadKernel {
     }
     for (DimExpr stride : row_major_strides(x_shape)) strides_.push_back(k_.param(stride));
     border_ = is_constant() && value_ ? k_.load(*value_, k_.index(0)) : k_.zero(result_);
-    Val row = k_.param(axes_.back().padded);
-    Val low = clamp(befores_.back(), k_.index(0), row);
-    Val high = clamp(befores_.back() + sizes_.back(), low, row);
+    Term row = k_.param(axes_.back().padded);
+    Term low = clamp(befores_.back(), k_.index(0), row);
+    Term high = clamp(befores_.back() + sizes_.back(), low, row);
     // Where x is empty there is nothing to reflect or repeat, and the border is 0.
-    Val has_elements = k_.index(0) < k_.param(element_count(x_shape));
+    Term has_elements = k_.index(0) < k_.param(element_count(x_shape));
     llvm::SmallVector<Axis> outer;
     Dims y_strides = row_major_strides(y_shape);
     for (size_t d = 0; d + 1 < axes_.size(); ++d) outer.push_back({y_shape[d], {y_strides[d]}});
     k_.for_items(outer, {0}, [&](auto index, auto offsets) {
-      Val inside = has_elements, from = k_.index(0);
+      Term inside = has_elements, from = k_.index(0);
       for (size_t d = 0; d < index.size(); ++d) {
-        Val at = source(d, index[d]);
-        inside = inside && (k_.index(-1) < at) && (at < sizes_[d]);
+        Term at = source(d, index[d]);
+        inside = inside & (-1 < at) & (at < sizes_[d]);
         from = from + at * strides_[d];
       }
       k_.when(
           inside, [&] { emit_row(from, offsets[0], low, high, row); },
           [&] { k_.fill(result_, offsets[0], row, border_); });
     });
-    return k_.launch(count_items(outer), y_shape.back() * byte_size(dtype_of(op_.getX())));
+    return k_.launch(count_items(outer),
+                     grain_of_bytes(y_shape.back() * byte_size(dtype_of(op_.getX()))));
   }
 
  private:
@@ -80,8 +81,8 @@ class PadKernel {
   }
 
   // The x index that result index i shows along axis d; outside x only for a constant border.
-  Val source(size_t d, Val i) {
-    Val at = i - befores_[d], last = sizes_[d] - 1;
+  Term source(size_t d, Term i) {
+    Term at = i - befores_[d], last = sizes_[d] - 1;
     if (is_constant()) return at;
     if (op_.getMode() == "reflect") {
       at = select(at < 0, k_.index(0) - at, at);
@@ -90,14 +91,14 @@ class PadKernel {
     return clamp(at, k_.index(0), last);
   }
 
-  void emit_border(Val from, Val to, Val low, Val high) {
+  void emit_border(Term from, Term to, Term low, Term high) {
     if (is_constant()) return k_.fill(result_, to + low, high - low, border_);
-    k_.loop(low, high, 1, [&](Val i) {
+    k_.loop(low, high, 1, [&](Term i) {
       k_.store(result_, to + i, k_.load(x_, from + source(axes_.size() - 1, i)));
     });
   }
 
-  void emit_row(Val from, Val to, Val low, Val high, Val row) {
+  void emit_row(Term from, Term to, Term low, Term high, Term row) {
     emit_border(from, to, k_.index(0), low);
     k_.copy(x_, from + low - befores_.back(), result_, to + low, high - low);
     emit_border(from, to, high, row);
@@ -108,8 +109,8 @@ class PadKernel {
   Buffer x_, result_;
   std::optional<Buffer> value_;
   llvm::SmallVector<PaddedAxis> axes_;
-  Vals sizes_, befores_, strides_;
-  Val border_;
+  Terms sizes_, befores_, strides_;
+  Term border_;
 };
 
 }  // namespace
@@ -128,11 +129,11 @@ llvm::LogicalResult lower_trilu(graph::TriluOp op, LoweringContext& context) {
   DimExpr columns = shape[rank - 1];
   llvm::SmallVector<Axis> axes = {{product(shape, 0, rank - 2), {columns * shape[rank - 2]}},
                                   {shape[rank - 2], {columns}}};
-  Val row = k.param(columns),
-      diagonal = k.param(static_cast<int64_t>(op.getK()) + (op.getUpper() ? 0 : 1));
-  Val zero = k.zero(result);
+  Term row = k.param(columns),
+       diagonal = k.param(static_cast<int64_t>(op.getK()) + (op.getUpper() ? 0 : 1));
+  Term zero = k.zero(result);
   k.for_items(axes, {0}, [&](auto index, auto offsets) {
-    Val at = offsets[0], split = clamp(index[1] + diagonal, k.index(0), row);
+    Term at = offsets[0], split = clamp(index[1] + diagonal, k.index(0), row);
     if (op.getUpper()) {
       k.fill(result, at, split, zero);
       k.copy(x, at + split, result, at + split, row - split);
@@ -141,8 +142,8 @@ llvm::LogicalResult lower_trilu(graph::TriluOp op, LoweringContext& context) {
       k.fill(result, at + split, row - split, zero);
     }
   });
-  k.step().in_place.push_back({0, 0});
-  return k.launch(count_items(axes), columns * byte_size(dtype_of(op.getX())));
+  k.allow_in_place(result, x);
+  return k.launch(count_items(axes), grain_of_bytes(columns * byte_size(dtype_of(op.getX()))));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

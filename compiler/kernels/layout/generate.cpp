@@ -2,13 +2,13 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/layout/layout.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
-Val constant_of(Val like, mlir::TypedAttr number) {
+Term constant_of(Term like, mlir::TypedAttr number) {
   if (auto real = mlir::dyn_cast<mlir::FloatAttr>(number))
-    return like.literal(real.getValueAsDouble());
-  return like.literal(mlir::cast<mlir::IntegerAttr>(number).getValue().getSExtValue());
+    return like.number(real.getValueAsDouble());
+  return number_like(like, mlir::cast<mlir::IntegerAttr>(number).getValue().getSExtValue());
 }
 
 }  // namespace
@@ -16,12 +16,12 @@ Val constant_of(Val like, mlir::TypedAttr number) {
 llvm::LogicalResult lower_iota(graph::IotaOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "iota");
   Buffer result = k.result(op.getResult(), Elements::kNumbers);
-  k.loop(k.begin(), k.end(), 1, [&](Val i) {
-    Val step = convert(i, k.number_type(result));
+  k.loop(k.begin(), k.end(), 1, [&](Term i) {
+    Term step = convert(i, k.number_type(result));
     k.store_number(result, i,
                    constant_of(step, op.getStart()) + step * constant_of(step, op.getStep()));
   });
-  return k.launch(element_count(shape_of(op.getResult())), byte_size(result.dtype));
+  return k.launch(element_count(shape_of(op.getResult())), grain_of_bytes(byte_size(result.dtype)));
 }
 
 llvm::LogicalResult lower_dims_tensor(graph::DimsTensorOp op, LoweringContext& context) {
@@ -30,7 +30,7 @@ llvm::LogicalResult lower_dims_tensor(graph::DimsTensorOp op, LoweringContext& c
   for (auto [i, dim] : llvm::enumerate(op.getDims().getValue()))
     k.store_number(result, k.index(static_cast<int64_t>(i)),
                    convert(k.param(dim), k.number_type(result)));
-  return k.launch(1, 1);
+  return k.launch(1, grain_of_bytes(1));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

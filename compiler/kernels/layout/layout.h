@@ -9,7 +9,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/builder/lowering_context.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_transpose(graph::TransposeOp op, LoweringContext& context);
 llvm::LogicalResult lower_expand(graph::ExpandOp op, LoweringContext& context);
@@ -21,4 +21,4 @@ llvm::LogicalResult lower_trilu(graph::TriluOp op, LoweringContext& context);
 llvm::LogicalResult lower_iota(graph::IotaOp op, LoweringContext& context);
 llvm::LogicalResult lower_dims_tensor(graph::DimsTensorOp op, LoweringContext& context);
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

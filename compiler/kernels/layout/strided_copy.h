@@ -3,7 +3,7 @@
 
 #include "compiler/kernels/builder/kernel_builder.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 
 // Columns of `axes`: stride in x, stride in the result. The axes visit every result element once,
 // in row-major order, so the last result stride is 1.
@@ -18,4 +18,4 @@ struct StridedCopy {
 llvm::LogicalResult lower_strided_copy(mlir::Operation* op, LoweringContext& context, mlir::Value x,
                                        mlir::Value result, StridedCopy copy);
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

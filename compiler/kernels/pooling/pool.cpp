@@ -5,7 +5,7 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/pooling/pooling.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 enum class Pool : uint8_t { kMax, kAverage, kAverageWithPads };
@@ -15,13 +15,13 @@ struct SpatialAxis {
   DimExpr size, padded_end;  // in x; where the padding behind x ends
   DimExpr out;
   int64_t kernel, stride, dilation, before;
-  Val size_value, padded_end_value, kernel_value, stride_value, dilation_value, before_value;
-  Val row_stride;  // in x, from one position on this axis to the next
+  Term size_value, padded_end_value, kernel_value, stride_value, dilation_value, before_value;
+  Term row_stride;  // in x, from one position on this axis to the next
 };
 
 // The taps [low, high) of a window that fall on x, and how many count for the mean.
 struct Taps {
-  Val start, low, high, counted;
+  Term start, low, high, counted;
 };
 
 class PoolKernel {
@@ -59,26 +59,26 @@ class PoolKernel {
   llvm::LogicalResult lower();
 
  private:
-  Taps taps_at(const SpatialAxis& axis, Val out);
-  Val first(int64_t lanes);
-  Val combine(Val so_far, Val element);
-  Val load_columns(Val at, int64_t lanes);
-  Val reduce(size_t axis, llvm::ArrayRef<Taps> taps, Val at, int64_t lanes, Val so_far);
-  void emit_columns(llvm::ArrayRef<Taps> outer, Val plane, Val to, Val out, int64_t lanes);
-  void emit_row(llvm::ArrayRef<Taps> outer, Val plane, Val to);
+  Taps taps_at(const SpatialAxis& axis, Term out);
+  Term first(int64_t lanes);
+  Term combine(Term so_far, Term element);
+  Term load_columns(Term at, int64_t lanes);
+  Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes, Term so_far);
+  void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out, int64_t lanes);
+  void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
 
   KernelBuilder k_;
   Pool pool_;
   Buffer x_, result_;
   DimExpr planes_;
   llvm::SmallVector<SpatialAxis> axes_;
-  Val columns_, inside_low_, inside_high_;
+  Term columns_, inside_low_, inside_high_;
   int64_t lanes_ = 1;
 };
 
-Taps PoolKernel::taps_at(const SpatialAxis& axis, Val out) {
-  Val zero = k_.index(0), start = out * axis.stride_value - axis.before_value;
-  auto taps_below = [&](Val end) {
+Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
+  Term zero = k_.index(0), start = out * axis.stride_value - axis.before_value;
+  auto taps_below = [&](Term end) {
     return min(ceil_quotient(max(end - start, zero), axis.dilation_value), axis.kernel_value);
   };
   Taps taps{.start = start, .high = taps_below(axis.size_value)};
@@ -89,26 +89,26 @@ Taps PoolKernel::taps_at(const SpatialAxis& axis, Val out) {
 }
 
 // What a window starts from: the least value, or 0.
-Val PoolKernel::first(int64_t lanes) {
+Term PoolKernel::first(int64_t lanes) {
   mlir::Type type = k_.number_type(x_);
-  Val zero = convert(k_.index(0), type);
+  Term zero = convert(k_.index(0), type);
   if (pool_ != Pool::kMax) return k_.splat(zero, lanes);
   if (mlir::isa<mlir::FloatType>(type))
-    return k_.splat(zero.literal(-std::numeric_limits<double>::infinity()), lanes);
+    return k_.splat(zero.number(-std::numeric_limits<double>::infinity()), lanes);
   if (is_unsigned(x_.dtype)) return k_.splat(zero, lanes);
   unsigned bits = type.getIntOrFloatBitWidth();
-  return k_.splat(zero.literal(std::numeric_limits<int64_t>::min() >> (64 - bits)), lanes);
+  return k_.splat(zero.integer(std::numeric_limits<int64_t>::min() >> (64 - bits)), lanes);
 }
 
-Val PoolKernel::combine(Val so_far, Val element) {
+Term PoolKernel::combine(Term so_far, Term element) {
   if (pool_ != Pool::kMax) return so_far + element;
   return select(less(so_far, element, is_unsigned(x_.dtype)), element, so_far);
 }
 
 // Elements at, at + stride, ...: for stride 2, the even ones of two vectors.
-Val PoolKernel::load_columns(Val at, int64_t lanes) {
+Term PoolKernel::load_columns(Term at, int64_t lanes) {
   if (lanes == 1) return k_.load_number(x_, at);
-  Val low = k_.load(x_, at, lanes);
+  Term low = k_.load(x_, at, lanes);
   if (axes_.back().stride == 1) return low;
   llvm::SmallVector<int64_t> even;
   for (int64_t lane = 0; lane < lanes; ++lane) even.push_back(2 * lane);
@@ -116,30 +116,31 @@ Val PoolKernel::load_columns(Val at, int64_t lanes) {
 }
 
 // Takes in the taps of axes [axis, rank) of a window whose position so far is `at`.
-Val PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Val at, int64_t lanes, Val so_far) {
+Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes,
+                        Term so_far) {
   if (axis == axes_.size()) return combine(so_far, load_columns(at, lanes));
   const SpatialAxis& along = axes_[axis];
   return k_.loop(taps[axis].low, taps[axis].high, 1, {so_far},
-                 [&](Val tap, llvm::ArrayRef<Val> carried) {
-                   Val position = taps[axis].start + tap * along.dilation_value;
-                   Val next = at + position * along.row_stride;
-                   return Vals{reduce(axis + 1, taps, next, lanes, carried[0])};
+                 [&](Term tap, llvm::ArrayRef<Term> carried) {
+                   Term position = taps[axis].start + tap * along.dilation_value;
+                   Term next = at + position * along.row_stride;
+                   return Terms{reduce(axis + 1, taps, next, lanes, carried[0])};
                  })[0];
 }
 
-void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Val plane, Val to, Val out,
+void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out,
                               int64_t lanes) {
   const SpatialAxis& along = axes_.back();
   llvm::SmallVector<Taps> taps(outer);
   if (lanes == 1) {
     taps.push_back(taps_at(along, out));
   } else {
-    Val start = out * along.stride_value - along.before_value;
+    Term start = out * along.stride_value - along.before_value;
     taps.push_back({start, k_.index(0), along.kernel_value, along.kernel_value});
   }
-  Val value = reduce(0, taps, plane, lanes, first(lanes));
+  Term value = reduce(0, taps, plane, lanes, first(lanes));
   if (pool_ != Pool::kMax) {
-    Val count = k_.index(1);
+    Term count = k_.index(1);
     for (const Taps& axis : taps) count = count * axis.counted;
     mlir::Type type = mlir::getElementTypeOrSelf(value.type());
     value = value / k_.splat(convert(max(count, k_.index(1)), type), lanes);
@@ -150,18 +151,18 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Val plane, Val to, Val
     k_.store(result_, to + out, value);
 }
 
-void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Val plane, Val to) {
-  auto one_by_one = [&](Val low, Val high) {
-    k_.loop(low, high, 1, [&](Val out) { emit_columns(outer, plane, to, out, 1); });
+void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
+  auto one_by_one = [&](Term low, Term high) {
+    k_.loop(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, out, 1); });
   };
   if (lanes_ == 1) return one_by_one(k_.index(0), columns_);
-  Val inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(lanes_));
+  Term inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(lanes_));
   one_by_one(k_.index(0), inside_low_);
   k_.loop(inside_low_, inside_high_ - rest, lanes_,
-          [&](Val out) { emit_columns(outer, plane, to, out, lanes_); });
+          [&](Term out) { emit_columns(outer, plane, to, out, lanes_); });
   // The last vector overlaps the one before it; a row shorter than a vector has none.
-  Val fits = k_.index(lanes_) <= inside;
-  k_.when(fits && (k_.index(0) < rest),
+  Term fits = k_.index(lanes_) <= inside;
+  k_.when(fits & (0 < rest),
           [&] { emit_columns(outer, plane, to, inside_high_ - lanes_, lanes_); });
   one_by_one(select(fits, inside_high_, inside_low_), columns_);
 }
@@ -171,7 +172,7 @@ llvm::LogicalResult PoolKernel::lower() {
   columns_ = k_.param(last.out);
   bool is_narrow = x_.dtype == DType::kF16 || x_.dtype == DType::kBF16;
   if (last.stride <= 2 && !is_narrow) {
-    lanes_ = k_.lanes(x_);
+    lanes_ = k_.lanes(x_.dtype);
     // Column c is inside when its first tap is at 0 or later and `stride` elements from its last
     // tap on are in x, so that a strided vector reads nothing behind the row.
     DimExpr low = min(ceildiv(last.before, last.stride), last.out);
@@ -197,7 +198,7 @@ llvm::LogicalResult PoolKernel::lower() {
     for (size_t d = 0; d + 1 < axes_.size(); ++d) outer.push_back(taps_at(axes_[d], index[d + 1]));
     emit_row(outer, offsets[0], offsets[1]);
   });
-  return k_.launch(count_items(items), last.out * taps * byte_size(x_.dtype));
+  return k_.launch(count_items(items), grain_of_bytes(last.out * taps * byte_size(x_.dtype)));
 }
 
 }  // namespace
@@ -211,4 +212,4 @@ llvm::LogicalResult lower_average_pool(graph::AveragePoolOp op, LoweringContext&
   return PoolKernel(op, pool, context).lower();
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

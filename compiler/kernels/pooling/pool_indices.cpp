@@ -3,13 +3,13 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/pooling/pooling.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 struct WindowAxis {
-  Val size, kernel, dilation, stride, before;
-  Val x_stride;      // from one element of x to the next along this axis
-  Val index_stride;  // the same in the index that is given out
+  Term size, kernel, dilation, stride, before;
+  Term x_stride;      // from one element of x to the next along this axis
+  Term index_stride;  // the same in the index that is given out
 };
 
 class ArgMaxWindows {
@@ -39,33 +39,33 @@ class ArgMaxWindows {
     llvm::SmallVector<Axis> items = {{planes, {plane, product(y_shape_, 2, y_shape_.size())}}};
     for (size_t d = 2; d < y_shape_.size(); ++d) items.push_back({y_shape_[d], {0, y_strides[d]}});
     k_.for_items(items, {0, 0}, [&](auto index, auto offsets) {
-      Val none = k_.index(-1), nothing = convert(k_.index(0), k_.number_type(x_));
-      Vals best = visit(0, index, offsets[0], offsets[0], {none, nothing});
+      Term none = k_.index(-1), nothing = convert(k_.index(0), k_.number_type(x_));
+      Terms best = visit(0, index, offsets[0], offsets[0], {none, nothing});
       k_.store_number(values_, offsets[1], best[1]);
       k_.store(indices_, offsets[1], convert(best[0], k_.builder().getI64Type()));
     });
-    return k_.launch(count_items(items), taps_ * (4 * byte_size(x_.dtype)));
+    return k_.launch(count_items(items), grain_of_bytes(taps_ * (4 * byte_size(x_.dtype))));
   }
 
  private:
   // Goes through the window's taps on axes [d, rank): `at` is where they are in x so far, `index`
   // the same as given out, `best` the index and value of the greatest yet.
-  Vals visit(size_t d, llvm::ArrayRef<Val> window, Val at, Val index, Vals best) {
+  Terms visit(size_t d, llvm::ArrayRef<Term> window, Term at, Term index, Terms best) {
     if (d == axes_.size()) {
-      Val x = k_.load_number(x_, at);
-      Val is_first = best[0] < 0;
-      Val wins = select(is_first, is_first, less(best[1], x, is_unsigned(x_.dtype)));
+      Term x = k_.load_number(x_, at);
+      Term is_first = best[0] < 0;
+      Term wins = select(is_first, is_first, less(best[1], x, is_unsigned(x_.dtype)));
       return {select(wins, index, best[0]), select(wins, x, best[1])};
     }
     const WindowAxis& axis = axes_[d];
-    Val zero = k_.index(0), start = window[d + 1] * axis.stride - axis.before;
-    auto taps_below = [&](Val end) {
+    Term zero = k_.index(0), start = window[d + 1] * axis.stride - axis.before;
+    auto taps_below = [&](Term end) {
       return min(ceil_quotient(max(end - start, zero), axis.dilation), axis.kernel);
     };
-    return k_.loop(taps_below(zero), taps_below(axis.size), 1, best, [&](Val tap, auto now) {
-      Val position = start + tap * axis.dilation;
+    return k_.loop(taps_below(zero), taps_below(axis.size), 1, best, [&](Term tap, auto now) {
+      Term position = start + tap * axis.dilation;
       return visit(d + 1, window, at + position * axis.x_stride,
-                   index + position * axis.index_stride, Vals(now));
+                   index + position * axis.index_stride, Terms(now));
     });
   }
 
@@ -82,4 +82,4 @@ llvm::LogicalResult lower_max_pool_indices(graph::MaxPoolIndicesOp op, LoweringC
   return ArgMaxWindows(op, context).lower();
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

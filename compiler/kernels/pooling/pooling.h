@@ -8,11 +8,11 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/builder/lowering_context.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_max_pool(graph::MaxPoolOp op, LoweringContext& context);
 llvm::LogicalResult lower_average_pool(graph::AveragePoolOp op, LoweringContext& context);
 llvm::LogicalResult lower_max_pool_indices(graph::MaxPoolIndicesOp op, LoweringContext& context);
 llvm::LogicalResult lower_roi_align(graph::RoiAlignOp op, LoweringContext& context);
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

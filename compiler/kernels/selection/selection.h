@@ -8,11 +8,11 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/builder/lowering_context.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_top_k(graph::TopKOp op, LoweringContext& context);
 llvm::LogicalResult lower_sort_rows(graph::SortRowsOp op, LoweringContext& context);
 llvm::LogicalResult lower_unique_rows(graph::UniqueRowsOp op, LoweringContext& context);
 llvm::LogicalResult lower_suppress_boxes(graph::SuppressBoxesOp op, LoweringContext& context);
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

@@ -5,16 +5,16 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/selection/selection.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 // Rows of a block. A power of 4, because passes come in pairs.
 constexpr int64_t kBlockRows = 1024;
 
 // The order of two elements: NaN above all numbers, and no NaN above another.
-Val is_below(Val a, Val b, DType dtype) {
+Term is_below(Term a, Term b, DType dtype) {
   if (!is_float(dtype)) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
-  Val is_number = a == a, other_is_number = b == b;
+  Term is_number = a == a, other_is_number = b == b;
   return select(is_number, select(other_is_number, a < b, is_number), is_number);
 }
 
@@ -26,16 +26,16 @@ class Rows {
   }
 
   // Row a (an index) comes before row b.
-  Val is_before(Val a, Val b) {
+  Term is_before(Term a, Term b) {
     if (is_single_) return is_below(k_.load_number(x_, a), k_.load_number(x_, b), x_.dtype);
-    Val yes = k_.index(0) == k_.index(0), no = k_.index(0) == k_.index(1);
-    Vals end = k_.loop_while(
-        {k_.index(0), no, yes}, [&](auto now) { return now[2] && (now[0] < width_); },
+    Term yes = k_.index(0) == k_.index(0), no = k_.index(0) == k_.index(1);
+    Terms end = k_.loop_while(
+        {k_.index(0), no, yes}, [&](auto now) { return now[2] & (now[0] < width_); },
         [&](auto now) {
-          Val of_a = k_.load_number(x_, a * width_ + now[0]);
-          Val of_b = k_.load_number(x_, b * width_ + now[0]);
-          Val below = is_below(of_a, of_b, x_.dtype), above = is_below(of_b, of_a, x_.dtype);
-          return Vals{now[0] + 1, below, select(below, no, select(above, no, yes))};
+          Term of_a = k_.load_number(x_, a * width_ + now[0]);
+          Term of_b = k_.load_number(x_, b * width_ + now[0]);
+          Term below = is_below(of_a, of_b, x_.dtype), above = is_below(of_b, of_a, x_.dtype);
+          return Terms{now[0] + 1, below, select(below, no, select(above, no, yes))};
         });
     return end[1];
   }
@@ -44,7 +44,7 @@ class Rows {
   KernelBuilder& k_;
   Buffer x_;
   bool is_single_;
-  Val width_;
+  Term width_;
 };
 
 class MergeSort {
@@ -54,38 +54,39 @@ class MergeSort {
 
   // Sorted runs of `width` rows in [low, high) of `order` become one, in pairs of passes that end
   // where they began.
-  void merge_runs(Val low, Val high, int64_t width) {
+  void merge_runs(Term low, Term high, int64_t width) {
     k_.loop_while(
         {k_.index(width)}, [&](auto now) { return now[0] < high - low; },
         [&](auto now) {
           pass(order_, scratch_, low, high, now[0]);
           pass(scratch_, order_, low, high, now[0] * 2);
-          return Vals{now[0] * 4};
+          return Terms{now[0] * 4};
         });
   }
 
  private:
-  void pass(Buffer from, Buffer to, Val low, Val high, Val width) {
-    Val pairs = ceil_quotient(high - low, width * 2);
-    k_.loop(k_.index(0), pairs, 1, [&](Val i) {
-      Val start = low + i * width * 2;
-      Val middle = min(start + width, high), end = min(start + width * 2, high);
+  void pass(Buffer from, Buffer to, Term low, Term high, Term width) {
+    Term pairs = ceil_quotient(high - low, width * 2);
+    k_.loop(k_.index(0), pairs, 1, [&](Term i) {
+      Term start = low + i * width * 2;
+      Term middle = min(start + width, high), end = min(start + width * 2, high);
       merge(from, to, start, middle, end);
     });
   }
 
   // [start, middle) and [middle, end) -> [start, end).
-  void merge(Buffer from, Buffer to, Val start, Val middle, Val end) {
-    Val last = end - 1;
-    k_.loop(start, end, 1, {start, middle}, [&](Val at, auto now) {
-      Val left = k_.load(from, min(now[0], last)), right = k_.load(from, min(now[1], last));
-      Val has_left = now[0] < middle, has_right = now[1] < end;
-      Val is_right_before =
+  void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
+    Term last = end - 1;
+    k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
+      Term left = k_.load(from, min(now[0], last)), right = k_.load(from, min(now[1], last));
+      Term has_left = now[0] < middle, has_right = now[1] < end;
+      Term is_right_before =
           rows_.is_before(convert(right, k_.index_type()), convert(left, k_.index_type()));
-      Val no = k_.index(0) == k_.index(1);
-      Val takes_right = select(has_right, select(has_left, is_right_before, has_right), no);
+      Term no = k_.index(0) == k_.index(1);
+      Term takes_right = select(has_right, select(has_left, is_right_before, has_right), no);
       k_.store(to, at, select(takes_right, right, left));
-      return Vals{select(takes_right, now[0], now[0] + 1), select(takes_right, now[1] + 1, now[1])};
+      return Terms{select(takes_right, now[0], now[0] + 1),
+                   select(takes_right, now[1] + 1, now[1])};
     });
   }
 
@@ -103,13 +104,13 @@ llvm::LogicalResult lower_sort_blocks(graph::SortRowsOp op, ValueId blocks,
   Rows rows(k, op.getX());
   Buffer order = k.result(blocks, DType::kI64);
   MergeSort sort(k, rows, order, k.result(scratch, DType::kI64));
-  Val n = k.param(count);
-  k.loop(k.begin(), k.end(), 1, [&](Val block) {
-    Val low = block * kBlockRows, high = min(low + kBlockRows, n);
-    k.loop(low, high, 1, [&](Val i) { k.store(order, i, convert(i, k.builder().getI64Type())); });
+  Term n = k.param(count);
+  k.loop(k.begin(), k.end(), 1, [&](Term block) {
+    Term low = block * kBlockRows, high = min(low + kBlockRows, n);
+    k.loop(low, high, 1, [&](Term i) { k.store(order, i, convert(i, k.builder().getI64Type())); });
     sort.merge_runs(low, high, 1);
   });
-  return k.launch(ceildiv(count, kBlockRows), kBlockRows * 256);
+  return k.launch(ceildiv(count, kBlockRows), grain_of_bytes(kBlockRows * 256));
 }
 
 }  // namespace
@@ -123,10 +124,10 @@ llvm::LogicalResult lower_sort_rows(graph::SortRowsOp op, LoweringContext& conte
   Rows rows(k, op.getX());
   Buffer from = k.operand(blocks, DType::kI64), order = k.result(op.getResult());
   MergeSort sort(k, rows, order, k.result(scratch, DType::kI64));
-  Val n = k.param(count);
+  Term n = k.param(count);
   k.copy(from, k.index(0), order, k.index(0), n);
   sort.merge_runs(k.index(0), n, kBlockRows);
-  return k.launch(1, 1);
+  return k.launch(1, grain_of_bytes(1));
 }
 
 namespace {
@@ -146,18 +147,18 @@ class Groups {
 
   // In sorted order: the first row of each group into `first`, the groups' sizes into `sizes`.
   void find(Buffer first, Buffer sizes) {
-    Val found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Val i, auto groups) {
-      Val at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
-      Val is_first = i == 0;
-      Val is_new = select(is_first, is_first, rows_.is_before(before, at));
-      Val now = select(is_new, groups[0] + 1, groups[0]), group = now - 1;
+    Term found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto groups) {
+      Term at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
+      Term is_first = i == 0;
+      Term is_new = select(is_first, is_first, rows_.is_before(before, at));
+      Term now = select(is_new, groups[0] + 1, groups[0]), group = now - 1;
       k_.when(is_new, [&] {
         store(first, group, at);
         store(sizes, group, k_.index(0));
       });
       store(sizes, group, load(sizes, group) + 1);
       store(group_, at, group);
-      return Vals{now};
+      return Terms{now};
     })[0];
     store(count_, k_.index(0), found);
   }
@@ -166,27 +167,27 @@ class Groups {
   // Groups by their first rows. `names` has room for a number per group.
   void find_by_first(Buffer first, Buffer sizes, Buffer names) {
     find(first, sizes);
-    k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Val i, auto next) {
-      Val group = load(group_, i);
-      Val is_first = load(first, group) == i;
+    k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto next) {
+      Term group = load(group_, i);
+      Term is_first = load(first, group) == i;
       k_.when(is_first, [&] {
         store(names, group, next[0]);
         store(first_, next[0], i);
         store(sizes_, next[0], load(sizes, group));
       });
       store(group_, i, load(names, group));
-      return Vals{select(is_first, next[0] + 1, next[0])};
+      return Terms{select(is_first, next[0] + 1, next[0])};
     });
   }
 
  private:
-  Val load(Buffer buffer, Val at) { return convert(k_.load(buffer, at), k_.index_type()); }
-  void store(Buffer buffer, Val at, Val value) { k_.store(buffer, at, convert(value, i64_)); }
+  Term load(Buffer buffer, Term at) { return convert(k_.load(buffer, at), k_.index_type()); }
+  void store(Buffer buffer, Term at, Term value) { k_.store(buffer, at, convert(value, i64_)); }
 
   KernelBuilder& k_;
   Rows rows_;
   Buffer order_, first_, group_, sizes_, count_;
-  Val n_;
+  Term n_;
   mlir::Type i64_;
 };
 
@@ -204,7 +205,7 @@ llvm::LogicalResult lower_unique_rows(graph::UniqueRowsOp op, LoweringContext& c
   } else {
     groups.find();
   }
-  return k.launch(1, 1);
+  return k.launch(1, grain_of_bytes(1));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

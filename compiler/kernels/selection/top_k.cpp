@@ -3,46 +3,46 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/selection/selection.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 struct Entry {
-  Val value, index;
+  Term value, index;
 };
 
 // Results of one work item, `stride` elements apart.
 struct Heap {
   KernelBuilder& k;
   Buffer values, indices;
-  Val base, stride;
+  Term base, stride;
   bool largest;
 
-  Entry load(Val at) const {
-    Val position = base + at * stride;
+  Entry load(Term at) const {
+    Term position = base + at * stride;
     return {k.load_number(values, position), k.load(indices, position)};
   }
-  void store(Val at, Entry entry) const {
-    Val position = base + at * stride;
+  void store(Term at, Entry entry) const {
+    Term position = base + at * stride;
     k.store_number(values, position, entry.value);
     k.store(indices, position, entry.index);
   }
-  Val is_worse(Entry a, Entry b) const {
+  Term is_worse(Entry a, Entry b) const {
     bool unsigned_values = is_unsigned(values.dtype);
-    Val below =
+    Term below =
         largest ? less(a.value, b.value, unsigned_values) : less(b.value, a.value, unsigned_values);
     return select(a.value == b.value, b.index < a.index, below);
   }
   // Puts `entry` into the heap of the first `size` places, at `hole` or below it.
-  void sift(Entry entry, Val hole, Val size) const {
-    Val moving = k.index(0) == k.index(0);
-    Vals end = k.loop_while(
-        {hole, moving}, [&](auto now) { return now[1] && (now[0] * 2 + 1 < size); },
+  void sift(Entry entry, Term hole, Term size) const {
+    Term moving = k.index(0) == k.index(0);
+    Terms end = k.loop_while(
+        {hole, moving}, [&](auto now) { return now[1] & (now[0] * 2 + 1 < size); },
         [&](auto now) {
-          Val left = now[0] * 2 + 1, right = select(left + 1 < size, left + 1, left);
-          Val child = select(is_worse(load(right), load(left)), right, left);
-          Val sinks = is_worse(load(child), entry);
+          Term left = now[0] * 2 + 1, right = select(left + 1 < size, left + 1, left);
+          Term child = select(is_worse(load(right), load(left)), right, left);
+          Term sinks = is_worse(load(child), entry);
           k.when(sinks, [&] { store(now[0], load(child)); });
-          return Vals{select(sinks, child, now[0]), sinks};
+          return Terms{select(sinks, child, now[0]), sinks};
         });
     store(end[0], entry);
   }
@@ -59,35 +59,35 @@ llvm::LogicalResult lower_top_k(graph::TopKOp op, LoweringContext& context) {
   auto axis = static_cast<size_t>(op.getAxis());
   DimExpr kept = shape_of(op.getValues())[axis], size = shape[axis];
   DimExpr inner = product(shape, axis + 1, shape.size());
-  Val n = k.param(size), places = k.param(min(kept, size)), stride = k.param(inner);
+  Term n = k.param(size), places = k.param(min(kept, size)), stride = k.param(inner);
   llvm::SmallVector<Axis> axes = {{product(shape, 0, axis), {size * inner, kept * inner}},
                                   {inner, {1, 1}}};
   k.for_items(axes, {0, 0}, [&](auto, auto offsets) {
     Heap heap{k, values, indices, offsets[1], stride, op.getLargest()};
     mlir::Type i64 = k.builder().getI64Type();
-    auto entry = [&](Val i) {
+    auto entry = [&](Term i) {
       return Entry{k.load_number(x, offsets[0] + i * stride), convert(i, i64)};
     };
-    k.loop(k.index(0), places, 1, [&](Val i) { heap.store(i, entry(i)); });
-    Val parents = quotient(places, k.index(2));
-    k.loop(k.index(0), parents, 1, [&](Val i) {
-      Val parent = parents - i - 1;
+    k.loop(k.index(0), places, 1, [&](Term i) { heap.store(i, entry(i)); });
+    Term parents = quotient(places, k.index(2));
+    k.loop(k.index(0), parents, 1, [&](Term i) {
+      Term parent = parents - i - 1;
       heap.sift(heap.load(parent), parent, places);
     });
     // Without places there is no root to look at.
-    k.loop(select(k.index(0) < places, places, n), n, 1, [&](Val i) {
+    k.loop(select(k.index(0) < places, places, n), n, 1, [&](Term i) {
       Entry next = entry(i);
       k.when(heap.is_worse(heap.load(k.index(0)), next),
              [&] { heap.sift(next, k.index(0), places); });
     });
-    k.loop(k.index(1), places, 1, [&](Val i) {
-      Val last = places - i;
+    k.loop(k.index(1), places, 1, [&](Term i) {
+      Term last = places - i;
       Entry moved = heap.load(last);
       heap.store(last, heap.load(k.index(0)));
       heap.sift(moved, k.index(0), last);
     });
   });
-  return k.launch(count_items(axes), size * (4 * byte_size(x.dtype)));
+  return k.launch(count_items(axes), grain_of_bytes(size * (4 * byte_size(x.dtype))));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

@@ -5,7 +5,7 @@
 #include "compiler/kernels/layout/strided_copy.h"
 #include "compiler/kernels/signal/signal.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 // A value of the program between launches.
@@ -28,9 +28,9 @@ class TableKernel {
   llvm::LogicalResult lower(Stage index, std::optional<Stage> weight, DimExpr in, DimExpr out);
 
  private:
-  Val coordinate(Val position, Val in, Val out);
-  Val nearest(Val x);
-  Val cubic_weight(Val distance, int64_t tap);
+  Term coordinate(Term position, Term in, Term out);
+  Term nearest(Term x);
+  Term cubic_weight(Term distance, int64_t tap);
 
   graph::ResizeOp op_;
   size_t axis_;
@@ -38,21 +38,21 @@ class TableKernel {
 };
 
 // The position in x, as a real number, that result position `o` shows.
-Val TableKernel::coordinate(Val o, Val in, Val out) {
+Term TableKernel::coordinate(Term o, Term in, Term out) {
   llvm::ArrayRef<float> scales = op_.getScales();
-  Val scale = scales.empty() ? out / in : in.literal(static_cast<double>(scales[axis_]));
+  Term scale = scales.empty() ? out / in : in.number(static_cast<double>(scales[axis_]));
   llvm::StringRef mode = op_.getCoordinates();
   if (mode == "asymmetric") return o / scale;
   if (mode == "align_corners")
-    return select(out == 1, out - out, o * (in - 1) / max(out - 1, out.literal(1.0)));
+    return select(out == 1, out - out, o * (in - 1) / max(out - 1, out.number(1.0)));
   if (mode == "tf_half_pixel_for_nn") return (o + 0.5) / scale;
-  Val half_pixel = (o + 0.5) / scale - 0.5;
+  Term half_pixel = (o + 0.5) / scale - 0.5;
   // The centre of x stays the centre, although `out` is rounded.
   if (mode == "half_pixel_symmetric") return half_pixel + (in - out / scale) * 0.5;
   return mode == "half_pixel" ? half_pixel : select(out == 1, out - out, half_pixel);
 }
 
-Val TableKernel::nearest(Val x) {
+Term TableKernel::nearest(Term x) {
   llvm::StringRef rounding = op_.getRounding();
   if (rounding == "floor") return floor(x);
   if (rounding == "ceil") return ceil(x);
@@ -60,9 +60,9 @@ Val TableKernel::nearest(Val x) {
 }
 
 // Keys' kernel at the tap's distance from x; `distance` is x - floor(x).
-Val TableKernel::cubic_weight(Val distance, int64_t tap) {
+Term TableKernel::cubic_weight(Term distance, int64_t tap) {
   auto a = static_cast<double>(op_.getCubicCoeff().convertToFloat());
-  Val d = tap < 2 ? distance + (1 - tap) : (tap - 1) - distance;
+  Term d = tap < 2 ? distance + (1 - tap) : (tap - 1) - distance;
   if (tap == 1 || tap == 2) return ((a + 2) * d - (a + 3)) * d * d + 1.0;
   return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
@@ -72,23 +72,22 @@ llvm::LogicalResult TableKernel::lower(Stage index, std::optional<Stage> weight,
   Buffer indices = k_.result(index.id, index.dtype), weights;
   if (weight) weights = k_.result(weight->id, weight->dtype, Elements::kNumbers);
   mlir::Type f32 = k_.builder().getF32Type(), i32 = k_.builder().getI32Type();
-  Val in_size = k_.param(in), out_size = k_.param(out);
-  Val in_real = convert(in_size, f32), out_real = convert(out_size, f32);
+  Term in_size = k_.param(in), out_size = k_.param(out);
+  Term in_real = convert(in_size, f32), out_real = convert(out_size, f32);
   llvm::StringRef mode = op_.getMode();
   int64_t taps = taps_of(mode);
-  k_.loop(k_.begin(), k_.end(), 1, [&](Val o) {
-    Val x = coordinate(convert(o, f32), in_real, out_real);
-    Val whole = mode == "nearest" ? nearest(x) : floor(x), distance = x - whole;
-    Vals tap_weights;
-    Val sum = distance.literal(0.0), last = in_size - 1;
+  k_.loop(k_.begin(), k_.end(), 1, [&](Term o) {
+    Term x = coordinate(convert(o, f32), in_real, out_real);
+    Term whole = mode == "nearest" ? nearest(x) : floor(x), distance = x - whole;
+    Terms tap_weights;
+    Term sum = distance.number(0.0), last = in_size - 1;
     for (int64_t tap = 0; tap < taps; ++tap) {
-      Val at = convert(whole, k_.index_type()) + (taps == 4 ? tap - 1 : tap);
+      Term at = convert(whole, k_.index_type()) + (taps == 4 ? tap - 1 : tap);
       k_.store(indices, out_size * tap + o, convert(clamp(at, k_.index(0), last), i32));
-      Val w = distance.literal(1.0);
+      Term w = distance.number(1.0);
       if (taps == 2) w = tap == 0 ? 1.0 - distance : distance;
       if (taps == 4) w = cubic_weight(distance, tap);
-      if (op_.getExcludeOutside())
-        w = select((k_.index(0) <= at) && (at <= last), w, distance.literal(0.0));
+      if (op_.getExcludeOutside()) w = select((0 <= at) & (at <= last), w, distance.number(0.0));
       sum = sum + w;
       tap_weights.push_back(w);
     }
@@ -96,7 +95,7 @@ llvm::LogicalResult TableKernel::lower(Stage index, std::optional<Stage> weight,
       k_.store(weights, out_size * tap + o,
                op_.getExcludeOutside() ? tap_weights[tap] / sum : tap_weights[tap]);
   });
-  return k_.launch(out, 8 * taps);
+  return k_.launch(out, grain_of_bytes(8 * taps));
 }
 
 // y[o, j, i] = sum over taps of weight[tap, j] * x[o, index[tap, j], i]
@@ -114,15 +113,15 @@ class AxisKernel {
   }
 
   llvm::LogicalResult lower(DimExpr outer, DimExpr in, DimExpr out, DimExpr inner) {
-    Val n = k_.param(in), m = k_.param(out), row = k_.param(inner);
+    Term n = k_.param(in), m = k_.param(out), row = k_.param(inner);
     llvm::SmallVector<Axis> axes = {{outer, {in * inner, out * inner}}};
     bool by_element = inner.is_constant(1);
     if (!by_element) axes.push_back({out, {0, inner}});
     k_.for_items(axes, {0, 0}, [&](auto index, auto offsets) {
-      auto position = [&](Val j, Val to) {
-        Vals starts, weights;
+      auto position = [&](Term j, Term to) {
+        Terms starts, weights;
         for (int64_t tap = 0; tap < taps_; ++tap) {
-          Val picked = convert(k_.load(index_, m * tap + j), k_.index_type());
+          Term picked = convert(k_.load(index_, m * tap + j), k_.index_type());
           starts.push_back(offsets[0] + picked * row);
           if (weights_.memref) weights.push_back(k_.load(weights_, m * tap + j));
         }
@@ -130,22 +129,22 @@ class AxisKernel {
       };
       auto resample = [&] {
         if (by_element)
-          k_.loop(k_.index(0), m, 1, [&](Val j) { position(j, offsets[1] + j); });
+          k_.loop(k_.index(0), m, 1, [&](Term j) { position(j, offsets[1] + j); });
         else
           position(index[1], offsets[1]);
       };
-      Val item = by_element ? m : row;
+      Term item = by_element ? m : row;
       k_.when(k_.index(0) < n, resample, [&] { k_.fill(y_, offsets[1], item, k_.zero(y_)); });
     });
     DimExpr item = by_element ? out : inner;
-    return k_.launch(count_items(axes), item * (taps_ * byte_size(y_.dtype)));
+    return k_.launch(count_items(axes), grain_of_bytes(item * (taps_ * byte_size(y_.dtype))));
   }
 
  private:
-  void emit_row(const Vals& starts, const Vals& weights, Val to, Val row, bool by_element) {
+  void emit_row(const Terms& starts, const Terms& weights, Term to, Term row, bool by_element) {
     if (taps_ == 1 && !by_element) return k_.copy(x_, starts[0], y_, to, row);
     if (taps_ == 1) return k_.store(y_, to, k_.load(x_, starts[0]));
-    auto element = [&](Val i) {
+    auto element = [&](Term i) {
       k_.store_number(y_, to + i, sum(weights, 1, [&](int64_t tap) {
                         return k_.load_number(x_, starts[tap] + i);
                       }));
@@ -153,28 +152,20 @@ class AxisKernel {
     if (by_element) return element(k_.index(0));
     if (x_.dtype != y_.dtype || x_.dtype == DType::kF16 || x_.dtype == DType::kBF16)
       return k_.loop(k_.index(0), row, 1, element);
-    k_.for_vectors(
-        y_, row,
-        [&](Val i, int64_t lanes) {
-          k_.store(y_, to + i, sum(weights, lanes, [&](int64_t tap) {
-                     return k_.load(x_, starts[tap] + i, lanes);
-                   }));
-        },
-        [&](Val i, Val rest) {
-          int64_t lanes = k_.lanes(y_);
-          Val total = sum(weights, lanes, [&](int64_t tap) {
-            return k_.load_first(x_, starts[tap] + i, lanes, rest);
-          });
-          k_.store_first(y_, to + i, total, rest);
-        });
+    k_.for_lanes(row, k_.lanes(y_.dtype), Tail::kOverlapping, [&](const Lanes& part) {
+      Term total = sum(weights, part.count, [&](int64_t tap) {
+        return k_.load(x_, starts[tap] + part.offset, part.count, part.mask);
+      });
+      k_.store(y_, to + part.offset, total, part.mask);
+    });
   }
 
-  Val sum(const Vals& weights, int64_t lanes, llvm::function_ref<Val(int64_t)> element) {
-    Val total;
+  Term sum(const Terms& weights, int64_t lanes, llvm::function_ref<Term(int64_t)> element) {
+    Term total;
     for (int64_t tap = 0; tap < taps_; ++tap) {
-      Val x = element(tap);
+      Term x = element(tap);
       mlir::Type type = mlir::getElementTypeOrSelf(x.type());
-      Val term = x * k_.splat(convert(weights[tap], type), lanes);
+      Term term = x * k_.splat(convert(weights[tap], type), lanes);
       total = total ? total + term : term;
     }
     return total;
@@ -239,4 +230,4 @@ llvm::LogicalResult lower_resize(graph::ResizeOp op, LoweringContext& context) {
                             {.axes = {{element_count(out), {1, 1}}}});
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels

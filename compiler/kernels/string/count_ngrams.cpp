@@ -10,7 +10,7 @@
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/string/string.h"
 
-namespace scopevm::compiler::kernels::movement {
+namespace scopevm::compiler::kernels {
 namespace {
 
 struct Trie {
@@ -119,11 +119,11 @@ class NgramWalk {
     most_ = k.param(max(min(DimExpr(static_cast<int64_t>(op.getSkips()) + 1), width - 1), 1));
   }
 
-  void count_row(Val row) {
-    Val to = row * result_width_, from = row * width_;
+  void count_row(Term row) {
+    Term to = row * result_width_, from = row * width_;
     k_.fill(result_, to, result_width_, k_.zero(result_));
-    k_.loop(k_.index(1), most_ + 1, 1, [&](Val distance) {
-      k_.loop(k_.index(0), width_, 1, [&](Val start) { walk(from, start, distance, to); });
+    k_.loop(k_.index(1), most_ + 1, 1, [&](Term distance) {
+      k_.loop(k_.index(0), width_, 1, [&](Term start) { walk(from, start, distance, to); });
     });
   }
 
@@ -137,40 +137,40 @@ class NgramWalk {
     return k_.operand(id, dtype, Elements::kNumbers);
   }
 
-  Val index_at(Buffer buffer, Val at) { return convert(k_.load(buffer, at), k_.index_type()); }
+  Term index_at(Buffer buffer, Term at) { return convert(k_.load(buffer, at), k_.index_type()); }
 
   // Down the trie along elements start, start + distance, ...
-  void walk(Val from, Val start, Val distance, Val to) {
-    Val yes = k_.index(0) == k_.index(0);
+  void walk(Term from, Term start, Term distance, Term to) {
+    Term yes = k_.index(0) == k_.index(0);
     k_.loop_while(
         {start, k_.index(0), k_.index(0), yes},  // element, node, elements matched, goes on
-        [&](auto now) { return now[3] && (now[0] < width_) && (now[2] < max_length_); },
+        [&](auto now) { return now[3] & (now[0] < width_) & (now[2] < max_length_); },
         [&](auto now) {
-          Val key = convert(k_.load(x_, from + now[0]), i64_);
-          Val end = index_at(first_, now[1] + 1);
-          Val edge = find(key, index_at(first_, now[1]), end);
-          Val is_found = (edge < end) && (k_.load(keys_, edge) == key);
+          Term key = convert(k_.load(x_, from + now[0]), i64_);
+          Term end = index_at(first_, now[1] + 1);
+          Term edge = find(key, index_at(first_, now[1]), end);
+          Term is_found = (edge < end) & (k_.load(keys_, edge) == key);
           // A single element has no distance: it counts once.
-          Val is_new = select(now[2] == 0, distance == 1, yes);
-          Val column = index_at(columns_, edge);
-          k_.when(is_found && is_new && (0 <= column), [&] { add(edge, to + column); });
-          return Vals{now[0] + distance, edge + 1, now[2] + 1, is_found};
+          Term is_new = select(now[2] == 0, distance == 1, yes);
+          Term column = index_at(columns_, edge);
+          k_.when(is_found & is_new & (0 <= column), [&] { add(edge, to + column); });
+          return Terms{now[0] + distance, edge + 1, now[2] + 1, is_found};
         });
   }
 
-  void add(Val edge, Val place) {
-    Val weight = k_.load_number(weights_, edge);
+  void add(Term edge, Term place) {
+    Term weight = k_.load_number(weights_, edge);
     k_.store_number(result_, place, once_ ? weight : k_.load_number(result_, place) + weight);
   }
 
   // The first edge of [low, high) whose key is not below this one, or `high`.
-  Val find(Val key, Val low, Val high) {
+  Term find(Term key, Term low, Term high) {
     return k_.loop_while(
         {low, high}, [&](auto range) { return range[0] < range[1]; },
         [&](auto range) {
-          Val middle = quotient(range[0] + range[1], k_.index(2));
-          Val is_below = k_.load(keys_, middle) < key;
-          return Vals{select(is_below, middle + 1, range[0]), select(is_below, range[1], middle)};
+          Term middle = quotient(range[0] + range[1], k_.index(2));
+          Term is_below = k_.load(keys_, middle) < key;
+          return Terms{select(is_below, middle + 1, range[0]), select(is_below, range[1], middle)};
         })[0];
   }
 
@@ -178,7 +178,7 @@ class NgramWalk {
   bool once_;
   Buffer x_, first_, keys_, columns_, weights_, result_;
   mlir::Type i64_;
-  Val width_, result_width_, max_length_, most_;
+  Term width_, result_width_, max_length_, most_;
 };
 
 }  // namespace
@@ -187,9 +187,9 @@ llvm::LogicalResult lower_count_ngrams(graph::CountNgramsOp op, LoweringContext&
   Trie trie = trie_of(branches_of(op, keys_of(op.getPool(), context)));
   KernelBuilder k(context, op, op.getOnce() ? "find_ngrams" : "count_ngrams");
   NgramWalk walk(k, op, trie, context);
-  k.loop(k.begin(), k.end(), 1, [&](Val row) { walk.count_row(row); });
+  k.loop(k.begin(), k.end(), 1, [&](Term row) { walk.count_row(row); });
   DimExpr width = shape_of(op.getX())[1];
-  return k.launch(shape_of(op.getX())[0], (width + 1) * 64);
+  return k.launch(shape_of(op.getX())[0], grain_of_bytes((width + 1) * 64));
 }
 
-}  // namespace scopevm::compiler::kernels::movement
+}  // namespace scopevm::compiler::kernels
