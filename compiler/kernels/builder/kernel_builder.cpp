@@ -34,6 +34,10 @@ KernelBuilder::KernelBuilder(LoweringContext& context, mlir::Operation* op, llvm
   builder().setInsertionPointToStart(entry_);
 }
 
+KernelBuilder::~KernelBuilder() {
+  if (function_) function_.erase();
+}
+
 mlir::Type KernelBuilder::element_type(DType dtype, Elements elements) {
   if (elements == Elements::kNumbers) return storage_type(builder().getContext(), dtype);
   return builder().getIntegerType(static_cast<unsigned>(byte_size(dtype)) * 8);
@@ -77,15 +81,14 @@ Scratch KernelBuilder::scratch(DimExpr elements, DType dtype) {
   return {buffer, worker() * param(round_up(elements, kLineBytes / byte_size(dtype)))};
 }
 
-void KernelBuilder::allow_in_place(const Buffer& result, const Buffer& operand) {
+bool KernelBuilder::allow_in_place(const Buffer& result, const Buffer& operand) {
   auto index_in = [](llvm::ArrayRef<mlir::Value> buffers, const Buffer& buffer) {
     return static_cast<int>(llvm::find(buffers, buffer.memref) - buffers.begin());
   };
   int r = index_in(results_, result), o = index_in(operands_, operand);
-  if (llvm::count(step_.operands, step_.operands[o]) != 1) return;
-  for (const Step::InPlace& other : step_.in_place)
-    if (other.result == r || other.operand == o) return;
+  if (llvm::count(step_.operands, step_.operands[o]) != 1) return false;
   step_.in_place.push_back({r, o});
+  return true;
 }
 
 Term KernelBuilder::param(DimExpr value) {
@@ -111,6 +114,7 @@ llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr grain) {
       static_cast<int>(step_.operands.size() + step_.results.size() + step_.temporaries.size());
   step_.kernel =
       context_.kernels().intern(function_, kind_, buffers, static_cast<int>(step_.params.size()));
+  function_ = nullptr;
   step_.grid = grid;
   step_.grain = grain;
   context_.launch(std::move(step_));

@@ -38,6 +38,8 @@ class KernelBuilder : public CodeBuilder {
  public:
   // `op` gives the location, of errors too; `kind` starts the symbol.
   KernelBuilder(LoweringContext& context, mlir::Operation* op, llvm::StringRef kind);
+  // A kernel without a launch is erased.
+  ~KernelBuilder();
 
   LoweringContext& context() { return context_; }
 
@@ -49,9 +51,9 @@ class KernelBuilder : public CodeBuilder {
   Buffer result(mlir::Value value, Elements elements = Elements::kBits);
   // Of the dtype's storage type. Emits the start where the builder stands.
   Scratch scratch(DimExpr elements, DType dtype);
-  // The result's bytes may be the operand's. Each of both takes part at most once: later calls for
-  // it do nothing, nor do those for an operand that is read as another one, too.
-  void allow_in_place(const Buffer& result, const Buffer& operand);
+  // The result's bytes may be the operand's; with several operands, those of the first whose value
+  // is not used later. Returns false, and allows nothing, when the value is another operand, too.
+  bool allow_in_place(const Buffer& result, const Buffer& operand);
 
   Term param(DimExpr value);
   // As param, but the constant 0 is baked.
@@ -95,7 +97,7 @@ class KernelBuilder : public CodeBuilder {
 
   LoweringContext& context_;
   std::string kind_;
-  mlir::func::FuncOp function_;
+  mlir::func::FuncOp function_;  // null after the launch
   mlir::Block* entry_;
   Step step_;
   llvm::SmallVector<mlir::Value> operands_, results_;  // the buffers' memrefs

@@ -4,14 +4,9 @@
 #include "compiler/graph/elements.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/generator.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
-
-namespace scf = mlir::scf;
-namespace vector = mlir::vector;
 
 // The bits of one element as an attribute of its arithmetic type.
 mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t bits) {
@@ -33,9 +28,9 @@ mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t
 
 }  // namespace
 
-Evaluator::Evaluator(KernelDraft& draft, const FusedBody& body, llvm::ArrayRef<DimExpr> dims,
+Evaluator::Evaluator(KernelBuilder& k, const FusedBody& body, llvm::ArrayRef<DimExpr> dims,
                      llvm::ArrayRef<int> tags, int inner_tag)
-    : draft_(draft), body_(body) {
+    : k_(k), body_(body) {
   for (mlir::Operation* op : body.ops)
     for (mlir::Value operand : op->getOperands()) collect(operand);
   // A group may give back what it gets.
@@ -44,14 +39,14 @@ Evaluator::Evaluator(KernelDraft& draft, const FusedBody& body, llvm::ArrayRef<D
   for (const Leaf& leaf : leaves_) shapes.push_back(tensor_type(leaf.value).getShape());
   space_ = make_space(dims, tags, shapes);
   if (inner_tag >= 0) space_.require_inner(inner_tag);
-  for (DimExpr dim : space_.dims) sizes_.push_back(draft.param(dim));
+  for (DimExpr dim : space_.dims) sizes_.push_back(k.param(dim));
   size_t last = space_.dims.size() - 1;
   for (size_t i = 0; i < leaves_.size(); ++i)
     for (size_t dim = 0; dim <= last; ++dim) {
       const AxisAccess& axis = space_.operands[i][dim];
       bool is_known =
           axis.motion == Motion::kBroadcast || (dim == last && axis.motion == Motion::kFull);
-      leaves_[i].strides.push_back(is_known ? Param() : draft.param(axis.stride));
+      leaves_[i].strides.push_back(is_known ? Term() : k.param(axis.stride));
     }
 }
 
@@ -59,22 +54,24 @@ void Evaluator::collect(mlir::Value value) {
   if (body_.computes(value) || immediates_.contains(value) || is_leaf(value)) return;
   mlir::Value outer = body_.outer(value);
   uint64_t bits = 0;
-  if (mlir::ElementsAttr elements = draft_.context().constant_of(outer))
+  if (mlir::ElementsAttr elements = k_.context().constant_of(outer))
     if (graph::is_splat(elements, tensor_type(outer).getDtype(), bits)) {
       immediates_[value] = bits;
       return;
     }
-  leaves_.push_back({value, draft_.operand(outer), {}});
+  for (const Leaf& leaf : leaves_)
+    if (body_.outer(leaf.value) == outer) return leaves_.push_back({value, leaf.buffer, {}});
+  leaves_.push_back({value, k_.operand(outer, Elements::kNumbers), {}});
 }
 
 bool Evaluator::is_leaf(mlir::Value value) const {
   return llvm::any_of(leaves_, [&](const Leaf& leaf) { return leaf.value == value; });
 }
 
-llvm::SmallVector<mlir::Value> Evaluator::sizes(size_t first, size_t end) const {
-  llvm::SmallVector<mlir::Value> values;
-  for (size_t dim = first; dim < end; ++dim) values.push_back(size(dim));
-  return values;
+Terms Evaluator::sizes(size_t first, size_t end) const {
+  Terms terms;
+  for (size_t dim = first; dim < end; ++dim) terms.push_back(size(dim));
+  return terms;
 }
 
 void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
@@ -83,11 +80,11 @@ void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
-                        return other.buffer.index == leaf.buffer.index;
+                        return other.buffer.memref == leaf.buffer.memref;
                       }) > 1;
     if (space_.is_linear(i) && byte_size(leaf.buffer.dtype) == byte_size(result.dtype) &&
         !late.contains(leaf.value) && !read_twice)
-      draft_.in_place(result, leaf.buffer);
+      k_.allow_in_place(result, leaf.buffer);
   }
 }
 
@@ -103,72 +100,56 @@ llvm::SetVector<mlir::Value> Evaluator::read_late(mlir::Operation* row_op) const
   return late;
 }
 
-Evaluator::Row Evaluator::at(llvm::ArrayRef<mlir::Value> index, mlir::Value linear) {
+Evaluator::Row Evaluator::at(llvm::ArrayRef<Term> index, Term linear) {
   Row row;
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
-    Term base = draft_.index(0);
+    Term base = k_.index(0);
     if (linear && space_.is_linear(i)) {
-      base = draft_.term(linear);
+      base = linear;
     } else {
       for (size_t dim = 0; dim < index.size(); ++dim)
-        if (leaf.strides[dim].index >= 0)
-          base = base + draft_.term(index[dim]) * draft_.term(draft_.param(leaf.strides[dim]));
+        if (leaf.strides[dim]) base = base + index[dim] * leaf.strides[dim];
     }
-    row.bases.push_back(base.value);
+    row.bases.push_back(base);
     bool stays = space_.operands[i].back().motion == Motion::kBroadcast;
-    row.held.push_back(stays ? load_scalar(draft_, leaf.buffer, base.value) : nullptr);
+    row.held.push_back(stays ? k_.load_number(leaf.buffer, base) : Term());
   }
   return row;
 }
 
-mlir::Value Evaluator::load(size_t i, const Row& row, const Lanes& lanes) {
+Term Evaluator::load(size_t i, const Row& row, const Lanes& lanes) {
   const Leaf& leaf = leaves_[i];
-  mlir::OpBuilder& builder = draft_.builder();
-  mlir::Location location = draft_.location();
-  auto spread = [&](mlir::Value scalar) -> mlir::Value {
-    return builder.create<vector::BroadcastOp>(location, lanes_type(scalar.getType(), lanes.count),
-                                               scalar);
-  };
-  if (row.held[i]) return spread(row.held[i]);
+  if (row.held[i]) return k_.splat(row.held[i], lanes.count);
   auto moving = [&] {
-    mlir::Value at = (draft_.term(row.bases[i]) + draft_.term(lanes.offset)).value;
-    return load_lanes(draft_, leaf.buffer, at, lanes);
+    return k_.load_number(leaf.buffer, row.bases[i] + lanes.offset, lanes.count, lanes.mask);
   };
   if (space_.operands[i].back().motion == Motion::kFull) return moving();
-  Term stays = equal(draft_.term(draft_.param(leaf.strides.back())), draft_.index(0));
-  mlir::Type element = arithmetic_type(builder.getContext(), leaf.buffer.dtype);
-  auto either = builder.create<scf::IfOp>(
-      location, mlir::TypeRange{lanes_type(element, lanes.count)}, stays.value, true);
-  mlir::OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(either.thenBlock());
-  mlir::Value one = spread(load_scalar(draft_, leaf.buffer, row.bases[i]));
-  builder.create<scf::YieldOp>(location, one);
-  builder.setInsertionPointToStart(either.elseBlock());
-  mlir::Value many = moving();
-  builder.create<scf::YieldOp>(location, many);
-  return either.getResult(0);
+  mlir::Type type = k_.vector(k_.number_type(leaf.buffer), lanes.count);
+  return k_.branch(
+      leaf.strides.back() == 0, type,
+      [&] { return Terms{k_.splat(k_.load_number(leaf.buffer, row.bases[i]), lanes.count)}; },
+      [&] { return Terms{moving()}; })[0];
 }
 
-mlir::Value Evaluator::immediate(mlir::Value value, int count) {
-  mlir::OpBuilder& builder = draft_.builder();
+Term Evaluator::immediate(mlir::Value value, int64_t count) {
+  mlir::ImplicitLocOpBuilder& builder = k_.builder();
   DType dtype = tensor_type(value).getDtype();
-  mlir::Type type = lanes_type(arithmetic_type(builder.getContext(), dtype), count);
-  return splat(builder, draft_.location(), type,
-               scalar_attribute(builder, dtype, immediates_.lookup(value)));
+  mlir::Type type = k_.vector(arithmetic_type(builder.getContext(), dtype), count);
+  mlir::TypedAttr scalar = scalar_attribute(builder, dtype, immediates_.lookup(value));
+  return k_.term(splat(builder, builder.getLoc(), type, scalar));
 }
 
-mlir::Value Evaluator::evaluate(mlir::Value value, const Row& row, const Lanes& lanes,
-                                ValueMap& known) {
-  if (mlir::Value found = known.lookup(value)) return found;
-  mlir::Value result;
+Term Evaluator::evaluate(mlir::Value value, const Row& row, const Lanes& lanes, TermMap& known) {
+  if (Term found = known.lookup(value)) return found;
+  Term result;
   if (immediates_.contains(value)) {
     result = immediate(value, lanes.count);
   } else if (body_.computes(value)) {
-    llvm::SmallVector<mlir::Value> operands;
+    Terms operands;
     for (mlir::Value operand : value.getDefiningOp()->getOperands())
       operands.push_back(evaluate(operand, row, lanes, known));
-    result = emit_elementwise(draft_.builder(), value.getDefiningOp(), operands);
+    result = k_.term(emit_elementwise(k_.builder(), value.getDefiningOp(), values_of(operands)));
   } else {
     for (size_t i = 0; i < leaves_.size(); ++i)
       if (leaves_[i].value == value) result = load(i, row, lanes);

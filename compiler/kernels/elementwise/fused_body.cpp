@@ -35,6 +35,20 @@ graph::TensorType tensor_type(mlir::Value value) {
   return mlir::cast<graph::TensorType>(value.getType());
 }
 
+int lane_count(const FusedBody& body, const Target& target) {
+  int64_t widest = 1;
+  auto widen = [&](mlir::Value value) {
+    DType dtype = tensor_type(value).getDtype();
+    bool is_half = dtype == DType::kF16 || dtype == DType::kBF16;
+    widest = std::max(widest, is_half ? 4 : byte_size(dtype));
+  };
+  for (mlir::Operation* op : body.ops) {
+    for (mlir::Value operand : op->getOperands()) widen(operand);
+    for (mlir::Value result : op->getResults()) widen(result);
+  }
+  return target.lanes(static_cast<int>(std::min<int64_t>(widest, 4)));
+}
+
 int64_t cost_of(const FusedBody& body) {
   using namespace graph;
   int64_t cost = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/target.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -19,6 +20,9 @@ struct FusedBody {
 FusedBody fused_body(mlir::Operation* op);
 
 graph::TensorType tensor_type(mlir::Value value);
+
+// Vector length for a body: a full register of its widest type, at most 4 bytes wide.
+int lane_count(const FusedBody& body, const Target& target);
 
 // Simple operations per element, for grains.
 int64_t cost_of(const FusedBody& body);

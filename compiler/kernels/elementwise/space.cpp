@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/kernels/builder/kernel_builder.h"
+
 namespace scopevm::compiler::kernels {
 namespace {
 
@@ -76,9 +78,9 @@ Space make_space(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<int> tags,
   return space;
 }
 
-DimExpr grain_of(DimExpr elements, int64_t cost) {
+DimExpr grain_of_operations(DimExpr elements, int64_t cost) {
   int64_t operations = std::max<int64_t>(kTaskOperations / std::max<int64_t>(cost, 1), 1);
-  return max(floordiv(operations, max(elements, 1)), 1);
+  return grain_of(operations, elements);
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -39,6 +39,6 @@ Space make_space(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<int> tags,
 
 // Fewest items worth a task of their own, when an item is `elements` long and costs `cost` simple
 // operations an element.
-DimExpr grain_of(DimExpr elements, int64_t cost);
+DimExpr grain_of_operations(DimExpr elements, int64_t cost);
 
 }  // namespace scopevm::compiler::kernels

@@ -1,6 +1,6 @@
 // softmax and log_softmax along an axis that is not the last: lanes are neighbours along the dims
 // behind the axis, and each lane walks its own line. Work items are strips of lines.
-#include "compiler/kernels/builder/convert.h"
+#include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/elementwise/space.h"
 #include "compiler/kernels/elementwise/vector_math.h"
 #include "compiler/kernels/reduction/combine.h"
@@ -10,77 +10,75 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-using Values = llvm::SmallVector<mlir::Value>;
 constexpr int64_t kStrip = 64;
 
 template <typename Op>
 Term function(Term x, Term (*f32)(Term)) {
-  if (x.element().isF32()) return f32(x);
-  return x.with(x.builder->create<Op>(x.location, x.value));
+  return x.element().isF32() ? f32(x) : x.make<Op>(x);
 }
 
-// One vector of lines: greatest, then the sum of exponentials, then the results.
-void emit_lines(KernelDraft& draft, Buffer from, Buffer to, Term first, mlir::Value axis,
-                Term stride, const Lanes& lanes, bool is_log) {
-  mlir::Type element = arithmetic_type(draft.builder().getContext(), from.dtype);
-  mlir::VectorType type = lanes_type(element, lanes.count);
-  auto walk = [&](Values carried, llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body) {
-    return for_range(draft, draft.index(0).value, axis, 1, carried,
-                     [&](mlir::Value k, mlir::ValueRange inside) {
-                       return body((first + draft.term(k) * stride).value, inside);
-                     });
-  };
-  auto load = [&](mlir::Value at) { return draft.term(load_lanes(draft, from, at, lanes)); };
-  Term top = draft.term(walk({neutral_value(draft, Combine::kMax, type, false)},
-                             [&](mlir::Value at, mlir::ValueRange most) {
-                               Term x = load(at), m = draft.term(most[0]);
-                               return Values{choose(less(m, x), x, m).value};
-                             })[0]);
-  Term sum = draft.term(walk({neutral_value(draft, Combine::kSum, type, false)},
-                             [&](mlir::Value at, mlir::ValueRange sum) {
-                               Term e = function<mlir::math::ExpOp>(load(at) - top, exp_f32);
-                               return Values{(draft.term(sum[0]) + e).value};
-                             })[0]);
+// Neighbouring lines, one a lane.
+struct Lines {
+  KernelBuilder& k;
+  Buffer from, to;
+  Term length, stride;  // of a line
+
+  void emit(Term first, const Lanes& lanes, bool is_log) const;
+
+ private:
+  // Carries a vector along the lines: `body` gets the position of an element of each.
+  Term walk(Term first, Term initial, llvm::function_ref<Term(Term at, Term now)> body) const {
+    return k.loop(k.index(0), length, 1, {initial},
+                  [&](Term i, auto now) { return Terms{body(first + i * stride, now[0])}; })[0];
+  }
+};
+
+// The greatest element, then the sum of exponentials, then the results.
+void Lines::emit(Term first, const Lanes& lanes, bool is_log) const {
+  mlir::Type type = k.vector(k.number_type(from), lanes.count);
+  auto load = [&](Term at) { return k.load_number(from, at, lanes.count, lanes.mask); };
+  Term least = neutral_value(k, Combine::kMax, type, false);
+  Term top = walk(first, least, [&](Term at, Term most) {
+    Term x = load(at);
+    return select(most < x, x, most);
+  });
+  Term zero = neutral_value(k, Combine::kSum, type, false);
+  Term sum = walk(first, zero, [&](Term at, Term sum) {
+    return sum + function<mlir::math::ExpOp>(load(at) - top, exp_f32);
+  });
   Term by = is_log ? function<mlir::math::LogOp>(sum, log_f32) : 1.0 / sum;
-  walk({}, [&](mlir::Value at, mlir::ValueRange) {
-    Term shifted = load(at) - top;
+  k.loop(k.index(0), length, 1, [&](Term i) {
+    Term at = first + i * stride, shifted = load(at) - top;
     Term y = is_log ? shifted - by : function<mlir::math::ExpOp>(shifted, exp_f32) * by;
-    store_lanes(draft, to, at, lanes, y.value);
-    return Values();
+    k.store_number(to, at, y, lanes.mask);
   });
 }
 
 }  // namespace
 
 llvm::LogicalResult lower_columns(mlir::Operation* op, LoweringContext& context) {
-  graph::TensorType type = tensor_type(op->getOperand(0));
-  if (!is_float(type.getDtype())) return op->emitError("needs a floating-point type");
+  llvm::ArrayRef<DimExpr> shape = shape_of(op->getOperand(0));
+  if (!is_float(dtype_of(op->getOperand(0)))) return op->emitError("needs a floating-point type");
   int64_t axis = op->getAttrOfType<mlir::IntegerAttr>("axis").getInt();
-  DimExpr outer = element_count(type.getShape().take_front(axis));
-  DimExpr inner = element_count(type.getShape().drop_front(axis + 1));
-  DimExpr length = type.getDim(axis);
-  KernelDraft draft(context, op);
-  Buffer from = draft.operand(op->getOperand(0)), to = draft.result(op->getResult(0));
-  Param length_param = draft.param(length), inner_param = draft.param(inner),
-        strips_param = draft.param(ceildiv(inner, kStrip));
-  int lanes = lane_count(fused_body(op), context.kernels().target());
-  draft.open();
-  Term stride = draft.term(draft.param(inner_param));
-  mlir::Value axis_size = draft.param(length_param);
-  Values sizes{draft.index(1).value, draft.param(strips_param)};
-  for_items(draft, sizes, [&](mlir::Value, llvm::ArrayRef<mlir::Value> index) {
-    Term strip = draft.term(index[1]) * draft.index(kStrip);
-    Term block = draft.term(index[0]) * draft.term(axis_size) * stride + strip;
-    mlir::Value left = draft.builder().create<mlir::arith::MinUIOp>(
-        draft.location(), (stride - strip).value, draft.index(kStrip).value);
-    for_lanes(draft, left, lanes, [&](const Lanes& at) {
-      emit_lines(draft, from, to, block + draft.term(at.offset), axis_size, stride, at,
-                 mlir::isa<graph::LogSoftmaxOp>(op));
+  DimExpr outer = element_count(shape.take_front(axis));
+  DimExpr inner = element_count(shape.drop_front(axis + 1));
+  DimExpr length = shape[axis];
+  KernelBuilder k(context, op, "softmax_columns");
+  Buffer from = k.operand(op->getOperand(0), Elements::kNumbers);
+  Buffer to = k.result(op->getResult(0), Elements::kNumbers);
+  Term axis_size = k.param(length), stride = k.param(inner);
+  Term strips = k.param(ceildiv(inner, kStrip));
+  Lines lines{k, from, to, axis_size, stride};
+  int lane_count = kernels::lane_count(fused_body(op), k.target());
+  k.for_items({k.index(1), strips}, [&](Term, llvm::ArrayRef<Term> index) {
+    Term strip = index[1] * kStrip, block = index[0] * axis_size * stride + strip;
+    Term left = min(stride - strip, k.index(kStrip));
+    k.for_lanes(left, lane_count, Tail::kMasked, [&](const Lanes& lanes) {
+      lines.emit(block + lanes.offset, lanes, mlir::isa<graph::LogSoftmaxOp>(op));
     });
   });
-  draft.launch("softmax_columns", outer * ceildiv(inner, kStrip),
-               grain_of(length * DimExpr(kStrip), 25));
-  return mlir::success();
+  return k.launch(outer * ceildiv(inner, kStrip),
+                  grain_of_operations(length * DimExpr(kStrip), 25));
 }
 
 }  // namespace scopevm::compiler::kernels

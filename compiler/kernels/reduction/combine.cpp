@@ -1,9 +1,7 @@
-// See the header.
+// Reduction operators; see the header.
 #include "compiler/kernels/reduction/combine.h"
 
 #include <limits>
-
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -14,19 +12,17 @@ Term combine(Combine how, Term a, Term b, bool is_unsigned) {
     case Combine::kProduct:
       return a * b;
     case Combine::kMax:
-      if (a.is_float())
-        return a.with(a.builder->create<mlir::arith::MaximumFOp>(a.location, a.value, b.value));
-      return choose(less(a, b, is_unsigned), b, a);
+      if (a.is_float()) return a.make<mlir::arith::MaximumFOp>(a, b);
+      return select(less(a, b, is_unsigned), b, a);
     case Combine::kMin:
-      if (a.is_float())
-        return a.with(a.builder->create<mlir::arith::MinimumFOp>(a.location, a.value, b.value));
-      return choose(less(b, a, is_unsigned), b, a);
+      if (a.is_float()) return a.make<mlir::arith::MinimumFOp>(a, b);
+      return select(less(b, a, is_unsigned), b, a);
   }
   return a;
 }
 
-mlir::Value neutral_value(KernelDraft& draft, Combine how, mlir::Type type, bool is_unsigned) {
-  mlir::OpBuilder& builder = draft.builder();
+Term neutral_value(CodeBuilder& k, Combine how, mlir::Type type, bool is_unsigned) {
+  mlir::ImplicitLocOpBuilder& builder = k.builder();
   mlir::Type element = mlir::getElementTypeOrSelf(type);
   mlir::TypedAttr scalar;
   if (mlir::isa<mlir::FloatType>(element)) {
@@ -44,30 +40,22 @@ mlir::Value neutral_value(KernelDraft& draft, Combine how, mlir::Type type, bool
       value = is_unsigned ? llvm::APInt::getMaxValue(bits) : llvm::APInt::getSignedMaxValue(bits);
     scalar = builder.getIntegerAttr(element, value);
   }
-  return splat(builder, draft.location(), type, scalar);
+  return k.term(splat(builder, builder.getLoc(), type, scalar));
 }
 
-mlir::Value across_lanes(KernelDraft& draft, Combine how, mlir::Value lanes, bool is_unsigned) {
-  mlir::OpBuilder& builder = draft.builder();
-  int64_t count = mlir::cast<mlir::VectorType>(lanes.getType()).getDimSize(0);
+Term across_lanes(CodeBuilder& k, Combine how, Term lanes, bool is_unsigned) {
+  int64_t count = mlir::cast<mlir::VectorType>(lanes.type()).getDimSize(0);
   while (count > 1) {
     count /= 2;
-    auto half = [&](int64_t from) {
-      return draft.term(builder.create<mlir::vector::ExtractStridedSliceOp>(
-          draft.location(), lanes, llvm::ArrayRef<int64_t>{from}, llvm::ArrayRef<int64_t>{count},
-          llvm::ArrayRef<int64_t>{1}));
-    };
-    lanes = combine(how, half(0), half(count), is_unsigned).value;
+    Term low = k.slice(lanes, 0, count), high = k.slice(lanes, count, count);
+    lanes = combine(how, low, high, is_unsigned);
   }
-  return builder.create<mlir::vector::ExtractOp>(draft.location(), lanes,
-                                                 llvm::ArrayRef<int64_t>{0});
+  return k.extract(lanes, 0);
 }
 
-mlir::Value masked(KernelDraft& draft, Combine how, const Lanes& lanes, mlir::Value value,
-                   bool is_unsigned) {
+Term masked(CodeBuilder& k, Combine how, const Lanes& lanes, Term value, bool is_unsigned) {
   if (!lanes.mask) return value;
-  Term other = draft.term(neutral_value(draft, how, value.getType(), is_unsigned));
-  return choose(draft.term(lanes.mask), draft.term(value), other).value;
+  return select(lanes.mask, value, neutral_value(k, how, value.type(), is_unsigned));
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -8,76 +8,63 @@
 #include "compiler/kernels/reduction/combine.h"
 #include "compiler/kernels/reduction/reduction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
-namespace arith = mlir::arith;
-namespace vector = mlir::vector;
-using Values = llvm::SmallVector<mlir::Value>;
-
-Term exponential(Term x) {
-  if (x.element().isF32()) return exp_f32(x);
-  return x.with(x.builder->create<mlir::math::ExpOp>(x.location, x.value));
-}
+Term exponential(Term x) { return x.element().isF32() ? exp_f32(x) : x.make<mlir::math::ExpOp>(x); }
+Term logarithm(Term x) { return x.element().isF32() ? log_f32(x) : x.make<mlir::math::LogOp>(x); }
 
 class RowKernel {
  public:
   RowKernel(const FusedBody& body, mlir::Operation* op, LoweringContext& context)
       : body_(body),
         op_(op),
-        draft_(context, body.op),
+        k_(context, body.op, mlir::isa<graph::LayerNormOp>(op) ? "norm" : "softmax"),
         x_(op->getOperand(0)),
-        type_(tensor_type(x_)) {}
+        type_(tensor_type(x_)),
+        evaluator_(k_, body, type_.getShape(), tags_of(op), 1),
+        lanes_(lane_count(body, k_.target())),
+        element_(arithmetic_type(op->getContext(), type_.getDtype())) {}
 
   llvm::LogicalResult lower() {
-    int64_t axis = op_->getAttrOfType<mlir::IntegerAttr>("axis").getInt();
-    llvm::SmallVector<int> tags(type_.getRank(), 0);
-    std::fill(tags.begin() + axis, tags.end(), 1);
-    Evaluator evaluator(draft_, body_, type_.getShape(), tags, 1);
-    evaluator_ = &evaluator;
-    const Space& space = evaluator.space();
+    const Space& space = evaluator_.space();
     size_t inner = space.dims.size() - 1;
-    if (std::count(space.tags.begin(), space.tags.end(), 1) != 1)
+    if (llvm::count(space.tags, 1) != 1)
       return body_.op->emitError("scale or bias of a layer_norm broadcasts along normalised dims");
-    for (mlir::Value result : body_.op->getResults()) results_.push_back(draft_.result(result));
-    if (results_.size() == 1) evaluator.allow_in_place(results_[0], op_);
+    for (mlir::Value result : body_.op->getResults())
+      results_.push_back(k_.result(result, Elements::kNumbers));
+    if (results_.size() == 1) evaluator_.allow_in_place(results_[0], op_);
     choose_scratch(space.dims[inner]);
-    lanes_ = lane_count(body_, draft_.context().kernels().target());
-    draft_.open();
-    element_ = arithmetic_type(draft_.builder().getContext(), type_.getDtype());
-    length_ = evaluator.size(inner);
-    place_scratch();
-    Values sizes = evaluator.sizes(0, inner);
-    if (sizes.empty()) sizes.push_back(draft_.index(1).value);
-    for_items(draft_, sizes, [&](mlir::Value item, llvm::ArrayRef<mlir::Value> index) {
-      row_first_ = (draft_.term(item) * draft_.term(length_)).value;
-      row_ = evaluator_->at(index.take_front(inner), row_first_);
-      is_norm() ? normalise() : softmax();
+    length_ = evaluator_.size(inner);
+    Terms sizes = evaluator_.sizes(0, inner);
+    if (sizes.empty()) sizes.push_back(k_.index(1));
+    k_.for_items(sizes, [&](Term item, llvm::ArrayRef<Term> index) {
+      row_first_ = item * length_;
+      row_ = evaluator_.at(index.take_front(inner), row_first_);
+      mlir::isa<graph::LayerNormOp>(op_) ? normalise() : softmax();
     });
     DimExpr rows = 1;
     for (size_t dim = 0; dim < inner; ++dim) rows = rows * space.dims[dim];
-    draft_.launch(is_norm() ? "norm" : "softmax", rows,
-                  grain_of(space.dims[inner], 10 + cost_of(body_)));
-    return mlir::success();
+    return k_.launch(rows, grain_of_operations(space.dims[inner], 10 + cost_of(body_)));
   }
 
  private:
-  bool is_norm() const { return mlir::isa<graph::LayerNormOp>(op_); }
+  static llvm::SmallVector<int> tags_of(mlir::Operation* op) {
+    llvm::SmallVector<int> tags(tensor_type(op->getOperand(0)).getRank(), 0);
+    std::fill(tags.begin() + op->getAttrOfType<mlir::IntegerAttr>("axis").getInt(), tags.end(), 1);
+    return tags;
+  }
 
-  // Where a row lies between passes: a result that holds the arithmetic type and is written last,
-  // else memory of the worker.
+  // Where a row is stored between passes: in a result that holds the arithmetic type and is written
+  // last, else in memory of the worker.
   void choose_scratch(DimExpr length) {
     for (size_t i = 0; i < results_.size(); ++i) {
       mlir::Value value = body_.results[i];
       bool is_late = value == op_->getResult(0) || !is_before(value);
-      if (is_late && results_[i].dtype == scratch_type()) scratch_ = results_[i];
+      if (is_late && results_[i].dtype == scratch_type()) scratch_.buffer = results_[i];
     }
-    if (scratch_.index >= 0) return;
-    Temporary row{.bytes = length * DimExpr(byte_size(scratch_type())), .per_worker = true};
-    scratch_ = draft_.temporary(scratch_type(), row);
-    scratch_stride_ = draft_.param(round_up(row.bytes, 64));
+    if (!scratch_.buffer.memref) scratch_ = k_.scratch(length, scratch_type());
   }
 
   DType scratch_type() const { return type_.getDtype() == DType::kF64 ? DType::kF64 : DType::kF32; }
@@ -88,148 +75,116 @@ class RowKernel {
     return !op || op->isBeforeInBlock(op_);
   }
 
-  void place_scratch() {
-    if (scratch_stride_.index < 0) return;
-    Term stride = draft_.term(draft_.param(scratch_stride_));
-    mlir::Value elements = draft_.builder().create<arith::DivUIOp>(
-        draft_.location(), stride.value, draft_.index(byte_size(scratch_type())).value);
-    worker_first_ = (draft_.term(draft_.worker()) * draft_.term(elements)).value;
+  Term scratch_at(const Lanes& lanes) {
+    return (scratch_.start ? scratch_.start : row_first_) + lanes.offset;
+  }
+  Term load_scratch(const Lanes& lanes) {
+    return k_.load_number(scratch_.buffer, scratch_at(lanes), lanes.count, lanes.mask);
+  }
+  void store_scratch(const Lanes& lanes, Term value) {
+    k_.store_number(scratch_.buffer, scratch_at(lanes), value, lanes.mask);
   }
 
-  mlir::Value scratch_at(const Lanes& lanes) {
-    mlir::Value first = worker_first_ ? worker_first_ : row_first_;
-    return (draft_.term(first) + draft_.term(lanes.offset)).value;
+  void store_result(size_t i, const Lanes& lanes, Term value) {
+    k_.store_number(results_[i], row_first_ + lanes.offset, value, lanes.mask);
   }
 
-  void store_result(size_t i, const Lanes& lanes, mlir::Value value) {
-    mlir::Value at = (draft_.term(row_first_) + draft_.term(lanes.offset)).value;
-    store_lanes(draft_, results_[i], at, lanes, value);
-  }
-
-  // One pass over the row that carries `first`, a vector; lanes outside of the row are ignored.
-  mlir::Value pass(Combine how, llvm::function_ref<mlir::Value(const Lanes&)> value) {
-    mlir::OpBuilder& builder = draft_.builder();
-    mlir::VectorType type = lanes_type(element_, lanes_);
-    mlir::Value rest =
-        builder.create<arith::RemUIOp>(draft_.location(), length_, draft_.index(lanes_).value);
-    mlir::Value whole = (draft_.term(length_) - draft_.term(rest)).value;
-    auto step = [&](mlir::Value sum, const Lanes& lanes) {
-      mlir::Value x = masked(draft_, how, lanes, value(lanes), false);
-      if (how == Combine::kMax)  // NaN may be lost here: it comes back with the exponentials
-        return choose(less(draft_.term(sum), draft_.term(x)), draft_.term(x), draft_.term(sum))
-            .value;
-      return combine(how, draft_.term(sum), draft_.term(x), false).value;
+  // One pass over the row that carries a vector; lanes outside of the row are ignored.
+  Term pass(Combine how, llvm::function_ref<Term(const Lanes&)> value) {
+    Term rest = remainder(length_, k_.index(lanes_)), whole = length_ - rest;
+    auto step = [&](Term sum, const Lanes& lanes) {
+      Term x = masked(k_, how, lanes, value(lanes), false);
+      // NaN may be lost here: it comes back with the exponentials.
+      if (how == Combine::kMax) return select(sum < x, x, sum);
+      return combine(how, sum, x, false);
     };
-    Values sums = for_range(draft_, draft_.index(0).value, whole, lanes_,
-                            {neutral_value(draft_, how, type, false)},
-                            [&](mlir::Value offset, mlir::ValueRange carried) {
-                              return Values{step(carried[0], {lanes_, offset, nullptr})};
-                            });
-    sums = for_range(draft_, whole, length_, lanes_, sums,
-                     [&](mlir::Value offset, mlir::ValueRange carried) {
-                       mlir::Value mask = builder.create<vector::CreateMaskOp>(
-                           draft_.location(), lanes_type(builder.getI1Type(), lanes_), rest);
-                       return Values{step(carried[0], {lanes_, offset, mask})};
-                     });
-    return across_lanes(draft_, how, sums[0], false);
+    Term first = neutral_value(k_, how, k_.vector(element_, lanes_), false);
+    Terms sums = k_.loop(k_.index(0), whole, lanes_, {first}, [&](Term offset, auto now) {
+      return Terms{step(now[0], {lanes_, offset, {}})};
+    });
+    sums = k_.loop(whole, length_, lanes_, sums, [&](Term offset, auto now) {
+      return Terms{step(now[0], {lanes_, offset, k_.mask(rest, lanes_)})};
+    });
+    return across_lanes(k_, how, sums[0], false);
   }
 
-  mlir::Value spread(mlir::Value scalar) {
-    return draft_.builder().create<vector::BroadcastOp>(draft_.location(),
-                                                        lanes_type(element_, lanes_), scalar);
-  }
+  Term spread(Term scalar) { return k_.splat(scalar, lanes_); }
 
   // The row op's input in the first pass: computed, and kept when that took ops. Results that are
   // computed before the row op are stored here.
-  mlir::Value first_look(const Lanes& lanes) {
-    ValueMap known;
-    mlir::Value x = evaluator_->evaluate(x_, row_, lanes, known);
+  Term first_look(const Lanes& lanes) {
+    TermMap known;
+    Term x = evaluator_.evaluate(x_, row_, lanes, known);
     for (size_t i = 0; i < results_.size(); ++i)
       if (is_before(body_.results[i]))
-        store_result(i, lanes, evaluator_->evaluate(body_.results[i], row_, lanes, known));
-    if (body_.computes(x_)) store_lanes(draft_, scratch_, scratch_at(lanes), lanes, x);
+        store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
+    if (body_.computes(x_)) store_scratch(lanes, x);
     return x;
   }
 
   Term second_look(const Lanes& lanes) {
-    if (body_.computes(x_))
-      return draft_.term(load_lanes(draft_, scratch_, scratch_at(lanes), lanes));
-    ValueMap known;
-    return draft_.term(evaluator_->evaluate(x_, row_, lanes, known));
+    if (body_.computes(x_)) return load_scratch(lanes);
+    TermMap known;
+    return evaluator_.evaluate(x_, row_, lanes, known);
   }
 
-  void finish(llvm::function_ref<mlir::Value(const Lanes&, ValueMap&)> result) {
-    for_lanes(draft_, length_, lanes_, [&](const Lanes& lanes) {
-      ValueMap known;
+  void finish(llvm::function_ref<Term(const Lanes&, TermMap&)> result) {
+    k_.for_lanes(length_, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
+      TermMap known;
       known[op_->getResult(0)] = result(lanes, known);
       for (size_t i = 0; i < results_.size(); ++i)
         if (!is_before(body_.results[i]))
-          store_result(i, lanes, evaluator_->evaluate(body_.results[i], row_, lanes, known));
+          store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
     });
   }
 
   void softmax() {
     bool is_log = mlir::isa<graph::LogSoftmaxOp>(op_);
-    mlir::Value most = pass(Combine::kMax, [&](const Lanes& lanes) { return first_look(lanes); });
-    Term top = draft_.term(spread(most));
-    mlir::Value sum = pass(Combine::kSum, [&](const Lanes& lanes) {
-      Term shifted = second_look(lanes) - top;
-      Term e = exponential(shifted);
-      store_lanes(draft_, scratch_, scratch_at(lanes), lanes, is_log ? shifted.value : e.value);
-      return e.value;
+    Term top = spread(pass(Combine::kMax, [&](const Lanes& lanes) { return first_look(lanes); }));
+    Term sum = pass(Combine::kSum, [&](const Lanes& lanes) {
+      Term shifted = second_look(lanes) - top, e = exponential(shifted);
+      store_scratch(lanes, is_log ? shifted : e);
+      return e;
     });
-    Term total = draft_.term(sum);
-    mlir::Value last = is_log ? logarithm(total).value : (1.0 / total).value;
-    Term by = draft_.term(spread(last));
-    finish([&](const Lanes& lanes, ValueMap&) {
-      Term e = draft_.term(load_lanes(draft_, scratch_, scratch_at(lanes), lanes));
-      return (is_log ? e - by : e * by).value;
+    Term by = spread(is_log ? logarithm(sum) : 1.0 / sum);
+    finish([&](const Lanes& lanes, TermMap&) {
+      Term e = load_scratch(lanes);
+      return is_log ? e - by : e * by;
     });
-  }
-
-  Term logarithm(Term x) {
-    if (x.element().isF32()) return log_f32(x);
-    return draft_.term(draft_.builder().create<mlir::math::LogOp>(draft_.location(), x.value));
   }
 
   void normalise() {
-    mlir::OpBuilder& builder = draft_.builder();
     auto norm = mlir::cast<graph::LayerNormOp>(op_);
-    mlir::Value sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_look(lanes); });
-    mlir::Value count_bits =
-        builder.create<arith::IndexCastOp>(draft_.location(), builder.getI64Type(), length_);
-    Term count = cast(draft_.term(count_bits), DType::kI64, scratch_type());
-    Term mean = draft_.term(spread((draft_.term(sum) / count).value));
-    mlir::Value squares = pass(Combine::kSum, [&](const Lanes& lanes) {
+    Term sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_look(lanes); });
+    Term count = cast(convert(length_, k_.builder().getI64Type()), DType::kI64, scratch_type());
+    Term mean = spread(sum / count);
+    Term squares = pass(Combine::kSum, [&](const Lanes& lanes) {
       Term distance = second_look(lanes) - mean;
-      return (distance * distance).value;
+      return distance * distance;
     });
-    Term variance = draft_.term(squares) / count + norm.getEpsilon().convertToDouble();
-    mlir::Value deviation = builder.create<mlir::math::SqrtOp>(draft_.location(), variance.value);
-    Term by = draft_.term(spread((1.0 / draft_.term(deviation)).value));
-    finish([&](const Lanes& lanes, ValueMap& known) {
+    Term variance = squares / count + norm.getEpsilon().convertToDouble();
+    Term by = spread(1.0 / variance.make<mlir::math::SqrtOp>(variance));
+    finish([&](const Lanes& lanes, TermMap& known) {
       Term x = second_look(lanes);
-      Term scale = draft_.term(evaluator_->evaluate(norm.getScale(), row_, lanes, known));
+      Term scale = evaluator_.evaluate(norm.getScale(), row_, lanes, known);
       Term y = (x - mean) * by * scale;
-      if (norm.getBias())
-        y = y + draft_.term(evaluator_->evaluate(norm.getBias(), row_, lanes, known));
-      return y.value;
+      if (norm.getBias()) y = y + evaluator_.evaluate(norm.getBias(), row_, lanes, known);
+      return y;
     });
   }
 
   const FusedBody& body_;
   mlir::Operation* op_;
-  KernelDraft draft_;
+  KernelBuilder k_;
   mlir::Value x_;
   graph::TensorType type_;
-  Evaluator* evaluator_ = nullptr;
-  llvm::SmallVector<Buffer> results_;
-  Buffer scratch_;
-  Param scratch_stride_;
+  Evaluator evaluator_;
+  int64_t lanes_;
   mlir::Type element_;
-  mlir::Value length_, row_first_, worker_first_;
+  llvm::SmallVector<Buffer> results_;
+  Scratch scratch_;  // without a start where a result is used: the row's own
+  Term length_, row_first_;
   Evaluator::Row row_;
-  int lanes_ = 1;
 };
 
 }  // namespace
