@@ -3,8 +3,8 @@
 #
 #   tests/golden.sh BIN_FOLDER FILE            GOLDEN_BLESS=1 rewrites what `same_as` compares with
 #
-# In a line, %s is the file, %S its folder, %t a path of the test's own, %root the project. The programs
-# in BIN_FOLDER, FileCheck and the two commands below are at hand.
+# In a line, %s is the file, %S its folder, %t a path of the test's own, %root the project, %build the
+# build folder. The programs in BIN_FOLDER, FileCheck and the two commands below are available.
 #   fails CODE COMMAND...    runs COMMAND, which must exit with CODE; its stderr becomes stdout
 #   same_as FILE             standard input must equal FILE
 set -euo pipefail
@@ -36,6 +36,7 @@ export -f fails same_as
 runs=0
 while IFS= read -r line; do
   line=${line//%root/$root}
+  line=${line//%build/$bin/..}
   line=${line//%s/$file}
   line=${line//%S/$(dirname "$file")}
   line=${line//%t/$scratch/t}

@@ -34,7 +34,7 @@ void set_limits(const Limits& limits) {
   auto seconds = static_cast<rlim_t>(limits.cpu_seconds * kSlower);
   rlimit cpu{seconds, seconds + 1};
   setrlimit(RLIMIT_CPU, &cpu);
-  alarm(static_cast<unsigned>(limits.wall_seconds * kSlower));
+  alarm(static_cast<unsigned>(limits.wall_seconds));
   rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 }

@@ -1,17 +1,46 @@
 #!/usr/bin/python3
-"""Writes cases/: quantised operators by their definitions in NumPy, mostly rules that ONNX's own
+"""Generates cases: quantised operators by their definitions in NumPy, mostly rules that ONNX's own
 cases leave out: opsets 19 and 21, blocks, 16-bit types, zero points and scales of every
 granularity, borders, groups, dims that are symbols."""
 import itertools
+import pathlib
+import sys
 
 import numpy as np
 
-from onnx import helper
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "onnx_cases"))
 
-from case_file import case, graph_case
+import case_file  # noqa: E402
+import onnx_file  # noqa: E402
 
 RNG = np.random.default_rng(20)
 RANGES = {dtype: np.iinfo(dtype) for dtype in ("uint8", "int8", "uint16", "int16", "int32")}
+
+
+def case(name, op, opset, inputs, outputs, constants=(), dynamic=(), **attributes):
+    """One node. `inputs`: (name, array) in the node's order, with None for an absent one.
+    `constants` names inputs that are initializers, `dynamic` those whose dims are symbols."""
+    node = onnx_file.node(op, [key if array is not None else "" for key, array in inputs],
+                          [f"y{i}" for i in range(len(outputs))], **attributes)
+    given = [(key, array) for key, array in inputs if array is not None]
+    graph_case(name, [node], opset, given, outputs, constants, dynamic)
+
+
+def graph_case(name, nodes, opset, inputs, outputs, constants=(), dynamic=()):
+    """The same for nodes, whose results are y0, y1, ..."""
+    given = {key: np.asarray(array) for key, array in inputs}
+    fed = {key: array for key, array in given.items() if key not in constants}
+    results = {f"y{i}": np.asarray(array) for i, array in enumerate(outputs)}
+    symbols = {key: array for key, array in fed.items() if key in dynamic}
+    if dynamic:
+        symbols |= results
+    dims = case_file.dim_names(symbols, separator="_")
+    case_file.graph_case(
+        name, opset, nodes, fed, results,
+        {key: array for key, array in given.items() if key in constants},
+        [case_file.value_info(key, array, dims) for key, array in fed.items()],
+        [case_file.value_info(key, array, dims) for key, array in results.items()],
+        ir_version=8, producer="scopevm tests")
 
 
 def saturate(x, dtype):
@@ -207,10 +236,10 @@ def between_linears_case(name, op, a_type, b_type, per_column, transposed=False)
     a_zero, b_zero = any_bytes(a_type), any_bytes(b_type, *shape)
     y = centred_product(a, a_zero, b, b_zero).astype(np.float32) * (a_scale * b_scale)
     nodes = [
-        helper.make_node("DequantizeLinear", ["a", "a_scale", "a_zero"], ["left"]),
-        helper.make_node("DequantizeLinear", ["b", "b_scale", "b_zero"], ["right"],
+        onnx_file.node("DequantizeLinear", ["a", "a_scale", "a_zero"], ["left"]),
+        onnx_file.node("DequantizeLinear", ["b", "b_scale", "b_zero"], ["right"],
                          axis=0 if transposed else 1),
-        helper.make_node(op, ["left", "right"], ["y0"], **({"transB": 1} if transposed else {})),
+        onnx_file.node(op, ["left", "right"], ["y0"], **({"transB": 1} if transposed else {})),
     ]
     graph_case(f"{op.lower()}_of_dequantised_{name}", nodes, 13,
                [("a", a), ("a_scale", a_scale), ("a_zero", a_zero),
@@ -228,9 +257,9 @@ def conv_between_linears_case(per_channel, has_bias):
     factor = np.broadcast_to(x_scale * w_scale, (5,)).reshape(5, 1, 1)
     y = sums.astype(np.float32) * factor + (bias.reshape(5, 1, 1) if has_bias else 0)
     nodes = [
-        helper.make_node("DequantizeLinear", ["x", "x_scale", "x_zero"], ["image"]),
-        helper.make_node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["weights"], axis=0),
-        helper.make_node("Conv", ["image", "weights"] + ["bias"] * has_bias, ["y0"],
+        onnx_file.node("DequantizeLinear", ["x", "x_scale", "x_zero"], ["image"]),
+        onnx_file.node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["weights"], axis=0),
+        onnx_file.node("Conv", ["image", "weights"] + ["bias"] * has_bias, ["y0"],
                          strides=[1, 2], pads=[1, 0, 1, 2]),
     ]
     inputs = [("x", x), ("x_scale", x_scale), ("x_zero", x_zero), ("w", w), ("w_scale", w_scale),
@@ -243,8 +272,8 @@ def weights_case():
     """A product of floats with weights that were stored as bytes."""
     a, b, b_scale = f32(5, 37), any_bytes(np.int8, 37, 40), scales(40)
     y = np.matmul(a.astype(np.float64), b * b_scale.astype(np.float64)).astype(np.float32)
-    nodes = [helper.make_node("DequantizeLinear", ["b", "b_scale"], ["weights"], axis=1),
-             helper.make_node("MatMul", ["a", "weights"], ["y0"])]
+    nodes = [onnx_file.node("DequantizeLinear", ["b", "b_scale"], ["weights"], axis=1),
+             onnx_file.node("MatMul", ["a", "weights"], ["y0"])]
     graph_case("matmul_of_dequantised_weights", nodes, 13,
                [("a", a), ("b", b), ("b_scale", b_scale)], [y], ("b", "b_scale"), ("a",))
 
@@ -343,7 +372,7 @@ def conv_cases():
               integer=True)
 
 
-if __name__ == "__main__":
+def write_cases():
     linear_cases()
     dynamic_case("positive", [[1, 2.5], [3, 7]])
     dynamic_case("negative", [-1, -2.5, -30])
@@ -352,3 +381,7 @@ if __name__ == "__main__":
     product_cases()
     conv_cases()
     between_linears_cases()
+
+
+if __name__ == "__main__":
+    case_file.main(write_cases)

@@ -89,16 +89,20 @@ struct KernelDecl {
 
 enum class PoolKind : uint8_t { kHeap = 0, kArena = 1, kStack = 2, kConstant = 3 };
 
-// The kind of device whose memory is the host's.
-inline constexpr char kCpuKind[] = "cpu";
+// The kind of the host's own processor: the session's threads run the kernels of such devices, and
+// their memory, frames included, is the process's. All other kinds are those of drivers
+// (runtime/device/driver.h).
+inline constexpr char kHostKind[] = "cpu";
 
 struct DeviceDecl {
   std::string name;
-  std::string kind;  // "cpu" or "opencl"
+  std::string kind;  // kHostKind, or that of a driver
   // Most work items that a launch runs at once; 0 for a CPU, which has the session's threads.
   int64_t workers = 0;
   // Which device of its kind a session takes that nobody tells another; 0 for a CPU.
   uint32_t number = 0;
+
+  bool is_host() const { return kind == kHostKind; }
 };
 
 // A pool of kind stack is the bytes of a CPU's in the frames of calls: they go with their frame, so

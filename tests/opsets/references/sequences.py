@@ -1,7 +1,7 @@
 """Sequences whose lengths and positions the model does not know."""
 import numpy as np
-from onnx import TensorProto, helper
 
+import onnx_file
 from case_file import both, case, reals
 
 
@@ -57,12 +57,12 @@ def _positions():
 
 def _maps():
     parts, scale = _parts("map"), reals("scale", 3)
-    info = helper.make_tensor_value_info
-    body = helper.make_graph(
-        [helper.make_node("Mul", ["part", "factor"], ["product"]),
-         helper.make_node("Shape", ["product"], ["dims"])], "body",
-        [info("part", TensorProto.FLOAT, None), info("factor", TensorProto.FLOAT, None)],
-        [info("product", TensorProto.FLOAT, None), info("dims", TensorProto.INT64, None)])
+    info = onnx_file.value_info
+    body = onnx_file.graph(
+        [onnx_file.node("Mul", ["part", "factor"], ["product"]),
+         onnx_file.node("Shape", ["product"], ["dims"])], "body",
+        [info("part", onnx_file.FLOAT), info("factor", onnx_file.FLOAT)],
+        [info("product", onnx_file.FLOAT), info("dims", onnx_file.INT64)])
     case("sequence_map_two_results", 17, "SequenceMap", {"xs": parts, "scale": scale},
          [[part * scale for part in parts], [np.array(part.shape) for part in parts]], body=body)
 

@@ -177,7 +177,8 @@ TEST(Emulation, ADeadlineEndsAWait) {
   const Session session = *Session::create(test::load(slow_chain()), {.emulate = true});
   const int64_t dims[] = {64};
   Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
-  const auto deadline = steady_clock::now() + std::chrono::milliseconds(20);
+  // Late enough for the call to begin its first copy on a busy machine.
+  const auto deadline = steady_clock::now() + std::chrono::milliseconds(500);
   EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
   EXPECT_GE(steady_clock::now(), deadline);
   EXPECT_EQ(call.stats().emulated_seconds, 7200 + 256 / 1.5e9) << "of the one copy that began";

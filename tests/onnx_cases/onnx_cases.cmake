@@ -1,0 +1,26 @@
+# scopevm_onnx_cases(NAME COST): conformance cases that this folder's make_cases.py generates, at build
+# time and only when a generator has changed. Adds two tests:
+#   conformance.NAME             runs the cases against expected.txt; COST as ctest has it
+#   conformance.NAME.checksums   compares the checksums of the cases with cases.sum, a case a line.
+#                                A changed generator or NumPy version shows which cases differ; to
+#                                accept them, copy cases.sum from the build folder.
+set(SCOPEVM_PYTHON /usr/bin/python3 CACHE FILEPATH "Python with NumPy, for generated test data")
+set(SCOPEVM_ONNX_CASES ${CMAKE_CURRENT_LIST_DIR})
+
+function(scopevm_onnx_cases name cost)
+  file(GLOB_RECURSE generators CONFIGURE_DEPENDS *.py ${SCOPEVM_ONNX_CASES}/*.py)
+  set(sums ${CMAKE_CURRENT_BINARY_DIR}/cases.sum)
+  add_custom_command(OUTPUT ${sums}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1
+            ${SCOPEVM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/make_cases.py
+            ${CMAKE_CURRENT_BINARY_DIR}/cases
+    DEPENDS ${generators}
+    COMMENT "Generating the conformance cases of tests/${name}"
+    VERBATIM)
+  add_custom_target(${name}_cases ALL DEPENDS ${sums})
+  add_test(NAME conformance.${name} COMMAND conformance --data ${CMAKE_CURRENT_BINARY_DIR}
+    --groups cases --expected ${CMAKE_CURRENT_SOURCE_DIR}/expected.txt)
+  set_tests_properties(conformance.${name} PROPERTIES COST ${cost})
+  add_test(NAME conformance.${name}.checksums
+    COMMAND diff -u ${CMAKE_CURRENT_SOURCE_DIR}/cases.sum ${sums})
+endfunction()

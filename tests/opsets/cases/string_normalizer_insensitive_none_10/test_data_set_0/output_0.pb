@@ -1,1 +1,0 @@
-2Monday2tuesday2Été2monday

@@ -1,5 +1,0 @@
-(By0J íIÔB–ËCC¿¢ÄiZˆÂü³8ÄQŒ“B*hƒCªw–ÄÏ
-ÄYsƒC½ZÄ­	.CfÕD½6CâÃéa—C+Ú/DÚ‰¥D	D ;C–D›ðDÈ=DNQÿBÞöbCfÎlÂ|@uÄT´øÃâmªÀ$À’Dðë}Ä„)AH¤¹B2iAÃ"OpÂÀ!ÞCÌÊUDp>bD»ÈÂã}ôB!ñC÷äÅ•LêÂ¿#ŠÄ¶ÑöBT?D¿ÎßÄJTÄ\CÉCRÅÄÇ,C´áˆDu_ŒCí	Äu±…C÷_WDïfÐDÖ‰[DäSüÂ@Ð^D72iD·BD2ffC=#’CÎ}çÂ¹…ÎÄTÄ’ÕáÁÉ…BêòDL\˜Ä—œAªHòB“†UÃ+x6Ã¨¹D—…DS.·DaãA¡¤ÐBF~µC¨ZÆÄÚ™ãÂ8SÄq;ÕB ŠC5P³Ä-­'Äîç‘Cë“Ä'C+bND°½lCÈy°Ã¶–/C—mJD•¥D»Dßä5C>&YD´—(Dû€DIAC‹œ|C‹-LÂ,¨šÄæÈ<Ä¡ŒÁ‡ð BGšÉDKs€Ä :˜C£ã¹BržûÂµZ(Á`C
-DßÿDÉäžDR¥ºÁ`!LC„8©Cg¤¶Ä¾‰ÝÂ(x[Ä±ÞNBh#2CnÍ­Ä
-ÄÜßnCUYŽÄœiCÂQ2D	#C•ŸÃ:æ¸CÐ DœÏ“D¯ù.D˜ÏCÉ5D½™Dé©ìCž‡CÔ`C‡TÂê§„ÄªŠÄpBÂºhBöO®Dd»ˆÄ…¶Có]ÃB¿ uÂéEKÂÒˆßCõ°PDŒDFGFÂ9ë4C0–C^¯°Ä²¹Â )'Äkë‘BzNgC°M«ÄÓÂõÃDùC®î¤Ä,	‘CJZ?DÁGCÐˆuÃsœCsòXDÀDôD­ŒÉC_²;Dc™DršCð+MCzŸ§Cª	ÂtwÄ<Ä¾VùÁÆ‚@ÈêµD?uEÄN¤uCùýÂjÚ„ÃÁMÂOûêCü‡D°íND
-OlÂ
