@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "scopevm/status.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/host_kind.h"
 
 namespace scopevm::compiler {
 

@@ -12,6 +12,7 @@
 
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
+#include "vm/format/host_kind.h"
 
 namespace scopevm::format {
 
@@ -88,11 +89,6 @@ struct KernelDecl {
 };
 
 enum class PoolKind : uint8_t { kHeap = 0, kArena = 1, kStack = 2, kConstant = 3 };
-
-// The kind of the host's own processor: the session's threads run the kernels of such devices, and
-// their memory, frames included, is the process's. All other kinds are those of drivers
-// (runtime/device/driver.h).
-inline constexpr char kHostKind[] = "cpu";
 
 struct DeviceDecl {
   std::string name;
@@ -172,7 +168,7 @@ struct ImageDecl {
   uint32_t device = 0;                // and all others of its kind
   std::string target_cpu;             // "x86-64-v4"
   std::vector<std::string> features;  // CPU features that must be present, as in /proc/cpuinfo
-  Bytes elf;
+  Bytes bytes;                        // in the form that devices of the kind load
 };
 
 // A function that a call enters in place of `main` when the values of main's dimensions are within

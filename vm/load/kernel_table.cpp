@@ -47,7 +47,7 @@ Status LoadedModule::load_kernels() const {
   const std::string label = "kernel image " + decl->target_cpu;
   SCOPEVM_ASSIGN_OR_RETURN(
       runtime::KernelImage image,
-      runtime::KernelImage::load({decl->elf.data, static_cast<size_t>(decl->elf.size)}, label));
+      runtime::KernelImage::load({decl->bytes.data, static_cast<size_t>(decl->bytes.size)}, label));
   for (const format::KernelDecl& kernel : contents_.kernels) {
     if (!contents_.devices[kernel.device].is_host()) {
       kernel_table_.kernels.push_back(nullptr);  // a session has its own: see BoundDevices

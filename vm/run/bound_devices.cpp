@@ -93,7 +93,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
     if (image == contents.images.end()) continue;  // nothing runs there
     const std::string context = place_text(decl);
     Result<std::unique_ptr<runtime::DeviceImage>> loaded =
-        devices_[d]->load({image->elf.data, static_cast<size_t>(image->elf.size)});
+        devices_[d]->load({image->bytes.data, static_cast<size_t>(image->bytes.size)});
     if (!loaded.is_ok()) return Status(loaded.status()).with_context(context);
     for (size_t k = 0; k < contents.kernels.size(); ++k) {
       const format::KernelDecl& kernel = contents.kernels[k];

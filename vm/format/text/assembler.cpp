@@ -106,7 +106,7 @@ class ModuleParser {
 
   void image(ImageDecl& image) {
     text::visit_image(parser_, image);
-    data(image.elf);
+    data(image.bytes);
   }
 
   void data(Bytes& bytes) {

@@ -118,7 +118,7 @@ Status verify_images(const ModuleContents& module) {
     std::string context = "image " + std::to_string(i);
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", image.device, module.devices.size()).with_context(context));
-    if (image.elf.size == 0) return invalid(context + ": is empty");
+    if (image.bytes.size == 0) return invalid(context + ": is empty");
     for (const std::string& feature : image.features)
       if (feature.empty() || feature.size() > kMaxFeatureText ||
           feature.find_first_of(" \t\n") != std::string::npos)
