@@ -3,8 +3,8 @@
 #
 #   tests/golden.sh BIN_FOLDER FILE            GOLDEN_BLESS=1 rewrites what `same_as` compares with
 #
-# In a line, %s is the file, %S its folder, %t a path of the test's own, %root the project, %build the
-# build folder. The programs in BIN_FOLDER, FileCheck and the two commands below are available.
+# In a line, %s is the file, %S its folder, %t a path of the test's own, %root the project, %build
+# the build folder. The programs in BIN_FOLDER, FileCheck and the two commands below are available.
 #   fails CODE COMMAND...    runs COMMAND, which must exit with CODE; its stderr becomes stdout
 #   same_as FILE             standard input must equal FILE
 set -euo pipefail

@@ -1,5 +1,5 @@
-# scopevm_onnx_cases(NAME COST): conformance cases that this folder's make_cases.py generates, at build
-# time and only when a generator has changed. Adds two tests:
+# scopevm_onnx_cases(NAME COST): conformance cases that this folder's make_cases.py generates, at
+# build time and only when a generator has changed. Adds two tests:
 #   conformance.NAME             runs the cases against expected.txt; COST as ctest has it
 #   conformance.NAME.checksums   compares the checksums of the cases with cases.sum, a case a line.
 #                                A changed generator or NumPy version shows which cases differ; to

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <random>
 
@@ -114,6 +115,7 @@ class Brute {
  public:
   explicit Brute(const Problem& problem) : problem_(problem), machine_(*problem.machine) {
     devices_.assign(problem.tasks.size(), 0);
+    least_.resize(problem.flows.size());
     try_task(0);
   }
   Cost best() const { return *best_; }
@@ -131,11 +133,21 @@ class Brute {
     Cost cost;
     for (size_t i = 0; i < devices_.size(); ++i)
       cost.displaced += devices_[i] != problem_.tasks[i].preferred;
-    for (const Flow& flow : problem_.flows) cost.copies += least(flow);
+    for (size_t i = 0; i < problem_.flows.size(); ++i) cost.copies += least(i);
     if (!best_ || cost < *best_) best_ = cost;
   }
 
-  int64_t least(const Flow& flow) const {
+  // Depends on the devices of the flow's own tasks only: searched once for each choice of those.
+  int64_t least(size_t index) {
+    const Flow& flow = problem_.flows[index];
+    std::vector<int> devices = {devices_[flow.maker]};
+    for (const Reader& reader : flow.readers) devices.push_back(devices_[reader.task]);
+    const auto [known, is_new] = least_[index].try_emplace(std::move(devices));
+    if (is_new) known->second = search(flow);
+    return known->second;
+  }
+
+  int64_t search(const Flow& flow) const {
     const int pools = static_cast<int>(machine_.pools.size()), maker = devices_[flow.maker];
     int64_t least = INT64_MAX;
     for (int home = 0; home < pools; ++home) {
@@ -197,6 +209,7 @@ class Brute {
   const Machine& machine_;
   const int host_ = machine_.global_pool(machine_.host_device());
   std::vector<int> devices_;
+  std::vector<std::map<std::vector<int>, int64_t>> least_;  // for each flow, by devices
   std::optional<Cost> best_;
 };
 
