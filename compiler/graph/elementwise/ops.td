@@ -71,6 +71,7 @@ def RoundOp : Graph_Unary<"round", "nearest integer, halves to even", "round(x)"
 def SignOp : Graph_Unary<"sign", "-1, 0 or 1", "sign(x)">;
 def SigmoidOp : Graph_Unary<"sigmoid", "1 / (1 + e^-x)", "sigmoid(x)">;
 def ReluOp : Graph_Unary<"relu", "max(x, 0); NaN stays NaN", "max(x, 0.0)", kCheap>;
+def Log1pOp : Graph_Unary<"log1p", "log(1 + x), precise near 0", "log1p(x)">;
 def SoftplusOp : Graph_Unary<"softplus", "log(1 + e^x)", "softplus(x)">;
 def LogicalNotOp : Graph_Unary<"not", "logical negation of bool", "~x">;
 def BitNotOp : Graph_Unary<"bit_not", "bitwise complement", "~x">;

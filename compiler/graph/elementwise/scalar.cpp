@@ -41,17 +41,20 @@ Scalar is_infinite(const Scalar& x, bool negative, bool positive) {
   return found;
 }
 
-// max(x, 0) + log(1 + u), u = e^-|x|. log(1+u) from log w, w = 1+u rounded, scaled by u / (w-1),
-// which makes up for the rounding (W. Kahan's log1p). MLIR lowers log1p to log(1 + u), rounding and
-// all.
+// log w, w = 1 + x rounded, scaled by x / (w - 1), which makes up for the rounding (W. Kahan). MLIR
+// lowers its log1p to log(1 + x), rounding and all.
+Scalar log1p(const Scalar& x) {
+  Scalar w = x + 1.0;
+  Scalar lost = w - 1.0;
+  Scalar is_itself = (lost == 0.0) | (w == std::numeric_limits<double>::infinity());
+  Scalar safe = select(is_itself, literal(x, 1.0), lost);
+  return select(is_itself, x, log(w) * (x / safe));
+}
+
+// max(x, 0) + log(1 + e^-|x|): nothing overflows.
 Scalar softplus(const Scalar& x) {
   Scalar positive = select(x < 0.0, literal(x, 0.0), x);
-  Scalar u = exp(select(x < 0.0, x, 0.0 - x));
-  Scalar w = u + 1.0;
-  Scalar lost = w - 1.0;
-  Scalar is_tiny = lost == 0.0;
-  Scalar safe = select(is_tiny, literal(x, 1.0), lost);
-  return positive + select(is_tiny, u, log(w) * (u / safe));
+  return positive + log1p(exp(select(x < 0.0, x, 0.0 - x)));
 }
 
 }  // namespace scopevm::compiler::graph

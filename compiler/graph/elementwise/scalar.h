@@ -179,6 +179,7 @@ inline Scalar max(const Scalar& a, double b) { return max(a, literal(a, b)); }
 
 Scalar sign(const Scalar& x);
 Scalar is_infinite(const Scalar& x, bool negative, bool positive);
+Scalar log1p(const Scalar& x);
 Scalar softplus(const Scalar& x);
 
 }  // namespace scopevm::compiler::graph

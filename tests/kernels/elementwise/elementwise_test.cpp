@@ -60,6 +60,10 @@ TEST(Elementwise, FastFunctionsAreAccurateOverTheirRange) {
       "sigmoid", with_specials(range(-80, 40, 20001)),
       [](double x) { return 1 / (1 + std::exp(-x)); }, 4e-7);
   expect_close(
+      "log1p", with_specials(range(-0.99f, 50, 20001)), [](double x) { return std::log1p(x); },
+      7e-7);
+  expect_close("log1p", range(-1e-3f, 1e-3f, 20001), [](double x) { return std::log1p(x); }, 7e-7);
+  expect_close(
       "softplus", with_specials(range(-80, 40, 20001)),
       [](double x) {
         return std::isinf(x) ? std::max(x, 0.0)
