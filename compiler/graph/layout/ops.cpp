@@ -152,6 +152,25 @@ void PadOp::addRequestChecks(RequestChecks& checks) {
   }
 }
 
+llvm::LogicalResult DiagonalOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  auto first = static_cast<int64_t>(op.getFirst()), second = static_cast<int64_t>(op.getSecond());
+  if (!is_axis(x, first) || !is_axis(x, second) || first == second)
+    return rule.fail("axes " + llvm::Twine(first) + " and " + llvm::Twine(second) +
+                     " are not two axes of " + text_of(x));
+  if (!may_be_equal(x.getDim(first), x.getDim(second)))
+    return rule.fail("dims " + llvm::Twine(first) + " and " + llvm::Twine(second) + " of " +
+                     text_of(x) + " differ");
+  Shape shape(x.getShape());
+  shape.erase(shape.begin() + second);
+  return rule.add_result(x.getDtype(), shape);
+}
+
+void DiagonalOp::addRequestChecks(RequestChecks& checks) {
+  checks.require_equal(dim_of(getX(), static_cast<int64_t>(getFirst())),
+                       dim_of(getX(), static_cast<int64_t>(getSecond())));
+}
+
 namespace {
 
 std::optional<DType> dtype_of(mlir::Type type) {

@@ -60,6 +60,12 @@ def PadOp : Graph_Op<"pad", "x with a border"> {
   let strings = kAllStrings;
 }
 
+// The result has the dims of x without `second`; along `first` it runs over both.
+def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$first, I64Attr:$second);
+  let strings = kAllStrings;
+}
+
 def TriluOp : Graph_Op<"trilu", "upper or lower triangle, other elements 0"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, BoolAttr:$upper);
   let rule = "infer_same(rule, op.getX())";

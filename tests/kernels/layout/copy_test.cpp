@@ -94,6 +94,39 @@ TEST(Transpose, EqualKernelsAreSharedAcrossTypesOfOneWidth) {
   EXPECT_EQ((*runner)->kernel_count(), 1u);
 }
 
+TEST(Diagonal, OfAnyTwoAxes) {
+  const std::vector<std::vector<int64_t>> axes = {{0, 1}, {1, 0}, {0, 2}, {2, 1}};
+  for (const std::vector<int64_t>& pair : axes)
+    for (DType dtype : kWidths) {
+      std::vector<std::string> from = {"n", "m", "k"}, to;
+      from[pair[1]] = from[pair[0]];
+      for (int64_t d = 0; d < 3; ++d)
+        if (d != pair[1]) to.push_back(from[d]);
+      CompiledOp op({"diagonal",
+                     "first = " + std::to_string(pair[0]) + ", second = " + std::to_string(pair[1]),
+                     {type(dtype, from[0] + ", " + from[1] + ", " + from[2])},
+                     {type(dtype, to[0] + ", " + to[1])}},
+                    "host");
+      for (const Index& sizes :
+           std::vector<Index>{{3, 5, 4}, {1, 7, 20}, {0, 2, 3}, {17, 17, 33}}) {
+        Index dims = sizes, out;
+        dims[pair[1]] = dims[pair[0]];
+        for (int64_t d = 0; d < 3; ++d)
+          if (d != pair[1]) out.push_back(dims[d]);
+        Array x = counting_bytes(dtype, dims);
+        Array expected = rearranged(x, out, [&](const Index& i) {
+          Index source;
+          for (int64_t d = 0, at = 0; d < 3; ++d) source.push_back(d == pair[1] ? 0 : i[at++]);
+          source[pair[1]] = source[pair[0]];
+          return source;
+        });
+        auto outputs = op({x});
+        ASSERT_EQ(outputs.size(), 1u);
+        expect_same(outputs[0], expected);
+      }
+    }
+}
+
 TEST(Expand, KnownAndSymbolicBroadcasts) {
   struct Case {
     std::string from, to;
