@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Checks who includes whom: include <- runtime <- vm <- tools, and the compiler sees only include, the
-# instruction set and the module format. Third-party headers are allowed folder by folder. Prints
-# file:line of each offence; exits with 1 if there is any.
+# Checks the include directives of our sources:
+#   libraries   include <- runtime <- vm <- tools; the compiler includes only include, the instruction
+#               set and the module format; third-party headers are allowed folder by folder
+#   compiler    a folder includes only itself and folders above it in kStages
+#   cycles      no two folders include each other, directly or through others
+# Prints file:line of each offence; exits with 1 if there is any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,29 +16,95 @@ vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
 compiler        | scopevm/ vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/
 '
-# `scopevm` must start without the compiler: everything in tools but these is free of it.
+# `scopevm` must start without the compiler: of it, everything in tools but these includes only the
+# messages that cross the C table.
 kCompilerTools='^tools/(opt|docgen)/'
+kCompilerInterface='compiler/interface/'
 
-offences=0
-while IFS='|' read -r folder own third; do
-  folder=${folder//[[:space:]]/}
-  [[ -n $folder && -d $folder ]] || continue
-  while IFS= read -r hit; do
-    header=$(sed -E 's/.*#\s*include\s*["<]([^">]*)[">].*/\1/' <<<"$hit")
-    allowed=0
-    for prefix in $own $third; do [[ $header == "$prefix"* ]] && allowed=1; done
-    # A header without a folder is the C++ library's, the system's, or the next file's.
-    [[ $header == */* ]] || allowed=1
-    [[ $header =~ ^(sys|linux|unicode)/ ]] && allowed=1
-    if [[ $header =~ ^(compiler|llvm|mlir)/ && $hit == tools/* && ! $hit =~ $kCompilerTools ]]; then
-      allowed=0
-    fi
-    if ((!allowed)); then
-      echo "${hit%%:*}:$(cut -d: -f2 <<<"$hit"): $folder may not include $header"
-      offences=$((offences + 1))
-    fi
-  done < <(grep -rnE --include='*.h' --include='*.cpp' --include='*.c' \
-    '^\s*#\s*include\s*["<][^">]*/' "$folder" || true)
-done <<<"$kRules"
+# Folders of compiler/ in one-way order: what all stages share, then the stages of the pipeline, then
+# the driver. Subfolders belong to the nearest folder that is named. `.` is compiler/program.h.
+kStages='
+interface
+shapes
+machine
+.
+graph
+frontend
+placement
+fusion
+kernels
+shapes/program
+memory
+codegen
+bytecode
+driver
+'
 
-((offences == 0)) || { echo "check_layering: $offences offences"; exit 1; }
+# Includes that close a cycle and are to be removed: including folder, included header.
+kKnownCycles='
+compiler/kernels/contraction/pack compiler/kernels/contraction/matmul/microkernel.h
+compiler/kernels/contraction/pack compiler/kernels/contraction/matmul/row_blocks.h
+vm/run/text vm/run/bound_session.h
+vm/run/text vm/run/call_context.h
+'
+
+# Every include directive of a header with a folder: file, line, header.
+includes=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.c' '^\s*#\s*include\s*["<][^">]*/' \
+  include/scopevm runtime vm compiler tools |
+  sed -E 's/^([^:]*):([0-9]+):.*#\s*include\s*["<]([^">]*)[">].*/\1 \2 \3/')
+
+libraries=$(awk -v rules="$kRules" -v tools="$kCompilerTools" -v interface="^$kCompilerInterface" '
+  BEGIN {
+    count = split(rules, lines, "\n")
+    for (i = 1; i <= count; ++i) {
+      if (split(lines[i], fields, "|") < 3) continue
+      gsub(/ /, "", fields[1])
+      folders[fields[1]] = fields[2] " " fields[3]
+    }
+  }
+  {
+    folder = ""
+    for (name in folders) if (index($1, name "/") == 1) folder = name
+    allowed = $3 ~ /^(sys|linux|unicode)\//
+    count = split(folders[folder], prefixes, " ")
+    for (i = 1; i <= count; ++i) if (index($3, prefixes[i]) == 1) allowed = 1
+    if (folder == "tools" && $3 ~ /^(compiler|llvm|mlir)\// && $1 !~ tools && $3 !~ interface) allowed = 0
+    if (!allowed) print $1 ":" $2 ": " folder " may not include " $3
+  }' <<<"$includes")
+
+stages=$(awk -v stages="$kStages" '
+  BEGIN {
+    count = split(stages, lines, "\n")
+    for (i = 1; i <= count; ++i) if (lines[i] != "") position[lines[i]] = i
+  }
+  # The folder of kStages that a file of compiler/ belongs to.
+  function stage(path) {
+    sub(/^compiler\//, "", path)
+    if (path !~ /\//) return "."
+    while (sub(/\/[^\/]*$/, "", path)) if (path in position) return path
+    return path
+  }
+  $1 ~ /^compiler\// && $3 ~ /^compiler\// {
+    from = stage($1); to = stage($3)
+    if (!(from in position)) print $1 ":" $2 ": compiler/" from " is not in the order of folders"
+    else if (position[to] > position[from] || !(to in position))
+      print $1 ":" $2 ": " from " may not include " $3 ", of " to ", which comes after it"
+  }' <<<"$includes")
+
+# A subfolder includes headers of its folder, whose sources, not headers, may include the subfolder.
+edges=$(awk -v known="$kKnownCycles" '
+  BEGIN { count = split(known, lines, "\n"); for (i = 1; i <= count; ++i) is_known[lines[i]] = 1 }
+  {
+    from = $1; to = $3
+    sub(/^include\//, "", from)
+    sub(/\/[^\/]*$/, "", from); sub(/\/[^\/]*$/, "", to)
+    if (to !~ /^(compiler|runtime|vm|tools|scopevm)(\/|$)/ || from == to) next
+    if ((from " " $3) in is_known) next
+    if (index(to, from "/") == 1 && $1 !~ /\.h$/) next
+    print from, to
+  }' <<<"$includes" | sort -u)
+cycles=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -n 's/^tsort: //p' |
+  sed 's/^-: input contains a loop:$/folders include each other:/') || true
+
+offences=$(printf '%s\n' "$libraries" "$stages" "$cycles" | sed '/^$/d')
+[[ -z $offences ]] || { echo "$offences"; echo "check_layering: $(wc -l <<<"$offences") offences"; exit 1; }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "compiler/codegen/image.h"
+#include "compiler/codegen/cpu/image.h"
 #include "compiler/driver/context.h"
 #include "compiler/kernels/lower.h"
 #include "compiler/kernels/target.h"

@@ -233,8 +233,8 @@ Result<format::ModuleContents> emit_module(const Program& program,
   module.producer = "scopevm 0.1.0";
   const Machine& machine = program.machine;
   for (const DeviceDecl& device : machine.devices)
-    module.devices.push_back({device.name, device.kind, device.is_cpu() ? 0 : device.workers,
-                              device.is_cpu() ? 0U : static_cast<uint32_t>(device.number)});
+    module.devices.push_back({device.name, device.kind, device.is_host() ? 0 : device.workers,
+                              device.is_host() ? 0U : static_cast<uint32_t>(device.number)});
   for (const Pool& pool : machine.pools)
     module.pools.push_back({pool.scope,
                             static_cast<format::PoolKind>(pool.kind),

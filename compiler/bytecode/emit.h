@@ -11,7 +11,7 @@
 
 #include "compiler/memory/plan.h"
 #include "compiler/program.h"
-#include "compiler/shapes/shape_program.h"
+#include "compiler/shapes/program/shape_program.h"
 #include "scopevm/status.h"
 #include "vm/format/module_contents.h"
 

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "compiler/bytecode/emit.h"
+#include "compiler/codegen/kernel_modules.h"
 #include "compiler/driver/context.h"
+#include "compiler/driver/pipeline.h"
 #include "compiler/driver/specialisation.h"
 #include "compiler/frontend/import.h"
 #include "compiler/kernels/generator.h"
@@ -30,7 +32,9 @@ namespace scopevm::compiler {
 
 class Compilation {
  public:
-  explicit Compilation(const CompileOptions& options) : options_(options) {}
+  explicit Compilation(const CompileOptions& options,
+                       const codegen::Backends& backends = codegen::built_in_backends())
+      : options_(options), backends_(backends) {}
 
   Result<CompileOutput> run();
   Result<ShapeExplanation> explain_shapes();
@@ -50,12 +54,9 @@ class Compilation {
   Status import(const std::vector<Specialisation>& specialisations);
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
-  using GraphPass = std::function<llvm::LogicalResult(mlir::ModuleOp)>;
-  Status run_pass(const GraphPass& pass);
   Status read_machine();
-  Status place_and_fuse();
-  Status place();
-  Status place_again();
+  Status run_pass_stages();
+  Status run_passes(const PassStage& stage, size_t graph);
   Status lower_for_targets();
   // Where buffers lie that nobody asked to lie somewhere, and what left pools over their limits.
   Result<std::vector<memory::SpillReport>> choose_pools();
@@ -67,23 +68,22 @@ class Compilation {
   CopyExplanation::Copy explained(const placement::Copy& copy, bool is_spill) const;
   Status explain_limits(CopyExplanation& explanation);
   Status make_images();
-  Status make_opencl_image();
 
   const CompileOptions& options_;
+  const codegen::Backends& backends_;
   CompileOutput output_;
   std::string stage_;
+  std::vector<PassTime> pass_times_;  // of the stage at hand
   std::chrono::steady_clock::time_point began_;
 
   Machine machine_ = Machine::host();
   std::vector<placement::Rule> rules_;
-  std::vector<placement::Report> placements_;  // by graph
+  std::vector<std::shared_ptr<PlacementRun>> placements_;  // by graph
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one a function, main first
   std::vector<kernels::GraphFunction> functions_;          // of these graphs
-  std::vector<kernels::Target> targets_;
-  std::vector<std::unique_ptr<kernels::KernelModule>> kernels_;  // by target
-  std::unique_ptr<kernels::KernelModule> opencl_kernels_;  // for whatever OpenCL device there is
+  std::optional<codegen::KernelModules> kernels_;
   Program program_;
   std::vector<bytecode::PlannedFunction> planned_;
   format::ModuleContents module_;

@@ -7,40 +7,54 @@
 #include <chrono>
 #include <thread>
 
-#include "compiler/codegen/image.h"
-#include "compiler/codegen/opencl/emit.h"
-#include "compiler/graph/rewrite/passes.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
 #include "compiler/program_text.h"
-#include "compiler/shapes/emit_llvm.h"
+#include "compiler/shapes/program/emit_llvm.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
 #include "vm/format/disassembler.h"
 #include "vm/format/writer.h"
 
 namespace scopevm::compiler {
 namespace {
 
-using kernels::KernelModule;
-
 const std::string kMain = "main";  // what the frontend calls the function that it makes
 
-constexpr std::string_view kStages[] = {"frontend", "graph",  "placement", "kernels",
-                                        "shapes",   "memory", "codegen",   "bytecode"};
+// Reports each pass that a PassManager runs.
+class PassObserver : public mlir::PassInstrumentation {
+ public:
+  using Report = std::function<void(llvm::StringRef pass, double seconds, mlir::Operation* result)>;
+  explicit PassObserver(Report report) : report_(std::move(report)) {}
+
+  void runBeforePass(mlir::Pass*, mlir::Operation*) override {
+    began_ = std::chrono::steady_clock::now();
+  }
+  void runAfterPass(mlir::Pass* pass, mlir::Operation* op) override {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+    report_(pass->getArgument(), elapsed.count(), op);
+  }
+
+ private:
+  Report report_;
+  std::chrono::steady_clock::time_point began_;
+};
 
 }  // namespace
 
 Status Compilation::check_options() const {
+  register_passes();
   if (options_.dump_after.empty() ||
-      std::find(std::begin(kStages), std::end(kStages), options_.dump_after) != std::end(kStages))
+      std::ranges::find(kStages, options_.dump_after) != std::end(kStages) ||
+      mlir::PassInfo::lookup(options_.dump_after))
     return {};
   std::string names;
   for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
   return Status(StatusCode::kInvalidArgument,
-                "there is no stage \"" + options_.dump_after + "\"; stages are " + names);
+                "there is no stage or pass \"" + options_.dump_after + "\"; stages are " + names);
 }
 
 void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
@@ -60,6 +74,8 @@ void Compilation::end() {
   if (found == output_.times.end()) found = output_.times.insert(found, {stage_});
   found->seconds += elapsed.count();
   found->peak_bytes = int64_t{use.ru_maxrss} * 1024;
+  std::ranges::move(pass_times_, std::back_inserter(found->passes));
+  pass_times_.clear();
   stage_.clear();
 }
 
@@ -95,34 +111,10 @@ Status Compilation::import_function(frontend::ModelFile& file, const std::string
   return {};
 }
 
-Status Compilation::run_pass(const GraphPass& pass) {
-  std::string diagnostics;
-  mlir::ScopedDiagnosticHandler handler(context_.get(), [&](mlir::Diagnostic& diagnostic) {
-    diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
-    return mlir::success();
-  });
-  for (auto& graph : graphs_)
-    if (failed(pass(*graph)) || failed(mlir::verify(*graph)))
-      return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics);
-  return {};
-}
-
-// Ops become one kernel only where they are at one place, so places come first.
-Status Compilation::place_and_fuse() {
-  begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::simplify));
-  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::hoist));
-  begin("placement");
-  SCOPEVM_RETURN_IF_ERROR(place());
-  begin("graph");
-  SCOPEVM_RETURN_IF_ERROR(run_pass(graph::fuse));
-  begin("placement");
-  return place_again();
-}
-
 Status Compilation::read_machine() {
   if (!options_.machine_json.empty()) {
-    SCOPEVM_ASSIGN_OR_RETURN(machine_, parse_machine(options_.machine_json, options_.machine_name));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        machine_, parse_machine(options_.machine_json, options_.machine_name, backends_.kinds()));
   }
   for (const std::string& text : options_.places) {
     SCOPEVM_ASSIGN_OR_RETURN(placement::Rule rule, placement::parse_rule(text));
@@ -131,72 +123,69 @@ Status Compilation::read_machine() {
   return {};
 }
 
-namespace {
-
-// The second run lists what the first has made as well, some of it under the names of the kernels
-// that ops have become.
-void add_new_copies(std::vector<placement::Copy> found, std::vector<placement::Copy>& known) {
-  std::vector<placement::Copy> unmatched = known;
-  for (const bool needs_name : {true, false})
-    std::erase_if(found, [&](const placement::Copy& copy) {
-      const auto same = std::ranges::find_if(unmatched, [&](const placement::Copy& other) {
-        return other.function == copy.function && other.from == copy.from && other.to == copy.to &&
-               (needs_name ? other.value == copy.value
-                           : other.bytes == copy.bytes && other.times == copy.times);
-      });
-      if (same == unmatched.end()) return false;
-      unmatched.erase(same);
-      return true;
-    });
-  std::ranges::move(found, std::back_inserter(known));
-}
-
-}  // namespace
-
-// Once more, now that kernels say in which scopes they want what they read and write.
-Status Compilation::place_again() {
+Status Compilation::run_pass_stages() {
   for (size_t i = 0; i < graphs_.size(); ++i) {
-    if (placement::has_kernel_scopes(*graphs_[i])) {
-      SCOPEVM_ASSIGN_OR_RETURN(placement::Report report, placement::place(*graphs_[i], machine_));
-      add_new_copies(std::move(report.copies), placements_[i].copies);
-    }
-    SCOPEVM_RETURN_IF_ERROR(placement::verify_places(*graphs_[i], machine_));
-    dump("graph", *graphs_[i]);
+    auto run = std::make_shared<PlacementRun>();
+    run->machine = machine_;
+    if (!options_.machine_json.empty()) run->machine_file = options_.machine_name;
+    run->rules = rules_;
+    run->rule_texts = options_.places;
+    run->is_loaded = true;
+    placements_.push_back(std::move(run));
   }
+  for (const PassStage& stage : pass_stages()) {
+    begin(stage.name);
+    for (size_t i = 0; i < graphs_.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
+  }
+  for (size_t i = 0; i < rules_.size(); ++i)
+    if (std::ranges::none_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
+      output_.warnings.push_back("--place " + rules_[i].text + " matches nothing");
   return {};
 }
 
-Status Compilation::place() {
-  std::vector<bool> matched(rules_.size(), false);
-  placements_.clear();
-  for (auto& graph : graphs_) {
-    SCOPEVM_ASSIGN_OR_RETURN(placement::Report report, placement::place(*graph, machine_, rules_));
-    for (size_t i = 0; i < matched.size(); ++i) matched[i] = matched[i] || report.matched[i];
-    placements_.push_back(std::move(report));
-    dump("placement", *graph);
+Status Compilation::run_passes(const PassStage& stage, size_t graph) {
+  auto passes = mlir::PassManager::on<mlir::ModuleOp>(context_.get());
+  if (!options_.reproducer_path.empty())
+    passes.enableCrashReproducerGeneration(options_.reproducer_path);
+  passes.addInstrumentation(std::make_unique<PassObserver>(
+      [this](llvm::StringRef pass, double seconds, mlir::Operation* result) {
+        auto known = std::ranges::find(pass_times_, pass, &PassTime::pass);
+        if (known == pass_times_.end()) known = pass_times_.insert(known, {pass.str()});
+        known->seconds += seconds;
+        dump(pass, mlir::cast<mlir::ModuleOp>(result));
+      }));
+  stage.add_passes(passes, placements_[graph]);
+  std::string diagnostics;
+  mlir::ScopedDiagnosticHandler handler(context_.get(), [&](mlir::Diagnostic& diagnostic) {
+    diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+    return mlir::success();
+  });
+  if (failed(passes.run(*graphs_[graph]))) {
+    const Status& placement = placements_[graph]->status;
+    const std::string reproducer = options_.reproducer_path.empty()
+                                       ? ""
+                                       : "; graph and passes are in " + options_.reproducer_path;
+    if (placement.is_ok())
+      return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics + reproducer);
+    return Status(placement.code(), std::string(placement.message()) + reproducer);
   }
-  for (size_t i = 0; i < matched.size(); ++i)
-    if (!matched[i]) output_.warnings.push_back("--place " + rules_[i].text + " matches nothing");
+  dump(stage.name, *graphs_[graph]);
   return {};
 }
 
 // Kernels are generated once per target; everything else of the program must come out the same.
 Status Compilation::lower_for_targets() {
+  SCOPEVM_ASSIGN_OR_RETURN(kernels_, codegen::KernelModules::create(*context_, backends_, machine_,
+                                                                    options_.target_cpus));
   std::string text;
-  const std::string& known = machine_.devices[machine_.host_device()].target;
-  const std::vector<std::string> of_machine = {known.empty() ? "host" : known};
-  for (const std::string& cpu : options_.target_cpus.empty() ? of_machine : options_.target_cpus) {
-    SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
-    targets_.push_back(target);
-    kernels_.push_back(std::make_unique<KernelModule>(context_.get(), target));
-    opencl_kernels_ = std::make_unique<KernelModule>(context_.get(), codegen::opencl_target());
-    std::vector<KernelModule*> by_device;
-    for (const DeviceDecl& device : machine_.devices)
-      by_device.push_back(device.is_cpu() ? kernels_.back().get() : opencl_kernels_.get());
-    SCOPEVM_ASSIGN_OR_RETURN(Program program, kernels::lower(functions_, machine_, by_device));
+  for (size_t round = 0; round < kernels_->rounds(); ++round) {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        Program program,
+        kernels::lower(functions_, machine_, kernels_->begin_round(round, machine_)));
     std::string program_text = str(program);
     if (!text.empty() && program_text != text)
-      return Status(StatusCode::kInternal, "the program depends on target CPU " + target.cpu);
+      return Status(StatusCode::kInternal,
+                    "the program depends on the target " + kernels_->round_name(round));
     text = std::move(program_text);
     program_ = std::move(program);
   }
@@ -244,61 +233,23 @@ Status Compilation::plan() {
   return {};
 }
 
-// One text for all OpenCL devices: it holds for whichever a session binds.
-Status Compilation::make_opencl_image() {
-  std::vector<Kernel> table;
-  uint32_t first = 0;
-  for (const Kernel& kernel : program_.kernels) {
-    if (machine_.devices[kernel.device].is_cpu()) continue;
-    if (table.empty()) first = static_cast<uint32_t>(kernel.device);
-    if (std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
-      table.push_back(kernel);
-  }
-  if (table.empty()) return {};
-  SCOPEVM_ASSIGN_OR_RETURN(const std::string text,
-                           codegen::emit_opencl(opencl_kernels_->module(), table));
-  if (wants("codegen")) options_.dump(text);
-  auto bytes = std::make_shared<std::vector<uint8_t>>(text.begin(), text.end());
-  module_.images.push_back(
-      {first, opencl_kernels_->target().cpu, {}, {bytes, bytes->data(), bytes->size()}});
-  return {};
-}
-
 Status Compilation::make_images() {
-  int threads = options_.threads > 0
-                    ? options_.threads
-                    : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<Kernel> cpu_kernels = program_.kernels;
-  std::erase_if(cpu_kernels,
-                [&](const Kernel& kernel) { return !machine_.devices[kernel.device].is_cpu(); });
-  for (size_t i = 0; i < targets_.size(); ++i) {
-    codegen::ImageOptions image_options;
-    image_options.threads = threads;
-    image_options.add_functions = [&](llvm::Module& module) {
-      for (size_t f = 0; f < planned_.size(); ++f)
-        for (int stage = 0; stage < planned_[f].shapes.stage_count(); ++stage)
-          emit_shape_function(planned_[f].shapes, stage,
-                              bytecode::shape_symbol(program_.functions[f], stage), module);
+  codegen::ImagesRequest request;
+  request.threads = options_.threads > 0
+                        ? options_.threads
+                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.add_functions = [&](llvm::Module& module) {
+    for (size_t f = 0; f < planned_.size(); ++f)
+      for (int stage = 0; stage < planned_[f].shapes.stage_count(); ++stage)
+        emit_shape_function(planned_[f].shapes, stage,
+                            bytecode::shape_symbol(program_.functions[f], stage), module);
+  };
+  if (options_.progress)
+    request.progress = [&](int64_t done, int64_t total) {
+      options_.progress("codegen", done, total);
     };
-    if (options_.progress)
-      image_options.progress = [&](int64_t done, int64_t total) {
-        options_.progress("codegen", done, total);
-      };
-    if (wants("codegen")) {
-      std::string text;
-      llvm::raw_string_ostream stream(text);
-      kernels_[i]->module().print(stream);
-      options_.dump(text);
-    }
-    SCOPEVM_ASSIGN_OR_RETURN(
-        std::vector<uint8_t> elf,
-        codegen::compile_image(kernels_[i]->module(), cpu_kernels, targets_[i], image_options));
-    auto bytes = std::make_shared<std::vector<uint8_t>>(std::move(elf));
-    module_.images.push_back({static_cast<uint32_t>(machine_.host_device()),
-                              targets_[i].cpu,
-                              codegen::required_features(targets_[i]),
-                              {bytes, bytes->data(), bytes->size()}});
-  }
+  if (wants("codegen")) request.dump = options_.dump;
+  SCOPEVM_ASSIGN_OR_RETURN(module_.images, kernels_->make_images(program_, request));
   return {};
 }
 
@@ -309,7 +260,7 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   begin("frontend");
   SCOPEVM_RETURN_IF_ERROR(import(specialisations));
-  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   begin("kernels");
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_RETURN_IF_ERROR(plan());
@@ -318,7 +269,6 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, specialisations));
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
-  SCOPEVM_RETURN_IF_ERROR(make_opencl_image());
   begin("bytecode");
   if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
   output_.module = format::write_module(module_);

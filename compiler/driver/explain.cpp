@@ -4,11 +4,12 @@
 #include <set>
 
 #include "compiler/driver/compilation.h"
+#include "compiler/graph/diagnostics/dim_trace.h"
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/infer/symbolic_values.h"
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/kernels/checks.h"
-#include "compiler/kernels/dim_trace.h"
+#include "compiler/graph/values/symbolic_values.h"
 #include "compiler/placement/call_tree.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -58,13 +59,13 @@ class GraphReader {
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       if (op.hasTrait<mlir::OpTrait::IsTerminator>()) continue;
-      for (const kernels::SymbolBirth& birth : kernels::births_of(&op))
+      for (const graph::SymbolBirth& birth : graph::births_of(&op))
         if (seen_.insert(birth.symbol).second)
           explained_.symbols.push_back({birth.symbol, "", birth.where});
       if (auto assertion = mlir::dyn_cast<graph::AssertOp>(op))
-        explained_.checks.push_back({"assert " + kernels::DimTrace::name(assertion.getCondition()),
+        explained_.checks.push_back({"assert " + graph::DimTrace::name(assertion.getCondition()),
                                      assertion.getMessage().str()});
-      std::string name = kernels::op_name(&op), kind = op.getName().stripDialect().str();
+      std::string name = graph::op_name(&op), kind = op.getName().stripDialect().str();
       std::string maker = kind + (name == kind ? "" : " \"" + name + "\"");
       for (mlir::OpResult result : op.getResults()) {
         bool is_one_of_many = op.getNumResults() > 1;
@@ -202,7 +203,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   SCOPEVM_RETURN_IF_ERROR(import({}));
   for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
-  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   for (const Function& function : program_.functions) {
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram program, ShapeProgram::create(function));
@@ -242,7 +243,7 @@ class NodeReader {
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block.without_terminator()) {
       if (mlir::isa<graph::ConstantOp>(op)) continue;
-      CopyExplanation::Node node{kernels::op_name(&op), op.getName().stripDialect().str(), "", {}};
+      CopyExplanation::Node node{graph::op_name(&op), op.getName().stripDialect().str(), "", {}};
       for (mlir::Value operand : op.getOperands())
         if (auto from = node_of_.find(operand); from != node_of_.end())
           node.reads.push_back(from->second);
@@ -340,8 +341,8 @@ Result<CopyExplanation> Compilation::explain_copies() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
-  SCOPEVM_RETURN_IF_ERROR(place_and_fuse());
-  const placement::Report& report = placements_.front();
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
+  const placement::Report& report = placements_.front()->report;
   for (const placement::Copy& copy : report.copies)
     explanation.copies.push_back(explained(copy, false));
   SCOPEVM_RETURN_IF_ERROR(explain_limits(explanation));

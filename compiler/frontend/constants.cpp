@@ -1,7 +1,7 @@
 // Constants: see constants.h.
 #include "compiler/frontend/constants.h"
 
-#include "compiler/graph/constant_array.h"
+#include "compiler/graph/values/constant_array.h"
 
 namespace scopevm::compiler::frontend {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <variant>
 
-#include "compiler/frontend/control/control_flow.h"
-#include "compiler/frontend/control/lists.h"
+#include "compiler/frontend/control_flow.h"
 #include "compiler/frontend/import.h"
+#include "compiler/frontend/lists.h"
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
 #include "mlir/IR/Builders.h"

@@ -5,7 +5,7 @@
 
 #include "compiler/frontend/constants.h"
 #include "compiler/frontend/graph_importer.h"
-#include "compiler/graph/elements.h"
+#include "compiler/graph/values/elements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::frontend {
@@ -425,12 +425,12 @@ llvm::SmallVector<Value> Node::loop(
   return {};
 }
 
-void Node::require(const char* kind, DimExpr a, DimExpr b, llvm::StringRef message) {
+void Node::require(graph::RequireKind kind, DimExpr a, DimExpr b, llvm::StringRef message) {
   if (has_failed()) return;
   mlir::OpBuilder& builder = importer_.builder();
   builder.create<graph::RequireOp>(importer_.location(),
-                                   graph::DimsAttr::get(builder.getContext(), {a, b}),
-                                   builder.getStringAttr(kind), builder.getStringAttr(message));
+                                   graph::DimsAttr::get(builder.getContext(), {a, b}), kind,
+                                   builder.getStringAttr(message));
 }
 
 namespace {
@@ -455,7 +455,7 @@ void Node::require_equal(DimExpr a, DimExpr b, llvm::StringRef message) {
   if (a.is_constant() && b.is_constant())
     fail(with_values(message, a, b));
   else
-    require("equal", a, b, message);
+    require(graph::RequireKind::kEqual, a, b, message);
 }
 
 void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
@@ -464,7 +464,7 @@ void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
   if (more.max < 0)
     fail(with_values(message, a, b));
   else
-    require("at_least", a, b, message);
+    require(graph::RequireKind::kAtLeast, a, b, message);
 }
 
 // --- Errors. ------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@
 
 #include <onnx/onnx_pb.h>
 
-#include "compiler/frontend/control/control_flow.h"
+#include "compiler/frontend/control_flow.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/infer/symbolic_values.h"
+#include "compiler/graph/values/symbolic_values.h"
 #include "llvm/ADT/Sequence.h"
 #include "scopevm/status.h"
 
@@ -163,7 +163,7 @@ class Node {
 
  private:
   const onnx::AttributeProto* find(llvm::StringRef name) const;
-  void require(const char* kind, DimExpr a, DimExpr b, llvm::StringRef message);
+  void require(graph::RequireKind kind, DimExpr a, DimExpr b, llvm::StringRef message);
   std::string input_name(Value value) const;
 
   GraphImporter& importer_;

@@ -3,7 +3,7 @@
 #include "compiler/frontend/places.h"
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/placement/place.h"
+#include "compiler/graph/rewrite/together.h"
 #include "mlir/IR/Builders.h"
 
 namespace scopevm::compiler::frontend {
@@ -30,18 +30,18 @@ void lift_results(mlir::Operation* op) {
                                                     true, false);
     result.replaceAllUsesExcept(demand, demand);
   }
-  op->removeAttr(placement::kDeviceAttribute);
+  op->removeAttr(graph::kDeviceAttribute);
 }
 
 void lift_signature(mlir::func::FuncOp function) {
   for (mlir::BlockArgument argument : function.getArguments())
     if (mlir::StringAttr place = take_place(argument))
-      function.setArgAttr(argument.getArgNumber(), placement::kPlaceAttribute, place);
+      function.setArgAttr(argument.getArgNumber(), graph::kPlaceAttribute, place);
   llvm::SmallVector<mlir::Type> results(function.getResultTypes());
   for (auto [i, type] : llvm::enumerate(results)) {
     auto tensor = mlir::dyn_cast<TensorType>(type);
     if (!tensor || !tensor.getPlace()) continue;
-    function.setResultAttr(static_cast<unsigned>(i), placement::kPlaceAttribute, tensor.getPlace());
+    function.setResultAttr(static_cast<unsigned>(i), graph::kPlaceAttribute, tensor.getPlace());
     type = tensor.withPlace(nullptr);
   }
   function.setType(mlir::FunctionType::get(function.getContext(),

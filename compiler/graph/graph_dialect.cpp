@@ -14,7 +14,26 @@
 #define GET_TYPEDEF_CLASSES
 #include "compiler/graph/graph_types.cpp.inc"
 
+#include "compiler/graph/graph_enums.cpp.inc"
+#include "compiler/graph/op_interfaces.cpp.inc"
+
 namespace scopevm::compiler::graph {
+
+void GraphDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/graph/graph_ops.cpp.inc"
+      >();
+}
+
+mlir::Operation* GraphDialect::materializeConstant(mlir::OpBuilder& builder, mlir::Attribute value,
+                                                   mlir::Type type, mlir::Location location) {
+  auto elements = mlir::dyn_cast<mlir::ElementsAttr>(value);
+  if (!elements || !mlir::isa<TensorType>(type)) return nullptr;
+  return builder.create<ConstantOp>(location, type, elements);
+}
 
 void GraphDialect::registerAttributes() {
   addAttributes<

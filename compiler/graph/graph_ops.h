@@ -1,7 +1,12 @@
-// The graph dialect `sv` in C++: types, attributes and op classes, generated from graph_dialect.td
-// and graph_ops.td. Every MLIR-side file of the compiler that looks at the graph includes this one.
+// The graph dialect `sv` in C++: types, attributes, op interfaces and op classes, generated from
+// graph_dialect.td, op_interfaces.td and graph_ops.td. Every MLIR-side file of the compiler that
+// looks at the graph includes this one.
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "compiler/graph/elementwise/scalar.h"
 #include "compiler/shapes/dim_expr.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -9,13 +14,22 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
 
+namespace scopevm::compiler::kernels {
+class LoweringContext;
+}
+
 namespace scopevm::compiler::graph {
+
+class RequestChecks;
+class SymbolicValues;
+struct TypeRule;
 
 // What a list's type says of the dims of its elements.
 enum class ElementDims : uint8_t {
@@ -27,10 +41,24 @@ enum class ElementDims : uint8_t {
 // In the type of a list: a dim that may differ from element to element.
 inline constexpr int64_t kAnyDim = -1;
 
+// The associative operator of a reduction.
+enum class Combine : uint8_t { kSum, kProduct, kMax, kMin, kXor };
+
+// CostOp where a family has no formula of its own: by the other interfaces of the op.
+DimExpr flops_of(mlir::Operation* op);
+DimExpr bytes_of(mlir::Operation* op);
+
+template <typename Op>
+class Contraction : public mlir::OpTrait::TraitBase<Op, Contraction> {};
+template <typename Op>
+class ProvidesStorage : public mlir::OpTrait::TraitBase<Op, ProvidesStorage> {};
+
 }  // namespace scopevm::compiler::graph
 
-// The generated declarations use the headers above.
+// The generated declarations use the headers above, and each other in this order.
 #include "compiler/graph/graph_dialect.h.inc"
+#include "compiler/graph/graph_enums.h.inc"
+#include "compiler/graph/op_interfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "compiler/graph/graph_attrs.h.inc"

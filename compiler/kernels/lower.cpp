@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/kernels/constant_table.h"
-#include "compiler/kernels/function_lowering.h"
+#include "compiler/kernels/function/constant_table.h"
+#include "compiler/kernels/function/function_lowering.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace scopevm::compiler::kernels {

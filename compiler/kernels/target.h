@@ -1,4 +1,5 @@
-// The vector unit that kernels are generated for.
+// What kernels are generated for: the vector unit that every back end describes for its devices,
+// and what code generation reads again.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 namespace scopevm::compiler::kernels {
 
 struct Target {
-  std::string cpu;        // as LLVM names it
-  std::string features;   // differences from the CPU's own, as LLVM spells them: "-avx512f,-rtm"
+  std::string name;       // of the image; for CPUs as LLVM names them: "x86-64-v3"
+  std::string features;   // of a CPU, where they differ from its name's: "-avx512f,-rtm"
   int vector_bits = 512;  // 512, 256 or 128
   bool has_masks = true;  // AVX-512: masked loads and stores are cheap
   // VNNI: sums of four products of bytes into i32, at the width of the vectors.

@@ -41,7 +41,7 @@ Machine::Indices Machine::keep_devices(const std::vector<bool>& kept) {
 void Machine::set_aside_devices_without_kernels() {
   std::vector<bool> kept;
   for (const DeviceDecl& device : devices) {
-    kept.push_back(device.has_kernels());
+    kept.push_back(device.has_kernels);
     if (!kept.back()) described_only.push_back(device);
   }
   keep_devices(kept);
@@ -87,13 +87,13 @@ bool Machine::reaches(int device, int pool) const {
 }
 
 int Machine::host_device() const {
-  auto cpu = std::ranges::find_if(devices, &DeviceDecl::is_cpu);
+  auto cpu = std::ranges::find_if(devices, &DeviceDecl::is_host);
   return static_cast<int>(cpu - devices.begin());
 }
 
 bool Machine::is_by_host(int from_pool, int to_pool) const {
   const int from = pools[from_pool].device, to = pools[to_pool].device;
-  return from != to && !devices[from].is_cpu() && !devices[to].is_cpu();
+  return from != to && !devices[from].is_host() && !devices[to].is_host();
 }
 
 double Machine::copy_seconds(int from_pool, int to_pool, double bytes) const {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "scopevm/status.h"
+#include "vm/format/host_kind.h"
 
 namespace scopevm::compiler {
 
@@ -41,16 +43,18 @@ struct Pool {
 
 struct DeviceDecl {
   std::string name = "cpu";
-  std::string kind = "cpu";  // "cpu" or "opencl"; "cuda": described, and that is all
-  int number = 0;            // among the described devices of its kind
+  std::string kind = format::kHostKind;  // the name of its DeviceKind
+  int number = 0;                        // among the described devices of its kind
   // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned
   // for so many threads.
   int64_t workers = 2;
-  // Of the first CPU: what kernels are compiled for, as `--target-cpu` takes it; empty: the host.
+  // What its kernels are compiled for, in the form that the back end of its kind reads; empty: what
+  // the back end takes by default.
   std::string target;
-  bool is_cpu() const { return kind == "cpu"; }
-  // Kernels can be compiled for it.
-  bool has_kernels() const { return kind != "cuda"; }
+  bool has_kernels = true;  // DeviceKind::has_kernels() of its kind
+
+  // The session's threads run its kernels, and its memory, which holds frames, is the process's.
+  bool is_host() const { return kind == format::kHostKind; }
 };
 
 struct Machine {
@@ -97,8 +101,12 @@ struct Machine {
   bool is_by_host(int from_pool, int to_pool) const;
 };
 
-// Reads a machine description (docs/machine.md). `origin` begins messages. Errors: kInvalidModel,
-// with the member that is wrong: `machine.json: pools[2].limit: ...`.
-Result<Machine> parse_machine(std::string_view json, const std::string& origin);
+class DeviceKind;
+
+// Reads a machine description (docs/machine.md), whose devices are of these kinds. `origin` begins
+// messages. Errors: kInvalidModel, with the member that is wrong: `machine.json: pools[2].limit:
+// ...`.
+Result<Machine> parse_machine(std::string_view json, const std::string& origin,
+                              std::span<const DeviceKind* const> kinds);
 
 }  // namespace scopevm::compiler

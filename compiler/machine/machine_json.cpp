@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "compiler/machine/device_kind.h"
 #include "compiler/machine/machine.h"
 #include "compiler/machine/member.h"
 #include "vm/format/module_contents.h"
@@ -16,6 +17,14 @@ static_assert(Pool::kLeastAlignment == format::kLeastAlignment);
 
 constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {
     {"heap", PoolKind::kHeap}, {"arena", PoolKind::kArena}, {"constant", PoolKind::kConstant}};
+
+constexpr std::string_view kMembers[] = {"devices", "pools", "default_device"};
+// Of a device of any kind; DeviceKind::members() are in addition.
+constexpr std::string_view kDeviceMembers[] = {"name", "kind", "workers", "max_stack_bytes",
+                                               "alignment"};
+constexpr std::string_view kPoolMembers[] = {"device",          "scope",      "kind",
+                                             "limit_bytes",     "reached_by", "bytes_per_second",
+                                             "latency_seconds", "pinned_for"};
 
 // Letters, digits and `_`, with dots between parts where that is allowed: what places are made of.
 bool is_name(const std::string& text, bool may_have_dots) {
@@ -33,14 +42,23 @@ bool is_name(const std::string& text, bool may_have_dots) {
 
 class MachineReader {
  public:
+  explicit MachineReader(std::span<const DeviceKind* const> kinds)
+      : kinds_(kinds), device_members_(std::begin(kDeviceMembers), std::end(kDeviceMembers)) {
+    for (const DeviceKind* kind : kinds_)
+      for (std::string_view member : kind->members())
+        if (std::ranges::find(device_members_, member) == device_members_.end())
+          device_members_.push_back(member);
+  }
+
   Result<Machine> read(const Member& root) {
-    SCOPEVM_RETURN_IF_ERROR(root.check_object({"devices", "pools", "default_device"}));
+    SCOPEVM_RETURN_IF_ERROR(root.check_object(kMembers));
     std::optional<Member> devices = root.find("devices");
     if (!devices) return root.fail("a machine needs \"devices\"");
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> all, devices->elements());
     for (const Member& device : all) SCOPEVM_RETURN_IF_ERROR(read_device(device));
-    if (std::ranges::none_of(machine_.devices, &DeviceDecl::is_cpu))
-      return devices->fail("one device must be of kind \"cpu\": it runs the VM");
+    if (std::ranges::none_of(machine_.devices, &DeviceDecl::is_host))
+      return devices->fail("one device must be of kind \"" + std::string(format::kHostKind) +
+                           "\": it runs the VM");
     if (std::optional<Member> pools = root.find("pools")) {
       SCOPEVM_ASSIGN_OR_RETURN(all, pools->elements());
       for (const Member& pool : all) SCOPEVM_RETURN_IF_ERROR(read_pool(pool));
@@ -53,35 +71,63 @@ class MachineReader {
 
  private:
   Status read_device(const Member& member) {
-    SCOPEVM_RETURN_IF_ERROR(member.check_object(
-        {"name", "kind", "workers", "max_stack_bytes", "alignment", "target_cpu", "features"}));
+    SCOPEVM_RETURN_IF_ERROR(member.check_object(device_members_));
     DeviceDecl device;
-    std::optional<Member> name = member.find("name"), kind = member.find("kind");
+    std::optional<Member> name = member.find("name");
     if (!name) return member.fail("a device needs \"name\"");
     SCOPEVM_ASSIGN_OR_RETURN(device.name, name->text());
     if (!is_name(device.name, false))
       return name->fail("a name has letters, digits and _, found \"" + device.name + "\"");
     if (machine_.find_device(device.name)) return name->fail("two devices have this name");
-    if (!kind) return member.fail("a device needs \"kind\"");
-    SCOPEVM_ASSIGN_OR_RETURN(device.kind, kind->text());
-    if (device.kind != "cpu" && device.kind != "opencl" && device.kind != "cuda")
-      return kind->fail("expected \"cpu\", \"opencl\" or \"cuda\", found \"" + device.kind + "\"");
+    SCOPEVM_ASSIGN_OR_RETURN(const DeviceKind* const kind, read_device_kind(member));
+    device.kind = kind->name();
+    device.has_kernels = kind->has_kernels();
     device.number =
         static_cast<int>(std::ranges::count(machine_.devices, device.kind, &DeviceDecl::kind));
     constexpr int64_t kWorkers = 64;
-    if (!device.is_cpu()) device.workers = kWorkers;
+    if (!device.is_host()) device.workers = kWorkers;
     if (std::optional<Member> workers = member.find("workers")) {
       SCOPEVM_ASSIGN_OR_RETURN(device.workers, workers->whole_number(1));
       constexpr int64_t kMostWorkers = int64_t{1} << 24;
       if (device.workers > kMostWorkers)
         return workers->fail("at most " + std::to_string(kMostWorkers));
     }
-    SCOPEVM_RETURN_IF_ERROR(read_target(member, device));
+    SCOPEVM_RETURN_IF_ERROR(kind->read_members(member, machine_.devices, device));
+    SCOPEVM_RETURN_IF_ERROR(check_members(member, *kind, device));
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t alignment, read_alignment(member));
     alignments_.push_back(alignment);
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t stack, read_stack_bytes(member, device));
     stack_bytes_.push_back(stack);
     machine_.devices.push_back(std::move(device));
+    return {};
+  }
+
+  Result<const DeviceKind*> read_device_kind(const Member& device) const {
+    std::optional<Member> kind = device.find("kind");
+    if (!kind) return device.fail("a device needs \"kind\"");
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string name, kind->text());
+    if (auto known = std::ranges::find(kinds_, name, &DeviceKind::name); known != kinds_.end())
+      return *known;
+    std::string expected;
+    for (const DeviceKind* known : kinds_) {
+      if (known != kinds_.front()) expected += known == kinds_.back() ? " or " : ", ";
+      expected += "\"" + std::string(known->name()) + "\"";
+    }
+    return kind->fail("expected " + expected + ", found \"" + name + "\"");
+  }
+
+  // What only other kinds of devices have.
+  Status check_members(const Member& member, const DeviceKind& kind,
+                       const DeviceDecl& device) const {
+    std::vector<std::string_view> own(std::begin(kDeviceMembers), std::end(kDeviceMembers));
+    own.insert(own.end(), kind.members().begin(), kind.members().end());
+    for (std::string_view name : device_members_) {
+      if (std::ranges::find(own, name) != own.end()) continue;
+      std::optional<Member> given = member.find(std::string(name));
+      if (!given) continue;
+      if (!device.has_kernels) return given->fail(no_kernels(device));
+      return given->fail("a device of kind " + device.kind + " has no such member");
+    }
     return {};
   }
 
@@ -98,29 +144,7 @@ class MachineReader {
     }
     SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*given));
     const DeviceDecl& device = machine_.devices[machine_.default_device];
-    return device.has_kernels() ? Status() : given->fail(no_kernels(device));
-  }
-
-  // Kernels of all CPUs are the same: those of the first.
-  Status read_target(const Member& member, DeviceDecl& device) {
-    std::optional<Member> cpu = member.find("target_cpu"), features = member.find("features");
-    if (!cpu && !features) return {};
-    const Member& given = cpu ? *cpu : *features;
-    if (!device.has_kernels()) return given.fail(no_kernels(device));
-    if (!device.is_cpu()) return given.fail("kernels of an OpenCL device are text");
-    if (std::ranges::any_of(machine_.devices, &DeviceDecl::is_cpu))
-      return given.fail("kernels of all CPUs are those of the first, which says this for them");
-    device.target = "host";
-    if (cpu) {
-      SCOPEVM_ASSIGN_OR_RETURN(device.target, cpu->text());
-    }
-    if (!features) return {};
-    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Member> changes, features->elements());
-    for (const Member& change : changes) {
-      SCOPEVM_ASSIGN_OR_RETURN(const std::string text, change.text());
-      device.target += "," + text;
-    }
-    return {};
+    return device.has_kernels ? Status() : given->fail(no_kernels(device));
   }
 
   static Result<int64_t> read_alignment(const Member& member) {
@@ -136,8 +160,8 @@ class MachineReader {
   // Frames begin at multiples of the least alignment, which a stack does with.
   static Result<int64_t> read_stack_bytes(const Member& member, const DeviceDecl& device) {
     std::optional<Member> given = member.find("max_stack_bytes");
-    if (!given) return device.is_cpu() ? Machine::kStackBytes : 0;
-    if (!device.is_cpu()) return given->fail("frames of calls lie in a CPU's memory");
+    if (!given) return device.is_host() ? Machine::kStackBytes : 0;
+    if (!device.is_host()) return given->fail("frames of calls lie in a CPU's memory");
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, given->whole_number(0));
     if (bytes <= format::kMaxStackBytes) return bytes;
     return given->fail("at most " + std::to_string(format::kMaxStackBytes));
@@ -154,9 +178,7 @@ class MachineReader {
   }
 
   Status read_pool(const Member& member) {
-    SCOPEVM_RETURN_IF_ERROR(
-        member.check_object({"device", "scope", "kind", "limit_bytes", "reached_by",
-                             "bytes_per_second", "latency_seconds", "pinned_for"}));
+    SCOPEVM_RETURN_IF_ERROR(member.check_object(kPoolMembers));
     Pool pool;
     std::optional<Member> device = member.find("device"), scope = member.find("scope");
     if (!device) return member.fail("a pool needs \"device\", whose scope it is");
@@ -241,9 +263,9 @@ class MachineReader {
     std::optional<Member> pinned = member.find("pinned_for");
     if (!pinned) return {};
     SCOPEVM_ASSIGN_OR_RETURN(pool.pinned_for, device_of(*pinned));
-    if (machine_.devices[pool.pinned_for].is_cpu())
+    if (machine_.devices[pool.pinned_for].is_host())
       return pinned->fail("the driver of a device that is no CPU pins memory");
-    if (!machine_.devices[pool.device].is_cpu()) return pinned->fail("pinned memory is a CPU's");
+    if (!machine_.devices[pool.device].is_host()) return pinned->fail("pinned memory is a CPU's");
     if (pool.kind == PoolKind::kArena) return {};
     return pinned->fail("pinned memory is for what is planned: an arena");
   }
@@ -298,6 +320,8 @@ class MachineReader {
                               .reached = std::move(reached)});
   }
 
+  const std::span<const DeviceKind* const> kinds_;
+  std::vector<std::string_view> device_members_;  // of all kinds
   Machine machine_;
   std::vector<int64_t> stack_bytes_;  // by device
   std::vector<int64_t> alignments_;   // likewise
@@ -305,7 +329,8 @@ class MachineReader {
 
 }  // namespace
 
-Result<Machine> parse_machine(std::string_view text, const std::string& origin) {
+Result<Machine> parse_machine(std::string_view text, const std::string& origin,
+                              std::span<const DeviceKind* const> kinds) {
   using nlohmann::json;
   const json value = json::parse(text, nullptr, false);
   if (value.is_discarded()) {
@@ -318,7 +343,7 @@ Result<Machine> parse_machine(std::string_view text, const std::string& origin) 
       return Status(StatusCode::kInvalidModel, origin + ": " + what);
     }
   }
-  return MachineReader().read(Member(value, origin + ":"));
+  return MachineReader(kinds).read(Member(value, origin + ":"));
 }
 
 }  // namespace scopevm::compiler

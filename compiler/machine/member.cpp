@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string list(std::initializer_list<std::string_view> names) {
+std::string list(std::span<const std::string_view> names) {
   std::string text;
   for (std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
   return text;
@@ -22,7 +22,7 @@ Status Member::fail(const std::string& what) const {
   return {StatusCode::kInvalidModel, path_ + (is_root() ? " " : ": ") + what};
 }
 
-Status Member::check_object(std::initializer_list<std::string_view> members) const {
+Status Member::check_object(std::span<const std::string_view> members) const {
   if (!value_.is_object()) return fail("expected an object, found " + found());
   for (const auto& [name, value] : value_.items())
     if (std::ranges::find(members, name) == members.end())

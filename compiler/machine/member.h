@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +22,7 @@ class Member {
 
   Status fail(const std::string& what) const;
   // An object with no other members than these.
-  Status check_object(std::initializer_list<std::string_view> members) const;
+  Status check_object(std::span<const std::string_view> members) const;
   // Empty when the object lacks it.
   std::optional<Member> find(const std::string& name) const;
   Result<std::vector<Member>> elements() const;

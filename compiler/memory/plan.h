@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "compiler/program.h"
-#include "compiler/shapes/shape_program.h"
+#include "compiler/shapes/program/shape_program.h"
 #include "scopevm/status.h"
 
 namespace scopevm::compiler::memory {

@@ -9,7 +9,7 @@ class UsedDevices {
  public:
   explicit UsedDevices(const Program& program)
       : machine_(program.machine), used_(machine_.devices.size(), false) {
-    for (size_t i = 0; i < used_.size(); ++i) used_[i] = machine_.devices[i].is_cpu();
+    for (size_t i = 0; i < used_.size(); ++i) used_[i] = machine_.devices[i].is_host();
     for (const Kernel& kernel : program.kernels) used_[kernel.device] = true;
     for (const Constant& constant : program.constants) use_pool(constant.pool);
     for (const Function& function : program.functions) {

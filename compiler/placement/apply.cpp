@@ -3,9 +3,9 @@
 #include <map>
 #include <utility>
 
-#include "compiler/graph/op_name.h"
-#include "compiler/placement/call_tree.h"
+#include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/placement/constraints.h"
+#include "compiler/placement/copies.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/Builders.h"
 
@@ -35,11 +35,10 @@ class Applier {
     mark_devices();  // it looks at all ops, so before any are erased
     erase_demands();
     merge_copies();
-    for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
-    count_calls();
-    module_.walk([&](graph::GroupOp group) { update_body(group); });
     for (auto function : module_.getOps<mlir::func::FuncOp>())
-      if (function.isPublic()) report_boundary(function);
+      if (function.isPublic() && !function.isExternal()) copy_at_boundary(function);
+    for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
+    module_.walk([&](graph::GroupOp group) { update_body(group); });
     return std::move(report_);
   }
 
@@ -97,14 +96,21 @@ class Applier {
   mlir::Value insert_copy(int f, mlir::Value value, int pool, const std::vector<Use>& uses) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPoint(first_reader(value, uses));
-    mlir::Value copy = make_copy(builder, value, text_of(pool));
+    mlir::Value copy = make_copy(builder, value, text_of(pool), reason_of(f, pool, uses));
     for (const Use& use : uses) use.operand->set(copy);
     copies_.push_back(copy);
-    report_.copies.push_back(
-        {name_of(graph_.values[f]), bytes_of(value), flow(f).times, place_of(value), place_of(copy),
-         flow(f).is_free ? "constants are on each device that reads them" : why(flow(f).maker),
-         why(flow(f).readers[uses.front().reader].task)});
     return copy;
+  }
+
+  // A copy of an earlier placement keeps its reason.
+  CopyReason reason_of(int f, int pool, const std::vector<Use>& uses) {
+    for (const Use& use : uses)
+      if (auto known = mlir::dyn_cast<graph::DeviceCopyOp>(use.operand->getOwner());
+          known && known.getTo() == text_of(pool))
+        if (std::optional<CopyReason> reason = copy_reason(known)) return *reason;
+    return {name_of(graph_.values[f]),
+            flow(f).is_free ? "constants are on each device that reads them" : why(flow(f).maker),
+            why(flow(f).readers[uses.front().reader].task)};
   }
 
   // Where a copy that the graph asks for turned out to be none, what was copied from it is copied
@@ -160,14 +166,14 @@ class Applier {
   void erase_copy(size_t i) {
     copies_[i].getDefiningOp()->erase();
     copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
-    report_.copies.erase(report_.copies.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
-  mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, const std::string& place) {
+  static mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value,
+                               const std::string& place, const CopyReason& reason) {
     auto name = mlir::StringAttr::get(value.getContext(), place);
     return builder.create<graph::DeviceCopyOp>(
-        value.getLoc(), mlir::cast<TensorType>(value.getType()).withPlace(name), value, name,
-        mlir::StringAttr());
+        with_reason(value.getLoc(), reason),
+        mlir::cast<TensorType>(value.getType()).withPlace(name), value, name, mlir::StringAttr());
   }
 
   // Copies come as late as all their readers allow: in a branch when all of them are in it; but
@@ -275,27 +281,53 @@ class Applier {
     }
   }
 
-  // --- The report. ---
+  // --- Inputs and results of the model. ---
 
-  void count_calls() {
-    const CallTree calls(module_, machine_.devices.size() > 1);
-    std::vector<Copy> counted;
-    for (size_t i = 0; i < copies_.size(); ++i) {
-      mlir::Operation* op = copies_[i].getDefiningOp();
-      const FunctionCalls& function = calls.of(op->getParentOfType<mlir::func::FuncOp>().getName());
-      for (const CallSite& site : function.sites)
-        counted.push_back(copy_at(site, function, report_.copies[i], site.times_of(op)));
+  // Callers' tensors are in the host's memory: an input or result with its place on a non-CPU
+  // device is copied from there, or to there. The function's type then has the host's place.
+  void copy_at_boundary(mlir::func::FuncOp function) {
+    const std::string host = place_text(machine_.host_device(), kAny, machine_);
+    const std::string callers = "callers' tensors are on " + host;
+    mlir::Block& block = function.getBody().front();
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
+    for (mlir::BlockArgument argument : block.getArguments()) {
+      if (!is_out_of_reach(argument)) continue;
+      const std::string place = place_of(argument), name = name_of(argument);
+      const CopyReason reason{name, callers, input_why(argument)};
+      set_place(argument, host);
+      mlir::Value copy = make_copy(builder, argument, place, reason);
+      copy.getDefiningOp()->setLoc(with_reason(
+          mlir::NameLoc::get(mlir::StringAttr::get(argument.getContext(), name)), reason));
+      argument.replaceAllUsesExcept(copy, copy.getDefiningOp());
+      function.removeArgAttr(argument.getArgNumber(), kPlaceAttribute);
     }
-    report_.copies = std::move(counted);
+    builder.setInsertionPoint(block.getTerminator());
+    for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
+      mlir::Value value = operand.get();
+      if (!is_out_of_reach(value)) continue;
+      operand.set(make_copy(builder, value, host,
+                            {name_of(value), "results are on " + place_of(value), callers}));
+      function.removeResultAttr(operand.getOperandNumber(),
+                                mlir::StringAttr::get(value.getContext(), kPlaceAttribute));
+    }
   }
+
+  bool is_out_of_reach(mlir::Value value) const {
+    if (!mlir::isa<TensorType>(value.getType())) return false;
+    Result<Place> place = parse_place(place_of(value), machine_);
+    return !machine_.devices[place->device].is_host();
+  }
+
+  std::string input_why(mlir::Value input) {
+    for (size_t f = 0; f < graph_.values.size(); ++f)
+      if (graph_.values[f] == input) return why(flow(static_cast<int>(f)).maker);
+    return "";
+  }
+
+  // --- The report. ---
 
   static std::string place_of(mlir::Value value) {
     return mlir::cast<TensorType>(value.getType()).getPlace().getValue().str();
-  }
-
-  static DimExpr bytes_of(mlir::Value value) {
-    auto type = mlir::cast<TensorType>(value.getType());
-    return type.getElementCount() * DimExpr(byte_size(type.getDtype()));
   }
 
   std::string name_of(mlir::Value value) const {
@@ -363,45 +395,13 @@ class Applier {
     }
   }
 
-  // Callers' tensors lie in the host's memory.
-  void report_boundary(mlir::func::FuncOp function) {
-    const std::string host = machine_.devices[machine_.host_device()].name;
-    auto is_elsewhere = [&](mlir::Type type) {
-      auto tensor = mlir::dyn_cast<TensorType>(type);
-      if (!tensor) return false;
-      Result<Place> place = parse_place(tensor.getPlace().getValue(), machine_);
-      return !machine_.devices[place->device].is_cpu();
-    };
-    const std::string callers = "callers' tensors are on " + host;
-    for (mlir::BlockArgument argument : function.getArguments())
-      if (is_elsewhere(argument.getType()))
-        report_.copies.push_back({name_of(argument), bytes_of(argument), 1, host,
-                                  place_of(argument), callers, input_why(argument),
-                                  name_in_report(function)});
-    for (mlir::OpOperand& operand : function.getBody().front().getTerminator()->getOpOperands())
-      if (is_elsewhere(operand.get().getType()))
-        report_.copies.push_back(
-            {name_of(operand.get()), bytes_of(operand.get()), 1, place_of(operand.get()), host,
-             "results are on " + place_of(operand.get()), callers, name_in_report(function)});
-  }
-
-  static std::string name_in_report(mlir::func::FuncOp function) {
-    return function.getName() == "main" ? "" : function.getName().str();
-  }
-
-  std::string input_why(mlir::Value input) {
-    for (size_t f = 0; f < graph_.values.size(); ++f)
-      if (graph_.values[f] == input) return why(flow(static_cast<int>(f)).maker);
-    return "";
-  }
-
   mlir::ModuleOp module_;
   const GraphProblem& graph_;
   const Machine& machine_;
   const std::vector<int>& devices_;
   std::vector<std::vector<int>> neighbours_;  // by task, once asked for
   Report report_;
-  std::vector<mlir::Value> copies_;  // as the report lists them
+  std::vector<mlir::Value> copies_;
 };
 
 }  // namespace

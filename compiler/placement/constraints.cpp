@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/graph/op_name.h"
+#include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/placement/flow_reader.h"
 
 namespace scopevm::compiler::placement {

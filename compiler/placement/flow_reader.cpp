@@ -198,7 +198,7 @@ bool FlowReader::has_texts(mlir::Operation* op) {
 
 void FlowReader::leave_out_devices(int task) {
   std::erase_if(graph_.problem.tasks[task].devices,
-                [&](int device) { return !machine_.devices[device].is_cpu(); });
+                [&](int device) { return !machine_.devices[device].is_host(); });
 }
 
 std::string FlowReader::why_not(int task, int device) const {

@@ -2,6 +2,7 @@
 #include "compiler/placement/place.h"
 
 #include "compiler/placement/constraints.h"
+#include "compiler/placement/copies.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -34,6 +35,7 @@ Result<Report> place(mlir::ModuleOp module, const Machine& machine,
   if (machine.devices.size() > 1) clone_per_call(module);
   SCOPEVM_ASSIGN_OR_RETURN(GraphProblem graph, read_constraints(module, machine, rules));
   Report report = apply(module, graph, assign(graph.problem));
+  report.copies = copies_of(module, machine);  // while each call has a clone of its own
   if (machine.devices.size() > 1) merge_equal_functions(module);
   SCOPEVM_RETURN_IF_ERROR(verify_places(module, machine));
   return report;

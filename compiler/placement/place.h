@@ -5,7 +5,8 @@
 //   flow_reader.cpp  tasks, flows and demands; and rules.cpp, what the caller asks for
 //   assignment.cpp   a Problem -> a device for each task (knows no graph)
 //   apply.cpp        devices -> places in types, copies, one constant for each device
-//   call_tree.cpp    what a copy inside a function amounts to in a call of the model
+//   copies.cpp       the copies of a placed graph, and why each is made
+//   call_tree.cpp    how often calls of the model make a copy inside a function
 //   functions.cpp    a function for each place that it is called at
 //   verify.cpp       does every op reach what it reads?
 //
@@ -42,8 +43,7 @@ struct Rule {
 // names. Errors: kInvalidArgument.
 Result<Rule> parse_rule(const std::string& text);
 
-// One copy that the placed graph makes. Those inside functions come once for all calls at equal
-// dims.
+// One copy that the placed graph makes in a call of the model.
 struct Copy {
   std::string value;  // the model's name of what is copied
   DimExpr bytes;
@@ -59,15 +59,18 @@ struct Copy {
 };
 
 struct Report {
+  // One for each sv.device_copy and each of its function's calls at other dims; with several
+  // devices, for each call.
   std::vector<Copy> copies;
   bool is_proved = true;           // no placement costs less
   std::vector<std::string> notes;  // ops that a rule does not move, and why
   std::vector<bool> matched;       // by rule
 };
 
-// Writes a place into every tensor type of `module`. Running it on what it made changes nothing.
-// Errors: kInvalidModel, with the locations of both demands where two disagree, or of the one that
-// the machine cannot meet.
+// Writes a place into every tensor type of `module`, and inserts the copies that places call for:
+// between ops, and of inputs and results of public functions, which callers have on the host.
+// Running it on what it made changes nothing. Errors: kInvalidModel, with the locations of both
+// demands where two disagree, or of the one that the machine cannot meet.
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules = {});
 
@@ -81,9 +84,7 @@ bool has_kernel_scopes(mlir::ModuleOp module);
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;
-
-// On a parameter or result of a function: the place that the text asks for.
-inline constexpr char kPlaceAttribute[] = "sv.place";
+using graph::kPlaceAttribute;
 
 // The device that runs `op`, once it is placed: that of its results, else of what it reads.
 int device_of(mlir::Operation* op, const Machine& machine);

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scopevm/export.h"
@@ -42,13 +43,26 @@ struct CompileOptions {
   // Places of ops, inputs and outputs, as --place takes them: "conv_*=gpu", "type:matmul=gpu",
   // "input:x=gpu", "output:y=cpu.global.fast". Later ones come before earlier ones.
   std::vector<std::string> places;
-  // A stage name ("frontend", "graph", "placement", "kernels", "shapes", "memory", "codegen",
-  // "bytecode"): its result is written to `dump` as text.
+  // One of kStages, or a pass of the MLIR stages ("sv-hoist"): its result is written to `dump` as
+  // text.
   std::string dump_after;
   std::function<void(std::string_view)> dump;
   // Called from the compiling thread as stages begin: stage name, done, total (0, 0 when unknown).
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress;
   int threads = 0;  // kernels compiled at once; 0: one per core
+  // A file that is written where a pass of the MLIR stages fails or crashes: the graph before the
+  // stage, and the passes, for `scopevm-opt --run-reproducer`. Empty: none.
+  std::string reproducer_path;
+};
+
+// The stages of a compilation in order: values of CompileOptions::dump_after and StageTime::stage.
+inline constexpr std::string_view kStages[] = {"frontend", "graph",   "placement",
+                                               "fusion",   "kernels", "shapes",
+                                               "memory",   "codegen", "bytecode"};
+
+struct PassTime {
+  std::string pass;  // "sv-place"
+  double seconds = 0;
 };
 
 struct StageTime {
@@ -56,6 +70,7 @@ struct StageTime {
   double seconds = 0;
   // The most memory that the process had had when the stage ended: its resident set.
   int64_t peak_bytes = 0;
+  std::vector<PassTime> passes;  // of an MLIR stage, in order
 };
 
 struct CompileOutput {

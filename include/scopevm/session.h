@@ -44,7 +44,7 @@ struct ScopeLimit {
 // number that the module says: its place among those of its kind in the machine's description.
 struct DeviceBinding {
   std::string device;  // as the module calls it
-  std::string kind;    // "opencl"
+  std::string kind;    // of the device, as the module says it
   int number = 0;      // among this machine's devices of the kind, as `scopevm machine` lists them
 };
 

@@ -32,7 +32,8 @@ class DeviceKernel {
   virtual ~DeviceKernel() = default;
 };
 
-// Kernels in the form that one kind of device loads: for OpenCL, source text.
+// Kernels in the form that one kind of device loads, as the compiler's back end of the kind made
+// them.
 class DeviceImage {
  public:
   virtual ~DeviceImage() = default;
@@ -77,7 +78,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view kind() const = 0;         // "opencl"
+  virtual std::string_view kind() const = 0;         // as of its DeviceDriver
   virtual std::string_view description() const = 0;  // as its driver calls it, for people
   // Ok, or kDevice with what was seen first of the device's loss.
   virtual Status health() const = 0;

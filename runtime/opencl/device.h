@@ -7,6 +7,7 @@
 #include "runtime/device/device.h"
 #include "runtime/opencl/blocks.h"
 #include "runtime/opencl/host_blocks.h"
+#include "runtime/opencl/opencl.h"
 
 namespace scopevm::runtime::opencl {
 
@@ -19,7 +20,7 @@ class OpenClDevice final : public Device {
         host_blocks_(session_) {}
   ~OpenClDevice() override;
 
-  std::string_view kind() const override { return "opencl"; }
+  std::string_view kind() const override { return kKind; }
   std::string_view description() const override { return context_.description; }
   Status health() const override { return context_.health.status(); }
   int64_t block_alignment() const override { return context_.block_alignment; }

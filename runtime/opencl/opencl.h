@@ -35,6 +35,9 @@ Result<std::shared_ptr<Device>> open_opencl_device(int number);
 
 namespace opencl {
 
+// The kind of these devices, as modules and machine descriptions spell it.
+inline constexpr char kKind[] = "opencl";
+
 struct Api;
 // The same by the functions of `api`, which outlives the device.
 Result<std::vector<OpenClDeviceFacts>> list_devices(const Api& api);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "compiler/codegen/image.h"
+#include "compiler/codegen/cpu/image.h"
 #include "compiler/driver/context.h"
 #include "compiler/kernels/target.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,5 +1,5 @@
 // Intervals of dimension expressions: every bound that is claimed holds for every value.
-#include "compiler/graph/infer/dim_interval.h"
+#include "compiler/graph/values/dim_interval.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,10 @@
 #include <map>
 #include <random>
 
-#include "compiler/codegen/image.h"
+#include "compiler/codegen/cpu/image.h"
 #include "compiler/codegen/opencl/emit.h"
 #include "compiler/driver/context.h"
+#include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -134,9 +135,9 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   auto may_be_zero = [](std::string_view name) { return std::optional(DimExpr::symbol(name)); };
   if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
     return error(StatusCode::kInvalidModel, diagnostics);
-  if (fuse && failed(graph::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
+  if (fuse && failed(fusion::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
   kernels::Target target = codegen::opencl_target();
-  if (cpu != target.cpu) {
+  if (cpu != target.name) {
     SCOPEVM_ASSIGN_OR_RETURN(target, codegen::make_target(cpu));
   }
   kernels::KernelModule kernels(state.context.get(), target);
@@ -147,7 +148,7 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
 }
 
 Status KernelRunner::State::compile(kernels::KernelModule& kernels) {
-  if (kernels.target().cpu == codegen::opencl_target().cpu) {
+  if (kernels.target().name == codegen::opencl_target().name) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string text,
                              codegen::emit_opencl(kernels.module(), kernels.kernels()));
     SCOPEVM_ASSIGN_OR_RETURN(opencl, OpenClKernels::load(text, program.kernels));

@@ -25,7 +25,7 @@ void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.json; }
 class BadMachine : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadMachine, NamesTheMember) {
-  const Result<Machine> machine = parse_machine(GetParam().json, "m.json");
+  const Result<Machine> machine = testing::parse(GetParam().json);
   ASSERT_FALSE(machine.is_ok());
   EXPECT_EQ(machine.status().code(), StatusCode::kInvalidModel);
   EXPECT_EQ(machine.status().message(), "m.json: " + GetParam().message);
@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
 // What is no JSON is described by its place.
 TEST(Machine, TextThatIsNoJson) {
   for (const char* text : {"", "{", "{\"devices\": [}", "devices: []", "{} {}", "\xff", "nul"}) {
-    const Result<Machine> machine = parse_machine(text, "m.json");
+    const Result<Machine> machine = testing::parse(text);
     ASSERT_FALSE(machine.is_ok()) << text;
     EXPECT_THAT(machine.status().message(), HasSubstr("m.json: parse error at line 1, column "))
         << text;
@@ -219,13 +219,12 @@ TEST(Machine, TextThatIsNoJson) {
 
 // Numbers beyond what a double holds, names that are no UTF-8, depth.
 TEST(Machine, ExtremesAreErrors) {
-  const Result<Machine> number = parse_machine(
-      with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"), "m.json");
+  const Result<Machine> number = testing::parse(
+      with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"));
   ASSERT_FALSE(number.is_ok());
   EXPECT_EQ(number.status().message(), "m.json: number overflow parsing '1e999'");
-  EXPECT_FALSE(
-      parse_machine(with_device("{\"name\": \"\xc3\x28\", \"kind\": \"cpu\"}"), "m.json").is_ok());
-  EXPECT_FALSE(parse_machine(std::string(100'000, '['), "m.json").is_ok());
+  EXPECT_FALSE(testing::parse(with_device("{\"name\": \"\xc3\x28\", \"kind\": \"cpu\"}")).is_ok());
+  EXPECT_FALSE(testing::parse(std::string(100'000, '[')).is_ok());
 }
 
 }  // namespace

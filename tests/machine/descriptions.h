@@ -3,7 +3,13 @@
 
 #include <string>
 
+#include "compiler/codegen/backends.h"
+
 namespace scopevm::testing {
+
+inline Result<compiler::Machine> parse(std::string_view json) {
+  return compiler::parse_machine(json, "m.json", compiler::codegen::built_in_backends().kinds());
+}
 
 // A description with CUDA devices before, between and behind the others, and these pools.
 inline std::string with_cuda(const std::string& rest) {

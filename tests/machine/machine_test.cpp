@@ -18,7 +18,7 @@ using testing::with_device;
 using testing::with_pools;
 
 Machine read(const std::string& json) {
-  Result<Machine> machine = parse_machine(json, "m.json");
+  Result<Machine> machine = testing::parse(json);
   EXPECT_TRUE(machine.is_ok()) << machine.status().message();
   return machine.is_ok() ? *std::move(machine) : Machine::host();
 }

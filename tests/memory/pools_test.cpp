@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/memory/plan.h"
+#include "tests/machine/stand_in_kinds.h"
 #include "tests/memory/random_functions.h"
 
 namespace scopevm::compiler::memory {
@@ -13,7 +14,7 @@ Machine machine_with(const std::string& pools) {
       {"name": "idle", "kind": "opencl"},
       {"name": "gpu", "kind": "opencl", "alignment": 256}], "pools": [)" +
                            pools + "]}";
-  Result<Machine> machine = parse_machine(json, "machine");
+  Result<Machine> machine = parse_machine(json, "machine", testing::stand_in_kinds());
   EXPECT_TRUE(machine.is_ok()) << machine.status().message();
   return *std::move(machine);
 }
@@ -103,7 +104,7 @@ TEST(Pinned, EveryKernelReachesIt) {
       {"name": "gpu", "kind": "opencl"}, {"name": "cpu", "kind": "cpu"}],
       "pools": [{"device": "npu", "scope": "global", "reached_by": ["cpu"]},
                 {"device": "npu", "scope": "global.pinned", "pinned_for": "gpu"}]})",
-                           "machine"));
+                           "machine", testing::stand_in_kinds()));
   f.program.kernels.push_back({"on_other", 2, 0, 2});
   f.main().steps[0].kernel = 2;  // makes a
   use_pinned(f.program);

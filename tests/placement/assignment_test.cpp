@@ -39,7 +39,7 @@ class RandomProblem {
     if (below(3) == 0) {
       add_pool("global.shared", PoolKind::kHeap, 0);
       for (int d = 1; d < devices; ++d)
-        if (machine_.devices[d].is_cpu()) machine_.pools.back().reached.push_back(d);
+        if (machine_.devices[d].is_host()) machine_.pools.back().reached.push_back(d);
     }
     if (below(3) == 0) add_pool("global.fast", PoolKind::kArena, below(devices));
     if (below(8) == 0)

@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 
+#include "compiler/codegen/backends.h"
 #include "compiler/driver/context.h"
+#include "compiler/fusion/fuse.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/placement/place.h"
@@ -75,7 +77,7 @@ std::vector<Pass> all_passes() {
   };
   return {{"simplify", plain(graph::simplify)},
           {"hoist", plain(graph::hoist)},
-          {"fuse", plain(graph::fuse)},
+          {"fuse", plain(fusion::fuse)},
           {"remove unused", remove_unused},
           {"specialise", specialise},
           of_mlir("cse", mlir::createCSEPass),
@@ -205,8 +207,10 @@ Placed random_placed(uint64_t seed, Form form, mlir::MLIRContext& context) {
   constexpr int64_t kMostOps = 24;
   property::GraphCase graph = property::random_graph(seed, context, kMostOps);
   const property::Scatter scattered = property::scatter(graph.text());
-  Placed placed{std::move(graph.module), *parse_machine(scattered.machine_json, "machine"),
-                graph.requests.front().symbols};
+  Placed placed{
+      std::move(graph.module),
+      *parse_machine(scattered.machine_json, "machine", codegen::built_in_backends().kinds()),
+      graph.requests.front().symbols};
   const Status status = place(placed, form, scattered.places);
   EXPECT_TRUE(status.is_ok()) << status.message();
   return placed;
@@ -258,7 +262,8 @@ TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
       for (Form form : {Form::kSimplified, Form::kAsImported})
         for (auto rules : kRules) {
           Placed placed{mlir::parseSourceString<mlir::ModuleOp>(contents(path), context.get()),
-                        *parse_machine(contents(machine), machine.string()),
+                        *parse_machine(contents(machine), machine.string(),
+                                       codegen::built_in_backends().kinds()),
                         {{"k", 8}, {"m", 8}, {"n", 8}}};
           ASSERT_TRUE(placed.module);
           if (!place(placed, form, rules).is_ok()) continue;

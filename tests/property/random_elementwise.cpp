@@ -14,11 +14,11 @@ bool unary(GraphBuilder& b) {
   if (!x) return false;
   if (is_float(x->dtype()))
     return b.append(
-        b.one_of<std::string>({"abs",      "neg",  "exp",   "log",   "sqrt",  "reciprocal",
-                               "sin",      "cos",  "tan",   "asin",  "acos",  "atan",
-                               "sinh",     "cosh", "tanh",  "asinh", "acosh", "atanh",
-                               "erf",      "ceil", "floor", "round", "sign",  "sigmoid",
-                               "softplus", "relu", "relu",  "tanh",  "is_nan"}),
+        b.one_of<std::string>({"abs",      "neg",  "exp",   "log",   "sqrt",   "reciprocal",
+                               "sin",      "cos",  "tan",   "asin",  "acos",   "atan",
+                               "sinh",     "cosh", "tanh",  "asinh", "acosh",  "atanh",
+                               "erf",      "ceil", "floor", "round", "sign",   "sigmoid",
+                               "softplus", "relu", "relu",  "tanh",  "is_nan", "log1p"}),
         {x});
   if (x->dtype() == DType::kBool) return b.append("not", {x});
   if (is_unsigned(x->dtype()))

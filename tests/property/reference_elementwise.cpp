@@ -103,6 +103,7 @@ const std::unordered_map<std::string, Unary>& unary_functions() {
       {"sign", sign},
       {"sigmoid", approximate<sigmoid_of>},
       {"relu", exact<relu_of>},
+      {"log1p", approximate<std::log1p>},
       {"softplus", approximate<softplus_of>},
       {"not", logical_not},
       {"bit_not", bit_not},

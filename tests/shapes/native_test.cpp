@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "compiler/shapes/emit_llvm.h"
+#include "compiler/shapes/program/emit_llvm.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"

@@ -1,5 +1,5 @@
 // From a function's dims to slots and checks.
-#include "compiler/shapes/shape_program.h"
+#include "compiler/shapes/program/shape_program.h"
 
 #include <gtest/gtest.h>
 

@@ -56,6 +56,7 @@ struct CompileCommand {
   std::string machine;              // a file; empty: one CPU
   std::vector<std::string> places;  // [type:|input:|output:]PATTERN=PLACE
   std::string dump_after;
+  std::string reproducer;  // a file; empty: none
   int threads = 0;
   bool timing = false;
   bool json = false;

@@ -1,3 +1,4 @@
+// Finds and loads the compiler, and calls it through its C table; see the header.
 #include "tools/scopevm/compiler_library.h"
 
 #include <dlfcn.h>
@@ -5,43 +6,129 @@
 
 #include <filesystem>
 
+#include "compiler/interface/messages.h"
+
 namespace scopevm::tool {
 namespace {
 
-constexpr char kLibrary[] = "libscopevm_compiler.so";
-// scopevm::compile(scopevm::CompileOptions const&), and so on
-constexpr char kCompile[] = "_ZN7scopevm7compileERKNS_14CompileOptionsE";
-constexpr char kExplainShapes[] = "_ZN7scopevm14explain_shapesERKNS_14CompileOptionsE";
-constexpr char kExplainCopies[] = "_ZN7scopevm14explain_copiesERKNS_14CompileOptionsE";
+namespace fs = std::filesystem;
 
-template <typename Function>
-bool find(void* library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, symbol));
-  return function != nullptr;
+constexpr char kLibrary[] = "libscopevm_compiler.so";
+constexpr char kSymbol[] = "scopevm_get_compiler_table";
+
+std::vector<fs::path> folders() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path prefix = program.parent_path();
+  std::vector<fs::path> folders = {program, prefix / "lib", prefix / "lib64"};
+  // As CMake names it: "x86_64-linux-gnu"; empty where the system has no such folders.
+  if constexpr (sizeof(SCOPEVM_LIBRARY_ARCHITECTURE) > 1)
+    folders.push_back(prefix / "lib" / SCOPEVM_LIBRARY_ARCHITECTURE);
+  return folders;
+}
+
+std::string text_of(const std::vector<fs::path>& folders) {
+  std::string text;
+  for (const fs::path& folder : folders) text += (text.empty() ? "" : ", ") + folder.string();
+  return text;
+}
+
+Result<const scopevm_compiler_table*> open(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Status(StatusCode::kUnsupported, dlerror());
+  using GetTable = decltype(&scopevm_get_compiler_table);
+  auto get_table = reinterpret_cast<GetTable>(dlsym(library, kSymbol));
+  if (get_table == nullptr)
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("{} has no {}: it is of a release before this command's, " SCOPEVM_VERSION,
+                    path, kSymbol));
+  const scopevm_compiler_table* table = get_table();
+  if (table->version != SCOPEVM_COMPILER_TABLE_VERSION ||
+      table->struct_size < sizeof(scopevm_compiler_table))
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("{} is of release {} with interface version {}; this command is of release "
+                    "{} and needs version {}: install both from one release",
+                    path, table->release, table->version, SCOPEVM_VERSION,
+                    SCOPEVM_COMPILER_TABLE_VERSION));
+  return table;
+}
+
+// `options` with its callbacks, as the table's functions take them.
+struct Request {
+  explicit Request(const CompileOptions& options)
+      : bytes(compiler::encode(options)), callbacks{.user = const_cast<CompileOptions*>(&options)} {
+    if (options.dump)
+      callbacks.dump = [](void* user, const char* text, size_t size) {
+        static_cast<const CompileOptions*>(user)->dump({text, size});
+      };
+    if (options.progress)
+      callbacks.progress = [](void* user, const char* stage, size_t size, int64_t done,
+                              int64_t total) {
+        static_cast<const CompileOptions*>(user)->progress({stage, size}, done, total);
+      };
+  }
+
+  std::vector<uint8_t> bytes;
+  scopevm_compiler_callbacks callbacks;
+};
+
+using Call = decltype(scopevm_compiler_table::compile);
+using ResultHandle = std::shared_ptr<scopevm_compiler_result>;
+
+Result<ResultHandle> call(const scopevm_compiler_table* table, Call function,
+                          const CompileOptions& options) {
+  const Request request(options);
+  ResultHandle result(function(request.bytes.data(), request.bytes.size(), &request.callbacks),
+                      table->release_result);
+  if (const int code = table->status(result.get()); code != 0)
+    return Status(static_cast<StatusCode>(code), table->message(result.get()));
+  return result;
+}
+
+template <typename Report>
+Result<Report> report_of(const scopevm_compiler_table* table, const ResultHandle& result) {
+  size_t size = 0;
+  const uint8_t* bytes = table->report(result.get(), &size);
+  return compiler::decode<Report>({bytes, size});
 }
 
 }  // namespace
 
-// The compiler is never unloaded: LLVM does not expect to be.
-Result<CompilerLibrary> load_compiler() {
+Result<CompilerLibrary> CompilerLibrary::load() {
   std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  std::string failure;
-  for (const auto& folder : {program, program.parent_path() / "lib"}) {
-    const std::string path = folder / kLibrary;
-    if (!std::filesystem::exists(path, error)) continue;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    CompilerLibrary compiler;
-    if (library != nullptr && find(library, kCompile, compiler.compile) &&
-        find(library, kExplainShapes, compiler.explain_shapes) &&
-        find(library, kExplainCopies, compiler.explain_copies))
-      return compiler;
-    failure = dlerror();
+  for (const fs::path& folder : folders()) {
+    if (!fs::exists(folder / kLibrary, error)) continue;
+    Result<const scopevm_compiler_table*> table = open(folder / kLibrary);
+    if (!table.is_ok())
+      return std::move(table).status().with_context("the compiler cannot be loaded");
+    return CompilerLibrary(*table);
   }
-  if (failure.empty())
-    failure =
-        fmt::format("{} is neither in {} nor in its neighbour lib", kLibrary, program.string());
-  return Status(StatusCode::kNotFound, "the compiler cannot be loaded: " + failure);
+  return Status(StatusCode::kNotFound,
+                fmt::format("the compiler cannot be loaded: {} is in none of {}", kLibrary,
+                            text_of(folders())));
+}
+
+Result<CompiledModule> CompilerLibrary::compile(const CompileOptions& options) const {
+  SCOPEVM_ASSIGN_OR_RETURN(ResultHandle result, call(table_, table_->compile, options));
+  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, report_of<CompileOutput>(table_, result));
+  size_t size = 0;
+  const uint8_t* bytes = table_->module(result.get(), &size);
+  return CompiledModule{
+      {bytes, size}, std::move(result), std::move(output.times), std::move(output.warnings)};
+}
+
+Result<ShapeExplanation> CompilerLibrary::explain_shapes(const CompileOptions& options) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
+                           call(table_, table_->explain_shapes, options));
+  return report_of<ShapeExplanation>(table_, result);
+}
+
+Result<CopyExplanation> CompilerLibrary::explain_copies(const CompileOptions& options) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
+                           call(table_, table_->explain_copies, options));
+  return report_of<CopyExplanation>(table_, result);
 }
 
 }  // namespace scopevm::tool

@@ -1,13 +1,25 @@
 // The scopevm command: the command line into options, one function a command.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "scopevm/compiler.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/exit_code.h"
 
 namespace scopevm::tool {
 namespace {
 
-constexpr char kStages[] = "frontend graph placement kernels shapes memory codegen bytecode";
+std::string stage_names() {
+  std::string names;
+  for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
+  return names;
+}
+
+// As the compiler has them; a pass of the MLIR stages is checked there.
+std::string check_stage(const std::string& name) {
+  if (name.starts_with("sv-") || std::ranges::find(kStages, name) != std::end(kStages)) return "";
+  return "there is no stage \"" + name + "\"; stages are " + stage_names();
+}
 
 constexpr char kDimForms[] = "What is known of a dimension: n=4, n=1..512, n<=512, n>=2 or n%8==0";
 
@@ -37,13 +49,20 @@ void add_compile(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--machine", options->machine, kMachine);
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
-  command->add_option("--dump-after", options->dump_after, "Print the result of a stage")
-      ->check(CLI::IsMember(CLI::detail::split(kStages, ' ')));
+  command
+      ->add_option("--dump-after", options->dump_after,
+                   "Print the result of a stage: " + stage_names() +
+                       "; or of a pass of the MLIR stages: sv-simplify, ...")
+      ->check(check_stage);
   command->add_option("--threads", options->threads, "Kernels compiled at once; 0: one per core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--timing", options->timing,
-                    "Print time, share and peak memory of each stage on stderr");
+                    "Print time, share and peak memory of each stage on stderr, and its passes");
+  command->add_option(
+      "--crash-reproducer", options->reproducer,
+      "Where a pass of the MLIR stages fails, write graph and passes to a file, for "
+      "scopevm-opt --run-reproducer");
   command->add_flag("--json", options->json, "With --timing: print JSON, on stdout");
   command->callback([options, &action] { action = [options] { return compile(*options); }; });
 }

@@ -12,6 +12,7 @@
 
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
+#include "vm/format/host_kind.h"
 
 namespace scopevm::format {
 
@@ -89,16 +90,15 @@ struct KernelDecl {
 
 enum class PoolKind : uint8_t { kHeap = 0, kArena = 1, kStack = 2, kConstant = 3 };
 
-// The kind of device whose memory is the host's.
-inline constexpr char kCpuKind[] = "cpu";
-
 struct DeviceDecl {
   std::string name;
-  std::string kind;  // "cpu" or "opencl"
+  std::string kind;  // kHostKind, or that of a driver
   // Most work items that a launch runs at once; 0 for a CPU, which has the session's threads.
   int64_t workers = 0;
   // Which device of its kind a session takes that nobody tells another; 0 for a CPU.
   uint32_t number = 0;
+
+  bool is_host() const { return kind == kHostKind; }
 };
 
 // A pool of kind stack is the bytes of a CPU's in the frames of calls: they go with their frame, so
@@ -168,7 +168,7 @@ struct ImageDecl {
   uint32_t device = 0;                // and all others of its kind
   std::string target_cpu;             // "x86-64-v4"
   std::vector<std::string> features;  // CPU features that must be present, as in /proc/cpuinfo
-  Bytes elf;
+  Bytes bytes;                        // in the form that devices of the kind load
 };
 
 // A function that a call enters in place of `main` when the values of main's dimensions are within

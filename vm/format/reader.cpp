@@ -146,7 +146,7 @@ Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options
     SCOPEVM_RETURN_IF_ERROR(constants.take(constant.bytes));
   SCOPEVM_RETURN_IF_ERROR(constants.finish());
   BlobReader images(file, sections.bytes(file, SectionKind::kImages), "images");
-  for (ImageDecl& image : tables->module.images) SCOPEVM_RETURN_IF_ERROR(images.take(image.elf));
+  for (ImageDecl& image : tables->module.images) SCOPEVM_RETURN_IF_ERROR(images.take(image.bytes));
   SCOPEVM_RETURN_IF_ERROR(images.finish());
   return std::move(tables->module);
 }

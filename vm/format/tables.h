@@ -14,7 +14,7 @@ namespace scopevm::format {
 std::vector<uint8_t> write_tables(const ModuleContents& module);
 
 struct Tables {
-  ModuleContents module;             // no code yet; `bytes` and `elf` have a size but no data
+  ModuleContents module;             // no code yet; `bytes` have a size but no data
   std::vector<uint32_t> code_words;  // the length of each function's code
 };
 

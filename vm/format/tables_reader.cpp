@@ -183,7 +183,7 @@ class TablesReader {
 
   ImageDecl image(const fb::Image& i) {
     ImageDecl out{i.device(), text(i.target_cpu()), texts(*i.features()), {}};
-    out.elf.size = i.bytes();
+    out.bytes.size = i.bytes();
     return out;
   }
 

@@ -74,7 +74,7 @@ void lay_out(const ModuleContents& module, File& file) {
   for (const ConstantDecl& constant : module.constants)
     sections[2].add_aligned({constant.bytes.data, constant.bytes.size});
   for (const ImageDecl& image : module.images)
-    sections[3].add_aligned({image.elf.data, image.elf.size});
+    sections[3].add_aligned({image.bytes.data, image.bytes.size});
 
   SectionEntry entries[kSectionCount] = {};
   file.size = sizeof(FileHeader) + sizeof(entries);

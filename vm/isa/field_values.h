@@ -82,7 +82,12 @@ class List {
   uint32_t size_ = 0;
 };
 
-// What a result of a call of a closure is, in one word.
+// Optionals of sequences; nothing nests deeper.
+inline constexpr uint32_t kMaxListDepth = 2;
+// As of tensors (include/scopevm/tensor.h).
+inline constexpr uint32_t kMaxElementRank = 16;
+
+// The type of a result of a closure, in one word.
 struct ValueType {
   static constexpr uint32_t kClosureBit = 1 << 16;
 
@@ -97,9 +102,9 @@ struct ValueType {
   constexpr uint32_t word() const {
     return is_closure ? kClosureBit : static_cast<uint32_t>(dtype) | rank << 8;
   }
-  static constexpr bool is_valid(uint32_t word, uint32_t max_rank) {
+  static constexpr bool is_valid(uint32_t word) {
     return word == kClosureBit ||
-           ((word & 0xFF) < static_cast<uint32_t>(kDTypeCount) && word >> 8 <= max_rank);
+           ((word & 0xFF) < static_cast<uint32_t>(kDTypeCount) && word >> 8 <= kMaxElementRank);
   }
 };
 

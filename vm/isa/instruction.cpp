@@ -23,8 +23,8 @@ Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t st
   std::string op(in.row->name);
   if (in.word_count == 0) return malformed(start, op + ": length is 0");
   if (in.word_count > code.size() - start)
-    return malformed(start, op + ": " + std::to_string(in.word_count) +
-                                " words do not fit into the code that is left");
+    return malformed(start,
+                     op + ": " + std::to_string(in.word_count) + " words, the code ends before");
   std::span<const uint32_t> rest = code.subspan(start + 1, in.word_count - 1);
   for (size_t i = 0; i < in.row->fields.size(); ++i) {
     const FieldRow& field = in.row->fields[i];
@@ -37,12 +37,27 @@ Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t st
     }
     if (!fits)
       return malformed(start, op + ": too short for field \"" + std::string(field.name) + "\"");
-    in.field_storage[i] = {field.type, field.name, rest.first(length)};
+    in.field_storage[i] = {&field, rest.first(length)};
     rest = rest.subspan(length);
   }
   if (!rest.empty())
     return malformed(start,
-                     op + ": " + std::to_string(rest.size()) + " words behind its last field");
+                     op + ": " + std::to_string(rest.size()) + " words after its last field");
+  return in;
+}
+
+Instruction verified_instruction(std::span<const uint32_t> code, uint32_t start) {
+  Instruction in;
+  in.row = find_opcode(static_cast<uint32_t>(opcode(code[start])));
+  in.start = start;
+  in.word_count = word_count(code[start]);
+  const uint32_t* at = &code[start] + 1;
+  Instruction::Field* to = in.field_storage.data();
+  for (const FieldRow& field : in.row->fields) {
+    const size_t length = is_list(field.type) ? *at++ : 1;
+    *to++ = {&field, {at, length}};
+    at += length;
+  }
   return in;
 }
 

@@ -1,5 +1,5 @@
-// Words -> instructions, for code that treats all opcodes alike and trusts nothing: the verifier
-// and the text form. The interpreter uses decode<Op> of opcodes.h instead.
+// Words -> instructions, for code that treats all opcodes alike: the verifier, the loader and the
+// assembly. The interpreter uses decode<Op> of opcodes.h instead.
 #pragma once
 
 #include <array>
@@ -14,9 +14,13 @@ namespace scopevm::isa {
 // One instruction cut into its fields. Views the code.
 struct Instruction {
   struct Field {
-    FieldType type;
-    std::string_view name;
+    const FieldRow* row = nullptr;
     std::span<const uint32_t> words;  // the elements of a list without their count, else one word
+
+    FieldForm form() const { return isa::form(row->type); }
+    Access access() const { return isa::access(row->type); }
+    bool is_register() const { return isa::is_register(row->type); }
+    std::string_view name() const { return row->name; }
   };
 
   const OpcodeRow* row = nullptr;
@@ -26,10 +30,29 @@ struct Instruction {
 
   std::span<const Field> fields() const& { return {field_storage.data(), row->fields.size()}; }
   std::span<const Field> fields() && = delete;  // they would outlive it
+
+  // Argument `i` of a rule or definition of one of the fields. The parameter in rules.def says
+  // which of these it is.
+  template <typename Kind>
+  const Field& field(const Term<Kind>& term, size_t i) const {
+    return field_storage[term.arguments[i]];
+  }
+  template <typename Kind>
+  uint32_t word(const Term<Kind>& term, size_t i) const {
+    return field(term, i).words[0];
+  }
+  template <typename Kind>
+  Int integer(const Term<Kind>& term, size_t i) const {
+    return Int::from_word(word(term, i));
+  }
 };
 
-// Cuts the instruction at word `start`. Fails, naming the word, unless its opcode is known, it lies
-// within the code, and its fields fill it exactly. The values of fields are not judged.
+// Cuts the instruction at word `start`. Fails, naming the word, unless its opcode is known, it is
+// within the code, and its fields fill it exactly. The values of fields are not checked.
 Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t start);
+
+// The same without checks.
+// REQUIRES: read_instruction() succeeds for this code and word.
+Instruction verified_instruction(std::span<const uint32_t> code, uint32_t start);
 
 }  // namespace scopevm::isa

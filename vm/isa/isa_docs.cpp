@@ -1,5 +1,6 @@
 // opcodes.def -> docs/isa.md, on standard output.
 #include <cstdio>
+#include <string>
 
 #include "vm/isa/opcodes.h"
 
@@ -7,29 +8,72 @@ namespace {
 
 using namespace scopevm::isa;
 
-// The families of opcodes, by their codes.
 struct Family {
   uint16_t first;
   uint16_t last;
   const char* title;
 };
-constexpr Family kFamilies[] = {{1, 15, "Control"},
-                                {16, 31, "Memory"},
-                                {32, 47, "Compute"},
-                                {48, 63, "Shapes"},
-                                {64, 79, "Values"}};
+constexpr Family kFamilies[] = {
+#define FAMILY(first, last, title) {first, last, title},
+#include "vm/isa/opcodes.def"
+};
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void print_field_types() {
   print("| field | one 32-bit word, unless said |\n|---|---|\n");
-#define FIELD_TYPE(token, type, text) print("| `" #token "` | " text " |\n");
+#define FIELD_TYPE(token, form, access, type, text) print("| `" #token "` | " text " |\n");
 #include "vm/isa/field_types.def"
-#undef FIELD_TYPE
+}
+
+void print_traits() {
+  print("\n| property | |\n|---|---|\n");
+#define TRAIT_ROW(name, text) print("| `" #name "` | " text " |\n");
+#include "vm/isa/rules.def"
+}
+
+// The text of a rule or definition, with its arguments in place of `{N}`.
+template <typename Kind>
+void print_term(const OpcodeRow& row, const Term<Kind>& term) {
+  const TermRow& described = term_row(term.kind);
+  std::string text(described.text);
+  for (size_t i = 0; i < described.parameters.size(); ++i) {
+    const uint8_t argument = term.arguments[i];
+    const std::string value = described.parameters[i] == Parameter::kNumber
+                                  ? std::to_string(argument)
+                                  : std::string(row.fields[argument].name);
+    const std::string placeholder = "{" + std::to_string(i) + "}";
+    if (const size_t at = text.find(placeholder); at != std::string::npos)
+      text.replace(at, placeholder.size(), value);
+  }
+  print(text);
+}
+
+// `of`: src (a tensor)
+void print_field(const OpcodeRow& row, const FieldRow& field) {
+  print("`");
+  print(field.name);
+  print("`: ");
+  print(name(field.type));
+  std::string_view separator = " (";
+  for (const Rule& rule : field.rules()) {
+    print(separator);
+    print_term(row, rule);
+    separator = "; ";
+  }
+  if (field.definition) {
+    print(separator);
+    if (field.rule_count > 0) print("then: ");
+    print_term(row, *field.definition);
+    separator = "; ";
+  }
+  if (separator == "; ") print(")");
 }
 
 void print_family(const Family& family) {
-  std::printf("\n## %s\n\n| code | opcode | fields | effect |\n|---|---|---|---|\n", family.title);
+  std::printf(
+      "\n## %s\n\n| code | opcode | fields | effect | properties |\n|---|---|---|---|---|\n",
+      family.title);
   for (const OpcodeRow& row : opcode_rows()) {
     auto code = static_cast<uint16_t>(row.opcode);
     if (code < family.first || code > family.last) continue;
@@ -39,15 +83,16 @@ void print_family(const Family& family) {
     std::string_view separator;
     for (const FieldRow& field : row.fields) {
       print(separator);
-      print("`");
-      print(field.name);
-      print("`: ");
-      print(name(field.type));
-      separator = ", ";
+      print_field(row, field);
+      separator = "<br>";
     }
     print(" | ");
     print(row.effect);
-    print(" |\n");
+    print(" | ");
+#define TRAIT_ROW(name, text) \
+  if (row.has(Trait::name)) print("`" #name "` ");
+#include "vm/isa/rules.def"
+    print("|\n");
   }
 }
 
@@ -62,8 +107,12 @@ int main() {
       "closure\n"
       "each) and 64-bit integer slots `S`. An instruction is one word, `code | word_count << 16`, "
       "then its\n"
-      "fields in order. Codes are frozen once released.\n\n");
+      "fields in order. Codes are frozen once released.\n\n"
+      "A field has its type, and in parentheses what the verifier requires of it: of a register "
+      "that is\n"
+      "read what it holds, of one that is written what it holds afterwards.\n\n");
   print_field_types();
+  print_traits();
   for (const Family& family : kFamilies) print_family(family);
   return 0;
 }

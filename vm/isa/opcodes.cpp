@@ -1,38 +1,271 @@
-// opcodes.def as rows of data.
+// opcodes.def as rows of data, checked when this file is compiled.
 #include "vm/isa/opcodes.h"
 
-#include <array>
+#include <algorithm>
 
 namespace scopevm::isa {
 namespace {
 
-#define FIELD(type, name) FieldRow{FieldType::type##_field, #name},
-#define OPCODE(name, code, effect, ...) constexpr FieldRow kFieldsOf_##name[] = {__VA_ARGS__};
-#include "vm/isa/opcodes.def"
-#undef OPCODE
-#undef FIELD
+using namespace vocabulary;
 
-constexpr OpcodeRow kRows[] = {
-#define OPCODE(name, code, effect, ...) {Opcode::name, #name, effect, kFieldsOf_##name},
-#include "vm/isa/opcodes.def"
-#undef OPCODE
+// --- rules.def. ---------------------------------------------------------------------------------
+
+template <size_t count>
+using Parameters = std::array<Parameter, count>;
+
+namespace parameters {
+using enum Parameter;
+#define ROW(name, ...) \
+  constexpr auto name = std::to_array<Parameter>({__VA_ARGS__ __VA_OPT__(, ) kNumber});
+#define RULE(form, name, text, ...) ROW(name, __VA_ARGS__)
+#define DEFINITION(name, text, ...) ROW(name, __VA_ARGS__)
+#include "vm/isa/rules.def"
+#undef ROW
+// The last element only keeps the array from being empty.
+template <size_t count>
+constexpr std::span<const Parameter> of(const Parameters<count>& row) {
+  return std::span(row).first(count - 1);
+}
+}  // namespace parameters
+
+constexpr TermRow kRules[] = {
+#define RULE(form, name, text, ...) {#name, text, parameters::of(parameters::name)},
+#include "vm/isa/rules.def"
+};
+constexpr FieldForm kFormsOfRules[] = {
+#define RULE(form, name, text, ...) FieldForm::form##_form,
+#include "vm/isa/rules.def"
+};
+constexpr TermRow kDefinitions[] = {
+#define DEFINITION(name, text, ...) {#name, text, parameters::of(parameters::name)},
+#include "vm/isa/rules.def"
 };
 
-constexpr bool every_row_fits() {
-  for (const OpcodeRow& row : kRows)
-    if (row.fields.size() > kMaxFields) return false;
+// What a register holds for which the rule is met.
+enum class Held : uint8_t { kUnknown, kValue, kStorage, kTensor, kList };
+
+constexpr Held held_under(RuleKind rule) {
+  switch (rule) {
+    case RuleKind::holds_value:
+    case RuleKind::holds_closure:
+    case RuleKind::holds_tensor_or_closure:
+    case RuleKind::element_of:
+    case RuleKind::element_typed:
+    case RuleKind::returned:
+    case RuleKind::passed_to:
+      return Held::kValue;
+    case RuleKind::holds_storage:
+      return Held::kStorage;
+    case RuleKind::holds_tensor:
+    case RuleKind::bound_to:
+      return Held::kTensor;
+    case RuleKind::holds_list:
+      return Held::kList;
+    case RuleKind::on_host:
+    case RuleKind::in_pool:
+    case RuleKind::reached_by:
+    case RuleKind::not_in_frame:
+    case RuleKind::writable:
+    case RuleKind::of_strings:
+    case RuleKind::of_numbers:
+    case RuleKind::of_integers:
+    case RuleKind::buffers_of:
+    case RuleKind::dims_of:
+    case RuleKind::immediate:
+    case RuleKind::axis_of:
+    case RuleKind::params_of:
+    case RuleKind::gives:
+    case RuleKind::host_heap:
+    case RuleKind::copied_with:
+    case RuleKind::closed_over:
+      return Held::kUnknown;
+  }
+  return Held::kUnknown;
+}
+
+constexpr Held held_in(const FieldRow& field) {
+  Held held = Held::kUnknown;
+  for (const Rule& rule : field.rules())
+    if (held_under(rule.kind) != Held::kUnknown) held = held_under(rule.kind);
+  return held;
+}
+
+constexpr bool has_rule(const FieldRow& field, RuleKind kind) {
+  return std::ranges::any_of(field.rules(), [&](const Rule& rule) { return rule.kind == kind; });
+}
+
+constexpr bool is_one(const FieldRow& field, FieldForm expected, Held held) {
+  return form(field.type) == expected && is_read(access(field.type)) && held_in(field) == held;
+}
+
+constexpr bool fits(Parameter parameter, const FieldRow& field) {
+  switch (parameter) {
+    case Parameter::kNumber:
+      return true;
+    case Parameter::kValue:
+      return form(field.type) == FieldForm::reg_form && held_in(field) != Held::kUnknown;
+    case Parameter::kStorage:
+      return is_one(field, FieldForm::reg_form, Held::kStorage);
+    case Parameter::kTensor:
+      return is_one(field, FieldForm::reg_form, Held::kTensor);
+    case Parameter::kList:
+      return is_one(field, FieldForm::reg_form, Held::kList);
+    case Parameter::kInt:
+      return form(field.type) == FieldForm::int_form;
+    case Parameter::kImmediate:
+      return form(field.type) == FieldForm::int_form && has_rule(field, RuleKind::immediate);
+    case Parameter::kInts:
+      return field.type == FieldType::ints_field;
+    case Parameter::kTypes:
+      return field.type == FieldType::types_field;
+    case Parameter::kPool:
+      return form(field.type) == FieldForm::pool_form;
+    case Parameter::kSource:
+      return has_rule(field, RuleKind::gives) || has_rule(field, RuleKind::host_heap);
+    case Parameter::kKernel:
+      return form(field.type) == FieldForm::kernel_form;
+    case Parameter::kConstant:
+      return form(field.type) == FieldForm::constant_form;
+    case Parameter::kFunction:
+      return form(field.type) == FieldForm::function_form;
+    case Parameter::kShapeFunction:
+      return form(field.type) == FieldForm::shape_fn_form;
+    case Parameter::kDType:
+      return form(field.type) == FieldForm::dtype_form;
+  }
+  return false;
+}
+
+// --- opcodes.def. -------------------------------------------------------------------------------
+
+constexpr void add(FieldRow& row, const Rule& rule) { row.rule_storage[row.rule_count++] = rule; }
+constexpr void add(FieldRow& row, const Definition& definition) { row.definition = definition; }
+
+template <typename... Terms>
+constexpr FieldRow field_row(FieldType type, std::string_view name, const Terms&... terms) {
+  FieldRow row{type, name};
+  (add(row, terms), ...);
+  return row;
+}
+
+// Rules refer to fields of the same row by their names. The last field only keeps the array from
+// being empty.
+#define FIELD(type, name, ...) name,
+#define OPCODE(name, code, effect, ...)  \
+  struct FieldNames_##name {             \
+    enum Name : uint8_t { __VA_ARGS__ }; \
+  };
+#include "vm/isa/opcodes.def"
+
+#define FIELD(type, name, ...) field_row(FieldType::type##_field, #name __VA_OPT__(, ) __VA_ARGS__),
+#define OPCODE(name, code, effect, ...)                                                         \
+  struct Fields_##name : FieldNames_##name {                                                    \
+    static constexpr FieldRow kRows[] = {__VA_ARGS__ FieldRow{}};                               \
+    static constexpr auto kFields = std::span(kRows).first(sizeof kRows / sizeof kRows[0] - 1); \
+  };
+#include "vm/isa/opcodes.def"
+
+constexpr OpcodeRow kRows[] = {
+#define OPCODE(name, code, effect, ...) \
+  {Opcode::name, #name, effect, traits_of::name, Fields_##name::kFields},
+#include "vm/isa/opcodes.def"
+};
+
+template <typename Kind>
+constexpr bool has_right_arguments(const OpcodeRow& row, const Term<Kind>& term,
+                                   std::span<const Parameter> parameters) {
+  if (term.argument_count != parameters.size()) return false;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i] == Parameter::kNumber) continue;
+    if (term.arguments[i] >= row.fields.size()) return false;
+    if (!fits(parameters[i], row.fields[term.arguments[i]])) return false;
+  }
   return true;
 }
-static_assert(every_row_fits(), "raise kMaxFields");
 
-struct FieldTypeRow {
+// Rules are checked field by field: a register that one refers to was checked before.
+constexpr bool refers_to_earlier_registers(const OpcodeRow& row, const Rule& rule, size_t field) {
+  const std::span<const Parameter> parameters = kRules[static_cast<size_t>(rule.kind)].parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i] == Parameter::kNumber) continue;
+    if (is_register(row.fields[rule.arguments[i]].type) && rule.arguments[i] >= field) return false;
+  }
+  return true;
+}
+
+constexpr bool applies(RuleKind rule, FieldForm form) {
+  const FieldForm expected = kFormsOfRules[static_cast<size_t>(rule)];
+  return form == expected || (expected == FieldForm::reg_form && form == FieldForm::regs_form);
+}
+
+constexpr bool has_right_rules(const OpcodeRow& row) {
+  for (size_t i = 0; i < row.fields.size(); ++i) {
+    const FieldRow& field = row.fields[i];
+    for (const Rule& rule : field.rules()) {
+      const TermRow& term = kRules[static_cast<size_t>(rule.kind)];
+      if (!applies(rule.kind, form(field.type))) return false;
+      if (!has_right_arguments(row, rule, term.parameters)) return false;
+      if (!refers_to_earlier_registers(row, rule, i)) return false;
+    }
+    if (!field.definition) continue;
+    const TermRow& term = kDefinitions[static_cast<size_t>(field.definition->kind)];
+    if (!has_right_arguments(row, *field.definition, term.parameters)) return false;
+  }
+  return true;
+}
+
+constexpr bool says_what_registers_hold(const OpcodeRow& row) {
+  for (const FieldRow& field : row.fields) {
+    const bool is_known = !is_read(access(field.type)) || held_in(field) != Held::kUnknown;
+    if (!is_known || is_written(access(field.type)) != field.definition.has_value()) return false;
+    if (field.type == FieldType::slots_field && !has_rule(field, RuleKind::params_of)) return false;
+  }
+  return true;
+}
+
+// The assembly names written registers before `=`, those of one field. A frame has bytes of a stack
+// by instruction.
+constexpr bool is_unambiguous(const OpcodeRow& row) {
+  const auto is_target = [](const FieldRow& field) { return access(field.type) == Access::kWrite; };
+  const auto gives_storage = [](const FieldRow& field) { return has_rule(field, RuleKind::gives); };
+  return std::ranges::count_if(row.fields, is_target) <= 1 &&
+         std::ranges::count_if(row.fields, gives_storage) <= 1;
+}
+
+#define FAMILY(first, last, title) +(first <= code && code <= last)
+constexpr int families_of(int code) {
+  return 0
+#include "vm/isa/opcodes.def"
+      ;
+}
+
+#define OPCODE(name, code, effect, ...)                                                         \
+  static_assert(Fields_##name::kFields.size() <= kMaxFields, #name ": raise kMaxFields");       \
+  static_assert(families_of(code) == 1, #name ": its code is of no family");                    \
+  static_assert(is_unambiguous({Opcode::name, #name, effect, 0, Fields_##name::kFields}),       \
+                #name ": more than one field of type dst or dsts, or pool that gives storage"); \
+  static_assert(has_right_rules({Opcode::name, #name, effect, 0, Fields_##name::kFields}),      \
+                #name ": a rule does not apply to its field, or has other arguments");          \
+  static_assert(                                                                                \
+      says_what_registers_hold({Opcode::name, #name, effect, 0, Fields_##name::kFields}),       \
+      #name ": a register lacks a rule that says what it holds, or a written one a definition");
+#include "vm/isa/opcodes.def"
+
+struct Described {
   std::string_view name;
   std::string_view explanation;
 };
-constexpr FieldTypeRow kFieldTypes[] = {
-#define FIELD_TYPE(token, type, text) {#token, text},
+constexpr Described kFieldTypes[] = {
+#define FIELD_TYPE(token, form, access, type, text) {#token, text},
 #include "vm/isa/field_types.def"
-#undef FIELD_TYPE
+};
+constexpr std::string_view kFieldForms[] = {
+#define FIELD_FORM(token) #token,
+#include "vm/isa/field_types.def"
+};
+constexpr Described kTraits[] = {
+#define TRAIT_ROW(name, text) {#name, text},
+#include "vm/isa/rules.def"
 };
 
 constexpr uint32_t kLargestCode = 255;
@@ -66,9 +299,17 @@ std::string_view name(Opcode opcode) {
   const OpcodeRow* row = find_opcode(static_cast<uint32_t>(opcode));
   return row ? row->name : "?";
 }
-std::string_view name(FieldType type) { return kFieldTypes[static_cast<int>(type)].name; }
+std::string_view name(FieldForm form) { return kFieldForms[static_cast<size_t>(form)]; }
+std::string_view name(FieldType type) { return kFieldTypes[static_cast<size_t>(type)].name; }
 std::string_view explanation(FieldType type) {
-  return kFieldTypes[static_cast<int>(type)].explanation;
+  return kFieldTypes[static_cast<size_t>(type)].explanation;
+}
+
+const TermRow& term_row(RuleKind kind) { return kRules[static_cast<size_t>(kind)]; }
+const TermRow& term_row(DefinitionKind kind) { return kDefinitions[static_cast<size_t>(kind)]; }
+std::string_view name(Trait trait) { return kTraits[static_cast<size_t>(trait)].name; }
+std::string_view explanation(Trait trait) {
+  return kTraits[static_cast<size_t>(trait)].explanation;
 }
 
 }  // namespace scopevm::isa

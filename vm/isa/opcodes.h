@@ -12,28 +12,48 @@
 //   pc += word_count(*pc);
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "vm/isa/field_values.h"
+#include "vm/isa/rules.h"
 
 namespace scopevm::isa {
 
 enum class Opcode : uint16_t {
-#define FIELD(type, name)
 #define OPCODE(name, code, effect, ...) name = code,
 #include "vm/isa/opcodes.def"
-#undef OPCODE
-#undef FIELD
 };
+
+// FieldForm::int_form for form `int` of field_types.def, and so on.
+enum class FieldForm : uint8_t {
+#define FIELD_FORM(token) token##_form,
+#include "vm/isa/field_types.def"
+};
+inline constexpr size_t kFieldFormCount = 0
+#define FIELD_FORM(token) +1
+#include "vm/isa/field_types.def"
+    ;
 
 // FieldType::int_field for `int` in opcodes.def, and so on.
 enum class FieldType : uint8_t {
-#define FIELD_TYPE(token, type, text) token##_field,
+#define FIELD_TYPE(token, form, access, type, text) token##_field,
 #include "vm/isa/field_types.def"
-#undef FIELD_TYPE
 };
+
+// What an instruction does with the registers of a field. kUpdate reads and then writes; kRelease
+// reads and leaves the register empty.
+enum class Access : uint8_t { kNone, kRead, kWrite, kUpdate, kRelease };
+
+constexpr bool is_written(Access access) {
+  return access == Access::kWrite || access == Access::kUpdate;
+}
+constexpr bool is_read(Access access) {
+  return access == Access::kRead || access == Access::kUpdate || access == Access::kRelease;
+}
 
 // Top bit of an int operand: the rest is a slot index.
 inline constexpr uint32_t kSlotBit = Int::kSlotBit;
@@ -47,39 +67,41 @@ constexpr Opcode opcode(uint32_t first_word) { return static_cast<Opcode>(first_
 constexpr uint32_t word_count(uint32_t first_word) { return first_word >> 16; }
 
 namespace field_types {
-#define FIELD_TYPE(token, type, text) using token##_type = type;
+#define FIELD_TYPE(token, form, access, type, text) using token##_type = type;
 #include "vm/isa/field_types.def"
-#undef FIELD_TYPE
 }  // namespace field_types
+
+namespace traits_of {
+#define TRAIT(name) | trait_bit(Trait::name)
+#define OPCODE(name, code, effect, ...) inline constexpr uint32_t name = 0 __VA_ARGS__;
+#include "vm/isa/opcodes.def"
+}  // namespace traits_of
 
 // op::launch{.kernel = ..., .params = ...}: the fields of one instruction, in the table's order.
 // Lists view words owned elsewhere.
 namespace op {
-#define FIELD(type, name) field_types::type##_type name = {};
-#define OPCODE(name, code, effect, ...)             \
-  struct name {                                     \
-    static constexpr Opcode kOpcode = Opcode::name; \
-    __VA_ARGS__                                     \
+#define FIELD(type, name, ...) field_types::type##_type name = {};
+#define OPCODE(name, code, effect, ...)                                                   \
+  struct name {                                                                           \
+    static constexpr Opcode kOpcode = Opcode::name;                                       \
+    static constexpr bool has(Trait trait) { return traits_of::name & trait_bit(trait); } \
+    __VA_ARGS__                                                                           \
   };
 #include "vm/isa/opcodes.def"
-#undef OPCODE
-#undef FIELD
 }  // namespace op
 
 // Calls visit(field) for every field of the instruction, in order.
-#define FIELD(type, name) visit(in.name);
-#define OPCODE(name, code, effect, ...)                              \
-  template <typename Visitor>                                        \
-  constexpr void visit_fields(op::name& in, Visitor&& visit) {       \
-    __VA_ARGS__                                                      \
-  }                                                                  \
-  template <typename Visitor>                                        \
-  constexpr void visit_fields(const op::name& in, Visitor&& visit) { \
-    __VA_ARGS__                                                      \
+#define FIELD(type, name, ...) visit(in.name);
+#define OPCODE(name, code, effect, ...)                                               \
+  template <typename Visitor>                                                         \
+  constexpr void visit_fields([[maybe_unused]] op::name& in, Visitor&& visit) {       \
+    __VA_ARGS__                                                                       \
+  }                                                                                   \
+  template <typename Visitor>                                                         \
+  constexpr void visit_fields([[maybe_unused]] const op::name& in, Visitor&& visit) { \
+    __VA_ARGS__                                                                       \
   }
 #include "vm/isa/opcodes.def"
-#undef OPCODE
-#undef FIELD
 
 // Reads consecutive fields. No bounds are checked: the words have been verified.
 class FieldReader {
@@ -111,15 +133,25 @@ constexpr Op decode(const uint32_t* at) {
 }
 
 // The table's rows as data.
+inline constexpr size_t kMaxRules = 4;
+
 struct FieldRow {
-  FieldType type;
+  FieldType type = {};
   std::string_view name;
+  uint8_t rule_count = 0;
+  std::array<Rule, kMaxRules> rule_storage = {};
+  std::optional<Definition> definition;  // of fields that are written
+
+  constexpr std::span<const Rule> rules() const { return {rule_storage.data(), rule_count}; }
 };
 struct OpcodeRow {
   Opcode opcode;
   std::string_view name;
   std::string_view effect;
+  uint32_t traits;
   std::span<const FieldRow> fields;
+
+  constexpr bool has(Trait trait) const { return traits & trait_bit(trait); }
 };
 inline constexpr size_t kMaxFields = 8;
 
@@ -130,12 +162,33 @@ const OpcodeRow* find_opcode(uint32_t code);
 const OpcodeRow* find_opcode(std::string_view name);
 
 std::string_view name(Opcode opcode);          // "alloc_tensor"; "?" if there is no such opcode
-std::string_view name(FieldType type);         // "regs"
-std::string_view explanation(FieldType type);  // "count word, then registers read"
+std::string_view name(FieldForm form);         // "regs"
+std::string_view name(FieldType type);         // "dsts"
+std::string_view explanation(FieldType type);  // "count word, then registers written"
 
-constexpr bool is_list(FieldType type) {
-  return type == FieldType::regs_field || type == FieldType::dsts_field ||
-         type == FieldType::ints_field;
+namespace field_type_rows {
+inline constexpr FieldForm kForms[] = {
+#define FIELD_TYPE(token, form, access, type, text) FieldForm::form##_form,
+#include "vm/isa/field_types.def"
+};
+inline constexpr Access kAccesses[] = {
+#define FIELD_TYPE(token, form, access, type, text) Access::access,
+#include "vm/isa/field_types.def"
+};
+}  // namespace field_type_rows
+
+constexpr FieldForm form(FieldType type) {
+  return field_type_rows::kForms[static_cast<size_t>(type)];
+}
+constexpr Access access(FieldType type) {
+  return field_type_rows::kAccesses[static_cast<size_t>(type)];
+}
+constexpr bool is_list(FieldForm form) {
+  return form == FieldForm::regs_form || form == FieldForm::ints_form;
+}
+constexpr bool is_list(FieldType type) { return is_list(form(type)); }
+constexpr bool is_register(FieldType type) {
+  return form(type) == FieldForm::reg_form || form(type) == FieldForm::regs_form;
 }
 
 }  // namespace scopevm::isa

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vm/isa/opcodes.h"
+#include "vm/isa/instruction.h"
 #include "vm/load/frame_layout.h"
 
 namespace scopevm::vm {
@@ -14,17 +14,26 @@ size_t FrameStacks::offset_at(uint32_t word) const {
 FrameStacks find_stacks(const format::ModuleContents& contents,
                         const format::FunctionDecl& function) {
   FrameStacks stacks;
+  const auto is_stack = [](const format::PoolDecl& pool) {
+    return pool.kind == format::PoolKind::kStack;
+  };
+  if (std::ranges::none_of(contents.pools, is_stack)) return stacks;
   const std::vector<uint32_t>& code = function.code;
-  for (size_t at = 0; at < code.size(); at += isa::word_count(code[at])) {
-    if (isa::opcode(code[at]) != isa::Opcode::alloc_storage) continue;
-    const auto in = isa::decode<isa::op::alloc_storage>(&code[at]);
-    if (contents.pools[in.from.value].kind != format::PoolKind::kStack) continue;
-    const size_t bytes = align_in_frame(static_cast<size_t>(in.size.immediate_value()));
-    stacks.sites.push_back({static_cast<uint32_t>(at), stacks.bytes});
-    stacks.bytes += bytes;
-    auto use = std::ranges::find(stacks.uses, in.from.value, &FrameStacks::Use::pool);
-    if (use == stacks.uses.end()) use = stacks.uses.insert(use, {in.from.value, 0});
-    use->bytes += static_cast<int64_t>(bytes);
+  for (uint32_t at = 0; at < code.size(); at += isa::word_count(code[at])) {
+    const isa::Instruction in = isa::verified_instruction(code, at);
+    for (const isa::Instruction::Field& field : in.fields())
+      for (const isa::Rule& rule : field.row->rules()) {
+        if (rule.kind != isa::RuleKind::gives) continue;
+        const uint32_t pool = field.words[0];
+        if (!is_stack(contents.pools[pool])) continue;
+        const int64_t size = in.integer(rule, 0).immediate_value();
+        const size_t bytes = align_in_frame(static_cast<size_t>(size));
+        stacks.sites.push_back({at, stacks.bytes});
+        stacks.bytes += bytes;
+        auto use = std::ranges::find(stacks.uses, pool, &FrameStacks::Use::pool);
+        if (use == stacks.uses.end()) use = stacks.uses.insert(use, {pool, 0});
+        use->bytes += static_cast<int64_t>(bytes);
+      }
   }
   return stacks;
 }

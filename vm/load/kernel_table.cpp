@@ -18,7 +18,7 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
   const format::ImageDecl* best = nullptr;
   std::string lacking;
   for (const format::ImageDecl& image : contents.images) {
-    if (image.device >= contents.devices.size() || contents.devices[image.device].kind != "cpu")
+    if (image.device >= contents.devices.size() || !contents.devices[image.device].is_host())
       continue;
     const std::vector<std::string> missing = runtime::missing_cpu_features(image.features);
     if (!missing.empty())
@@ -47,9 +47,9 @@ Status LoadedModule::load_kernels() const {
   const std::string label = "kernel image " + decl->target_cpu;
   SCOPEVM_ASSIGN_OR_RETURN(
       runtime::KernelImage image,
-      runtime::KernelImage::load({decl->elf.data, static_cast<size_t>(decl->elf.size)}, label));
+      runtime::KernelImage::load({decl->bytes.data, static_cast<size_t>(decl->bytes.size)}, label));
   for (const format::KernelDecl& kernel : contents_.kernels) {
-    if (contents_.devices[kernel.device].kind != format::kCpuKind) {
+    if (!contents_.devices[kernel.device].is_host()) {
       kernel_table_.kernels.push_back(nullptr);  // a session has its own: see BoundDevices
       continue;
     }

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "scopevm/tensor.h"
-#include "vm/isa/opcodes.h"
+#include "vm/format/defined_rank.h"
+#include "vm/isa/instruction.h"
 #include "vm/load/result_sites.h"
 
 namespace scopevm::vm {
@@ -13,44 +14,18 @@ namespace {
 
 void raise(uint32_t& most, size_t needed) { most = std::max(most, static_cast<uint32_t>(needed)); }
 
-// Raises what the layout must hold to what the instruction at `w` needs.
-void count_instruction(const format::ModuleContents& contents, const uint32_t* w,
+// Raises what the layout must hold to what the instruction needs: the ranks of what it writes, the
+// buffers of a launch, the dims of a shape function.
+void count_instruction(const format::ModuleContents& contents, const isa::Instruction& in,
                        FrameLayout& layout) {
-  using isa::Opcode;
-  namespace op = isa::op;
-  switch (isa::opcode(*w)) {
-    case Opcode::alloc_tensor:
-      return raise(layout.max_rank, isa::decode<op::alloc_tensor>(w).dims.size());
-    case Opcode::alloc_view:
-      return raise(layout.max_rank, isa::decode<op::alloc_view>(w).dims.size());
-    case Opcode::load_const: {
-      const auto in = isa::decode<op::load_const>(w);
-      return raise(layout.max_rank, contents.constants[in.constant.value].dims.size());
-    }
-    case Opcode::list_get:
-      return raise(layout.max_rank,
-                   static_cast<size_t>(isa::decode<op::list_get>(w).rank.immediate_value()));
-    case Opcode::launch:
-      return raise(layout.max_buffers, isa::decode<op::launch>(w).buffers.size());
-    case Opcode::shape_function: {
-      const auto in = isa::decode<op::shape_function>(w);
-      return raise(layout.max_shape_dims,
-                   contents.shape_functions[in.function.value].dim_count + 1);
-    }
-    case Opcode::call_closure: {
-      const isa::IntList types = isa::decode<op::call_closure>(w).types;
-      for (uint32_t i = 0; i < types.size(); ++i)
-        raise(layout.max_rank, isa::ValueType::from_word(types[i].bits).rank);
-      return;
-    }
-    case Opcode::call: {
-      const auto in = isa::decode<op::call>(w);
-      for (const format::TensorDecl& output : contents.functions[in.callee.value].outputs)
-        raise(layout.max_rank, output.dims.size());
-      return;
-    }
-    default:
-      return;
+  for (const isa::Instruction::Field& field : in.fields()) {
+    if (is_written(field.access()))
+      for (uint32_t i = 0; i < field.words.size(); ++i)
+        raise(layout.max_rank, format::defined_rank(contents, in, field, i));
+    if (field.form() == isa::FieldForm::shape_fn_form)
+      raise(layout.max_shape_dims, contents.shape_functions[field.words[0]].dim_count + 1);
+    for (const isa::Rule& rule : field.row->rules())
+      if (rule.kind == isa::RuleKind::buffers_of) raise(layout.max_buffers, field.words.size());
   }
 }
 
@@ -58,8 +33,8 @@ FrameLayout layout_of(const format::ModuleContents& contents, const format::Func
                       size_t stack_bytes) {
   FrameLayout layout;
   for (const format::TensorDecl& input : function.inputs) raise(layout.max_rank, input.dims.size());
-  for (size_t pc = 0; pc < function.code.size(); pc += isa::word_count(function.code[pc]))
-    count_instruction(contents, &function.code[pc], layout);
+  for (uint32_t pc = 0; pc < function.code.size(); pc += isa::word_count(function.code[pc]))
+    count_instruction(contents, isa::verified_instruction(function.code, pc), layout);
   layout.dims_offset = function.register_count * sizeof(Register);
   layout.slots_offset =
       layout.dims_offset + size_t{function.register_count} * layout.max_rank * sizeof(int64_t);
@@ -156,8 +131,7 @@ void LoadedModule::prepare_signature() {
 std::optional<uint32_t> LoadedModule::heap_pool() const {
   const auto& pools = contents_.pools;
   const auto heap = std::ranges::find_if(pools, [&](const format::PoolDecl& pool) {
-    return pool.kind == format::PoolKind::kHeap &&
-           contents_.devices[pool.device].kind == format::kCpuKind;
+    return pool.kind == format::PoolKind::kHeap && contents_.devices[pool.device].is_host();
   });
   if (heap == pools.end()) return std::nullopt;
   return static_cast<uint32_t>(heap - pools.begin());

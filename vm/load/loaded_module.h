@@ -24,11 +24,11 @@
 
 namespace scopevm::vm {
 
-// An alloc_storage whose bytes become exactly one result of its function, so that they may be the
-// caller's own.
+// An allocation whose bytes become exactly one result of its function, so that the caller's buffer
+// can take their place.
 struct ResultSite {
-  uint32_t alloc_word = 0;   // word index of the alloc_storage
-  uint32_t tensor_word = 0;  // word index of the instruction that gives the result its shape
+  uint32_t alloc_word = 0;  // word index of the instruction that allocates the storage
+  uint32_t dims_word = 0;   // word index of the result's dims: an IntList's count word
   uint32_t output = 0;
 };
 

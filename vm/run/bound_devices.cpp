@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/drivers/built_in.h"
 #include "runtime/nearest_name.h"
-#include "runtime/opencl/opencl.h"
 #include "runtime/tensor/shape.h"
 
 namespace scopevm::vm {
 namespace {
-
-constexpr char kOpenClKind[] = "opencl";
 
 Status check_binding(const format::ModuleContents& contents, const DeviceBinding& binding) {
   auto device = std::ranges::find(contents.devices, binding.device, &format::DeviceDecl::name);
@@ -33,9 +31,7 @@ std::string place_text(const format::DeviceDecl& device) {
 }  // namespace
 
 Result<std::shared_ptr<runtime::Device>> open_device(const std::string& kind, int number) {
-  if (kind == kOpenClKind) return runtime::open_opencl_device(number);
-  return Status(StatusCode::kUnsupported,
-                "it is of kind \"" + kind + "\", which this build does not know");
+  return runtime::built_in_drivers().open(kind, number);
 }
 
 BoundDevices::~BoundDevices() {
@@ -73,7 +69,7 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
                                   const std::vector<DeviceBinding>& bindings,
                                   const DeviceOpener& opener) {
   for (const format::DeviceDecl& decl : contents.devices) {
-    if (decl.kind == format::kCpuKind) {
+    if (decl.is_host()) {
       devices_.push_back(nullptr);
       continue;
     }
@@ -97,7 +93,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
     if (image == contents.images.end()) continue;  // nothing runs there
     const std::string context = place_text(decl);
     Result<std::unique_ptr<runtime::DeviceImage>> loaded =
-        devices_[d]->load({image->elf.data, static_cast<size_t>(image->elf.size)});
+        devices_[d]->load({image->bytes.data, static_cast<size_t>(image->bytes.size)});
     if (!loaded.is_ok()) return Status(loaded.status()).with_context(context);
     for (size_t k = 0; k < contents.kernels.size(); ++k) {
       const format::KernelDecl& kernel = contents.kernels[k];

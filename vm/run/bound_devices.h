@@ -18,7 +18,7 @@ namespace scopevm::vm {
 using DeviceOpener =
     std::function<Result<std::shared_ptr<runtime::Device>>(const std::string& kind, int number)>;
 
-// The kinds that this build knows. Errors: kUnsupported, and those of the kind.
+// By the drivers of this build. Errors: those of runtime::Drivers::open.
 Result<std::shared_ptr<runtime::Device>> open_device(const std::string& kind, int number);
 
 class BoundDevices {

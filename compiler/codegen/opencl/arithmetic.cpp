@@ -132,29 +132,67 @@ const llvm::StringMap<std::string>& functions() {
   return table;
 }
 
-// Conversions keep lanes; `from` and `to` differ in their elements.
-std::string converted(llvm::StringRef op, Form from, Form to, const std::string& x) {
+enum class Conversion {
+  kBits,   // the same bits in another type
+  kFloat,  // from a float, to a float or an unsigned integer
+  kFloatToSigned,
+  kTruncation,     // to a narrower integer
+  kSignExtension,  // from a signed integer
+  kSignedToFloat,
+  kIndexCast,
+  kUnsigned,  // from an unsigned integer
+};
+
+const llvm::StringMap<Conversion>& conversions() {
+  using C = Conversion;
+  static const llvm::StringMap<Conversion> table = {
+      {"arith.bitcast", C::kBits},         {"arith.extf", C::kFloat},
+      {"arith.truncf", C::kFloat},         {"arith.fptoui", C::kFloat},
+      {"arith.fptosi", C::kFloatToSigned}, {"arith.trunci", C::kTruncation},
+      {"arith.extsi", C::kSignExtension},  {"arith.sitofp", C::kSignedToFloat},
+      {"arith.index_cast", C::kIndexCast}, {"arith.extui", C::kUnsigned},
+      {"arith.uitofp", C::kUnsigned},      {"arith.index_castui", C::kUnsigned},
+  };
+  return table;
+}
+
+// Conversions keep lanes; `from` and `to` differ in their elements. Lanes of bools are -1 where
+// they are true, scalar bools are 1.
+std::string converted(Conversion conversion, Form from, Form to, const std::string& x) {
   const std::string name = type_name(to);
   auto convert = [&](const std::string& value) {
     return to.is_scalar() ? "(" + name + ")" + value : call("convert_" + name, value);
   };
-  if (op == "arith.bitcast") return call("as_" + name, x);
-  if (op == "arith.extf" || op == "arith.truncf") return convert(x);
-  if (op == "arith.fptoui") return convert(x);
-  if (op == "arith.fptosi") {
-    const std::string target = signed_name(to);
-    return as_unsigned(to, to.is_scalar() ? "(" + target + ")" + x : call("convert_" + target, x));
+  auto from_signed = [&](const std::string& scalar_bool) {
+    if (!from.is_bool()) return convert(as_signed(from, x));
+    return convert(from.is_scalar() ? scalar_bool : x);
+  };
+  auto from_unsigned = [&] {
+    return convert(from.is_bool() && !from.is_scalar() ? infix(x, "&", "(char)1") : x);
+  };
+  switch (conversion) {
+    case Conversion::kBits:
+      return call("as_" + name, x);
+    case Conversion::kFloat:
+      return convert(x);
+    case Conversion::kFloatToSigned: {
+      const std::string target = signed_name(to);
+      return as_unsigned(to,
+                         to.is_scalar() ? "(" + target + ")" + x : call("convert_" + target, x));
+    }
+    case Conversion::kTruncation:
+      if (!to.is_bool()) return from_unsigned();
+      return truth(to, infix(narrowed(from, infix(x, "&", "1")), "!=", "0"));
+    case Conversion::kSignExtension:
+      return from_signed("-(long)" + x);
+    case Conversion::kSignedToFloat:
+      return from_signed("-(int)" + x);
+    case Conversion::kIndexCast:
+      return from.is_bool() ? from_unsigned() : from_signed(x);
+    case Conversion::kUnsigned:
+      return from_unsigned();
   }
-  if (op == "arith.trunci" && to.is_bool())
-    return truth(to, infix(narrowed(from, infix(x, "&", "1")), "!=", "0"));
-  if (from.is_bool()) {
-    // Lanes of bools are -1 where they are true.
-    if (op == "arith.extsi") return from.is_scalar() ? convert("-(long)" + x) : convert(x);
-    if (op == "arith.sitofp") return convert(from.is_scalar() ? "-(int)" + x : x);
-    return convert(from.is_scalar() ? x : infix(x, "&", "(char)1"));
-  }
-  const bool is_signed = op == "arith.extsi" || op == "arith.sitofp" || op == "arith.index_cast";
-  return convert(is_signed ? as_signed(from, x) : x);
+  return "";
 }
 
 std::string compared_numbers(arith::CmpIPredicate predicate, Form to, const std::string& a,
@@ -310,11 +348,8 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
   if (name == "math.cttz")
     return call("popcount", narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - 1)"));
   if (name == "math.absi") return call("abs", as_signed(to, operands[0]));
-  constexpr llvm::StringRef kConversions[] = {
-      "arith.bitcast", "arith.extf",   "arith.truncf",     "arith.fptoui",
-      "arith.fptosi",  "arith.trunci", "arith.extui",      "arith.extsi",
-      "arith.uitofp",  "arith.sitofp", "arith.index_cast", "arith.index_castui"};
-  if (llvm::is_contained(kConversions, name)) return converted(name, from, to, operands[0]);
+  if (auto found = conversions().find(name); found != conversions().end())
+    return converted(found->second, from, to, operands[0]);
   return "";
 }
 

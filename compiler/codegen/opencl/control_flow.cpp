@@ -1,6 +1,6 @@
 // Loops and branches: see printer.h.
+#include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace scopevm::compiler::codegen::opencl {
 
@@ -30,8 +30,7 @@ bool Printer::print_region(mlir::Region& region, mlir::ValueRange results) {
   return true;
 }
 
-bool Printer::print_for(mlir::Operation& op) {
-  auto loop = mlir::cast<scf::ForOp>(op);
+bool Printer::print_for(scf::ForOp loop) {
   for (auto [argument, initial] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
     declare(argument, name(initial));
   Form form = this->form(loop.getInductionVar());
@@ -48,8 +47,7 @@ bool Printer::print_for(mlir::Operation& op) {
   return true;
 }
 
-bool Printer::print_while(mlir::Operation& op) {
-  auto loop = mlir::cast<scf::WhileOp>(op);
+bool Printer::print_while(scf::WhileOp loop) {
   mlir::Block& before = loop.getBefore().front();
   mlir::Block& after = loop.getAfter().front();
   for (auto [argument, initial] : llvm::zip(before.getArguments(), loop.getInits()))
@@ -69,8 +67,7 @@ bool Printer::print_while(mlir::Operation& op) {
   return true;
 }
 
-bool Printer::print_if(mlir::Operation& op) {
-  auto branch = mlir::cast<scf::IfOp>(op);
+bool Printer::print_if(scf::IfOp branch) {
   for (mlir::Value result : branch.getResults()) declare(result);
   line("if (" + name(branch.getCondition()) + ") {");
   if (!print_region(branch.getThenRegion(), branch.getResults())) return false;
@@ -82,8 +79,7 @@ bool Printer::print_if(mlir::Operation& op) {
   return true;
 }
 
-bool Printer::print_switch(mlir::Operation& op) {
-  auto choice = mlir::cast<scf::IndexSwitchOp>(op);
+bool Printer::print_switch(scf::IndexSwitchOp choice) {
   for (mlir::Value result : choice.getResults()) declare(result);
   line("switch (" + name(choice.getArg()) + ") {");
   ++depth_;
@@ -98,6 +94,14 @@ bool Printer::print_switch(mlir::Operation& op) {
   --depth_;
   line("}");
   return true;
+}
+
+void add_control_flow(OpPrinters& printers) {
+  printers.add<scf::ForOp>([](Printer& p, scf::ForOp op) { return p.print_for(op); });
+  printers.add<scf::WhileOp>([](Printer& p, scf::WhileOp op) { return p.print_while(op); });
+  printers.add<scf::IfOp>([](Printer& p, scf::IfOp op) { return p.print_if(op); });
+  printers.add<scf::IndexSwitchOp>(
+      [](Printer& p, scf::IndexSwitchOp op) { return p.print_switch(op); });
 }
 
 }  // namespace scopevm::compiler::codegen::opencl

@@ -1,7 +1,7 @@
 // See the header.
 #include "compiler/codegen/opencl/emit.h"
 
-#include "compiler/codegen/half_patterns.h"
+#include "compiler/codegen/backend/half_patterns.h"
 #include "compiler/codegen/opencl/printer.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,7 +51,7 @@ Status print_all(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
 
 kernels::Target opencl_target() {
   kernels::Target target;
-  target.cpu = "opencl";
+  target.name = "opencl";
   target.vector_bits = 256;
   target.has_masks = false;
   target.has_byte_dot = false;

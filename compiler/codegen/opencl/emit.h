@@ -1,10 +1,11 @@
 // A kernels module as OpenCL C 1.2, for devices that build kernels from text.
 //   emit.cpp        the whole way: passes, then functions and kernels as text
 //   form.cpp        types and constants in OpenCL C
-//   printer.cpp     functions, control flow, names
+//   printer.cpp     functions and names; which function prints an operation (op_printers.h)
+//   control_flow.cpp  loops and branches
 //   arithmetic.cpp  one elementwise operation -> one expression
 //   memory.cpp      loads and stores
-//   lanes.cpp       what moves lanes of vectors
+//   lanes.cpp       operations that move lanes of vectors
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ class ModuleOp;
 
 namespace scopevm::compiler::codegen {
 
-// What the generators are told of a device whose kernels are text: `cpu` is "opencl".
+// What the generators are told of a device whose kernels are text.
 kernels::Target opencl_target();
 
 // The text of every kernel in `table`, and of the functions that they call. `kernels` stays as it

@@ -1,9 +1,7 @@
-// See the header. Most are lists of lanes.
-#include "compiler/codegen/opencl/lanes.h"
-
+// Operations that move lanes of vectors, make masks or reduce. Most results are lists of lanes.
 #include "compiler/codegen/opencl/arithmetic.h"
+#include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -167,13 +165,18 @@ bool print(Printer& p, mlir::LLVM::CallIntrinsicOp op) {
 
 }  // namespace
 
-bool print_lanes(Printer& printer, mlir::Operation* op) {
-  return llvm::TypeSwitch<mlir::Operation*, bool>(op)
-      .Case<vector::BroadcastOp, vector::SplatOp, vector::ExtractOp, vector::FromElementsOp,
-            vector::ShuffleOp, vector::ExtractStridedSliceOp, vector::CreateMaskOp,
-            vector::ConstantMaskOp, vector::ReductionOp, vector::BitCastOp,
-            mlir::LLVM::CallIntrinsicOp>([&](auto each) { return print(printer, each); })
-      .Default(false);
+void add_lanes(OpPrinters& printers) {
+  printers.add<vector::BroadcastOp>(print);
+  printers.add<vector::SplatOp>(print);
+  printers.add<vector::ExtractOp>(print);
+  printers.add<vector::FromElementsOp>(print);
+  printers.add<vector::ShuffleOp>(print);
+  printers.add<vector::ExtractStridedSliceOp>(print);
+  printers.add<vector::CreateMaskOp>(print);
+  printers.add<vector::ConstantMaskOp>(print);
+  printers.add<vector::ReductionOp>(print);
+  printers.add<vector::BitCastOp>(print);
+  printers.add<mlir::LLVM::CallIntrinsicOp>(print);
 }
 
 }  // namespace scopevm::compiler::codegen::opencl

@@ -1,9 +1,8 @@
-// See the header. Vectors need no alignment but their elements' (vload and vstore). Masked and
-// indexed accesses touch one lane after the other: a masked lane's memory may not exist.
-#include "compiler/codegen/opencl/memory.h"
-
+// Loads, stores and arrays of a function's own. Vectors need no alignment but their elements'
+// (vload and vstore). Masked and indexed accesses touch one lane after the other: a masked lane's
+// memory may not exist.
+#include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -115,15 +114,21 @@ bool print(Printer& p, vector::MaskedStoreOp op) {
   return true;
 }
 
+// A hint only.
+bool print(Printer&, memref::PrefetchOp) { return true; }
+
 }  // namespace
 
-bool print_memory(Printer& printer, mlir::Operation* op) {
-  return llvm::TypeSwitch<mlir::Operation*, bool>(op)
-      .Case<memref::LoadOp, memref::StoreOp, memref::AllocaOp, vector::LoadOp, vector::StoreOp,
-            vector::MaskedLoadOp, vector::MaskedStoreOp, vector::GatherOp>(
-          [&](auto each) { return print(printer, each); })
-      .Case([](memref::PrefetchOp) { return true; })  // a hint only
-      .Default(false);
+void add_memory(OpPrinters& printers) {
+  printers.add<memref::LoadOp>(print);
+  printers.add<memref::StoreOp>(print);
+  printers.add<memref::AllocaOp>(print);
+  printers.add<memref::PrefetchOp>(print);
+  printers.add<vector::LoadOp>(print);
+  printers.add<vector::StoreOp>(print);
+  printers.add<vector::MaskedLoadOp>(print);
+  printers.add<vector::MaskedStoreOp>(print);
+  printers.add<vector::GatherOp>(print);
 }
 
 }  // namespace scopevm::compiler::codegen::opencl

@@ -3,12 +3,27 @@
 #include "compiler/codegen/opencl/printer.h"
 
 #include "compiler/codegen/opencl/arithmetic.h"
-#include "compiler/codegen/opencl/lanes.h"
-#include "compiler/codegen/opencl/memory.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "compiler/codegen/opencl/op_printers.h"
 
 namespace scopevm::compiler::codegen::opencl {
+namespace {
+
+const OpPrinters& op_printers() {
+  static const OpPrinters all = [] {
+    OpPrinters printers;
+    printers.add<mlir::arith::ConstantOp>(
+        [](Printer& p, mlir::arith::ConstantOp op) { return p.print_constant(op); });
+    printers.add<mlir::func::CallOp>(
+        [](Printer& p, mlir::func::CallOp op) { return p.print_call(op); });
+    add_control_flow(printers);
+    add_memory(printers);
+    add_lanes(printers);
+    return printers;
+  }();
+  return all;
+}
+
+}  // namespace
 
 std::string Printer::declarations() const {
   std::string text;
@@ -164,19 +179,14 @@ bool Printer::print_block(mlir::Block& block) {
 bool Printer::print_operation(mlir::Operation& op) {
   for (mlir::Value result : op.getResults())
     if (!form(result) && !mlir::isa<mlir::MemRefType>(result.getType())) return false;
-  if (mlir::isa<mlir::arith::ConstantOp>(op)) return print_constant(op);
-  if (auto call = mlir::dyn_cast<mlir::func::CallOp>(op)) return print_call(call);
-  if (mlir::isa<mlir::scf::ForOp>(op)) return print_for(op);
-  if (mlir::isa<mlir::scf::WhileOp>(op)) return print_while(op);
-  if (mlir::isa<mlir::scf::IfOp>(op)) return print_if(op);
-  if (mlir::isa<mlir::scf::IndexSwitchOp>(op)) return print_switch(op);
-  return print_memory(*this, &op) || print_lanes(*this, &op) || print_elementwise(op);
+  const OpPrinters::Function* print = op_printers().find(&op);
+  return print != nullptr ? (*print)(*this, &op) : print_elementwise(op);
 }
 
-bool Printer::print_constant(mlir::Operation& op) {
-  mlir::Value result = op.getResult(0);
+bool Printer::print_constant(mlir::arith::ConstantOp op) {
+  mlir::Value result = op.getResult();
   Form form = this->form(result);
-  std::string text = constant(form, mlir::cast<mlir::arith::ConstantOp>(op).getValue());
+  std::string text = constant(form, op.getValue());
   if (text.empty()) return false;
   if (form.is_scalar())
     bind(result, std::move(text));

@@ -9,7 +9,9 @@
 #include "compiler/codegen/opencl/form.h"
 #include "compiler/program.h"
 #include "llvm/ADT/DenseMap.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "scopevm/status.h"
 
 namespace scopevm::compiler::codegen::opencl {
@@ -43,6 +45,15 @@ class Printer {
   bool is_global(mlir::Value memref) const { return !private_.contains(memref); }
   const std::string& declare_array(mlir::Value memref, Form element, int64_t count);
 
+  // Single operations with regions or calls. False when the operation, or one inside it, has no
+  // form.
+  bool print_constant(mlir::arith::ConstantOp op);
+  bool print_call(mlir::func::CallOp op);
+  bool print_for(mlir::scf::ForOp loop);
+  bool print_while(mlir::scf::WhileOp loop);
+  bool print_if(mlir::scf::IfOp branch);
+  bool print_switch(mlir::scf::IndexSwitchOp choice);
+
  private:
   std::string fresh() { return "v" + std::to_string(next_++); }
   void begin_function();
@@ -51,12 +62,6 @@ class Printer {
   bool print_operation(mlir::Operation& op);
   bool print_by_lane(mlir::Operation& op);
   bool print_elementwise(mlir::Operation& op);
-  bool print_constant(mlir::Operation& op);
-  bool print_call(mlir::func::CallOp op);
-  bool print_for(mlir::Operation& op);
-  bool print_while(mlir::Operation& op);
-  bool print_if(mlir::Operation& op);
-  bool print_switch(mlir::Operation& op);
   bool print_region(mlir::Region& region, mlir::ValueRange results);
   // targets = values, all at once.
   void assign(mlir::ValueRange targets, mlir::ValueRange values);

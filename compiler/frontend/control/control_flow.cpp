@@ -1,10 +1,10 @@
 // Types of what flows through branches and loops: see control_flow.h.
-#include "compiler/frontend/control/control_flow.h"
+#include "compiler/frontend/control_flow.h"
 
 #include <memory>
 
-#include "compiler/frontend/control/lists.h"
-#include "compiler/graph/infer/infer.h"
+#include "compiler/frontend/lists.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/graph/rewrite/loop_body.h"
 
 namespace scopevm::compiler::frontend {

@@ -1,6 +1,7 @@
-#include "compiler/frontend/control/lists.h"
+// List ops of the importer; see compiler/frontend/lists.h.
+#include "compiler/frontend/lists.h"
 
-#include "compiler/graph/infer/infer.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 

@@ -1,6 +1,6 @@
 // ONNX matrix products and convolutions.
 #include "compiler/frontend/math/quantised.h"
-#include "compiler/frontend/math/spatial.h"
+#include "compiler/frontend/spatial.h"
 
 namespace scopevm::compiler::frontend {
 

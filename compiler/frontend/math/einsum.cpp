@@ -1,4 +1,4 @@
-// ONNX Einsum: diagonals by gather_nd, sums over labels that only one operand has, and then
+// ONNX Einsum: diagonals, sums over labels that only one operand has, and then
 // operands two by two, from the left, each pair one batched matrix product (or a product with
 // broadcasting when nothing is summed).
 #include <cctype>
@@ -95,19 +95,9 @@ Operand take_diagonal(Node& n, const Operand& x, int64_t first, int64_t second) 
     n.fail("one label stands for dims " + size.str() + " and " + other.str());
     return x;
   }
-  Dims dims(n.shape(x.value));
-  dims[static_cast<size_t>(second)] = size;
-  Value square = n.reshape(x.value, dims);
-  Ints permutation = {first, second};
-  Operand diagonal{x.value, {x.labels[static_cast<size_t>(first)]}};
-  for (int64_t d = 0; d < n.rank(x.value); ++d) {
-    if (d == first || d == second) continue;
-    permutation.push_back(d);
-    diagonal.labels.push_back(x.labels[static_cast<size_t>(d)]);
-  }
-  Formula along = iota(n, size, DType::kI64);
-  diagonal.value = n.emit<GatherNdOp>({n.transpose(square, permutation), stack({along, along}, 1)},
-                                      {n.attr("batch_dims", int64_t{0})});
+  Operand diagonal{
+      n.emit<DiagonalOp>({x.value}, {n.attr("first", first), n.attr("second", second)}), x.labels};
+  diagonal.labels.erase(diagonal.labels.begin() + second);
   return diagonal;
 }
 

@@ -4,7 +4,7 @@
 #include "compiler/frontend/math/quantised.h"
 
 #include "compiler/frontend/onnx_file.h"
-#include "compiler/graph/constant_array.h"
+#include "compiler/graph/values/constant_array.h"
 
 namespace scopevm::compiler::frontend {
 

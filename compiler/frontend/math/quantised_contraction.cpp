@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "compiler/frontend/math/quantised.h"
-#include "compiler/frontend/math/spatial.h"
-#include "compiler/graph/constant_array.h"
+#include "compiler/frontend/spatial.h"
+#include "compiler/graph/values/constant_array.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

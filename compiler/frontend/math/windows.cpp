@@ -1,6 +1,6 @@
 // ONNX pools, and what undoes a window: MaxUnpool and Col2Im.
-#include "compiler/frontend/math/spatial.h"
 #include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/spatial.h"
 
 namespace scopevm::compiler::frontend {
 

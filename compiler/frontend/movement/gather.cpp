@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/movement/formula.h"
-#include "compiler/graph/constant_array.h"
+#include "compiler/graph/values/constant_array.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

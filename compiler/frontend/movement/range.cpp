@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "compiler/frontend/node.h"
-#include "compiler/graph/elements.h"
+#include "compiler/graph/values/elements.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

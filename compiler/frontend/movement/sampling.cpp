@@ -6,8 +6,8 @@
 #include <limits>
 #include <numeric>
 
-#include "compiler/frontend/math/spatial.h"
 #include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/spatial.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

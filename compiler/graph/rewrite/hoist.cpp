@@ -5,7 +5,6 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/split_loop.h"
 #include "compiler/graph/rewrite/together.h"
-#include "compiler/kernels/generator.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -137,7 +136,7 @@ class RowHoister {
   // An op whose rows do not depend on each other.
   bool is_by_row(mlir::Operation* op) const {
     if (mlir::isa<ReshapeOp>(op)) return is_view(op);
-    if (kernels::is_elementwise(op)) return true;
+    if (mlir::isa<ElementwiseOp>(op)) return true;
     auto matmul = mlir::dyn_cast<MatMulOp>(op);
     return matmul && !matmul.getTransposeA() && type_of(matmul.getA()).getRank() >= 2 &&
            type_of(matmul.getB()).getRank() == 2 && is_outside(matmul.getB(), loop_);

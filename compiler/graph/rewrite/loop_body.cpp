@@ -82,7 +82,7 @@ bool drop_checks(LoopOp loop) {
   bool changed = false;
   for (mlir::Operation& op : llvm::make_early_inc_range(loop.getBody().front())) {
     auto check = mlir::dyn_cast<RequireOp>(op);
-    if (!check || check.getKind() != "at_least") continue;
+    if (!check || check.getKind() != RequireKind::kAtLeast) continue;
     llvm::ArrayRef<DimExpr> sides = check.getDims().getValue();
     if (!is_never_negative(at_last_iteration(sides[0] - sides[1], check))) continue;
     check.erase();

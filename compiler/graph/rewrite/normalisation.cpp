@@ -5,10 +5,10 @@
 // and an sv.layer_norm whose scale or bias broadcasts -> one whose parameters have all the dims.
 #include <cstring>
 
-#include "compiler/graph/elements.h"
-#include "compiler/graph/infer/infer.h"
 #include "compiler/graph/rewrite/rewrites.h"
 #include "compiler/graph/rewrite/together.h"
+#include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/elements.h"
 
 namespace scopevm::compiler::graph {
 namespace {
@@ -112,10 +112,8 @@ mlir::Value rewrite_parameters(LayerNormOp op, mlir::OpBuilder& builder) {
 }  // namespace
 
 // At the addition of the bias; the scale alone is left as it is.
-mlir::Value rewrite_normalisation(mlir::Operation* op, mlir::OpBuilder& builder) {
-  if (auto norm = mlir::dyn_cast<LayerNormOp>(op)) return rewrite_parameters(norm, builder);
-  auto add = mlir::dyn_cast<AddOp>(op);
-  if (!add || type_of(add.getResult()).getDtype() != DType::kF32) return {};
+mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
+  if (type_of(add.getResult()).getDtype() != DType::kF32) return {};
   for (bool swap_bias : {false, true}) {
     auto scaled = (swap_bias ? add.getB() : add.getA()).getDefiningOp<MulOp>();
     mlir::Value bias = swap_bias ? add.getA() : add.getB();
@@ -129,12 +127,17 @@ mlir::Value rewrite_normalisation(mlir::Operation* op, mlir::OpBuilder& builder)
       if (x != add.getResult().getType() || !is_parameter(scale, x, found->axis) ||
           !is_parameter(bias, x, found->axis))
         continue;
-      return builder.create<LayerNormOp>(op->getLoc(), x, found->x, scale, bias,
+      return builder.create<LayerNormOp>(add.getLoc(), x, found->x, scale, bias,
                                          static_cast<uint64_t>(found->axis),
                                          llvm::APFloat(found->epsilon));
     }
   }
   return {};
+}
+
+void LayerNormOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns,
+                                              mlir::MLIRContext*) {
+  add_rewrites<LayerNormOp, rewrite_parameters>(patterns);
 }
 
 }  // namespace scopevm::compiler::graph

@@ -30,7 +30,4 @@ llvm::LogicalResult specialise(mlir::func::FuncOp function, const Replacement& w
 // Erases ops whose results nobody uses: simplify.cpp.
 void remove_unused(mlir::func::FuncOp function);
 
-// Forms an sv.group of the ops that become one kernel: fusion.cpp.
-llvm::LogicalResult fuse(mlir::ModuleOp module);
-
 }  // namespace scopevm::compiler::graph

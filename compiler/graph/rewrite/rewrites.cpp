@@ -1,11 +1,10 @@
-// Rewrites: see rewrites.h.
+// Canonicalization patterns of several ops; those of layer normalisation are in normalisation.cpp.
 #include "compiler/graph/rewrite/rewrites.h"
 
 #include <cstring>
 
-#include "compiler/graph/elements.h"
 #include "compiler/graph/rewrite/together.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "compiler/graph/values/elements.h"
 
 namespace scopevm::compiler::graph {
 namespace {
@@ -131,7 +130,7 @@ struct ConvAndConstant {
   mlir::Value constant;  // [channels], or [1]
 };
 
-// op(conv(x, w, bias), constant), where nobody else reads the convolution.
+// op(conv(x, w, bias), constant), where op is the only reader of the convolution.
 std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
@@ -208,32 +207,54 @@ mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
                                   op.getTransposeB() != static_cast<bool>(b));
 }
 
+// --- Identities. --------------------------------------------------------------------------------
+
+// Adding -0.0 changes nothing; adding 0.0 would change -0.0.
+mlir::Value drop_zero_addend(AddOp op, mlir::OpBuilder&) { return neutral(op, -0.0, true); }
+mlir::Value drop_zero_subtrahend(SubOp op, mlir::OpBuilder&) { return neutral(op, 0, false); }
+mlir::Value drop_unit_factor(MulOp op, mlir::OpBuilder&) { return neutral(op, 1, true); }
+mlir::Value drop_unit_divisor(DivOp op, mlir::OpBuilder&) { return neutral(op, 1, false); }
+
+template <typename Op>
+mlir::Value drop_same(Op op, mlir::OpBuilder&) {
+  return op.getX().getType() == op.getResult().getType() ? op.getX() : mlir::Value();
+}
+
 }  // namespace
 
-mlir::Value rewrite(mlir::Operation* op, mlir::OpBuilder& builder) {
-  using Out = mlir::Value;
-  if (asks(op)) return {};
-  Out direct =
-      llvm::TypeSwitch<mlir::Operation*, Out>(op)
-          .Case<AddOp>([&](AddOp add) {
-            Out x = neutral(op, -0.0, true);
-            return x ? x : shift_into_conv(add, builder);
-          })
-          .Case<SubOp>([&](auto) { return neutral(op, 0, false); })
-          .Case<MulOp>([&](MulOp mul) {
-            Out x = neutral(op, 1, true);
-            return x ? x : scale_into_conv(mul, builder);
-          })
-          .Case<DivOp>([&](auto) { return neutral(op, 1, false); })
-          .Case<PowOp>([&](PowOp pow) { return rewrite_pow(pow, builder); })
-          .Case<CastOp, ExpandOp, TileOp>([&](auto same) -> Out {
-            return same.getX().getType() == same.getResult().getType() ? same.getX() : Out();
-          })
-          .Case<ReshapeOp>([&](ReshapeOp reshape) { return rewrite_reshape(reshape, builder); })
-          .Case<TransposeOp>([&](TransposeOp t) { return rewrite_transpose(t, builder); })
-          .Case<MatMulOp>([&](MatMulOp matmul) { return rewrite_matmul(matmul, builder); })
-          .Default([](mlir::Operation*) { return Out(); });
-  return direct ? direct : rewrite_normalisation(op, builder);
+void AddOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<AddOp, drop_zero_addend, shift_into_conv, rewrite_normalisation>(patterns);
+}
+void SubOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<SubOp, drop_zero_subtrahend>(patterns);
+}
+void MulOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<MulOp, drop_unit_factor, scale_into_conv>(patterns);
+}
+void DivOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<DivOp, drop_unit_divisor>(patterns);
+}
+void PowOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<PowOp, rewrite_pow>(patterns);
+}
+void CastOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<CastOp, drop_same<CastOp>>(patterns);
+}
+void ExpandOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<ExpandOp, drop_same<ExpandOp>>(patterns);
+}
+void TileOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<TileOp, drop_same<TileOp>>(patterns);
+}
+void ReshapeOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<ReshapeOp, rewrite_reshape>(patterns);
+}
+void TransposeOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns,
+                                              mlir::MLIRContext*) {
+  add_rewrites<TransposeOp, rewrite_transpose>(patterns);
+}
+void MatMulOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<MatMulOp, rewrite_matmul>(patterns);
 }
 
 }  // namespace scopevm::compiler::graph

@@ -1,13 +1,14 @@
 // Graph -> the same graph with less in it: constants folded, known shape arithmetic as constants or
 // sv.dims_tensor, ops that do nothing and ops whose results nobody uses gone.
-//   fold_constants.cpp   evaluates ops on constants
-//   rewrites.cpp         patterns of several ops
-#include "compiler/graph/infer/symbolic_values.h"
-#include "compiler/graph/rewrite/fold_constants.h"
+//   values/fold.h        evaluates ops on constants
+//   rewrites.cpp         canonicalization patterns
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/rewrites.h"
+#include "compiler/graph/values/symbolic_values.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 
 namespace scopevm::compiler::graph {
 namespace {
@@ -40,24 +41,51 @@ void materialise_known_values(mlir::func::FuncOp function) {
   }
 }
 
-// Replaces ops on constants by constants, and the ops that rewrites.h knows. True on a change.
-bool rewrite_once(mlir::func::FuncOp function) {
-  bool changed = false;
-  mlir::OpBuilder builder(function.getContext());
-  for (mlir::Operation* op : all_ops(function)) {
-    if (op->use_empty() || op->getNumRegions() > 0) continue;
-    builder.setInsertionPoint(op);
-    mlir::Value replacement;
-    if (mlir::ElementsAttr value = fold_constants(op))
-      replacement = builder.create<ConstantOp>(op->getLoc(), op->getResult(0).getType(), value);
-    else
-      replacement = rewrite(op, builder);
-    if (!replacement || replacement == op->getResult(0)) continue;
-    op->getResult(0).replaceAllUsesWith(replacement);
-    changed = true;
-  }
-  return changed;
+// The canonicalization patterns of all graph ops.
+mlir::FrozenRewritePatternSet canonicalization_patterns(mlir::MLIRContext* context) {
+  mlir::RewritePatternSet patterns(context);
+  for (mlir::RegisteredOperationName op : context->getRegisteredOperations())
+    if (op.getDialectNamespace() == GraphDialect::getDialectNamespace())
+      op.getCanonicalizationPatterns(patterns, context);
+  return std::move(patterns);
 }
+
+// Folds ops and applies canonicalization patterns, once each in program order: MLIR's greedy driver
+// would also move and merge constants, which hold the model's names.
+class Canonicalizer {
+ public:
+  explicit Canonicalizer(mlir::MLIRContext* context)
+      : patterns_(canonicalization_patterns(context)), applicator_(patterns_), rewriter_(context) {
+    applicator_.applyDefaultCostModel();
+  }
+
+  // True on a change.
+  bool run_once(mlir::func::FuncOp function) {
+    bool changed = false;
+    for (mlir::Operation* op : all_ops(function)) {
+      if (op->use_empty() || op->getNumRegions() > 0 || mlir::isa<ConstantOp>(op)) continue;
+      rewriter_.setInsertionPoint(op);
+      changed |= fold(op) || succeeded(applicator_.matchAndRewrite(op, rewriter_));
+    }
+    return changed;
+  }
+
+ private:
+  // Ops fold to constants.
+  bool fold(mlir::Operation* op) {
+    llvm::SmallVector<mlir::OpFoldResult, 1> results;
+    if (op->getNumResults() != 1 || failed(op->fold(results)) || results.empty()) return false;
+    auto value = mlir::dyn_cast<mlir::Attribute>(results.front());
+    if (!value) return false;
+    rewriter_.replaceOpWithNewOp<ConstantOp>(op, op->getResult(0).getType(),
+                                             mlir::cast<mlir::ElementsAttr>(value));
+    return true;
+  }
+
+  mlir::FrozenRewritePatternSet patterns_;
+  mlir::PatternApplicator applicator_;
+  mlir::PatternRewriter rewriter_;
+};
 
 }  // namespace
 
@@ -73,11 +101,12 @@ void remove_unused(mlir::func::FuncOp function) {
 
 llvm::LogicalResult simplify(mlir::ModuleOp module) {
   remove_unused_functions(module);
+  Canonicalizer canonicalizer(module.getContext());
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal() || !function.getBody().hasOneBlock()) continue;
     materialise_known_values(function);
     remove_unused(function);
-    for (int round = 0; round < kMaxRounds && rewrite_once(function); ++round)
+    for (int round = 0; round < kMaxRounds && canonicalizer.run_once(function); ++round)
       remove_unused(function);
   }
   return mlir::success();

@@ -1,9 +1,9 @@
 // Replaces the symbols of a function's arguments, by numbers or by symbols that more is known of,
 // and computes the types of everything behind them anew: with numbers a broadcast has another
 // result than the one that a replacement in the old result would give.
-#include "compiler/graph/infer/infer.h"
-#include "compiler/graph/infer/signature.h"
+#include "compiler/graph/control/signature.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::graph {
 namespace {

@@ -13,7 +13,10 @@ inline constexpr char kResultScopes[] = "sv.result_scopes";
 // On an op whose results do not lie in memory of the device that runs it: the device's name.
 inline constexpr char kDeviceAttribute[] = "sv.device";
 
-// True when it has one of these.
+// On a parameter or result of a function: the place that the text requires.
+inline constexpr char kPlaceAttribute[] = "sv.place";
+
+// True when it has one of the first three.
 bool asks(mlir::Operation* op);
 
 // True when an op made of both has the device and the memory of each: one kernel has one place, and

@@ -10,10 +10,6 @@ namespace scopevm::compiler::kernels {
 
 using mlir::Value;
 
-mlir::MemRefType buffer_type(mlir::Type element) {
-  return mlir::MemRefType::get({mlir::ShapedType::kDynamic}, element);
-}
-
 Value Emitter::index(int64_t value) {
   return builder.create<mlir::arith::ConstantIndexOp>(location, value);
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "compiler/kernels/builder/code_builder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -74,8 +75,5 @@ class Emitter {
   mlir::OpBuilder& builder;
   mlir::Location location;
 };
-
-// memref<?xT>.
-mlir::MemRefType buffer_type(mlir::Type element);
 
 }  // namespace scopevm::compiler::kernels

@@ -1,7 +1,8 @@
 // Epilogues on vectors or scalars; see the header.
 #include "compiler/kernels/contraction/epilogue.h"
 
-#include "compiler/graph/elements.h"
+#include "compiler/graph/values/elements.h"
+#include "compiler/kernels/generator.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -51,11 +52,11 @@ Epilogue::Epilogue(const FusedContraction& fused, const OutputAxes& axes, Value 
   for (mlir::Operation* op : fused.epilogue)
     for (Value operand : op->getOperands())
       if (mlir::isa<mlir::BlockArgument>(operand) && seen.insert(operand).second)
-        operands_.push_back(
-            {operand, *access_of(mlir::cast<TensorType>(operand.getType()), fused.type(), axes)});
+        operands_.push_back({operand, *fusion::access_of(mlir::cast<TensorType>(operand.getType()),
+                                                         fused.type(), axes)});
   for (Value result : fused.results)
     results_.push_back(
-        {result, *access_of(mlir::cast<TensorType>(result.getType()), fused.type(), axes)});
+        {result, *fusion::access_of(mlir::cast<TensorType>(result.getType()), fused.type(), axes)});
 }
 
 bool Epilogue::batch_is_one() const {
@@ -63,8 +64,8 @@ bool Epilogue::batch_is_one() const {
 }
 
 void Epilogue::collapse_batch() {
-  for (Tensor& tensor : operands_) kernels::collapse_batch(tensor.access);
-  for (Tensor& tensor : results_) kernels::collapse_batch(tensor.access);
+  for (Tensor& tensor : operands_) fusion::collapse_batch(tensor.access);
+  for (Tensor& tensor : results_) fusion::collapse_batch(tensor.access);
 }
 
 void Epilogue::declare(Launch& launch, LoweringContext& context) {

@@ -2,11 +2,15 @@
 // elementwise ops on broadcast or full operands, then a store per result of the group.
 #pragma once
 
-#include "compiler/kernels/contraction/fusion_match.h"
+#include "compiler/fusion/contraction_match.h"
 #include "compiler/kernels/contraction/launch.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace scopevm::compiler::kernels {
+
+using fusion::Access;
+using fusion::FusedContraction;
+using fusion::OutputAxes;
 
 class Epilogue {
  public:

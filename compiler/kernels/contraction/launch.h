@@ -2,8 +2,8 @@
 // and params is written once. First declare, then `begin_body`, then emit, then `finish`.
 #pragma once
 
+#include "compiler/kernels/builder/lowering_context.h"
 #include "compiler/kernels/contraction/emitter.h"
-#include "compiler/kernels/generator.h"
 
 namespace scopevm::compiler::kernels {
 

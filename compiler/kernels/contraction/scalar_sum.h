@@ -1,9 +1,8 @@
 // Scalar multiply-accumulate in the arithmetic type of a dtype: what the generic loops sum with.
 #pragma once
 
+#include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/contraction/emitter.h"
-#include "compiler/kernels/elementwise/convert.h"
-#include "compiler/kernels/generator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace scopevm::compiler::kernels {

@@ -1,7 +1,7 @@
 // Integer arithmetic that never traps and is never undefined, whatever the operands.
 #pragma once
 
-#include "compiler/kernels/elementwise/term.h"
+#include "compiler/kernels/builder/term.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -4,7 +4,7 @@
 //   exp 1e-7, log 1e-7 (absolute 2e-7 near 1), tanh 4e-7, erf 5e-7, sigmoid 3e-7
 #pragma once
 
-#include "compiler/kernels/elementwise/term.h"
+#include "compiler/kernels/builder/term.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/kernels/contraction/reference.h"
+#include "tests/kernels/reference.h"
 
 namespace scopevm::compiler::testing {
 namespace {

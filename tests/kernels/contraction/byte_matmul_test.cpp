@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/kernels/contraction/reference.h"
+#include "tests/kernels/reference.h"
 
 namespace scopevm::compiler::testing {
 namespace {

@@ -2,7 +2,7 @@
 // orientations, batches that broadcast, epilogues, and other element types.
 #include <gtest/gtest.h>
 
-#include "tests/kernels/contraction/reference.h"
+#include "tests/kernels/reference.h"
 
 namespace scopevm::compiler::testing {
 namespace {

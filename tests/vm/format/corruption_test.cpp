@@ -111,7 +111,7 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   *const_cast<uint8_t*>(read->constants[0].bytes.data) ^= 1;
   EXPECT_FALSE(read_module(memory).is_ok());
   EXPECT_TRUE(read_module(memory, options).is_ok());
-  *const_cast<uint8_t*>(read->images[0].elf.data) ^= 1;
+  *const_cast<uint8_t*>(read->images[0].bytes.data) ^= 1;
   EXPECT_FALSE(read_module(memory, options).is_ok());
 }
 

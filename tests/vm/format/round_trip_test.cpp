@@ -45,7 +45,7 @@ TEST(RoundTrip, ConstantsAndImagesPointIntoTheFileAligned) {
            bytes.owner == memory.owner && reinterpret_cast<uintptr_t>(bytes.data) % kAlignment == 0;
   };
   for (const ConstantDecl& constant : read->constants) EXPECT_TRUE(lies_inside(constant.bytes));
-  for (const ImageDecl& image : read->images) EXPECT_TRUE(lies_inside(image.elf));
+  for (const ImageDecl& image : read->images) EXPECT_TRUE(lies_inside(image.bytes));
 }
 
 class ModuleFile : public ::testing::Test {

@@ -394,7 +394,7 @@ std::string fingerprint(const ModuleContents& module) {
     print.add(c.bytes);
   }
   for (const ImageDecl& i : module.images)
-    print.add("image").add(int64_t{i.device}).add(i.target_cpu).add(i.features).add(i.elf);
+    print.add("image").add(int64_t{i.device}).add(i.target_cpu).add(i.features).add(i.bytes);
   return print.text;
 }
 

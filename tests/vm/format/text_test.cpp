@@ -29,6 +29,27 @@ TEST(Text, RoundTripsWholeModules) {
   expect_round_trip(variant_module());
 }
 
+// Values that no table has are printed as well.
+TEST(Text, RoundTripsEveryOpcode) {
+  for (const isa::OpcodeRow& row : isa::opcode_rows()) {
+    std::vector<uint32_t> code = {0};
+    uint32_t value = 1;
+    for (const isa::FieldRow& field : row.fields) {
+      if (is_list(field.type)) code.push_back(2);
+      code.push_back(value++);
+      if (is_list(field.type)) code.push_back(isa::kSlotBit | value++);
+      if (is_register(field.type) && is_list(field.type)) code.back() &= ~isa::kSlotBit;
+    }
+    code[0] = isa::instruction_word(row.opcode, static_cast<uint32_t>(code.size()));
+    ModuleContents module = dense_module();
+    module.functions[0].sources = {};
+    module.functions[0].code = code;
+    expect_round_trip(module);
+    EXPECT_NE(disassemble(module).find(std::string(row.name)), std::string::npos);
+    EXPECT_EQ(disassemble(module).find(".word"), std::string::npos) << row.name;
+  }
+}
+
 TEST(Text, ListsVariants) {
   std::string text = disassemble(variant_module());
   EXPECT_NE(text.find("\nvariant function 1 {\n"

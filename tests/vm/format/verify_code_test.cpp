@@ -135,7 +135,7 @@ const Code kCode[] = {
      [](Encoder& c) { c.emit(op::launch{.kernel = {0}, .params = {4}, .buffers = kInput}); },
      "main: word 0: launch: slots from 4 on do not hold 2 params"},
     {"LoadDimSlot", [](Encoder& c) { c.emit(op::load_dim{.dst = {5}, .of = {0}}); },
-     "main: word 0: load_dim: slot 5 is out of range: there are 5"},
+     "main: word 0: load_dim: dst: slot 5 is out of range: there are 5"},
     {"LoadDimAxis",
      [](Encoder& c) {
        c.emit(op::load_dim{.dst = {0}, .of = {0}, .axis = Int::immediate(2)});
@@ -277,7 +277,7 @@ const Code kCode[] = {
        c.emit(op::parse_text{.to = {2}, .from = {0}});
        emit_ret(c);
      },
-     "main: word 13: parse_text: register 0 holds f32 elements, not texts"},
+     "main: word 13: parse_text: register 0 holds f32 elements, not strings"},
     {"FormatIntoNumbers",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
@@ -285,7 +285,7 @@ const Code kCode[] = {
        c.emit(op::format_text{.to = {2}, .from = {0}});
        emit_ret(c);
      },
-     "main: word 13: format_text: register 2 holds f32 elements, not texts"},
+     "main: word 13: format_text: register 2 holds f32 elements, not strings"},
     {"CaseIntoAConstant",
      [](Encoder& c) {
        std::vector<Int> dims = {Int::immediate(8)};
@@ -314,7 +314,7 @@ const Code kCode[] = {
        c.emit(op::launch{.kernel = {1}, .buffers = both});
        emit_ret(c);
      },
-     "main: word 26: launch: register 2 lies in memory of device \"gpu\", which the kernel's "
+     "main: word 26: launch: register 2 is stored in memory of device \"gpu\", which the kernel's "
      "device "
      "\"cpu\" does not reach"},
     {"CopyNamesAnotherPool",
@@ -324,7 +324,7 @@ const Code kCode[] = {
        c.emit(op::device_copy{.to = {1}, .to_pool = {0}, .from = {0}, .from_pool = {1}});
        emit_ret(c);
      },
-     "main: word 13: device_copy: register 1 does not lie in pool \"global\" of device \"cpu\""},
+     "main: word 13: device_copy: register 1 is not stored in pool \"global\" of device \"cpu\""},
     {"HostReadsDevice",
      [](Encoder& c) {
        emit_storage(c, 1, 3);
@@ -332,7 +332,8 @@ const Code kCode[] = {
        c.emit(op::load_element{.dst = {0}, .of = {1}, .index = Int::immediate(0)});
        emit_ret(c);
      },
-     "main: word 13: load_element: register 1 lies in memory of device \"gpu\", which the host "
+     "main: word 13: load_element: register 1 is stored in memory of device \"gpu\", which the "
+     "host "
      "does "
      "not read"},
     {"DeviceStorageGrows",
@@ -349,7 +350,8 @@ const Code kCode[] = {
        emit_tensor(c, 1, 1);
        c.emit(op::ret{.values = kFirst});
      },
-     "main: word 13: ret: register 1 lies in memory of device \"gpu\", \"y\" in that of device "
+     "main: word 13: ret: register 1 is stored in memory of device \"gpu\", \"y\" in that of "
+     "device "
      "\"cpu\""},
     // Paths.
     {"DifferentOnTwoPaths",
@@ -435,7 +437,7 @@ const Code kCode[] = {
        emit_get(c, 2, 1, 17);
        emit_ret(c);
      },
-     "main: word 6: list_get: rank must be an immediate of at most 16"},
+     "main: word 6: list_get: rank must be an immediate from 0 to 16"},
     {"GetOfListWithRank",
      [](Encoder& c) {
        emit_list(c, 1, kNone, 2);
@@ -486,7 +488,7 @@ const Code kCode[] = {
        c.emit(op::list_size{.dst = {5}, .list = {0}});
        emit_ret(c);
      },
-     "main: word 0: list_size: slot 5 is out of range: there are 5"},
+     "main: word 0: list_size: dst: slot 5 is out of range: there are 5"},
     {"ReturnOfList",
      [](Encoder& c) {
        emit_list(c, 1, kNone, 1);
@@ -552,7 +554,8 @@ TEST(VerifyCode, RejectsMoreSlotsThanTheFrameHas) {
   ModuleContents module = dense_module();
   module.functions[0].slot_count = 4;
   module.functions[0].memory = {};
-  EXPECT_EQ(error_of(module), "main: word 0: shape_function: writes 5 slots, the frame has 4");
+  EXPECT_EQ(error_of(module),
+            "main: word 0: shape_function: function: writes 5 slots, the frame has 4");
 }
 
 // Many blocks times many registers, and many ways between them: refused or done, in bounded time.

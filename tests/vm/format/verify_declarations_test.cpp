@@ -87,7 +87,7 @@ const Declaration kDeclarations[] = {
      "device \"gpu\": number 70000"},
     {"ImageDevice", [](auto& m) { m.images[0].device = 1; },
      "image 0: device 1 is out of range: there are 1"},
-    {"ImageEmpty", [](auto& m) { m.images[1].elf = {}; }, "image 1: is empty"},
+    {"ImageEmpty", [](auto& m) { m.images[1].bytes = {}; }, "image 1: is empty"},
     {"ImageFeature", [](auto& m) { m.images[0].features = {"avx512f sse"}; },
      "image 0: \"avx512f sse\" is not a feature's name"},
     {"NoImage", [](auto& m) { m.images.clear(); },

@@ -11,8 +11,8 @@
 namespace scopevm::format {
 namespace {
 
-// Functions beside main. A parameter of @reads may lie in a caller's frame, one of @gives does not,
-// for it is what it returns.
+// Functions beside main. A parameter of @reads may be stored in a caller's frame, one of @gives
+// does not, for it is what it returns.
 constexpr char kFunctions[] = R"(
 function "reads" registers 3 slots 0 {
   input "a" f32 ["4"] pool 1
@@ -62,7 +62,7 @@ const std::string kOnStack =
     "%r1 = alloc_storage @global.stack size=16\n"
     "%r2 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]\n";
 
-constexpr char kResult[] = "which the result outlives";
+constexpr char kResult[] = "a reference to it can outlive the frame";
 
 TEST(VerifyStack, AcceptsWhatStaysBelow) {
   EXPECT_EQ(
@@ -79,7 +79,8 @@ TEST(VerifyStack, AcceptsWhatStaysBelow) {
 
 TEST(VerifyStack, NothingOfAFrameIsReturned) {
   EXPECT_EQ(error_of(kOnStack + "ret (%r2)"),
-            "main: word 12: ret: register 2 may lie in a frame, which the result outlives");
+            "main: word 12: ret: register 2 may be stored in a frame, but a reference to it can "
+            "outlive the frame");
   for (const char* way : {"%r3 = move %r2", "%r3 = alloc_view %r2 f32 [4]",
                           "%r3 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]",
                           "%r4 = move %r1\n%r3 = alloc_tensor %r4 offset=0 bytes=16 f32 [4]"})
@@ -95,7 +96,7 @@ TEST(VerifyStack, OnePathIsEnough) {
                            "%r4 = move %r2\n"
                            "end:\n"
                            "ret (%r4)";
-  EXPECT_NE(error_of(code).find("register 4 may lie in a frame"), std::string::npos)
+  EXPECT_NE(error_of(code).find("register 4 may be stored in a frame"), std::string::npos)
       << error_of(code);
   // In a loop, what one iteration takes the next returns.
   const std::string loop = kOnStack +
@@ -106,7 +107,7 @@ TEST(VerifyStack, OnePathIsEnough) {
                            "branch condition=s0 then_to=again else_to=end\n"
                            "end:\n"
                            "ret (%r5)";
-  EXPECT_NE(error_of(loop).find("register 5 may lie in a frame"), std::string::npos)
+  EXPECT_NE(error_of(loop).find("register 5 may be stored in a frame"), std::string::npos)
       << error_of(loop);
 }
 
@@ -115,20 +116,20 @@ TEST(VerifyStack, AParameterThatMayLieInAFrameIsNotReturned) {
                      "function \"identity\" registers 2 slots 0 {\n"
                      "input \"a\" f32 [\"4\"] pool 1\noutput \"y\" f32 [\"4\"]\n"
                      "code {\n%r1 = alloc_view %r0 f32 [4]\nret (%r1)\n}\n}\n")
-                .find("identity: word 6: ret: register 1 may lie in a frame"),
+                .find("identity: word 6: ret: register 1 may be stored in a frame"),
             std::string::npos);
 }
 
 TEST(VerifyStack, OnlyToParametersThatExpectIt) {
   EXPECT_EQ(error_of(kOnStack + "%r3 = call @gives (%r2)\nret (%r3)"),
-            "main: word 12: call: register 2 may lie in a frame, which what the callee may make of "
-            "it outlives");
+            "main: word 12: call: register 2 may be stored in a frame, but a reference to it can "
+            "outlive the frame");
   // Nor by way of a function between.
   EXPECT_NE(error_of("ret (%r0)", kPools,
                      "function \"between\" registers 2 slots 0 {\n"
                      "input \"a\" f32 [\"4\"] pool 1\noutput \"y\" f32 [\"4\"]\n"
                      "code {\n%r1 = call @gives (%r0)\nret (%r1)\n}\n}\n")
-                .find("between: word 0: call: register 0 may lie in a frame"),
+                .find("between: word 0: call: register 0 may be stored in a frame"),
             std::string::npos);
 }
 
@@ -143,19 +144,20 @@ TEST(VerifyStack, NothingKeepsIt) {
            "%r3 = make_closure @global @reads (%r2)\nret (%r0)",
            "%r3 = make_closure @global @reads ()\n%r4 = call_closure %r3 (%r2) [267]\nret (%r4)",
        })
-    EXPECT_NE(error_of(kOnStack + code).find("register 2 may lie in a frame"), std::string::npos)
+    EXPECT_NE(error_of(kOnStack + code).find("register 2 may be stored in a frame"),
+              std::string::npos)
         << code << ": " << error_of(kOnStack + code);
 }
 
 TEST(VerifyStack, ListsAndGrowingStoragesLieElsewhere) {
-  constexpr char kGoes[] = "pool \"global.stack\" goes with the frame";
+  constexpr char kOwned[] = "pool \"global.stack\" is owned by the frame";
   for (const char* code : {"%r3 = make_list @global.stack depth=1 f32 (%r0)\nret (%r0)",
                            "%r3 = make_closure @global.stack @gives (%r0)\nret (%r0)",
                            "%r3 = alloc_storage @global size=16\n"
                            "grow_storage %r3 @global.stack used=0 needed=64\nret (%r0)"})
-    EXPECT_NE(error_of(code).find(kGoes), std::string::npos) << code << ": " << error_of(code);
+    EXPECT_NE(error_of(code).find(kOwned), std::string::npos) << code << ": " << error_of(code);
   EXPECT_NE(error_of(kOnStack + "grow_storage %r1 @global used=0 needed=64\nret (%r0)")
-                .find("the storage is of another pool"),
+                .find("register 1 is not stored in pool \"global\""),
             std::string::npos);
   // One or the other, by the path: neither.
   EXPECT_NE(error_of("branch condition=s0 then_to=a else_to=b\n"

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 namespace scopevm::isa {
 namespace {
 
@@ -51,6 +53,51 @@ TEST(Encoder, DecodesFieldsBehindALists) {
   auto in = decode<op::call>(words.data());
   ASSERT_EQ(in.results.size(), 1U);
   EXPECT_EQ(in.results[0], RegisterIndex{3});
+}
+
+// Every field gets a value of its own, every list two.
+class DistinctValues {
+ public:
+  template <typename T>
+  void operator()(T& field) {
+    field = T::from_word(next());
+  }
+  void operator()(DType& field) { field = static_cast<DType>(next() % kDTypeCount); }
+  void operator()(Target& field) { field = Encoder::target({0}); }
+  template <typename T>
+  void operator()(List<T>& field) {
+    std::vector<uint32_t>& words = lists_.emplace_back();
+    words = {next(), next()};
+    field = List<T>(words.data(), 2);
+  }
+
+ private:
+  uint32_t next() { return ++last_; }
+
+  uint32_t last_ = 40;
+  std::deque<std::vector<uint32_t>> lists_;
+};
+
+template <typename Op>
+void expect_round_trip(const char* name) {
+  Op in;
+  DistinctValues values;
+  visit_fields(in, values);
+  Encoder code;
+  code.bind(code.new_label());
+  code.emit(in);
+  const std::vector<uint32_t> words = *code.finish();
+  ASSERT_EQ(opcode(words[0]), Op::kOpcode) << name;
+  ASSERT_EQ(word_count(words[0]), words.size()) << name;
+  Encoder again;
+  again.bind(again.new_label());
+  again.emit(decode<Op>(words.data()));
+  EXPECT_EQ(*again.finish(), words) << name;
+}
+
+TEST(Encoder, EveryOpcodeIsDecodedAsItWasEncoded) {
+#define OPCODE(name, code, effect, ...) expect_round_trip<op::name>(#name);
+#include "vm/isa/opcodes.def"
 }
 
 TEST(Encoder, ResolvesLabelsForwardAndBack) {

@@ -188,7 +188,7 @@ TEST(Closure, VerifierRejects) {
               HasSubstr("make_closure: register 0 holds bool of rank 0, \"a\" is f32 of rank 1"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r4 = make_closure @global @apply (%r3)\nret (%r1)\n"),
-              HasSubstr("make_closure: \"f\" is no tensor"));
+              HasSubstr("make_closure: \"f\" is not a tensor"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\nret (%r3)\n"),
               HasSubstr("ret: register 3 holds a closure, a tensor is needed"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
@@ -209,7 +209,7 @@ TEST(Closure, VerifierRejects) {
               HasSubstr("call_closure: 1 results, expected 0"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r5 = call_closure %r3 (%r2) [131072]\nret (%r1)\n"),
-              HasSubstr("call_closure: types: 131072 is none"));
+              HasSubstr("call_closure: types: 131072 is not a type"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r5 = call_closure %r3 (%r2) [65536]\nret (%r5)\n"),
               HasSubstr("ret: register 5 holds a closure, a tensor is needed"));

@@ -287,7 +287,7 @@ TEST(Images, UnsupportedCpuIsNamed) {
 
 TEST(Images, GarbageIsAnError) {
   format::ModuleContents contents = test::sum_contents();
-  contents.images[0].elf.size = 100;
+  contents.images[0].bytes.size = 100;
   EXPECT_EQ(Session::create(test::load(std::move(contents))).status().code(),
             StatusCode::kInvalidModel);
 }

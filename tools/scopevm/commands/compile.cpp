@@ -46,9 +46,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-Result<CompileOutput> run_compiler(const CompileOptions& base) {
+Result<CompiledModule> run_compiler(const CompileOptions& base) {
   const Stopwatch watch;
-  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   const StageTime loading = watch.stop("load");
   CompileOptions options = base;
   ProgressLine line;
@@ -56,7 +56,7 @@ Result<CompileOutput> run_compiler(const CompileOptions& base) {
     options.progress = [&line](std::string_view stage, int64_t done, int64_t total) {
       line.show(stage, done, total);
     };
-  Result<CompileOutput> output = compiler.compile(options);
+  Result<CompiledModule> output = compiler.compile(options);
   if (output.is_ok()) output->times.insert(output->times.begin(), loading);
   return output;
 }
@@ -70,9 +70,12 @@ double total_seconds(const std::vector<StageTime>& times) {
 void print_text(const std::vector<StageTime>& times) {
   const double total = total_seconds(times);
   fmt::print(stderr, "{:<12} {:>9} {:>7} {:>9}\n", "stage", "time, s", "share", "peak, MB");
-  for (const StageTime& time : times)
+  for (const StageTime& time : times) {
     fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", time.stage, time.seconds,
                100 * time.seconds / total, static_cast<double>(time.peak_bytes) / 1e6);
+    for (const PassTime& pass : time.passes)
+      fmt::print(stderr, "  {:<18} {:>9.3f}\n", pass.pass, pass.seconds);
+  }
   fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", "total", total, 100.0,
              static_cast<double>(times.back().peak_bytes) / 1e6);
 }
@@ -81,14 +84,17 @@ void print_json(const std::vector<StageTime>& times) {
   nlohmann::ordered_json out{{"seconds", total_seconds(times)},
                              {"peak_bytes", times.back().peak_bytes},
                              {"stages", nlohmann::ordered_json::array()}};
-  for (const StageTime& time : times)
-    out["stages"].push_back(
-        {{"stage", time.stage}, {"seconds", time.seconds}, {"peak_bytes", time.peak_bytes}});
+  for (const StageTime& time : times) {
+    nlohmann::ordered_json& stage = out["stages"].emplace_back();
+    stage = {{"stage", time.stage}, {"seconds", time.seconds}, {"peak_bytes", time.peak_bytes}};
+    for (const PassTime& pass : time.passes)
+      stage["passes"].push_back({{"pass", pass.pass}, {"seconds", pass.seconds}});
+  }
   fmt::print("{}\n", out.dump(2));
 }
 
 Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
-  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, run_compiler(options));
+  SCOPEVM_ASSIGN_OR_RETURN(CompiledModule output, run_compiler(options));
   for (const std::string& warning : output.warnings)
     fmt::print(stderr, "scopevm: warning: {}\n", warning);
   const Stopwatch watch;
@@ -126,6 +132,7 @@ int compile(const CompileCommand& command) {
   if (const Status status = read_places(command.machine, command.places, options); !status.is_ok())
     return report(status);
   options.dump_after = command.dump_after;
+  options.reproducer_path = command.reproducer;
   if (!command.dump_after.empty())
     options.dump = [](std::string_view text) { fmt::print("{}", text); };
   if (command.output.empty() && command.dump_after.empty() && !command.timing)

@@ -204,7 +204,7 @@ void print_json(const CopyExplanation& explanation) {
 }
 
 Status print_copies(const CompileOptions& options, const std::string& svg, bool as_json) {
-  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation, compiler.explain_copies(options));
   if (!svg.empty()) {
     const std::string drawing = places_svg(explanation);
@@ -216,7 +216,7 @@ Status print_copies(const CompileOptions& options, const std::string& svg, bool 
 }
 
 Status print_shapes(const CompileOptions& options, bool as_json) {
-  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, load_compiler());
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const ShapeExplanation explanation, compiler.explain_shapes(options));
   as_json ? print_json(explanation) : print_text(explanation);
   return {};

@@ -91,7 +91,7 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   fmt::print("{} kernels, {} shape functions\n", module.kernels.size(),
              module.shape_functions.size());
   for (const format::ImageDecl& image : module.images)
-    fmt::print("image {}: {} bytes, needs {}\n", image.target_cpu, image.elf.size,
+    fmt::print("image {}: {} bytes, needs {}\n", image.target_cpu, image.bytes.size,
                image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
   for (const format::SectionEntry& section : section_table(file))
     fmt::print("section {}: {} bytes at {}\n", format::kSectionNames[section.kind], section.size,
@@ -165,7 +165,7 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
   for (const format::ImageDecl& image : module.images)
     out["images"].push_back({{"target_cpu", image.target_cpu},
                              {"features", image.features},
-                             {"bytes", image.elf.size}});
+                             {"bytes", image.bytes.size}});
   for (const format::SectionEntry& section : section_table(file))
     out["sections"].push_back({{"name", format::kSectionNames[section.kind]},
                                {"bytes", section.size},

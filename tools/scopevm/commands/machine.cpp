@@ -1,79 +1,50 @@
 // scopevm machine: what this host offers, in the form that --machine reads.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cuda/cuda.h"
-#include "runtime/opencl/opencl.h"
+#include "runtime/drivers/built_in.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/machine_description.h"
 #include "tools/scopevm/exit_code.h"
 
 namespace scopevm::tool {
 namespace {
 
-// A GPU's units hide the latency of memory with many work items each; a CPU's are its cores.
-constexpr int64_t kWorkersPerUnit = 64;
-
-class Description {
- public:
-  Description() {
-    json_["devices"] = {{{"name", "cpu"}, {"kind", "cpu"}}};
-    json_["pools"] = nlohmann::ordered_json::array();
-  }
-
-  void add(const std::string& name, const char* kind, int64_t workers, int64_t memory_bytes) {
-    json_["devices"].push_back(
-        {{"name", name}, {"kind", kind}, {"workers", std::max<int64_t>(1, workers)}});
-    for (const char* scope : {"global", "global.workspace"})
-      json_["pools"].push_back({{"device", name}, {"scope", scope}, {"limit_bytes", memory_bytes}});
-  }
-
-  std::string text() const {
-    return json_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
-
- private:
-  nlohmann::ordered_json json_;
-};
-
-double gigabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e9; }
-
-void add_opencl_devices(Description& description) {
-  const auto devices = runtime::list_opencl_devices();
-  if (!devices.is_ok()) return fmt::print(stderr, "no OpenCL: {}\n", devices.status().message());
-  for (size_t i = 0; i < devices->size(); ++i) {
-    const runtime::OpenClDeviceFacts& facts = (*devices)[i];
-    const std::string name = fmt::format("opencl{}", i);
-    fmt::print(stderr, "{}: {} ({}, {}), {:.1f} GB\n", name, facts.name, facts.platform,
-               facts.driver_version, gigabytes(facts.memory_bytes));
-    description.add(name, "opencl",
-                    facts.compute_units * (facts.shares_host_memory ? 1 : kWorkersPerUnit),
-                    facts.memory_bytes);
-  }
-}
-
-void add_cuda_devices(Description& description) {
-  const auto devices = runtime::list_cuda_devices();
-  if (!devices.is_ok()) return fmt::print(stderr, "no CUDA: {}\n", devices.status().message());
-  for (size_t i = 0; i < devices->size(); ++i) {
-    const runtime::CudaDeviceFacts& facts = (*devices)[i];
-    const std::string name = fmt::format("cuda{}", i);
-    fmt::print(stderr, "{}: {} (compute capability {}, driver {}), {:.1f} GB{}\n", name, facts.name,
-               facts.compute_capability, facts.driver_version, gigabytes(facts.memory_bytes),
-               facts.shares_host_memory ? " of the host's memory" : "");
-    description.add(name, "cuda", facts.multiprocessors * kWorkersPerUnit, facts.memory_bytes);
-  }
-  fmt::print(stderr, "kernels are not compiled for CUDA: reach these devices by OpenCL\n");
+void add_device(const runtime::ListedDevice& device, std::string_view kind,
+                nlohmann::ordered_json& description) {
+  nlohmann::ordered_json described = {{"name", device.name}, {"kind", kind}};
+  if (device.workers > 0) described["workers"] = device.workers;
+  description["devices"].push_back(std::move(described));
+  if (device.memory_bytes == 0) return;
+  for (const char* scope : {"global", "global.workspace"})
+    description["pools"].push_back(
+        {{"device", device.name}, {"scope", scope}, {"limit_bytes", device.memory_bytes}});
 }
 
 }  // namespace
 
+std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log) {
+  nlohmann::ordered_json description;
+  description["devices"] = nlohmann::ordered_json::array();
+  description["pools"] = nlohmann::ordered_json::array();
+  for (const runtime::DeviceDriver* driver : drivers.all()) {
+    const auto devices = driver->list();
+    if (!devices.is_ok()) {
+      fmt::print(log, "no {}: {}\n", driver->title(), devices.status().message());
+      continue;
+    }
+    for (const runtime::ListedDevice& device : *devices) {
+      if (!device.summary.empty()) fmt::print(log, "{}: {}\n", device.name, device.summary);
+      add_device(device, driver->kind(), description);
+    }
+    if (!driver->note().empty()) fmt::print(log, "{}\n", driver->note());
+  }
+  return description.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 int machine() {
-  Description description;
-  add_opencl_devices(description);
-  add_cuda_devices(description);
-  fmt::print("{}\n", description.text());
+  fmt::print("{}\n", describe_machine(runtime::built_in_drivers(), stderr));
   return kExitOk;
 }
 

@@ -106,7 +106,7 @@ class ModuleParser {
 
   void image(ImageDecl& image) {
     text::visit_image(parser_, image);
-    data(image.elf);
+    data(image.bytes);
   }
 
   void data(Bytes& bytes) {
@@ -127,9 +127,9 @@ class ModuleParser {
   void resolve() {
     text::References references(module_);
     for (const text::PendingReference& pending : pending_) {
-      std::optional<uint32_t> index = references.find(pending.type, pending.name);
+      std::optional<uint32_t> index = references.find(pending.form, pending.name);
       if (!index)
-        return parser_.fail_at(pending.offset, "no " + std::string(isa::name(pending.type)) +
+        return parser_.fail_at(pending.offset, "no " + std::string(isa::name(pending.form)) +
                                                    " is named \"" + pending.name + "\"");
       module_.functions[pending.function].code[pending.word] = *index;
     }

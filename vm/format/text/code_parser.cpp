@@ -6,7 +6,8 @@
 
 namespace scopevm::format::text {
 
-using isa::FieldType;
+using isa::Access;
+using isa::FieldForm;
 using isa::Int;
 
 void CodeParser::run() {
@@ -62,21 +63,19 @@ void CodeParser::instruction(const std::vector<uint32_t>& written, bool has_writ
   push(0);
   bool takes_written = false;
   for (const isa::FieldRow& field : row->fields) {
-    if (field.type == FieldType::dst_field) {
+    if (isa::access(field.type) == Access::kWrite) {
       takes_written = true;
-      if (written.size() != 1)
+      if (isa::is_list(field.type))
+        push(static_cast<uint32_t>(written.size()));
+      else if (written.size() != 1)
         return parser_.fail_at(offset, name + " writes one register, before '='");
-      push(written[0]);
-    } else if (field.type == FieldType::dsts_field) {
-      takes_written = true;
-      push(static_cast<uint32_t>(written.size()));
       function_.code.insert(function_.code.end(), written.begin(), written.end());
     } else {
       if (is_named(*row, field)) {
         parser_.word(field.name);
         parser_.expect('=');
       }
-      value(field.type);
+      value(isa::form(field.type));
     }
     if (parser_.has_failed()) return;
   }
@@ -95,30 +94,34 @@ void CodeParser::list(char open, char close, Each each) {
   function_.code[count_at] = static_cast<uint32_t>(function_.code.size() - count_at - 1);
 }
 
-void CodeParser::value(FieldType type) {
-  if (References::is_reference(type)) return reference(type);
-  switch (type) {
-    case FieldType::src_field:
+void CodeParser::value(FieldForm form) {
+  switch (form) {
+    case FieldForm::reg_form:
       return push(parser_.register_index());
-    case FieldType::regs_field:
+    case FieldForm::regs_form:
       return list('(', ')', [this] { push(parser_.register_index()); });
-    case FieldType::int_field:
+    case FieldForm::int_form:
       return int_value();
-    case FieldType::ints_field:
+    case FieldForm::ints_form:
       return list('[', ']', [this] { int_value(); });
-    case FieldType::slot_field:
+    case FieldForm::slot_form:
       return parser_.slot(function_.code.emplace_back());
-    case FieldType::dtype_field: {
+    case FieldForm::dtype_form: {
       if (parser_.token().kind == Token::Kind::kNumber)
         return parser_.number(function_.code.emplace_back());
       DType dtype = DType::kF32;
       parser_.dtype(dtype);
       return push(static_cast<uint32_t>(dtype));
     }
-    case FieldType::target_field:
+    case FieldForm::target_form:
       return target();
-    default:
-      return parser_.fail("field type is not known to the assembler");
+    case FieldForm::function_form:
+    case FieldForm::shape_fn_form:
+    case FieldForm::kernel_form:
+    case FieldForm::constant_form:
+    case FieldForm::pool_form:
+    case FieldForm::message_form:
+      return reference(form);
   }
 }
 
@@ -137,7 +140,7 @@ void CodeParser::int_value() {
 }
 
 // @name, @"any name" or #index.
-void CodeParser::reference(FieldType type) {
+void CodeParser::reference(FieldForm form) {
   if (parser_.accept('#')) return parser_.number(function_.code.emplace_back());
   size_t offset = parser_.token().offset;
   if (!parser_.accept('@')) return parser_.fail_expected("'@' and a name, or '#' and an index");
@@ -146,7 +149,7 @@ void CodeParser::reference(FieldType type) {
     parser_.string(name);
   else
     name = parser_.name();
-  pending_.push_back({index_, function_.code.size(), type, std::move(name), offset});
+  pending_.push_back({index_, function_.code.size(), form, std::move(name), offset});
   push(0);
 }
 

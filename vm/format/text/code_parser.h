@@ -17,7 +17,7 @@ namespace scopevm::format::text {
 struct PendingReference {
   size_t function = 0;  // index into the module's functions
   size_t word = 0;
-  isa::FieldType type = isa::FieldType::function_field;
+  isa::FieldForm form = isa::FieldForm::function_form;
   std::string name;
   size_t offset = 0;  // in the text
 };
@@ -44,9 +44,9 @@ class CodeParser {
   void bind(const std::string& name, size_t offset);
   void instruction(const std::vector<uint32_t>& written, bool has_written, const std::string& name,
                    size_t offset);
-  void value(isa::FieldType type);
+  void value(isa::FieldForm form);
   void int_value();
-  void reference(isa::FieldType type);
+  void reference(isa::FieldForm form);
   void target();
   void resolve_labels();
 

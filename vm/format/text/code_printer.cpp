@@ -12,12 +12,9 @@
 namespace scopevm::format::text {
 namespace {
 
-using isa::FieldType;
+using isa::Access;
+using isa::FieldForm;
 using isa::Instruction;
-
-bool is_written(FieldType type) {
-  return type == FieldType::dst_field || type == FieldType::dsts_field;
-}
 
 class CodePrinter {
  public:
@@ -54,7 +51,7 @@ class CodePrinter {
       if (!in.is_ok()) break;
       starts_.push_back(end_);
       for (const Instruction::Field& field : in->fields())
-        if (field.type == FieldType::target_field) named.insert(field.words[0]);
+        if (field.form() == FieldForm::target_form) named.insert(field.words[0]);
       end_ += in->word_count;
     }
     std::ranges::set_intersection(starts_, named, std::inserter(targets_, targets_.end()));
@@ -81,16 +78,15 @@ class CodePrinter {
 
   void print(const Instruction& in) {
     for (const Instruction::Field& field : in.fields()) {
-      if (!is_written(field.type) || field.words.empty()) continue;
+      if (field.access() != Access::kWrite || field.words.empty()) continue;
       print_registers(field.words);
       out_ += " = ";
     }
     out_ += in.row->name;
-    for (size_t i = 0; i < in.fields().size(); ++i) {
-      const Instruction::Field& field = in.fields()[i];
-      if (is_written(field.type)) continue;
+    for (const Instruction::Field& field : in.fields()) {
+      if (field.access() == Access::kWrite) continue;
       out_ += ' ';
-      if (is_named(*in.row, in.row->fields[i])) out_ += std::string(field.name) + "=";
+      if (is_named(*in.row, *field.row)) out_ += std::string(field.name()) + "=";
       print_value(field);
     }
   }
@@ -111,22 +107,18 @@ class CodePrinter {
   }
 
   void print_value(const Instruction::Field& field) {
-    if (References::is_reference(field.type)) {
-      out_ += references_.print(field.type, field.words[0]);
-      return;
-    }
-    switch (field.type) {
-      case FieldType::src_field:
+    switch (field.form()) {
+      case FieldForm::reg_form:
         return print_registers(field.words);
-      case FieldType::regs_field:
+      case FieldForm::regs_form:
         out_ += '(';
         print_registers(field.words);
         out_ += ')';
         return;
-      case FieldType::int_field:
+      case FieldForm::int_form:
         out_ += int_text(field.words[0]);
         return;
-      case FieldType::ints_field: {
+      case FieldForm::ints_form: {
         out_ += '[';
         std::string_view separator;
         for (uint32_t word : field.words) {
@@ -137,19 +129,25 @@ class CodePrinter {
         out_ += ']';
         return;
       }
-      case FieldType::slot_field:
+      case FieldForm::slot_form:
         out_ += "s" + std::to_string(field.words[0]);
         return;
-      case FieldType::dtype_field:
+      case FieldForm::dtype_form:
         out_ += field.words[0] < kDTypeCount
                     ? std::string(scopevm::name(static_cast<DType>(field.words[0])))
                     : std::to_string(field.words[0]);
         return;
-      case FieldType::target_field:
+      case FieldForm::target_form:
         out_ += targets_.contains(field.words[0]) ? label(field.words[0])
                                                   : std::to_string(field.words[0]);
         return;
-      default:
+      case FieldForm::function_form:
+      case FieldForm::shape_fn_form:
+      case FieldForm::kernel_form:
+      case FieldForm::constant_form:
+      case FieldForm::pool_form:
+      case FieldForm::message_form:
+        out_ += references_.print(field.form(), field.words[0]);
         return;
     }
   }
@@ -165,8 +163,11 @@ class CodePrinter {
 }  // namespace
 
 bool is_named(const isa::OpcodeRow& row, const isa::FieldRow& field) {
-  if (field.type == FieldType::int_field || field.type == FieldType::slot_field) return true;
-  return std::ranges::count(row.fields, field.type, &isa::FieldRow::type) > 1;
+  const FieldForm form = isa::form(field.type);
+  if (form == FieldForm::int_form || form == FieldForm::slot_form) return true;
+  return std::ranges::count_if(row.fields, [form](const isa::FieldRow& other) {
+           return isa::form(other.type) == form && isa::access(other.type) != Access::kWrite;
+         }) > 1;
 }
 
 void append_code(std::string& out, const FunctionDecl& function, const References& references) {

@@ -41,7 +41,7 @@ class ModulePrinter {
     for (const ImageDecl& i : module_.images) {
       out_ += "image";
       text::visit_image(printer_, i);
-      print(i.elf);
+      print(i.bytes);
     }
     return std::move(out_);
   }

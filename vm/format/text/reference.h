@@ -19,10 +19,9 @@ class References {
  public:
   explicit References(const ModuleContents& module);
 
-  static bool is_reference(isa::FieldType type);
   // @name if that finds `index` again, else #index.
-  std::string print(isa::FieldType type, uint32_t index) const;
-  std::optional<uint32_t> find(isa::FieldType type, std::string_view name) const;
+  std::string print(isa::FieldForm form, uint32_t index) const;
+  std::optional<uint32_t> find(isa::FieldForm form, std::string_view name) const;
 
  private:
   struct Table {
@@ -34,10 +33,10 @@ class References {
       names.push_back(name);
     }
   };
-  Table& table(isa::FieldType type) { return tables_[static_cast<size_t>(type)]; }
-  const Table& table(isa::FieldType type) const { return tables_[static_cast<size_t>(type)]; }
+  Table& table(isa::FieldForm form) { return tables_[static_cast<size_t>(form)]; }
+  const Table& table(isa::FieldForm form) const { return tables_[static_cast<size_t>(form)]; }
 
-  std::vector<Table> tables_;  // by field type; empty where the type is no reference
+  std::vector<Table> tables_;  // by form of the fields that refer to them; others are empty
 };
 
 }  // namespace scopevm::format::text

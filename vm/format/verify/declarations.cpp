@@ -23,8 +23,6 @@ constexpr uint32_t kMaxDeviceNumber = 1 << 16;
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
-bool is_cpu(const DeviceDecl& device) { return device.kind == kCpuKind; }
-
 bool is_stack(const ModuleContents& module, uint32_t pool) {
   return module.pools[pool].kind == PoolKind::kStack;
 }
@@ -37,12 +35,13 @@ Status verify_devices(const ModuleContents& module) {
   if (module.pools.size() > kMaxPools)
     return invalid(std::to_string(module.pools.size()) + " pools, the limit is " +
                    std::to_string(kMaxPools));
-  if (std::ranges::none_of(module.devices, is_cpu)) return invalid("module has no CPU");
+  if (std::ranges::none_of(module.devices, &DeviceDecl::is_host))
+    return invalid("module has no CPU");
   for (const DeviceDecl& device : module.devices) {
-    if (is_cpu(device) ? device.workers != 0 : device.workers < 1 || device.workers > kMaxWorkers)
+    if (device.is_host() ? device.workers != 0 : device.workers < 1 || device.workers > kMaxWorkers)
       return invalid("device " + quoted(device.name) + ": " + std::to_string(device.workers) +
                      " workers");
-    if (device.number > (is_cpu(device) ? 0 : kMaxDeviceNumber))
+    if (device.number > (device.is_host() ? 0 : kMaxDeviceNumber))
       return invalid("device " + quoted(device.name) + ": number " + std::to_string(device.number));
   }
   return {};
@@ -61,7 +60,7 @@ Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
 // A CPU has at most one, with a limit that keeps frames small.
 Status verify_stack(const ModuleContents& module, const PoolDecl& pool) {
   if (pool.kind != PoolKind::kStack) return {};
-  if (!is_cpu(module.devices[pool.device])) return invalid("a stack of a device that is no CPU");
+  if (!module.devices[pool.device].is_host()) return invalid("a stack of a device that is no CPU");
   if (pool.limit < 0 || pool.limit > kMaxStackBytes)
     return invalid("a stack of " + std::to_string(pool.limit) + " bytes, the limit is " +
                    std::to_string(kMaxStackBytes));
@@ -77,8 +76,8 @@ Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
     return invalid("is pinned for device " + std::to_string(pool.pinned_for));
   const auto device = static_cast<uint32_t>(pool.pinned_for);
   SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
-  if (is_cpu(module.devices[device])) return invalid("is pinned for a CPU");
-  if (!is_cpu(module.devices[pool.device]))
+  if (module.devices[device].is_host()) return invalid("is pinned for a CPU");
+  if (!module.devices[pool.device].is_host())
     return invalid("is pinned, and of a device that is no CPU");
   return pool.kind == PoolKind::kArena ? Status() : invalid("is pinned, and no arena");
 }
@@ -119,13 +118,13 @@ Status verify_images(const ModuleContents& module) {
     std::string context = "image " + std::to_string(i);
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", image.device, module.devices.size()).with_context(context));
-    if (image.elf.size == 0) return invalid(context + ": is empty");
+    if (image.bytes.size == 0) return invalid(context + ": is empty");
     for (const std::string& feature : image.features)
       if (feature.empty() || feature.size() > kMaxFeatureText ||
           feature.find_first_of(" \t\n") != std::string::npos)
         return invalid(context + ": " + quoted(feature) + " is not a feature's name");
   }
-  if (!module.shape_functions.empty() && !has_image(module, kCpuKind))
+  if (!module.shape_functions.empty() && !has_image(module, kHostKind))
     return invalid("module has kernels or shape functions but no image for a CPU");
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     const uint32_t device = module.kernels[i].device;
@@ -237,7 +236,7 @@ Status verify_entry(const ModuleContents& module, const FunctionDecl& function) 
         return invalid(quoted(value.name) + ": callers of the module have no closures");
       else if (is_stack(module, value.pool))
         return invalid(quoted(value.name) + ": callers of the module have no frame");
-      else if (!is_cpu(module.devices[module.pools[value.pool].device]))
+      else if (!module.devices[module.pools[value.pool].device].is_host())
         return invalid(quoted(value.name) + ": callers of the module have host memory only");
   return {};
 }

@@ -10,7 +10,6 @@ namespace scopevm::format {
 namespace {
 
 using isa::Instruction;
-using isa::Opcode;
 using State = Transfer::State;
 
 // Bounds on what a hostile module costs: about 100 MB, and a few seconds.
@@ -54,7 +53,7 @@ class FlowVerifier {
 
   // Cheap: views of the code. Kept ones would outgrow it many times.
   Instruction instruction(uint32_t start) const {
-    return *isa::read_instruction(function_.code, start);
+    return isa::verified_instruction(function_.code, start);
   }
 
   // A block starts at the entry and wherever a jump leads.
@@ -63,7 +62,7 @@ class FlowVerifier {
     for (uint32_t start : starts_) {
       const Instruction in = instruction(start);
       for (const Instruction::Field& field : in.fields())
-        if (field.type == isa::FieldType::target_field) words.push_back(field.words[0]);
+        if (field.form() == isa::FieldForm::target_form) words.push_back(field.words[0]);
     }
     std::ranges::sort(words);
     words.erase(std::ranges::unique(words).begin(), words.end());
@@ -106,14 +105,10 @@ class FlowVerifier {
         return std::move(status).with_context("word " + std::to_string(in.start) + ": " +
                                               std::string(in.row->name));
       SCOPEVM_RETURN_IF_ERROR(spend(in.word_count));
-      if (in.row->opcode == Opcode::ret || in.row->opcode == Opcode::fail) return {};
-      bool has_jumped = false;
-      for (const Instruction::Field& field : in.fields()) {
-        if (field.type != isa::FieldType::target_field) continue;
-        has_jumped = true;
-        SCOPEVM_RETURN_IF_ERROR(reach(field.words[0], state));
-      }
-      if (has_jumped) return {};
+      for (const Instruction::Field& field : in.fields())
+        if (field.form() == isa::FieldForm::target_form)
+          SCOPEVM_RETURN_IF_ERROR(reach(field.words[0], state));
+      if (in.row->has(isa::Trait::no_fall_through)) return {};
     }
     return {};
   }

@@ -1,5 +1,5 @@
-// Instructions by themselves. Ranges of fields come from their types in the opcode table; only what
-// ties two fields, or a field and a table, is written per opcode.
+// Instructions one by one: the ranges of fields, from their types, and of the rules in the opcode
+// table those that the code and the module's tables decide. The others are in transfer.cpp.
 #include <algorithm>
 #include <map>
 
@@ -10,11 +10,12 @@
 namespace scopevm::format {
 namespace {
 
-using isa::decode;
+using isa::DefinitionKind;
+using isa::FieldForm;
 using isa::FieldType;
 using isa::Instruction;
-using isa::Opcode;
-namespace op = isa::op;
+using isa::Rule;
+using isa::RuleKind;
 
 class InstructionVerifier {
  public:
@@ -24,9 +25,9 @@ class InstructionVerifier {
   Result<std::vector<uint32_t>> run() {
     SCOPEVM_RETURN_IF_ERROR(cut());
     for (uint32_t start : starts_) {
-      Instruction in = *isa::read_instruction(function_.code, start);
+      Instruction in = isa::verified_instruction(function_.code, start);
       Status status = fields(in);
-      if (status.is_ok()) status = relations(in);
+      if (status.is_ok()) status = rules(in);
       if (!status.is_ok())
         return std::move(status).with_context("word " + std::to_string(in.start) + ": " +
                                               std::string(in.row->name));
@@ -53,164 +54,220 @@ class InstructionVerifier {
   Status fields(const Instruction& in) const {
     for (const Instruction::Field& field : in.fields())
       for (uint32_t word : field.words)
-        SCOPEVM_RETURN_IF_ERROR(value(field.type, word).with_context(field.name));
+        SCOPEVM_RETURN_IF_ERROR(value(field.row->type, word).with_context(field.name()));
     return {};
   }
 
   Status value(FieldType type, uint32_t word) const {
-    switch (type) {
-      case FieldType::dst_field:
-      case FieldType::src_field:
-      case FieldType::regs_field:
-      case FieldType::dsts_field:
+    switch (isa::form(type)) {
+      case FieldForm::reg_form:
+      case FieldForm::regs_form:
         return check_index("register", word, function_.register_count);
-      case FieldType::int_field:
-      case FieldType::ints_field: {
+      case FieldForm::int_form:
+      case FieldForm::ints_form: {
+        if (type == FieldType::types_field) return value_type(word);
         isa::Int value = isa::Int::from_word(word);
         if (!value.is_slot()) return {};
         return check_index("slot", value.slot_index().value, function_.slot_count);
       }
-      case FieldType::slot_field:
-        // One past the last is a start of no slots; `relations` says how many follow.
-        return check_index("slot", word, uint64_t{function_.slot_count} + 1);
-      case FieldType::function_field:
+      case FieldForm::slot_form:
+        // One past the last slot is the start of no slots. A rule says how many there are.
+        return check_index("slot", word,
+                           uint64_t{function_.slot_count} + (type == FieldType::slots_field));
+      case FieldForm::function_form:
         return check_index("function", word, module_.functions.size());
-      case FieldType::shape_fn_field:
-        return check_index("shape function", word, module_.shape_functions.size());
-      case FieldType::kernel_field:
+      case FieldForm::shape_fn_form: {
+        SCOPEVM_RETURN_IF_ERROR(
+            check_index("shape function", word, module_.shape_functions.size()));
+        const uint32_t slots = module_.shape_functions[word].slot_count;
+        if (slots <= function_.slot_count) return {};
+        return invalid("writes " + std::to_string(slots) + " slots, the frame has " +
+                       std::to_string(function_.slot_count));
+      }
+      case FieldForm::kernel_form:
         return check_index("kernel", word, module_.kernels.size());
-      case FieldType::constant_field:
+      case FieldForm::constant_form:
         return check_index("constant", word, module_.constants.size());
-      case FieldType::pool_field:
+      case FieldForm::pool_form:
         return check_index("pool", word, module_.pools.size());
-      case FieldType::message_field:
+      case FieldForm::message_form:
         return check_index("message", word, module_.messages.size());
-      case FieldType::dtype_field:
+      case FieldForm::dtype_form:
         return check_index("element type", word, kDTypeCount);
-      case FieldType::target_field:
+      case FieldForm::target_form:
         if (word < is_start_.size() && is_start_[word]) return {};
         return invalid("word " + std::to_string(word) + " is not the start of an instruction");
     }
-    return invalid("field type is not known");
+    return invalid("field form is not known");
   }
 
-  static Status check_count(const char* what, uint64_t count, uint64_t expected) {
-    if (count == expected) return {};
-    return invalid(std::to_string(count) + " " + what + ", expected " + std::to_string(expected));
+  static Status value_type(uint32_t word) {
+    if (isa::ValueType::is_valid(word)) return {};
+    return invalid(std::to_string(word) + " is not a type");
   }
 
-  Status check_pool(isa::PoolIndex index) const {
-    const PoolDecl& pool = module_.pools[index.value];
-    if (pool.kind == PoolKind::kConstant)
-      return invalid("pool \"" + pool.scope + "\" holds constants only");
-    if (pool.kind == PoolKind::kStack)
-      return invalid("pool \"" + pool.scope + "\" goes with the frame");
+  Status rules(const Instruction& in) {
+    for (const Instruction::Field& field : in.fields()) {
+      for (const Rule& each : field.row->rules()) SCOPEVM_RETURN_IF_ERROR(rule(in, field, each));
+      if (field.row->definition) SCOPEVM_RETURN_IF_ERROR(definition_count(in, field));
+    }
     return {};
   }
 
-  // A frame has bytes of its own for each instruction that takes some of a stack.
-  Status storage(const op::alloc_storage& in) {
-    const PoolDecl& pool = module_.pools[in.from.value];
-    if (pool.kind != PoolKind::kStack) return check_pool(in.from);
-    if (in.size.is_slot()) return invalid("size: of a stack it must be an immediate");
-    int64_t& taken = taken_[in.from.value];
-    taken += static_cast<int64_t>(align_up(static_cast<uint64_t>(in.size.immediate_value())));
+  Status rule(const Instruction& in, const Instruction::Field& field, const Rule& rule) {
+    switch (rule.kind) {
+      case RuleKind::returned:
+        return check_count(field, function_.outputs.size());
+      case RuleKind::passed_to:
+        return check_count(field, module_.functions[in.word(rule, 0)].inputs.size());
+      case RuleKind::bound_to:
+        return bound(module_.functions[in.word(rule, 0)], field.words.size());
+      case RuleKind::buffers_of:
+        return check_count(field, module_.kernels[in.word(rule, 0)].buffer_count);
+      case RuleKind::params_of:
+        return params(field.words[0], module_.kernels[in.word(rule, 0)]);
+      case RuleKind::immediate:
+        return immediate(field, rule.arguments[0], rule.arguments[1]);
+      case RuleKind::axis_of:
+        if (!isa::Int::from_word(field.words[0]).is_slot()) return {};
+        return invalid(std::string(field.name()) + " must be an immediate");
+      case RuleKind::gives:
+        return takes(field.words[0], in.field(rule, 0));
+      case RuleKind::host_heap:
+        return host_heap(field.words[0]);
+      case RuleKind::copied_with:
+        return copied(in.word(rule, 0), field.words[0]);
+      case RuleKind::closed_over:
+        return closed_over(module_.functions[field.words[0]]);
+      case RuleKind::holds_value:  // what registers hold: Transfer::check
+      case RuleKind::holds_storage:
+      case RuleKind::holds_tensor:
+      case RuleKind::holds_list:
+      case RuleKind::holds_closure:
+      case RuleKind::holds_tensor_or_closure:
+      case RuleKind::element_of:
+      case RuleKind::element_typed:
+      case RuleKind::on_host:
+      case RuleKind::in_pool:
+      case RuleKind::reached_by:
+      case RuleKind::not_in_frame:
+      case RuleKind::writable:
+      case RuleKind::of_strings:
+      case RuleKind::of_numbers:
+      case RuleKind::of_integers:
+      case RuleKind::dims_of:
+        return {};
+    }
+    return invalid("rule is not known");
+  }
+
+  // A list of written registers has one for each value that the definition makes.
+  Status definition_count(const Instruction& in, const Instruction::Field& field) const {
+    const isa::Definition& definition = *field.row->definition;
+    switch (definition.kind) {
+      case DefinitionKind::makes_outputs:
+        return check_count(field, module_.functions[in.word(definition, 0)].outputs.size());
+      case DefinitionKind::makes_types:
+        return check_count(field, in.field(definition, 0).words.size());
+      case DefinitionKind::makes_storage:
+      case DefinitionKind::makes_tensor:
+      case DefinitionKind::makes_view:
+      case DefinitionKind::makes_copy:
+      case DefinitionKind::makes_constant:
+      case DefinitionKind::makes_list:
+      case DefinitionKind::makes_element:
+      case DefinitionKind::makes_closure:
+      case DefinitionKind::enlarged:
+      case DefinitionKind::changed:
+        return {};
+    }
+    return invalid("definition is not known");
+  }
+
+  static Status check_count(const Instruction::Field& field, uint64_t expected) {
+    if (field.words.size() == expected) return {};
+    return invalid(std::to_string(field.words.size()) + " " + std::string(field.name()) +
+                   ", expected " + std::to_string(expected));
+  }
+
+  static Status immediate(const Instruction::Field& field, int64_t min, int64_t max) {
+    const isa::Int value = isa::Int::from_word(field.words[0]);
+    if (!value.is_slot() && value.immediate_value() >= min && value.immediate_value() <= max)
+      return {};
+    return invalid(std::string(field.name()) + " must be an immediate from " + std::to_string(min) +
+                   " to " + std::to_string(max));
+  }
+
+  Status params(uint32_t first, const KernelDecl& kernel) const {
+    if (uint64_t{first} + kernel.param_count <= function_.slot_count) return {};
+    return invalid("slots from " + std::to_string(first) + " on do not hold " +
+                   std::to_string(kernel.param_count) + " params");
+  }
+
+  Status check_pool(uint32_t index) const {
+    const PoolDecl& pool = module_.pools[index];
+    if (pool.kind == PoolKind::kConstant)
+      return invalid("pool \"" + pool.scope + "\" holds constants only");
+    if (pool.kind == PoolKind::kStack)
+      return invalid("pool \"" + pool.scope + "\" is owned by the frame");
+    return {};
+  }
+
+  // A frame has bytes for each instruction that takes some of a stack.
+  Status takes(uint32_t index, const Instruction::Field& size_field) {
+    const PoolDecl& pool = module_.pools[index];
+    if (pool.kind != PoolKind::kStack) return check_pool(index);
+    const isa::Int size = isa::Int::from_word(size_field.words[0]);
+    if (size.is_slot())
+      return invalid(std::string(size_field.name()) + ": of a stack it must be an immediate");
+    int64_t& taken = taken_[index];
+    taken += static_cast<int64_t>(align_up(static_cast<uint64_t>(size.immediate_value())));
     if (taken <= pool.limit) return {};
     return invalid(std::to_string(taken) + " bytes of pool \"" + pool.scope + "\", which has " +
                    std::to_string(pool.limit) + " in a frame");
   }
 
-  // What a closure keeps are tensors, so that none nests in another; what it takes and gives is
-  // known by its kind, element type and rank.
-  Status closure(const op::make_closure& in) const {
-    SCOPEVM_RETURN_IF_ERROR(check_pool(in.from));
-    const FunctionDecl& callee = module_.functions[in.callee.value];
-    if (in.captured.size() > callee.inputs.size())
-      return invalid(std::to_string(in.captured.size()) + " captured, \"" + callee.name +
-                     "\" takes " + std::to_string(callee.inputs.size()));
-    for (uint32_t i = 0; i < in.captured.size(); ++i)
-      if (callee.inputs[i].kind != ValueKind::kTensor)
-        return invalid("\"" + callee.inputs[i].name + "\" is no tensor");
+  // The VM keeps lists and closures there.
+  Status host_heap(uint32_t index) const {
+    SCOPEVM_RETURN_IF_ERROR(check_pool(index));
+    if (is_host_pool(module_, index)) return {};
+    return invalid("pool \"" + module_.pools[index].scope + "\" of " + place_text(module_, index) +
+                   " is not the host's");
+  }
+
+  Status copied(uint32_t to, uint32_t from) const {
+    if (module_.pools[to].device == module_.pools[from].device || is_host_pool(module_, to) ||
+        is_host_pool(module_, from))
+      return {};
+    return invalid("from " + place_text(module_, from) + " to " + place_text(module_, to) +
+                   ": one of them must be a CPU");
+  }
+
+  // The parameters and results of a closure are known by kind, element type and rank.
+  static Status closed_over(const FunctionDecl& callee) {
     for (const std::vector<TensorDecl>* values : {&callee.inputs, &callee.outputs})
       for (const TensorDecl& value : *values)
         if (list_depth(value.kind) > 0) return invalid("\"" + value.name + "\" is a list");
     return {};
   }
 
-  Status relations(const Instruction& in) {
-    const uint32_t* at = &function_.code[in.start];
-    switch (in.row->opcode) {
-      case Opcode::ret:
-        return check_count("values", decode<op::ret>(at).values.size(), function_.outputs.size());
-      case Opcode::call: {
-        auto call = decode<op::call>(at);
-        const FunctionDecl& callee = module_.functions[call.callee.value];
-        SCOPEVM_RETURN_IF_ERROR(
-            check_count("arguments", call.arguments.size(), callee.inputs.size()));
-        return check_count("results", call.results.size(), callee.outputs.size());
-      }
-      case Opcode::make_closure:
-        return closure(decode<op::make_closure>(at));
-      case Opcode::call_closure: {
-        auto call = decode<op::call_closure>(at);
-        for (uint32_t i = 0; i < call.types.size(); ++i)
-          if (!isa::ValueType::is_valid(call.types[i].bits, kMaxElementRank))
-            return invalid("types: " + std::to_string(call.types[i].bits) + " is none");
-        return check_count("results", call.results.size(), call.types.size());
-      }
-      case Opcode::alloc_storage:
-        return storage(decode<op::alloc_storage>(at));
-      case Opcode::launch: {
-        auto launch = decode<op::launch>(at);
-        const KernelDecl& kernel = module_.kernels[launch.kernel.value];
-        SCOPEVM_RETURN_IF_ERROR(check_count("buffers", launch.buffers.size(), kernel.buffer_count));
-        if (uint64_t{launch.params.value} + kernel.param_count <= function_.slot_count) return {};
-        return invalid("slots from " + std::to_string(launch.params.value) + " on do not hold " +
-                       std::to_string(kernel.param_count) + " params");
-      }
-      case Opcode::shape_function: {
-        uint32_t shape = decode<op::shape_function>(at).function.value;
-        uint32_t slots = module_.shape_functions[shape].slot_count;
-        if (slots <= function_.slot_count) return {};
-        return invalid("writes " + std::to_string(slots) + " slots, the frame has " +
-                       std::to_string(function_.slot_count));
-      }
-      case Opcode::load_dim:
-        return check_index("slot", decode<op::load_dim>(at).dst.value, function_.slot_count);
-      case Opcode::load_element:
-        return check_index("slot", decode<op::load_element>(at).dst.value, function_.slot_count);
-      case Opcode::set_slot:
-        return check_index("slot", decode<op::set_slot>(at).dst.value, function_.slot_count);
-      case Opcode::add_slot:
-        return check_index("slot", decode<op::add_slot>(at).dst.value, function_.slot_count);
-      case Opcode::grow_storage:
-        return check_pool(decode<op::grow_storage>(at).from);
-      case Opcode::make_list:
-        return check_pool(decode<op::make_list>(at).from);
-      case Opcode::list_insert:
-        return check_pool(decode<op::list_insert>(at).from);
-      case Opcode::list_append:
-        return check_pool(decode<op::list_append>(at).from);
-      case Opcode::list_erase:
-        return check_pool(decode<op::list_erase>(at).from);
-      case Opcode::list_size:
-        return check_index("slot", decode<op::list_size>(at).dst.value, function_.slot_count);
-      default:
-        return {};
-    }
+  // A closure binds only tensors, so that none nests in another.
+  static Status bound(const FunctionDecl& callee, size_t count) {
+    if (count > callee.inputs.size())
+      return invalid(std::to_string(count) + " captured, \"" + callee.name + "\" takes " +
+                     std::to_string(callee.inputs.size()));
+    for (size_t i = 0; i < count; ++i)
+      if (callee.inputs[i].kind != ValueKind::kTensor)
+        return invalid("\"" + callee.inputs[i].name + "\" is not a tensor");
+    return {};
   }
 
   Status end() const {
     if (starts_.empty()) return invalid("has no code");
-    Instruction last = *isa::read_instruction(function_.code, starts_.back());
-    if (ends_block(last.row->opcode)) return {};
+    Instruction last = isa::verified_instruction(function_.code, starts_.back());
+    if (last.row->has(isa::Trait::no_fall_through)) return {};
     return invalid("word " + std::to_string(last.start) + ": " + std::string(last.row->name) +
                    ": control runs off the end of the code");
-  }
-
-  static bool ends_block(Opcode opcode) {
-    return opcode == Opcode::ret || opcode == Opcode::jump || opcode == Opcode::branch ||
-           opcode == Opcode::branch_less || opcode == Opcode::fail;
   }
 
   Status memory_and_sources() const {

@@ -25,10 +25,10 @@ std::vector<uint32_t> reaches_of(const ModuleContents& module);
 Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
                    const std::vector<uint32_t>& starts, const std::vector<uint32_t>& reaches);
 
-// Optionals of sequences; nothing nests deeper.
-inline constexpr uint32_t kMaxListDepth = 2;
-// As of tensors (include/scopevm/tensor.h).
-inline constexpr uint32_t kMaxElementRank = 16;
+// Whether the pool is memory of the host, which every CPU of the module is.
+bool is_host_pool(const ModuleContents& module, uint32_t pool);
+// The device of a pool, as messages name it.
+std::string place_text(const ModuleContents& module, uint32_t pool);
 
 inline Status invalid(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
 

@@ -1,17 +1,19 @@
-// The rules, opcode by opcode; see transfer.h.
+// The rules and definitions of vm/isa/rules.def, as far as they concern registers; see transfer.h.
 #include "vm/format/verify/transfer.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "vm/format/defined_rank.h"
+
 namespace scopevm::format {
 
-using isa::decode;
+using isa::Access;
+using isa::DefinitionKind;
 using isa::Instruction;
-using isa::IntList;
-using isa::Opcode;
-using isa::RegisterIndex;
-namespace op = isa::op;
+using isa::Rule;
+using isa::RuleKind;
 
 namespace {
 
@@ -20,6 +22,31 @@ using Kind = RegisterState::Kind;
 bool is_value(Kind kind) {
   return kind == Kind::kStorage || kind == Kind::kTensor || kind == Kind::kList ||
          kind == Kind::kClosure;
+}
+
+std::string register_text(uint32_t reg) { return "register " + std::to_string(reg); }
+
+std::string type_text(const RegisterState& state) {
+  std::string text;
+  for (uint32_t i = 0; i < state.depth; ++i) text += "list of ";
+  text += name(state.dtype);
+  return state.depth > 0 ? text : text + " of rank " + std::to_string(state.rank);
+}
+
+int64_t known_bytes(isa::Int bytes) { return bytes.is_slot() ? -1 : bytes.immediate_value(); }
+
+// Immediate dims take at most `bytes`, unless that is unknown (-1).
+Status check_dims(std::span<const uint32_t> dims, DType dtype, int64_t bytes) {
+  std::vector<int64_t> values;
+  for (uint32_t word : dims) {
+    const isa::Int dim = isa::Int::from_word(word);
+    if (dim.is_slot()) return {};
+    values.push_back(dim.immediate_value());
+  }
+  int64_t needed = checked_byte_size(values, dtype);
+  if (needed < 0) return invalid("dims are too large");
+  if (bytes < 0 || needed <= bytes) return {};
+  return invalid("dims take " + std::to_string(needed) + " bytes of " + std::to_string(bytes));
 }
 
 }  // namespace
@@ -36,301 +63,336 @@ std::vector<uint32_t> reaches_of(const ModuleContents& module) {
   return reaches;
 }
 
-Status Transfer::alloc_tensor(const op::alloc_tensor& in, State& state) const {
-  SCOPEVM_RETURN_IF_ERROR(expect(state, in.storage, Kind::kStorage));
-  const RegisterState& storage = state[in.storage.value];
-  int64_t bytes = in.bytes.is_slot() ? -1 : in.bytes.immediate_value();
-  if (storage.bytes >= 0 && !in.offset.is_slot() && bytes >= 0 &&
-      in.offset.immediate_value() + bytes > storage.bytes)
-    return invalid("bytes " + std::to_string(in.offset.immediate_value()) + " to " +
-                   std::to_string(in.offset.immediate_value() + bytes) + " of a storage of " +
-                   std::to_string(storage.bytes));
-  SCOPEVM_RETURN_IF_ERROR(check_dims(in.dims, in.dtype, bytes));
-  RegisterState& made = state[in.dst.value];
-  made = {Kind::kTensor, in.dtype, false, in.dims.size(),     storage.pool,
-          storage.reach, bytes,    0,     storage.is_on_stack};
-  return {};
+bool is_host_pool(const ModuleContents& module, uint32_t pool) {
+  return module.devices[module.pools[pool].device].is_host();
 }
 
-Status Transfer::alloc_view(const op::alloc_view& in, State& state) const {
-  SCOPEVM_RETURN_IF_ERROR(expect(state, in.of, Kind::kTensor));
-  RegisterState view = state[in.of.value];
-  SCOPEVM_RETURN_IF_ERROR(check_dims(in.dims, in.dtype, view.bytes));
-  view.dtype = in.dtype;
-  view.rank = in.dims.size();
-  state[in.dst.value] = view;
-  return {};
+std::string place_text(const ModuleContents& module, uint32_t pool) {
+  return "device \"" + module.devices[module.pools[pool].device].name + "\"";
 }
 
-// The pools that the instruction names are those that the tensors lie in, as far as that is known;
-// the VM goes by them.
-Status Transfer::device_copy(const op::device_copy& in, const State& state) const {
-  for (auto [reg, pool] : {std::pair(in.to, in.to_pool), std::pair(in.from, in.from_pool)}) {
-    SCOPEVM_RETURN_IF_ERROR(expect(state, reg, Kind::kTensor));
-    const RegisterState& held = state[reg.value];
-    if (held.reach != reaches_[pool.value] ||
-        (held.pool != RegisterState::kUnknownPool && held.pool != pool.value))
-      return invalid("register " + std::to_string(reg.value) + " does not lie in pool \"" +
-                     module_.pools[pool.value].scope + "\" of " + place_text(pool.value));
+Transfer::Transfer(const ModuleContents& module, const FunctionDecl& function,
+                   const std::vector<uint32_t>& reaches)
+    : module_(module), function_(function), reaches_(reaches) {
+  for (uint32_t i = 0; i < module.pools.size(); ++i)
+    if (is_host_pool(module_, i)) {
+      host_reach_ = reaches_[i];
+      break;
+    }
+}
+
+RegisterState Transfer::state_of(const TensorDecl& decl) const {
+  if (decl.kind == ValueKind::kClosure) return closure();
+  RegisterState state = declared_state(decl.dtype, static_cast<uint32_t>(decl.dims.size()),
+                                       list_depth(decl.kind), reaches_[decl.pool]);
+  state.is_on_stack = is_stack(decl.pool);
+  return state;
+}
+
+RegisterState Transfer::closure() const {
+  RegisterState state = closure_state();
+  state.reach = host_reach_;
+  return state;
+}
+
+// An instruction reads all its operands before it writes a register.
+Status Transfer::apply(const Instruction& in, State& state) {
+  for (const Field& field : in.fields())
+    for (const Rule& rule : field.row->rules())
+      SCOPEVM_RETURN_IF_ERROR(check(in, field, rule, state));
+  defined_.clear();
+  for (const Field& field : in.fields()) {
+    if (!is_written(field.access())) continue;
+    for (uint32_t i = 0; i < field.words.size(); ++i) {
+      SCOPEVM_ASSIGN_OR_RETURN(RegisterState defined, define(in, field, i, state));
+      defined_.emplace_back(field.words[i], defined);
+    }
   }
-  SCOPEVM_RETURN_IF_ERROR(check_written(in.to, state[in.to.value]));
-  if (module_.pools[in.to_pool.value].device == module_.pools[in.from_pool.value].device ||
-      is_host(in.to_pool.value) || is_host(in.from_pool.value))
+  for (const Field& field : in.fields())
+    if (field.access() == Access::kRelease)
+      for (uint32_t reg : field.words) state[reg] = {};
+  for (const auto& [reg, defined] : defined_) state[reg] = defined;
+  return {};
+}
+
+Status Transfer::check(const Instruction& in, const Field& field, const Rule& rule,
+                       const State& state) const {
+  const auto each = [&](auto expect) -> Status {
+    for (uint32_t i = 0; i < field.words.size(); ++i)
+      SCOPEVM_RETURN_IF_ERROR(expect(Operand{field.words[i], i, state[field.words[i]]}));
     return {};
-  return invalid("from " + place_text(in.from_pool.value) + " to " + place_text(in.to_pool.value) +
-                 ": one of them must be a CPU");
+  };
+  const auto each_holds = [&](Kind kind) {
+    return each([kind](const Operand& operand) { return expect(operand, kind); });
+  };
+  switch (rule.kind) {
+    case RuleKind::holds_value:
+      return each(expect_any);
+    case RuleKind::holds_storage:
+      return each_holds(Kind::kStorage);
+    case RuleKind::holds_tensor:
+      return each_holds(Kind::kTensor);
+    case RuleKind::holds_list:
+      return each_holds(Kind::kList);
+    case RuleKind::holds_closure:
+      return each_holds(Kind::kClosure);
+    case RuleKind::holds_tensor_or_closure:
+      return each([](const Operand& operand) {
+        return operand.held.kind == Kind::kClosure ? Status() : expect(operand, Kind::kTensor);
+      });
+    case RuleKind::element_of: {
+      const RegisterState& list = state[in.word(rule, 0)];
+      return each([&](const Operand& operand) {
+        return expect_element(operand, list.dtype, list.depth - 1);
+      });
+    }
+    case RuleKind::element_typed: {
+      const auto dtype = static_cast<DType>(in.word(rule, 0));
+      const auto depth = static_cast<uint32_t>(in.integer(rule, 1).immediate_value());
+      return each(
+          [&](const Operand& operand) { return expect_element(operand, dtype, depth - 1); });
+    }
+    case RuleKind::returned:
+      return each([&](const Operand& operand) {
+        SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, function_.outputs[operand.index]));
+        return expect_not_in_frame(operand);
+      });
+    case RuleKind::passed_to: {
+      const FunctionDecl& callee = module_.functions[in.word(rule, 0)];
+      return each([&](const Operand& operand) {
+        const TensorDecl& input = callee.inputs[operand.index];
+        SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, input));
+        return is_stack(input.pool) ? Status() : expect_not_in_frame(operand);
+      });
+    }
+    case RuleKind::bound_to: {
+      const FunctionDecl& callee = module_.functions[in.word(rule, 0)];
+      return each([&](const Operand& operand) {
+        return expect_declared(operand, callee.inputs[operand.index]);
+      });
+    }
+    case RuleKind::on_host:
+      return each([&](const Operand& operand) { return expect_on_host(operand); });
+    case RuleKind::in_pool:
+      return each(
+          [&](const Operand& operand) { return expect_in_pool(operand, in.word(rule, 0)); });
+    case RuleKind::reached_by: {
+      const uint32_t device = module_.kernels[in.word(rule, 0)].device;
+      return each([&](const Operand& operand) { return expect_reached(operand, device); });
+    }
+    case RuleKind::not_in_frame:
+      return each(expect_not_in_frame);
+    case RuleKind::writable:
+      return each(expect_writable);
+    case RuleKind::of_strings:
+      return each([](const Operand& operand) { return expect_strings(operand, true); });
+    case RuleKind::of_numbers:
+      return each([](const Operand& operand) { return expect_strings(operand, false); });
+    case RuleKind::of_integers:
+      return each(expect_integers);
+    case RuleKind::dims_of:
+      return check_total_rank(field, state, module_.shape_functions[in.word(rule, 0)].dim_count);
+    case RuleKind::axis_of:
+      return check_index(field.name(), field.words[0], state[in.word(rule, 0)].rank);
+    case RuleKind::buffers_of:  // what the code alone decides: instructions.cpp
+    case RuleKind::immediate:
+    case RuleKind::params_of:
+    case RuleKind::gives:
+    case RuleKind::host_heap:
+    case RuleKind::copied_with:
+    case RuleKind::closed_over:
+      return {};
+  }
+  return invalid("rule is not known");
 }
 
-Status Transfer::text_work(RegisterIndex to, Elements made, RegisterIndex from, Elements read,
-                           const State& state) const {
-  for (auto [reg, elements] : {std::pair(to, made), std::pair(from, read)}) {
-    SCOPEVM_RETURN_IF_ERROR(expect_host(state, reg));
-    const DType dtype = state[reg.value].dtype;
-    if ((dtype == DType::kStr) != (elements == Elements::kTexts))
-      return invalid("register " + std::to_string(reg.value) + " holds " +
-                     std::string(name(dtype)) + " elements, not " +
-                     (elements == Elements::kTexts ? "texts" : "numbers"));
-  }
-  return check_written(to, state[to.value]);
+Status Transfer::expect_any(const Operand& operand) {
+  if (is_value(operand.held.kind)) return {};
+  return invalid(register_text(operand.reg) + " " + describe(operand.held.kind));
 }
 
-// The kernel's device reaches every buffer.
-Status Transfer::launch(const op::launch& in, const State& state) const {
-  const uint32_t device = module_.kernels[in.kernel.value].device;
-  for (uint32_t i = 0; i < in.buffers.size(); ++i) {
-    SCOPEVM_RETURN_IF_ERROR(expect(state, in.buffers[i], Kind::kTensor));
-    const uint32_t reach = state[in.buffers[i].value].reach;
-    if (!is_reached(reach, device))
-      return invalid("register " + std::to_string(in.buffers[i].value) + " lies in memory of " +
-                     place_text(reach) + ", which the kernel's device \"" +
-                     module_.devices[device].name + "\" does not reach");
-  }
-  return {};
+Status Transfer::expect(const Operand& operand, Kind kind) {
+  if (operand.held.kind == kind) return {};
+  const char* needed = kind == Kind::kStorage   ? "storage"
+                       : kind == Kind::kTensor  ? "tensor"
+                       : kind == Kind::kClosure ? "closure"
+                                                : "list";
+  return invalid(register_text(operand.reg) + " " + describe(operand.held.kind) + ", a " + needed +
+                 " is needed");
 }
 
-Status Transfer::shape_function(const op::shape_function& in, const State& state) const {
-  uint64_t dims = 0;
-  for (uint32_t i = 0; i < in.inputs.size(); ++i) {
-    SCOPEVM_RETURN_IF_ERROR(expect(state, in.inputs[i], Kind::kTensor));
-    dims += state[in.inputs[i].value].rank;
-  }
-  uint32_t expected = module_.shape_functions[in.function.value].dim_count;
-  if (dims == expected) return {};
-  return invalid("inputs have " + std::to_string(dims) + " dims, expected " +
-                 std::to_string(expected));
+// A value of the expected type. A tensor is also stored where the same devices reach it.
+Status Transfer::expect_value(const Operand& operand, const RegisterState& expected,
+                              const std::string& what) const {
+  SCOPEVM_RETURN_IF_ERROR(expect(operand, expected.kind));
+  const RegisterState& held = operand.held;
+  if (held.reach != expected.reach && held.kind == Kind::kTensor)
+    return invalid(register_text(operand.reg) + " is stored in memory of " +
+                   place_text(module_, held.reach) + ", " + what + " in that of " +
+                   place_text(module_, expected.reach));
+  if (held.dtype == expected.dtype && held.rank == expected.rank && held.depth == expected.depth)
+    return {};
+  return invalid(register_text(operand.reg) + " holds " + type_text(held) + ", " + what + " is " +
+                 type_text(expected));
 }
 
-Status Transfer::call(const op::call& in, State& state) const {
-  const FunctionDecl& callee = module_.functions[in.callee.value];
-  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
-    SCOPEVM_RETURN_IF_ERROR(expect(state, in.arguments[i], callee.inputs[i]));
-    if (!is_stack(callee.inputs[i].pool))
-      SCOPEVM_RETURN_IF_ERROR(check_kept(state, in.arguments[i], "what the callee may make of it"));
-  }
-  for (uint32_t i = 0; i < in.results.size(); ++i) {
-    // A callee may return its argument or a constant.
-    state[in.results[i].value] = state_of(callee.outputs[i]);
-  }
-  return {};
+Status Transfer::expect_declared(const Operand& operand, const TensorDecl& decl) const {
+  return expect_value(operand, state_of(decl), "\"" + decl.name + "\"");
 }
 
-Status Transfer::make_closure(const op::make_closure& in, State& state) const {
-  const FunctionDecl& callee = module_.functions[in.callee.value];
-  for (uint32_t i = 0; i < in.captured.size(); ++i)
-    SCOPEVM_RETURN_IF_ERROR(expect(state, in.captured[i], callee.inputs[i]));
-  SCOPEVM_RETURN_IF_ERROR(expect_host_pool(in.from));
-  for (uint32_t i = 0; i < in.captured.size(); ++i) {
-    SCOPEVM_RETURN_IF_ERROR(expect_host(state, in.captured[i]));
-    SCOPEVM_RETURN_IF_ERROR(check_kept(state, in.captured[i], "the closure"));
-  }
-  state[in.dst.value] = closure();
-  return {};
-}
-
-// Which function it is, and whether that takes these arguments and gives these results, only the
-// call knows.
-Status Transfer::call_closure(const op::call_closure& in, State& state) const {
-  SCOPEVM_RETURN_IF_ERROR(expect(state, in.closure, Kind::kClosure));
-  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
-    if (state[in.arguments[i].value].kind != Kind::kClosure)
-      SCOPEVM_RETURN_IF_ERROR(expect_host(state, in.arguments[i]));
-    SCOPEVM_RETURN_IF_ERROR(
-        check_kept(state, in.arguments[i], "what a function that nobody knows may make of it"));
-  }
-  for (uint32_t i = 0; i < in.results.size(); ++i) {
-    const isa::ValueType type = isa::ValueType::from_word(in.types[i].bits);
-    state[in.results[i].value] =
-        type.is_closure ? closure() : declared_state(type.dtype, type.rank, 0, host_reach_);
-  }
-  return {};
-}
-
-Status Transfer::expect_element(const State& state, RegisterIndex element, DType dtype,
-                                uint32_t depth) const {
-  SCOPEVM_RETURN_IF_ERROR(check_kept(state, element, "the list"));
-  // Of a tensor, any rank is right: its own.
-  return expect_value(state, element,
-                      declared_state(dtype, state[element.value].rank, depth, host_reach_),
+// A tensor may have any rank.
+Status Transfer::expect_element(const Operand& operand, DType dtype, uint32_t depth) const {
+  return expect_value(operand, declared_state(dtype, operand.held.rank, depth, host_reach_),
                       "the element");
 }
 
-Status Transfer::make_list(const op::make_list& in, State& state) const {
-  if (in.depth.is_slot() || in.depth.bits < 1 || in.depth.bits > kMaxListDepth)
-    return invalid("depth must be an immediate from 1 to " + std::to_string(kMaxListDepth));
-  for (uint32_t i = 0; i < in.elements.size(); ++i)
-    SCOPEVM_RETURN_IF_ERROR(expect_element(state, in.elements[i], in.dtype, in.depth.bits - 1));
-  SCOPEVM_RETURN_IF_ERROR(expect_host_pool(in.from));
-  state[in.dst.value] = declared_state(in.dtype, 0, in.depth.bits, host_reach_);
-  return {};
+Status Transfer::expect_not_in_frame(const Operand& operand) {
+  if (!operand.held.is_on_stack) return {};
+  return invalid(register_text(operand.reg) +
+                 " may be stored in a frame, but a reference to it can outlive the frame");
 }
 
-Status Transfer::list_get(const op::list_get& in, State& state) const {
-  SCOPEVM_RETURN_IF_ERROR(expect(state, in.list, Kind::kList));
-  if (in.rank.is_slot() || in.rank.bits > kMaxElementRank)
-    return invalid("rank must be an immediate of at most " + std::to_string(kMaxElementRank));
-  const RegisterState& list = state[in.list.value];
-  if (list.depth > 1 && in.rank.bits != 0) return invalid("an element is a list, of rank 0");
-  state[in.dst.value] = declared_state(list.dtype, in.rank.bits, list.depth - 1, host_reach_);
-  return {};
+// The VM itself accesses such bytes. A closure has none that an instruction could name.
+Status Transfer::expect_on_host(const Operand& operand) const {
+  const uint32_t reach = operand.held.reach;
+  if (operand.held.kind == Kind::kClosure || is_host_pool(module_, reach)) return {};
+  return invalid(register_text(operand.reg) + " is stored in memory of " +
+                 place_text(module_, reach) + ", which the host does not read");
 }
 
-Status Transfer::list_insert(RegisterIndex list, RegisterIndex element, const State& state) const {
-  SCOPEVM_RETURN_IF_ERROR(expect(state, list, Kind::kList));
-  const RegisterState& held = state[list.value];
-  return expect_element(state, element, held.dtype, held.depth - 1);
+// As far as the pool is known; the VM relies on the instruction.
+Status Transfer::expect_in_pool(const Operand& operand, uint32_t pool) const {
+  const RegisterState& held = operand.held;
+  if (held.reach == reaches_[pool] &&
+      (held.pool == RegisterState::kUnknownPool || held.pool == pool))
+    return {};
+  return invalid(register_text(operand.reg) + " is not stored in pool \"" +
+                 module_.pools[pool].scope + "\" of " + place_text(module_, pool));
 }
 
-Status Transfer::apply(const Instruction& in, State& state) const {
-  const uint32_t* at = &function_.code[in.start];
-  switch (in.row->opcode) {
-    case Opcode::jump:
-    case Opcode::branch:
-    case Opcode::branch_less:
-    case Opcode::fail:
-    case Opcode::set_slot:
-    case Opcode::add_slot:
-      return {};
-    case Opcode::ret: {
-      auto ret = decode<op::ret>(at);
-      for (uint32_t i = 0; i < ret.values.size(); ++i) {
-        SCOPEVM_RETURN_IF_ERROR(expect(state, ret.values[i], function_.outputs[i]));
-        SCOPEVM_RETURN_IF_ERROR(check_kept(state, ret.values[i], "the result"));
-      }
-      return {};
+Status Transfer::expect_reached(const Operand& operand, uint32_t device) const {
+  const PoolDecl& pool = module_.pools[operand.held.reach];
+  if (pool.device == device ||
+      std::ranges::find(pool.shared_with, device) != pool.shared_with.end())
+    return {};
+  return invalid(register_text(operand.reg) + " is stored in memory of " +
+                 place_text(module_, operand.held.reach) + ", which the kernel's device \"" +
+                 module_.devices[device].name + "\" does not reach");
+}
+
+Status Transfer::expect_writable(const Operand& operand) {
+  if (!operand.held.is_read_only) return {};
+  return invalid(register_text(operand.reg) +
+                 " holds a constant or an input, which is never written");
+}
+
+Status Transfer::expect_strings(const Operand& operand, bool are_strings) {
+  const DType dtype = operand.held.dtype;
+  if ((dtype == DType::kStr) == are_strings) return {};
+  return invalid(register_text(operand.reg) + " holds " + std::string(name(dtype)) +
+                 " elements, not " + (are_strings ? "strings" : "numbers"));
+}
+
+Status Transfer::expect_integers(const Operand& operand) {
+  const DType dtype = operand.held.dtype;
+  if (!is_float(dtype) && dtype != DType::kStr) return {};
+  return invalid("elements are " + std::string(name(dtype)) + ", not integers");
+}
+
+Status Transfer::check_total_rank(const Field& field, const State& state, uint32_t expected) {
+  uint64_t dims = 0;
+  for (uint32_t reg : field.words) dims += state[reg].rank;
+  if (dims == expected) return {};
+  return invalid(std::string(field.name()) + " have " + std::to_string(dims) + " dims, expected " +
+                 std::to_string(expected));
+}
+
+Result<RegisterState> Transfer::define(const Instruction& in, const Field& field, uint32_t i,
+                                       const State& state) const {
+  const isa::Definition& definition = *field.row->definition;
+  const uint32_t rank = defined_rank(module_, in, field, i);
+  switch (definition.kind) {
+    case DefinitionKind::makes_storage: {
+      const uint32_t pool = in.word(definition, 0);
+      return RegisterState{Kind::kStorage,
+                           DType::kU8,
+                           false,
+                           0,
+                           pool,
+                           reaches_[pool],
+                           known_bytes(in.integer(definition, 1)),
+                           0,
+                           is_stack(pool)};
     }
-    case Opcode::call:
-      return call(decode<op::call>(at), state);
-    case Opcode::make_closure:
-      return make_closure(decode<op::make_closure>(at), state);
-    case Opcode::call_closure:
-      return call_closure(decode<op::call_closure>(at), state);
-    case Opcode::alloc_storage: {
-      auto alloc = decode<op::alloc_storage>(at);
-      state[alloc.dst.value] = {Kind::kStorage,
-                                DType::kU8,
-                                false,
-                                0,
-                                alloc.from.value,
-                                reaches_[alloc.from.value],
-                                alloc.size.is_slot() ? -1 : alloc.size.immediate_value(),
-                                0,
-                                is_stack(alloc.from.value)};
-      return {};
+    case DefinitionKind::makes_tensor:
+      return define_tensor(in, definition, rank, state[in.word(definition, 0)]);
+    case DefinitionKind::makes_view:
+      return define_view(in, definition, rank, state[in.word(definition, 0)]);
+    case DefinitionKind::makes_copy:
+      return state[in.word(definition, 0)];
+    case DefinitionKind::makes_constant: {
+      const ConstantDecl& constant = module_.constants[in.word(definition, 0)];
+      return RegisterState{Kind::kTensor,
+                           constant.dtype,
+                           true,
+                           rank,
+                           constant.pool,
+                           reaches_[constant.pool],
+                           static_cast<int64_t>(constant.bytes.size)};
     }
-    case Opcode::alloc_tensor:
-      return alloc_tensor(decode<op::alloc_tensor>(at), state);
-    case Opcode::alloc_view:
-      return alloc_view(decode<op::alloc_view>(at), state);
-    case Opcode::kill: {
-      RegisterState& held = state[decode<op::kill>(at).value.value];
-      if (!is_value(held.kind))
-        return invalid("register " + std::to_string(at[1]) + " " + describe(held.kind));
-      held = {};
-      return {};
+    case DefinitionKind::makes_list:
+      return declared_state(static_cast<DType>(in.word(definition, 0)), rank,
+                            static_cast<uint32_t>(in.integer(definition, 1).immediate_value()),
+                            host_reach_);
+    case DefinitionKind::makes_element: {
+      const RegisterState& list = state[in.word(definition, 0)];
+      if (list.depth > 1 && rank != 0) return invalid("an element is a list, of rank 0");
+      return declared_state(list.dtype, rank, list.depth - 1, host_reach_);
     }
-    case Opcode::device_copy:
-      return device_copy(decode<op::device_copy>(at), state);
-    case Opcode::launch:
-      return launch(decode<op::launch>(at), state);
-    case Opcode::parse_text: {
-      auto parse = decode<op::parse_text>(at);
-      return text_work(parse.to, Elements::kNumbers, parse.from, Elements::kTexts, state);
+    case DefinitionKind::makes_closure:
+      return closure();
+    case DefinitionKind::makes_outputs:
+      // A callee may return its argument or a constant.
+      return state_of(module_.functions[in.word(definition, 0)].outputs[i]);
+    case DefinitionKind::makes_types: {
+      const auto type = isa::ValueType::from_word(in.field(definition, 0).words[i]);
+      return type.is_closure ? closure() : declared_state(type.dtype, rank, 0, host_reach_);
     }
-    case Opcode::format_text: {
-      auto format = decode<op::format_text>(at);
-      return text_work(format.to, Elements::kTexts, format.from, Elements::kNumbers, state);
+    case DefinitionKind::enlarged: {
+      RegisterState storage = state[field.words[i]];
+      storage.bytes = -1;
+      return storage;
     }
-    case Opcode::change_case: {
-      auto change = decode<op::change_case>(at);
-      return text_work(change.to, Elements::kTexts, change.from, Elements::kTexts, state);
-    }
-    case Opcode::shape_function:
-      return shape_function(decode<op::shape_function>(at), state);
-    case Opcode::load_dim: {
-      auto load = decode<op::load_dim>(at);
-      SCOPEVM_RETURN_IF_ERROR(expect(state, load.of, Kind::kTensor));
-      if (load.axis.is_slot()) return invalid("axis must be an immediate");
-      return check_index("axis", load.axis.bits, state[load.of.value].rank);
-    }
-    case Opcode::load_element: {
-      auto load = decode<op::load_element>(at);
-      SCOPEVM_RETURN_IF_ERROR(expect_host(state, load.of));
-      DType dtype = state[load.of.value].dtype;
-      if (!is_float(dtype) && dtype != DType::kStr) return {};
-      return invalid("elements are " + std::string(name(dtype)) + ", not integers");
-    }
-    case Opcode::grow_storage: {
-      auto grow = decode<op::grow_storage>(at);
-      SCOPEVM_RETURN_IF_ERROR(expect(state, grow.storage, Kind::kStorage));
-      RegisterState& held = state[grow.storage.value];
-      if (held.pool != RegisterState::kUnknownPool && held.pool != grow.from.value)
-        return invalid("the storage is of another pool");
-      held.bytes = -1;
-      return expect_host_pool(grow.from);
-    }
-    case Opcode::move: {
-      auto move = decode<op::move>(at);
-      const RegisterState& held = state[move.from.value];
-      if (!is_value(held.kind))
-        return invalid("register " + std::to_string(move.from.value) + " " + describe(held.kind));
-      state[move.dst.value] = held;
-      return {};
-    }
-    case Opcode::load_const: {
-      auto load = decode<op::load_const>(at);
-      const ConstantDecl& constant = module_.constants[load.constant.value];
-      state[load.dst.value] = {Kind::kTensor,
-                               constant.dtype,
-                               true,
-                               static_cast<uint32_t>(constant.dims.size()),
-                               constant.pool,
-                               reaches_[constant.pool],
-                               static_cast<int64_t>(constant.bytes.size)};
-      return {};
-    }
-    case Opcode::make_list:
-      return make_list(decode<op::make_list>(at), state);
-    case Opcode::list_get:
-      return list_get(decode<op::list_get>(at), state);
-    case Opcode::list_insert: {
-      auto insert = decode<op::list_insert>(at);
-      SCOPEVM_RETURN_IF_ERROR(expect_host_pool(insert.from));
-      return list_insert(insert.list, insert.element, state);
-    }
-    case Opcode::list_append: {
-      auto append = decode<op::list_append>(at);
-      SCOPEVM_RETURN_IF_ERROR(expect_host_pool(append.from));
-      return list_insert(append.list, append.element, state);
-    }
-    case Opcode::list_erase: {
-      auto erase = decode<op::list_erase>(at);
-      SCOPEVM_RETURN_IF_ERROR(expect_host_pool(erase.from));
-      return expect(state, erase.list, Kind::kList);
-    }
-    case Opcode::list_size:
-      return expect(state, decode<op::list_size>(at).list, Kind::kList);
+    case DefinitionKind::changed:
+      return state[field.words[i]];
   }
-  return invalid("opcode is not known to the verifier");
+  return invalid("definition is not known");
+}
+
+Result<RegisterState> Transfer::define_tensor(const Instruction& in,
+                                              const isa::Definition& definition, uint32_t rank,
+                                              const RegisterState& storage) const {
+  const isa::Int offset = in.integer(definition, 1);
+  const int64_t bytes = known_bytes(in.integer(definition, 2));
+  const auto dtype = static_cast<DType>(in.word(definition, 3));
+  if (storage.bytes >= 0 && !offset.is_slot() && bytes >= 0 &&
+      offset.immediate_value() + bytes > storage.bytes)
+    return invalid("bytes " + std::to_string(offset.immediate_value()) + " to " +
+                   std::to_string(offset.immediate_value() + bytes) + " of a storage of " +
+                   std::to_string(storage.bytes));
+  SCOPEVM_RETURN_IF_ERROR(check_dims(in.field(definition, 4).words, dtype, bytes));
+  return RegisterState{Kind::kTensor,      dtype,         false, rank,
+                       storage.pool,       storage.reach, bytes, 0,
+                       storage.is_on_stack};
+}
+
+Result<RegisterState> Transfer::define_view(const Instruction& in,
+                                            const isa::Definition& definition, uint32_t rank,
+                                            RegisterState view) const {
+  view.dtype = static_cast<DType>(in.word(definition, 1));
+  view.rank = rank;
+  SCOPEVM_RETURN_IF_ERROR(check_dims(in.field(definition, 2).words, view.dtype, view.bytes));
+  return view;
 }
 
 }  // namespace scopevm::format

@@ -47,7 +47,6 @@ class Interpreter {
   void loop();
 #define OPCODE(name, code, effect, ...) bool execute(const isa::op::name& in);
 #include "vm/isa/opcodes.def"
-#undef OPCODE
 
   int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
   Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
@@ -100,6 +99,10 @@ class Interpreter {
   bool copy_bytes(const isa::op::device_copy& in);
   bool launch_on_device(const isa::op::launch& in, int64_t grid, int64_t grain);
   [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
+  template <typename Op>
+  bool accesses_host_bytes(const Op& in) const;
+  bool operands_access_host_bytes(const isa::op::launch& in) const;
+  bool operands_access_host_bytes(const isa::op::device_copy& in) const;
   bool settle();
   bool is_hosts(const Storage& storage) const;
   [[gnu::noinline]] void let_go(Storage* storage);

@@ -12,38 +12,36 @@ using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
 
-// Whether `opcode` may run while copies are under way: it touches no bytes of the host. What it
-// gives back, drop() sees.
+bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
+  return kernels_[in.kernel.value] != nullptr;
+}
+
+// Copies of one device are in order, so that another one on it may follow at once.
+bool Interpreter::operands_access_host_bytes(const op::device_copy& in) const {
+  const BoundDevices& devices = session_.devices();
+  return devices.of_pool(in.from_pool.value) != copying_ &&
+         devices.of_pool(in.to_pool.value) != copying_;
+}
+
+template <typename Op>
+bool Interpreter::accesses_host_bytes(const Op& in) const {
+  if constexpr (Op::has(isa::Trait::host_bytes_by_operands))
+    return operands_access_host_bytes(in);
+  else
+    return !Op::has(isa::Trait::no_host_bytes);
+}
+
+// Before an instruction that accesses bytes of the host, copies that are under way finish. What an
+// instruction releases, drop() sees.
 bool Interpreter::settle_before(isa::Opcode opcode) {
+  if (!late_failure_.is_ok()) return settle();
   switch (opcode) {
-    case isa::Opcode::alloc_storage:
-    case isa::Opcode::alloc_tensor:
-    case isa::Opcode::alloc_view:
-    case isa::Opcode::branch:
-    case isa::Opcode::branch_less:
-    case isa::Opcode::jump:
-    case isa::Opcode::kill:
-    case isa::Opcode::load_const:
-    case isa::Opcode::load_dim:
-    case isa::Opcode::set_slot:
-    case isa::Opcode::add_slot:
-    case isa::Opcode::shape_function:
-      return late_failure_.is_ok() || settle();
-    case isa::Opcode::launch: {
-      const isa::KernelIndex kernel = isa::decode<op::launch>(at_).kernel;
-      return (kernels_[kernel.value] == nullptr && late_failure_.is_ok()) || settle();
-    }
-    case isa::Opcode::device_copy: {
-      const auto in = isa::decode<op::device_copy>(at_);
-      const BoundDevices& devices = session_.devices();
-      return ((devices.of_pool(in.from_pool.value) == copying_ ||
-               devices.of_pool(in.to_pool.value) == copying_) &&
-              late_failure_.is_ok()) ||
-             settle();
-    }
-    default:
-      return settle();
+#define OPCODE(name, code, effect, ...) \
+  case isa::Opcode::name:               \
+    return !accesses_host_bytes(isa::decode<op::name>(at_)) || settle();
+#include "vm/isa/opcodes.def"
   }
+  return settle();
 }
 
 bool Interpreter::settle() {

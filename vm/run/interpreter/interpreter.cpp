@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "runtime/tensor/shape.h"
-#include "vm/load/result_sites.h"
 #include "vm/run/interpreter/class.h"
 #include "vm/run/results.h"
 
@@ -118,7 +117,6 @@ void Interpreter::loop() {
     if (!execute(isa::decode<op::name>(at_))) return; \
     break;
 #include "vm/isa/opcodes.def"
-#undef OPCODE
     }
   }
 }
@@ -241,7 +239,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   for (const ResultSite& site : frame_.function->result_sites) {
     const Tensor& given = context_.outputs[site.output];
     if (code + site.alloc_word != at_ || given.is_empty()) continue;
-    const isa::IntList shape = result_dims(code + site.tensor_word);
+    const isa::IntList shape(code + site.dims_word + 1, code[site.dims_word]);
     int64_t dims[kMaxRank];
     for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
     status_ = check_output(session_.module(), site.output, given, {dims, shape.size()});

@@ -38,8 +38,8 @@ class Attention {
                   product_shape_.b.batch_is_one && epilogue_.batch_is_one();
     if (!is_one || score_shape_.batch.size() < 2) return;
     for (MatMulShape* shape : {&score_shape_, &product_shape_}) {
-      kernels::collapse_batch(shape->a);
-      kernels::collapse_batch(shape->b);
+      fusion::collapse_batch(shape->a);
+      fusion::collapse_batch(shape->b);
       shape->batch = {element_count(shape->batch)};
     }
     epilogue_.collapse_batch();

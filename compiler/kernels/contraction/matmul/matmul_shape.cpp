@@ -23,7 +23,7 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
     DimExpr dim = own < 0 ? DimExpr(1) : operand.getDim(own);
     full &= dim == result.getDim(axis);
     none &= dim.is_constant(1);
-    access.batch_strides[axis] = stride * stride_factor(dim, result.getDim(axis));
+    access.batch_strides[axis] = stride * fusion::stride_factor(dim, result.getDim(axis));
     stride = stride * dim;
   }
   // A 1 beside a 1 of the result would give a stride, which must not become the whole batch's.
@@ -36,7 +36,8 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
 
 }  // namespace
 
-MatMulShape::MatMulShape(const FusedContraction& fused) : axes(output_axes(fused.contraction)) {
+MatMulShape::MatMulShape(const FusedContraction& fused)
+    : axes(fusion::output_axes(fused.contraction)) {
   auto op = mlir::cast<graph::MatMulOp>(fused.contraction);
   TensorType a_type = tensor(op.getA()), b_type = tensor(op.getB()), result = fused.type();
   int64_t a_rank = a_type.getRank(), b_rank = b_type.getRank();
@@ -55,8 +56,8 @@ MatMulShape::MatMulShape(const FusedContraction& fused) : axes(output_axes(fused
 
 void MatMulShape::collapse_batch(Epilogue& epilogue) {
   if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one()) return;
-  kernels::collapse_batch(a);
-  kernels::collapse_batch(b);
+  fusion::collapse_batch(a);
+  fusion::collapse_batch(b);
   epilogue.collapse_batch();
   batch = {element_count(batch)};
 }

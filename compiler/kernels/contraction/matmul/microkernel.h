@@ -9,7 +9,7 @@
 // a step of the depth is four of it, and sums are i32.
 #pragma once
 
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/builder/kernel_module.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -1,7 +1,7 @@
 // Weights -> packed constants; see the header.
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
-#include "compiler/graph/elements.h"
+#include "compiler/graph/values/elements.h"
 #include "compiler/kernels/contraction/matmul/microkernel.h"
 
 namespace scopevm::compiler::kernels {

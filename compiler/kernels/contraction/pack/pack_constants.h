@@ -2,7 +2,7 @@
 // pack_rows.cpp packs at run time.
 #pragma once
 
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/builder/lowering_context.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -1,0 +1,31 @@
+// The back ends of this build: the one list of the compiler's device kinds
+// (docs/adding-a-device.md).
+#pragma once
+
+#include <vector>
+
+#include "compiler/machine/device_kind.h"
+
+namespace scopevm::compiler::codegen {
+
+class Backend;
+
+class Backends {
+ public:
+  // REQUIRES: `backend` outlives the set, and no other of the set has its name.
+  void add(const Backend& backend);
+
+  // Images of a module are in this order.
+  const std::vector<const Backend*>& all() const { return all_; }
+  // As parse_machine takes them.
+  const std::vector<const DeviceKind*>& kinds() const { return kinds_; }
+
+ private:
+  std::vector<const Backend*> all_;
+  std::vector<const DeviceKind*> kinds_;
+};
+
+// The host's first.
+const Backends& built_in_backends();
+
+}  // namespace scopevm::compiler::codegen

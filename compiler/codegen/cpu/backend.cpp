@@ -1,0 +1,84 @@
+// The CPU's members of a machine description, its targets, and the image of each.
+#include "compiler/codegen/cpu/backend.h"
+
+#include <algorithm>
+
+#include "compiler/codegen/cpu/image.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace scopevm::compiler::codegen {
+namespace {
+
+constexpr std::string_view kMembers[] = {"target_cpu", "features"};
+
+class CpuGenerator final : public CodeGenerator {
+ public:
+  // Kernels of all CPUs are those of the first.
+  Result<std::vector<kernels::Target>> targets(
+      std::span<const DeviceDecl> devices,
+      const std::vector<std::string>& required) const override {
+    const std::string& described = devices.front().target;
+    std::vector<kernels::Target> targets;
+    if (required.empty()) {
+      SCOPEVM_ASSIGN_OR_RETURN(targets.emplace_back(),
+                               make_target(described.empty() ? "host" : described));
+    }
+    for (const std::string& cpu : required) {
+      SCOPEVM_ASSIGN_OR_RETURN(targets.emplace_back(), make_target(cpu));
+    }
+    return targets;
+  }
+
+  Result<Image> make_image(const ImageRequest& request) const override {
+    if (request.dump) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      mlir::ModuleOp(request.kernels).print(stream);
+      request.dump(text);
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(
+        std::vector<uint8_t> elf,
+        compile_image(request.kernels, request.table, request.target,
+                      {request.threads, request.add_functions, request.progress}));
+    return Image{required_features(request.target), std::move(elf)};
+  }
+};
+
+class CpuBackend final : public Backend {
+ public:
+  std::string_view name() const override { return format::kHostKind; }
+  const CodeGenerator* generator() const override { return &generator_; }
+  std::span<const std::string_view> members() const override { return kMembers; }
+
+  Status read_members(const Member& device, std::span<const DeviceDecl> earlier,
+                      DeviceDecl& decl) const override {
+    std::optional<Member> cpu = device.find("target_cpu"), features = device.find("features");
+    if (!cpu && !features) return {};
+    const Member& given = cpu ? *cpu : *features;
+    if (std::ranges::any_of(earlier, &DeviceDecl::is_host))
+      return given.fail("kernels of all CPUs are those of the first, which says this for them");
+    decl.target = "host";
+    if (cpu) {
+      SCOPEVM_ASSIGN_OR_RETURN(decl.target, cpu->text());
+    }
+    if (!features) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Member> changes, features->elements());
+    for (const Member& change : changes) {
+      SCOPEVM_ASSIGN_OR_RETURN(const std::string text, change.text());
+      decl.target += "," + text;
+    }
+    return {};
+  }
+
+ private:
+  CpuGenerator generator_;
+};
+
+}  // namespace
+
+const Backend& cpu_backend() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+}  // namespace scopevm::compiler::codegen

@@ -1,0 +1,121 @@
+// The whole way from a kernels module to an image. Kernels are split into parts that share no
+// private function, and parts are compiled by a few threads; the split, and so the bytes, does not
+// depend on how many.
+#include "compiler/codegen/cpu/image.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "compiler/codegen/cpu/stages.h"
+#include "compiler/kernels/target.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace scopevm::compiler::codegen {
+namespace {
+
+// Kernels of one part: few enough to balance, enough to spread the fixed cost of a pass pipeline.
+constexpr size_t kKernelsPerPart = 6;
+
+using Part = std::vector<mlir::func::FuncOp>;
+
+// Functions grouped so that callers and callees are together; groups merged up to kKernelsPerPart.
+std::vector<Part> split(mlir::ModuleOp kernels) {
+  llvm::EquivalenceClasses<mlir::Operation*> classes;
+  std::vector<mlir::func::FuncOp> functions(kernels.getOps<mlir::func::FuncOp>().begin(),
+                                            kernels.getOps<mlir::func::FuncOp>().end());
+  for (mlir::func::FuncOp function : functions) {
+    classes.insert(function);
+    function.walk([&](mlir::func::CallOp call) {
+      if (mlir::Operation* callee = kernels.lookupSymbol(call.getCallee()))
+        classes.unionSets(function, callee);
+    });
+  }
+  std::map<mlir::Operation*, size_t> part_of_leader;  // looked up by key only; order is not used
+  std::vector<Part> parts;
+  size_t open = SIZE_MAX;  // the part that still takes single functions
+  for (mlir::func::FuncOp function : functions) {
+    mlir::Operation* leader = classes.getLeaderValue(function);
+    bool is_single =
+        std::next(classes.member_begin(classes.findValue(leader))) == classes.member_end();
+    if (is_single) {
+      if (open == SIZE_MAX || parts[open].size() >= kKernelsPerPart) {
+        open = parts.size();
+        parts.emplace_back();
+      }
+      parts[open].push_back(function);
+      continue;
+    }
+    auto [entry, is_new] = part_of_leader.try_emplace(leader, parts.size());
+    if (is_new) parts.emplace_back();
+    parts[entry->second].push_back(function);
+  }
+  return parts;
+}
+
+Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kernel>& entries,
+                                 const kernels::Target& target) {
+  llvm::LLVMContext context;
+  SCOPEVM_ASSIGN_OR_RETURN(auto module, to_llvm(part, entries, context));
+  auto machine = make_target_machine(target);
+  return compile_object(*module, *machine);
+}
+
+Result<std::string> compile_added(const ImageOptions& options, const kernels::Target& target) {
+  llvm::LLVMContext context;
+  llvm::Module module("functions", context);
+  options.add_functions(module);
+  auto machine = make_target_machine(target);
+  return compile_object(module, *machine);
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
+                                           const kernels::Target& target,
+                                           const ImageOptions& options) {
+  llvm::StringMap<Kernel> entries;
+  for (const Kernel& kernel : table) entries[kernel.symbol] = kernel;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  for (Part& part : split(kernels)) {
+    modules.push_back(mlir::ModuleOp::create(kernels.getLoc()));
+    for (mlir::func::FuncOp function : part) {
+      function->remove();
+      modules.back()->push_back(function);
+    }
+  }
+  std::vector<std::string> objects(modules.size() + (options.add_functions ? 1 : 0));
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  Status failure;
+  int64_t done = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < objects.size(); i = next++) {
+      Result<std::string> object = i < modules.size() ? compile_part(*modules[i], entries, target)
+                                                      : compile_added(options, target);
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!object.is_ok()) {
+        if (failure.is_ok()) failure = std::move(object).status();
+        next = objects.size();
+        return;
+      }
+      objects[i] = *std::move(object);
+      if (options.progress) options.progress(++done, static_cast<int64_t>(objects.size()));
+    }
+  };
+  std::vector<std::thread> workers;
+  for (int i = 1; i < options.threads; ++i) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  SCOPEVM_RETURN_IF_ERROR(failure);
+  return link_shared(objects);
+}
+
+}  // namespace scopevm::compiler::codegen

@@ -1,0 +1,75 @@
+// LLVM IR -> optimised object file.
+#include "compiler/codegen/cpu/stages.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace scopevm::compiler::codegen {
+namespace {
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::PipelineTuningOptions tuning;
+  // The generators write the vectors of hot loops; these would only slow the compile.
+  tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+// All together, once what a function calls is part of it.
+Status check_locals(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    uint64_t bytes = 0;
+    for (const llvm::BasicBlock& block : function)
+      for (const llvm::Instruction& instruction : block) {
+        const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+        if (local == nullptr) continue;
+        const std::optional<llvm::TypeSize> size = local->getAllocationSize(module.getDataLayout());
+        if (!local->isStaticAlloca() || !size || size->isScalable())
+          return {StatusCode::kInternal,
+                  function.getName().str() + ": a local buffer whose bytes have no bound"};
+        bytes += size->getFixedValue();
+      }
+    if (bytes > kMaxLocalBytes)
+      return {StatusCode::kInternal, function.getName().str() + ": its local buffers take " +
+                                         std::to_string(bytes) + " bytes, at most " +
+                                         std::to_string(kMaxLocalBytes) + " are allowed"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine) {
+  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple().str());
+  std::string error;
+  llvm::raw_string_ostream error_stream(error);
+  if (llvm::verifyModule(module, &error_stream))
+    return Status(StatusCode::kInternal, "invalid LLVM IR: " + error);
+  optimise(module, machine);
+  SCOPEVM_RETURN_IF_ERROR(check_locals(module));
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return Status(StatusCode::kInternal, "the target cannot emit object files");
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace scopevm::compiler::codegen

@@ -1,0 +1,120 @@
+// Kernels in arith, math, scf, vector and memref -> LLVM IR. Each kernel gets an entry of the
+// KernelFn form that unpacks buffers and params and runs the kernel's body inline.
+#include "compiler/codegen/cpu/math_patterns.h"
+#include "compiler/codegen/cpu/stages.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace scopevm::compiler::codegen {
+namespace {
+
+void add_lowering_passes(mlir::PassManager& passes) {
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+  passes.addPass(create_math_patterns_pass());
+  passes.addPass(mlir::createConvertSCFToCFPass());
+  passes.addPass(mlir::createConvertVectorToLLVMPass());
+  passes.addPass(mlir::createFinalizeMemRefToLLVMConversionPass());
+  // What has an LLVM intrinsic first; the rest (tan, erf of f64, ...) calls libm.
+  passes.addPass(mlir::createConvertMathToLLVMPass());
+  passes.addPass(mlir::createConvertMathToLibmPass());
+  passes.addPass(mlir::createConvertVectorToLLVMPass());
+  passes.addPass(mlir::createArithToLLVMConversionPass());
+  passes.addPass(mlir::createConvertIndexToLLVMPass());
+  passes.addPass(mlir::createConvertFuncToLLVMPass());
+  passes.addPass(mlir::createConvertControlFlowToLLVMPass());
+  passes.addPass(mlir::createReconcileUnrealizedCastsPass());
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+}
+
+// A memref argument is five values: allocated and aligned pointer, offset, size, stride.
+constexpr unsigned kMemRefFields = 5;
+// Kernels take sizes from params; a descriptor's own size only has to be large.
+constexpr int64_t kUnknownSize = int64_t{1} << 60;
+
+// entry(buffers, params, begin, end, worker) -> body(descriptor..., param..., begin, end, worker)
+void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IRBuilder<> builder(context);
+  llvm::Type* pointer = builder.getPtrTy();
+  llvm::Type* i64 = builder.getInt64Ty();
+  body.setName(kernel.symbol + ".body");
+  body.setLinkage(llvm::GlobalValue::InternalLinkage);
+  body.addFnAttr(llvm::Attribute::AlwaysInline);
+  auto* entry = llvm::Function::Create(
+      llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, i64, i64, i64}, false),
+      llvm::GlobalValue::ExternalLinkage, kernel.symbol, module);
+  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", entry));
+  llvm::SmallVector<llvm::Value*> arguments;
+  for (int i = 0; i < kernel.buffer_count; ++i) {
+    llvm::Value* address =
+        builder.CreateLoad(pointer, builder.CreateConstGEP1_64(pointer, entry->getArg(0), i));
+    arguments.append({address, address, builder.getInt64(0), builder.getInt64(kUnknownSize),
+                      builder.getInt64(1)});
+  }
+  for (int i = 0; i < kernel.param_count; ++i)
+    arguments.push_back(
+        builder.CreateLoad(i64, builder.CreateConstGEP1_64(i64, entry->getArg(1), i)));
+  for (unsigned i = 2; i < 5; ++i) arguments.push_back(entry->getArg(i));
+  builder.CreateCall(&body, arguments);
+  builder.CreateRetVoid();
+}
+
+Status check_signature(const llvm::Function& body, const Kernel& kernel) {
+  size_t expected = kMemRefFields * kernel.buffer_count + kernel.param_count + 3;
+  if (body.arg_size() == expected && body.getReturnType()->isVoidTy()) return {};
+  return Status(StatusCode::kInternal, "kernel " + kernel.symbol + ": lowered signature has " +
+                                           std::to_string(body.arg_size()) + " arguments, not " +
+                                           std::to_string(expected));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
+                                              const llvm::StringMap<Kernel>& entries,
+                                              llvm::LLVMContext& context) {
+  std::string errors;
+  mlir::ScopedDiagnosticHandler handler(kernels.getContext(), [&](mlir::Diagnostic& diagnostic) {
+    errors += diagnostic.str() + "\n";
+    return mlir::success();
+  });
+  mlir::PassManager passes(kernels.getContext());
+  passes.enableVerifier(true);
+  add_lowering_passes(passes);
+  if (failed(passes.run(kernels)))
+    return Status(StatusCode::kInternal, "lowering kernels to LLVM failed: " + errors);
+  std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(kernels, context, "kernels");
+  if (!module) return Status(StatusCode::kInternal, "translating kernels failed: " + errors);
+  std::vector<llvm::Function*> bodies;
+  for (llvm::Function& function : *module)
+    if (!function.isDeclaration()) bodies.push_back(&function);
+  for (llvm::Function* body : bodies) {
+    body->addFnAttr(llvm::Attribute::NoUnwind);
+    auto entry = entries.find(body->getName());
+    if (entry == entries.end()) {
+      body->setLinkage(llvm::GlobalValue::InternalLinkage);
+      continue;
+    }
+    SCOPEVM_RETURN_IF_ERROR(check_signature(*body, entry->second));
+    make_entry(*module, *body, entry->second);
+  }
+  return module;
+}
+
+}  // namespace scopevm::compiler::codegen

@@ -1,0 +1,20 @@
+// Kernels are not compiled for CUDA: descriptions may have such devices, and nothing runs on them.
+#include "compiler/codegen/cuda/backend.h"
+
+namespace scopevm::compiler::codegen {
+namespace {
+
+class CudaBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "cuda"; }
+  const CodeGenerator* generator() const override { return nullptr; }
+};
+
+}  // namespace
+
+const Backend& cuda_backend() {
+  static const CudaBackend backend;
+  return backend;
+}
+
+}  // namespace scopevm::compiler::codegen

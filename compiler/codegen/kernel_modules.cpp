@@ -1,0 +1,103 @@
+// See the header.
+#include "compiler/codegen/kernel_modules.h"
+
+#include <algorithm>
+
+namespace scopevm::compiler::codegen {
+namespace {
+
+std::vector<DeviceDecl> devices_of(const Machine& machine, std::string_view kind) {
+  std::vector<DeviceDecl> devices;
+  std::ranges::copy_if(machine.devices, std::back_inserter(devices),
+                       [&](const DeviceDecl& device) { return device.kind == kind; });
+  return devices;
+}
+
+// The kernels that devices of the kind launch; devices that share a kernel's code share its entry.
+std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
+  std::vector<Kernel> table;
+  for (const Kernel& kernel : program.kernels)
+    if (program.machine.devices[kernel.device].kind == kind &&
+        std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
+      table.push_back(kernel);
+  return table;
+}
+
+format::ImageDecl declared(Image image, size_t device, const kernels::Target& target) {
+  auto bytes = std::make_shared<const std::vector<uint8_t>>(std::move(image.bytes));
+  return {static_cast<uint32_t>(device),
+          target.name,
+          std::move(image.features),
+          {bytes, bytes->data(), bytes->size()}};
+}
+
+}  // namespace
+
+Result<KernelModules> KernelModules::create(mlir::MLIRContext& context, const Backends& backends,
+                                            const Machine& machine,
+                                            const std::vector<std::string>& target_cpus) {
+  KernelModules made(context);
+  for (const Backend* backend : backends.all()) {
+    const std::vector<DeviceDecl> devices = devices_of(machine, backend->name());
+    if (devices.empty() || !backend->has_kernels()) continue;
+    Kind& kind = made.kinds_.emplace_back(Kind{backend, {}, {}});
+    SCOPEVM_ASSIGN_OR_RETURN(
+        kind.targets,
+        backend->generator()->targets(
+            devices, kind.backend->is_host() ? target_cpus : std::vector<std::string>()));
+    kind.modules.resize(kind.targets.size());
+  }
+  return made;
+}
+
+size_t KernelModules::rounds() const {
+  size_t rounds = 0;
+  for (const Kind& kind : kinds_) rounds = std::max(rounds, kind.targets.size());
+  return rounds;
+}
+
+std::vector<kernels::KernelModule*> KernelModules::begin_round(size_t round,
+                                                               const Machine& machine) {
+  std::vector<kernels::KernelModule*> by_device(machine.devices.size());
+  for (Kind& kind : kinds_) {
+    const size_t target = kind.target_of(round);
+    kind.modules[target] = std::make_unique<kernels::KernelModule>(context_, kind.targets[target]);
+    for (size_t i = 0; i < by_device.size(); ++i)
+      if (machine.devices[i].kind == kind.backend->name())
+        by_device[i] = kind.modules[target].get();
+  }
+  return by_device;
+}
+
+std::string KernelModules::round_name(size_t round) const {
+  std::string name;
+  for (const Kind& kind : kinds_)
+    name += (name.empty() ? "" : ", ") + kind.targets[kind.target_of(round)].name;
+  return name;
+}
+
+Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program& program,
+                                                                  const ImagesRequest& request) {
+  std::vector<format::ImageDecl> images;
+  const std::vector<DeviceDecl>& devices = program.machine.devices;
+  for (Kind& kind : kinds_) {
+    const std::string_view name = kind.backend->name();
+    const std::vector<Kernel> table = kernels_of(program, name);
+    if (table.empty() && !kind.backend->is_host()) continue;
+    const auto device = std::ranges::find(devices, name, &DeviceDecl::kind) - devices.begin();
+    for (size_t i = 0; i < kind.targets.size(); ++i) {
+      const ImageRequest one{kind.modules[i]->module(),
+                             table,
+                             kind.targets[i],
+                             request.threads,
+                             kind.backend->is_host() ? request.add_functions : nullptr,
+                             request.progress,
+                             request.dump};
+      SCOPEVM_ASSIGN_OR_RETURN(Image image, kind.backend->generator()->make_image(one));
+      images.push_back(declared(std::move(image), static_cast<size_t>(device), kind.targets[i]));
+    }
+  }
+  return images;
+}
+
+}  // namespace scopevm::compiler::codegen

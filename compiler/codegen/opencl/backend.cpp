@@ -1,0 +1,48 @@
+// One text serves all OpenCL devices: the driver that a session binds builds it.
+#include "compiler/codegen/opencl/backend.h"
+
+#include "compiler/codegen/opencl/emit.h"
+
+namespace scopevm::compiler::codegen {
+namespace {
+
+class OpenClGenerator final : public CodeGenerator {
+ public:
+  Result<std::vector<kernels::Target>> targets(std::span<const DeviceDecl>,
+                                               const std::vector<std::string>&) const override {
+    return std::vector{opencl_target()};
+  }
+
+  Result<Image> make_image(const ImageRequest& request) const override {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string text, emit_opencl(request.kernels, request.table));
+    if (request.dump) request.dump(text);
+    return Image{{}, {text.begin(), text.end()}};
+  }
+};
+
+class OpenClBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "opencl"; }
+  const CodeGenerator* generator() const override { return &generator_; }
+
+  // A CPU's members get the reason why this kind has none like them.
+  Status read_members(const Member& device, std::span<const DeviceDecl>,
+                      DeviceDecl&) const override {
+    for (const char* name : {"target_cpu", "features"})
+      if (std::optional<Member> given = device.find(name))
+        return given->fail("kernels of an OpenCL device are text");
+    return {};
+  }
+
+ private:
+  OpenClGenerator generator_;
+};
+
+}  // namespace
+
+const Backend& opencl_backend() {
+  static const OpenClBackend backend;
+  return backend;
+}
+
+}  // namespace scopevm::compiler::codegen

@@ -1,0 +1,141 @@
+// Passes that call the stages' functions; see passes.td.
+#include "compiler/driver/passes.h"
+#include "compiler/codegen/backends.h"
+
+#include "compiler/fusion/fuse.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace scopevm::compiler {
+
+#define GEN_PASS_DEF_SIMPLIFYPASS
+#define GEN_PASS_DEF_HOISTPASS
+#define GEN_PASS_DEF_PLACEPASS
+#define GEN_PASS_DEF_VERIFYPLACESPASS
+#define GEN_PASS_DEF_FUSEPASS
+#include "compiler/driver/passes.h.inc"
+
+namespace {
+
+class SimplifyPass : public impl::SimplifyPassBase<SimplifyPass> {
+  void runOnOperation() override {
+    if (failed(graph::simplify(getOperation()))) signalPassFailure();
+  }
+};
+
+class HoistPass : public impl::HoistPassBase<HoistPass> {
+  void runOnOperation() override {
+    if (failed(graph::hoist(getOperation()))) signalPassFailure();
+  }
+};
+
+class FusePass : public impl::FusePassBase<FusePass> {
+  void runOnOperation() override {
+    if (failed(fusion::fuse(getOperation()))) signalPassFailure();
+  }
+};
+
+// Called once per pipeline, before any pass runs.
+llvm::LogicalResult load(PlacementRun& run, mlir::MLIRContext* context) {
+  run.status = run.load();
+  if (run.status.is_ok()) return mlir::success();
+  return mlir::emitError(mlir::UnknownLoc::get(context)) << std::string(run.status.message());
+}
+
+class PlacePass : public impl::PlacePassBase<PlacePass> {
+ public:
+  using PlacePassBase::PlacePassBase;
+  PlacePass() = default;
+  PlacePass(std::shared_ptr<PlacementRun> run, bool only) : run_(std::move(run)) {
+    machine = run_->machine_file;
+    kernel_scopes_only = only;
+    if (!only) rules = run_->rule_texts;
+  }
+
+  llvm::LogicalResult initialize(mlir::MLIRContext* context) override {
+    if (!run_) {
+      run_ = std::make_shared<PlacementRun>();
+      run_->machine_file = machine;
+      run_->rule_texts.assign(rules.begin(), rules.end());
+    }
+    return load(*run_, context);
+  }
+
+  void runOnOperation() override {
+    if (kernel_scopes_only && !placement::has_kernel_scopes(getOperation()))
+      return markAllAnalysesPreserved();
+    Result<placement::Report> placed =
+        placement::place(getOperation(), run_->machine,
+                         kernel_scopes_only ? std::vector<placement::Rule>() : run_->rules);
+    if (placed.is_ok()) {
+      // Of a second placement only the copies are news: its notes and matches are about no rules.
+      if (kernel_scopes_only)
+        run_->report.copies = std::move(placed->copies);
+      else
+        run_->report = *std::move(placed);
+      return;
+    }
+    run_->status = placed.status();
+    getOperation().emitError() << std::string(run_->status.message());
+    signalPassFailure();
+  }
+
+ private:
+  std::shared_ptr<PlacementRun> run_;
+};
+
+class VerifyPlacesPass : public impl::VerifyPlacesPassBase<VerifyPlacesPass> {
+ public:
+  using VerifyPlacesPassBase::VerifyPlacesPassBase;
+  VerifyPlacesPass() = default;
+  explicit VerifyPlacesPass(std::shared_ptr<PlacementRun> run) : run_(std::move(run)) {
+    machine = run_->machine_file;
+  }
+
+  llvm::LogicalResult initialize(mlir::MLIRContext* context) override {
+    if (!run_) {
+      run_ = std::make_shared<PlacementRun>();
+      run_->machine_file = machine;
+    }
+    return load(*run_, context);
+  }
+
+  void runOnOperation() override {
+    run_->status = placement::verify_places(getOperation(), run_->machine);
+    if (run_->status.is_ok()) return markAllAnalysesPreserved();
+    getOperation().emitError() << std::string(run_->status.message());
+    signalPassFailure();
+  }
+
+ private:
+  std::shared_ptr<PlacementRun> run_;
+};
+
+}  // namespace
+
+Status PlacementRun::load() {
+  if (is_loaded) return {};
+  if (!machine_file.empty()) {
+    auto text = llvm::MemoryBuffer::getFile(machine_file);
+    if (!text) return Status(StatusCode::kNotFound, "no file " + machine_file);
+    SCOPEVM_ASSIGN_OR_RETURN(machine, parse_machine((*text)->getBuffer(), machine_file,
+                                                    codegen::built_in_backends().kinds()));
+  }
+  for (const std::string& text : rule_texts) {
+    SCOPEVM_ASSIGN_OR_RETURN(rules.emplace_back(), placement::parse_rule(text));
+  }
+  is_loaded = true;
+  return {};
+}
+
+std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,
+                                              bool kernel_scopes_only) {
+  return std::make_unique<PlacePass>(std::move(run), kernel_scopes_only);
+}
+
+std::unique_ptr<mlir::Pass> create_verify_places_pass(std::shared_ptr<PlacementRun> run) {
+  return std::make_unique<VerifyPlacesPass>(std::move(run));
+}
+
+}  // namespace scopevm::compiler

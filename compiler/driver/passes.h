@@ -1,0 +1,39 @@
+// The MLIR stages as passes: declared in passes.td, ordered in pipeline.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/machine/machine.h"
+#include "compiler/placement/place.h"
+#include "mlir/Pass/Pass.h"
+#include "scopevm/status.h"
+
+namespace scopevm::compiler {
+
+// What the placement passes of one pipeline share: the machine and rules to place by, and the
+// report. Either the creator sets `machine`, `rules` and `is_loaded`, or load() reads them.
+struct PlacementRun {
+  std::string machine_file;             // of the description; empty: one CPU
+  std::vector<std::string> rule_texts;  // as for --place
+  Machine machine = Machine::host();
+  std::vector<placement::Rule> rules;
+  bool is_loaded = false;
+  placement::Report report;  // of sv-place; copies are those of the last one
+  Status status;             // why a placement pass failed; ok while none has
+
+  // Reads `machine` from `machine_file` and `rules` from `rule_texts`; does nothing once loaded.
+  // Errors: kNotFound (the file), those of parse_machine() and parse_rule().
+  Status load();
+};
+
+#define GEN_PASS_DECL
+#include "compiler/driver/passes.h.inc"
+
+// sv-place and sv-verify-places for the machine of `run`.
+std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,
+                                              bool kernel_scopes_only);
+std::unique_ptr<mlir::Pass> create_verify_places_pass(std::shared_ptr<PlacementRun> run);
+
+}  // namespace scopevm::compiler

@@ -1,0 +1,55 @@
+// The passes of the MLIR stages, graph to fusion. Each wraps one function of a stage's folder, which
+// is where its contract is. passes.cpp implements them, pipeline.cpp orders them.
+#ifndef SCOPEVM_COMPILER_DRIVER_PASSES
+#define SCOPEVM_COMPILER_DRIVER_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SimplifyPass : Pass<"sv-simplify", "mlir::ModuleOp"> {
+  let summary = "fold constants, remove unused ops and ops without effect";
+  let description = [{
+    Folds constants, replaces known shape arithmetic by constants or `sv.dims_tensor`, applies the
+    rewrites of compiler/graph/rewrite, and removes unused ops and functions.
+  }];
+}
+
+def HoistPass : Pass<"sv-hoist", "mlir::ModuleOp"> {
+  let summary = "move loop-invariant ops and per-row products out of loops";
+  let description = [{
+    Moves out of each loop the ops that no iteration changes. A matrix product with one row of an
+    outer tensor for each iteration becomes one product before the loop. Simplifies after a change.
+  }];
+}
+
+def PlacePass : Pass<"sv-place", "mlir::ModuleOp"> {
+  let summary = "assign a place to every value and insert sv.device_copy";
+  let description = [{
+    Fails where two constraints disagree, or where the machine cannot meet one. Placing a placed
+    module changes nothing.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", /*default=*/"",
+           "file of the machine description; without it, one CPU">,
+    ListOption<"rules", "place", "std::string", "placement rules, as for --place">,
+    Option<"kernel_scopes_only", "kernel-scopes-only", "bool", /*default=*/"false",
+           "place only a module in which an op requires a memory scope of an operand or result">
+  ];
+}
+
+def VerifyPlacesPass : Pass<"sv-verify-places", "mlir::ModuleOp"> {
+  let summary = "fail where a device cannot reach a value that its op reads or writes";
+  let options = [
+    Option<"machine", "machine", "std::string", /*default=*/"",
+           "file of the machine description; without it, one CPU">
+  ];
+}
+
+def FusePass : Pass<"sv-fuse", "mlir::ModuleOp"> {
+  let summary = "group the ops that become one kernel";
+  let description = [{
+    Forms an `sv.group` of a contraction with its epilogue, of attention, or of elementwise ops with
+    at most one row op or reduction among them.
+  }];
+}
+
+#endif  // SCOPEVM_COMPILER_DRIVER_PASSES

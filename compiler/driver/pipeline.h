@@ -1,0 +1,29 @@
+// The order of the passes. compile() runs the stages below one after the other, each on every
+// function of the model; scopevm-opt runs them as --sv-pipeline, or any pass alone.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "compiler/driver/passes.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace scopevm::compiler {
+
+// A stage of kStages (scopevm/compiler.h) that runs under mlir::PassManager.
+struct PassStage {
+  std::string_view name;
+  // Appends the passes of the stage. `run` must outlive the passes' runs.
+  void (*add_passes)(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run);
+};
+
+// In pipeline order: graph, placement, fusion.
+std::span<const PassStage> pass_stages();
+
+// Registers every pass of passes.td, MLIR's canonicalizer and CSE, and the pipeline
+// `sv-pipeline{machine=FILE place=RULE,RULE}`, which is all stages of pass_stages(). Idempotent and
+// thread-safe.
+void register_passes();
+
+}  // namespace scopevm::compiler

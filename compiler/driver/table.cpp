@@ -1,0 +1,74 @@
+// The C table of libscopevm_compiler: a thin layer over scopevm/compiler.h.
+#include <string>
+#include <vector>
+
+#include "compiler/interface/messages.h"
+#include "scopevm/compiler.h"
+#include "scopevm/compiler_table.h"
+
+struct scopevm_compiler_result {
+  int status = 0;
+  std::string message;
+  std::vector<uint8_t> report;
+  std::vector<uint8_t> module;
+};
+
+namespace scopevm::compiler {
+namespace {
+
+scopevm_compiler_result* failure(const Status& status) {
+  return new scopevm_compiler_result{.status = static_cast<int>(status.code()),
+                                     .message = std::string(status.message())};
+}
+
+void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* callbacks) {
+  if (callbacks == nullptr) return;
+  if (callbacks->dump != nullptr)
+    options.dump = [callbacks](std::string_view text) {
+      callbacks->dump(callbacks->user, text.data(), text.size());
+    };
+  if (callbacks->progress != nullptr)
+    options.progress = [callbacks](std::string_view stage, int64_t done, int64_t total) {
+      callbacks->progress(callbacks->user, stage.data(), stage.size(), done, total);
+    };
+}
+
+// Runs one function of scopevm/compiler.h on an encoded CompileOptions.
+template <auto kFunction>
+scopevm_compiler_result* call(const uint8_t* bytes, size_t size,
+                              const scopevm_compiler_callbacks* callbacks) {
+  Result<CompileOptions> options = decode<CompileOptions>({bytes, size});
+  if (!options.is_ok()) return failure(options.status());
+  set_callbacks(*options, callbacks);
+  auto output = kFunction(*options);
+  if (!output.is_ok()) return failure(output.status());
+  auto* result = new scopevm_compiler_result{.report = encode(*output)};
+  if constexpr (requires { output->module; }) result->module = std::move(output->module);
+  return result;
+}
+
+const uint8_t* bytes_of(const std::vector<uint8_t>& bytes, size_t* size) {
+  *size = bytes.size();
+  return bytes.data();
+}
+
+constexpr scopevm_compiler_table kTable = {
+    .struct_size = sizeof(scopevm_compiler_table),
+    .version = SCOPEVM_COMPILER_TABLE_VERSION,
+    .release = SCOPEVM_VERSION,
+    .compile = call<&scopevm::compile>,
+    .explain_shapes = call<&scopevm::explain_shapes>,
+    .explain_copies = call<&scopevm::explain_copies>,
+    .status = [](const scopevm_compiler_result* result) { return result->status; },
+    .message = [](const scopevm_compiler_result* result) { return result->message.c_str(); },
+    .report = [](const scopevm_compiler_result* result,
+                 size_t* size) { return bytes_of(result->report, size); },
+    .module = [](const scopevm_compiler_result* result,
+                 size_t* size) { return bytes_of(result->module, size); },
+    .release_result = [](scopevm_compiler_result* result) { delete result; },
+};
+
+}  // namespace
+}  // namespace scopevm::compiler
+
+const scopevm_compiler_table* scopevm_get_compiler_table() { return &scopevm::compiler::kTable; }

@@ -1,0 +1,155 @@
+// Groups as contractions with epilogues; broadcast operands as strides. See the header.
+#include "compiler/fusion/contraction_match.h"
+
+#include "compiler/graph/values/elements.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace scopevm::compiler::fusion {
+namespace {
+
+using graph::TensorType;
+
+bool is_single_matrix(TensorType type) {
+  for (DimExpr dim : type.getShape().drop_back(std::min<int64_t>(type.getRank(), 2)))
+    if (!dim.is_constant(1)) return false;
+  return true;
+}
+
+// Dims of an operand in one range of result axes, padded with ones at the front.
+struct Span {
+  bool full = true;  // every dim is the result's
+  bool none = true;  // every dim is 1
+};
+
+}  // namespace
+
+bool is_contraction(mlir::Operation* op) {
+  return mlir::isa<graph::MatMulOp, graph::ConvOp, graph::ConvTransposeOp>(op);
+}
+
+bool is_splat_constant(mlir::Operation* op) {
+  auto constant = mlir::dyn_cast<graph::ConstantOp>(op);
+  uint64_t bits;
+  return constant &&
+         graph::is_splat(constant.getValue(),
+                         mlir::cast<TensorType>(constant.getResult().getType()).getDtype(), bits);
+}
+
+mlir::Value FusedContraction::outer(mlir::Value value) const {
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+  if (!argument || argument.getOwner()->getParentOp() != op || op == contraction) return value;
+  return op->getOperand(argument.getArgNumber());
+}
+
+llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
+  FusedContraction fused;
+  fused.op = op;
+  if (is_contraction(op)) {
+    fused.contraction = op;
+    fused.results.push_back(op->getResult(0));
+    return fused;
+  }
+  auto group = mlir::dyn_cast<graph::GroupOp>(op);
+  if (!group) return op->emitOpError("is no contraction"), mlir::failure();
+  for (mlir::Operation& inner : group.getBody().front()) {
+    if (auto yield = mlir::dyn_cast<graph::YieldOp>(inner)) {
+      fused.results.append(yield.getValues().begin(), yield.getValues().end());
+    } else if (!fused.contraction && is_contraction(&inner)) {
+      fused.contraction = &inner;
+    } else if (is_splat_constant(&inner) ||
+               (fused.contraction && can_fuse_epilogue(fused.contraction, &inner))) {
+      fused.epilogue.push_back(&inner);
+    } else {
+      return op->emitOpError("has ") << inner.getName() << ", which no contraction takes in",
+             mlir::failure();
+    }
+  }
+  if (!fused.contraction) return op->emitOpError("has no contraction"), mlir::failure();
+  for (mlir::Value result : fused.results)
+    if (!result.getDefiningOp())
+      return op->emitOpError("yields one of its operands"), mlir::failure();
+  return fused;
+}
+
+OutputAxes output_axes(mlir::Operation* contraction) {
+  auto type = mlir::cast<TensorType>(contraction->getResult(0).getType());
+  auto matmul = mlir::dyn_cast<graph::MatMulOp>(contraction);
+  if (!matmul) return {.rows = 1, .columns = 2};
+  auto a = mlir::cast<TensorType>(matmul.getA().getType());
+  auto b = mlir::cast<TensorType>(matmul.getB().getType());
+  OutputAxes axes;
+  axes.columns = type.getRank() - (b.getRank() == 1 ? 0 : 1);
+  axes.rows = axes.columns - (a.getRank() == 1 ? 0 : 1);
+  // One matrix b: the batch is more rows.
+  if (is_single_matrix(b) && !matmul.getTransposeA() && a.getRank() > 1) axes.rows = 0;
+  return axes;
+}
+
+DimExpr stride_factor(DimExpr operand, DimExpr result) {
+  if (operand == result) return 1;
+  // Equal to the result's dim or 1, and that is known at run time only.
+  return operand.is_constant(1) ? DimExpr(0) : min(operand - 1, 1);
+}
+
+std::optional<Access> access_of(TensorType operand, TensorType result, const OutputAxes& axes) {
+  int64_t rank = result.getRank(), missing = rank - operand.getRank();
+  if (missing < 0) return std::nullopt;
+  auto dim = [&](int64_t axis) {
+    return axis < missing ? DimExpr(1) : operand.getDim(axis - missing);
+  };
+  auto span = [&](int64_t from, int64_t to) {
+    Span span;
+    for (int64_t axis = from; axis < to; ++axis) {
+      span.full &= dim(axis) == result.getDim(axis);
+      span.none &= dim(axis).is_constant(1);
+    }
+    return span;
+  };
+  Access access{.dtype = operand.getDtype()};
+  Span columns = span(axes.columns, rank), rows = span(axes.rows, axes.columns);
+  if (!columns.full && !columns.none) return std::nullopt;
+  access.by_column = columns.full;
+  DimExpr stride = 1;
+  for (int64_t axis = axes.columns; axis < rank; ++axis) stride = stride * dim(axis);
+  if (rows.full) {
+    access.row_stride = stride;
+  } else if (rows.none) {
+    access.row_stride = 0;
+  } else if (axes.columns - axes.rows == 1) {
+    access.row_stride = stride * stride_factor(dim(axes.rows), result.getDim(axes.rows));
+  } else {
+    return std::nullopt;
+  }
+  for (int64_t axis = axes.rows; axis < axes.columns; ++axis) stride = stride * dim(axis);
+  access.batch_strides.resize(axes.rows);
+  for (int64_t axis = axes.rows; axis-- > 0;) {
+    access.batch_strides[axis] = stride * stride_factor(dim(axis), result.getDim(axis));
+    stride = stride * dim(axis);
+  }
+  Span batch = span(0, axes.rows);
+  // A 1 beside a 1 of the result would give a stride, which must not become the whole batch's.
+  if (batch.none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
+  access.batch_is_one = batch.full || batch.none;
+  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  if (batch.none && !batch.full)
+    access.batch_strides.assign(access.batch_strides.size(), DimExpr(0));
+  return access;
+}
+
+void collapse_batch(Access& access) {
+  if (access.batch_strides.size() > 1) access.batch_strides = {access.batch_strides.back()};
+}
+
+bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwise) {
+  if (!mlir::isa<graph::ElementwiseOp>(elementwise) || elementwise->getNumResults() != 1)
+    return false;
+  auto result = mlir::cast<TensorType>(contraction->getResult(0).getType());
+  auto own = mlir::cast<TensorType>(elementwise->getResult(0).getType());
+  if (own.getShape() != result.getShape()) return false;
+  OutputAxes axes = output_axes(contraction);
+  return llvm::all_of(elementwise->getOperandTypes(), [&](mlir::Type type) {
+    return access_of(mlir::cast<TensorType>(type), result, axes).has_value();
+  });
+}
+
+}  // namespace scopevm::compiler::fusion

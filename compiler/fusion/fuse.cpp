@@ -1,0 +1,214 @@
+// Fusion: forms an sv.group of ops that become one kernel: a contraction with its epilogue,
+// attention (a product, its epilogue, softmax, a product), or elementwise ops over one iteration
+// space, among them at most one softmax or layer_norm along the last dim, or a reduction at the
+// end.
+//
+// A group grows from its first op along users, in program order, is cut back to the longest prefix
+// that only its last op's result leaves, and then takes in what only it reads. So a group stands
+// where its last op stood: everything it reads is defined before, everything that reads it comes
+// after, and nothing is computed twice.
+#include "compiler/fusion/fuse.h"
+
+#include "compiler/fusion/contraction_match.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/rewrite/together.h"
+#include "compiler/graph/values/elements.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace scopevm::compiler::fusion {
+namespace {
+
+using graph::are_together;
+using graph::TensorType;
+
+// Longer chains gain nothing more and cost registers.
+constexpr size_t kMaxGroup = 24;
+// Kernels take this many buffers with ease; the fields of a launch allow more.
+constexpr size_t kMaxInputs = 10;
+
+using Group = llvm::SetVector<mlir::Operation*>;
+
+bool is_splat_constant(mlir::Value value) {
+  return value.getDefiningOp() && fusion::is_splat_constant(value.getDefiningOp());
+}
+
+TensorType result_type(mlir::Operation* op) {
+  return mlir::cast<TensorType>(op->getResult(0).getType());
+}
+
+bool is_reduction(mlir::Operation* op) { return mlir::isa<graph::ReductionOp>(op); }
+
+// softmax, log_softmax or layer_norm whose rows are the last dim: its kernel takes elementwise ops
+// before and after.
+bool is_row_op(mlir::Operation* op) {
+  auto row = mlir::dyn_cast<graph::RowOp>(op);
+  return row && row.getRowAxis() == result_type(op).getRank() - 1;
+}
+
+// Row ops and reductions read the group's results as their first operand only.
+bool reads_first(const Group& group, mlir::Operation* op) {
+  for (mlir::OpOperand& operand : op->getOpOperands())
+    if (group.contains(operand.get().getDefiningOp()) != (operand.getOperandNumber() == 0))
+      return false;
+  return true;
+}
+
+bool can_join(const Group& group, mlir::Operation* op) {
+  mlir::Operation* first = group.front();
+  if (!are_together(first, op)) return false;
+  if (is_contraction(first)) return can_fuse_epilogue(first, op);
+  if (is_reduction(group.back())) return false;
+  bool is_special = is_row_op(op) || is_reduction(op);
+  if (is_special && (llvm::any_of(group, is_row_op) || !reads_first(group, op))) return false;
+  if (!is_special && !mlir::isa<graph::ElementwiseOp>(op)) return false;
+  mlir::Type space = is_reduction(op) ? op->getOperand(0).getType() : result_type(op);
+  return mlir::cast<TensorType>(space).getShape() == result_type(first).getShape();
+}
+
+// True when only the last op's result is used outside.
+bool is_closed(const Group& group) {
+  for (mlir::Operation* op : group)
+    if (op != group.back())
+      for (mlir::Operation* user : op->getUsers())
+        if (!group.contains(user)) return false;
+  return true;
+}
+
+llvm::SetVector<mlir::Value> inputs_of(const Group& group) {
+  llvm::SetVector<mlir::Value> inputs;
+  for (mlir::Operation* op : group)
+    for (mlir::Value operand : op->getOperands())
+      if (!group.contains(operand.getDefiningOp()) &&
+          (is_contraction(op) || !is_splat_constant(operand)))
+        inputs.insert(operand);
+  return inputs;
+}
+
+// The first op in program order that uses a result of the group and may join it.
+mlir::Operation* next_member(const Group& group) {
+  mlir::Operation* next = nullptr;
+  for (mlir::Operation* op : group)
+    for (mlir::Operation* user : op->getUsers())
+      if (!group.contains(user) && user->getBlock() == op->getBlock() &&
+          group.back()->isBeforeInBlock(user) && can_join(group, user) &&
+          (!next || user->isBeforeInBlock(next)))
+        next = user;
+  return next;
+}
+
+// The softmax of a product, and the product with it, where one kernel computes them all.
+void take_attention(Group& group) {
+  AttentionTail tail = attention_tail(group.front(), group.back()->getResult(0));
+  if (!tail.softmax || !are_together(group.front(), tail.softmax) ||
+      !are_together(group.front(), tail.product))
+    return;
+  group.insert(tail.softmax);
+  group.insert(tail.product);
+  if (inputs_of(group).size() > kMaxInputs) group.pop_back(), group.pop_back();
+}
+
+Group grow(mlir::Operation* first) {
+  Group group;
+  group.insert(first);
+  size_t closed = 1;
+  while (group.size() < kMaxGroup) {
+    mlir::Operation* next = next_member(group);
+    if (!next) break;
+    group.insert(next);
+    if (is_closed(group) && inputs_of(group).size() <= kMaxInputs) closed = group.size();
+  }
+  while (group.size() > closed) group.pop_back();
+  if (is_contraction(first)) take_attention(group);
+  return group;
+}
+
+// Takes in elementwise ops that only the group reads. They come before their readers.
+Group absorb(const Group& group) {
+  if (is_contraction(group.front())) return group;
+  llvm::ArrayRef<DimExpr> space = result_type(group.front()).getShape();
+  Group all = group;
+  for (size_t i = 0; i < all.size() && all.size() < kMaxGroup; ++i)
+    for (mlir::Value operand : all[i]->getOperands()) {
+      mlir::Operation* producer = operand.getDefiningOp();
+      if (!producer || producer->getBlock() != all[i]->getBlock() || all.contains(producer) ||
+          !mlir::isa<graph::ElementwiseOp>(producer) || !are_together(producer, all[i]) ||
+          result_type(producer).getShape() != space ||
+          (is_row_op(all[i]) && operand != all[i]->getOperand(0)) ||
+          !llvm::all_of(producer->getUsers(), [&](auto* user) { return all.contains(user); }))
+        continue;
+      all.insert(producer);
+      if (inputs_of(all).size() > kMaxInputs) all.pop_back();
+    }
+  llvm::SmallVector<mlir::Operation*> ordered = all.takeVector();
+  llvm::sort(ordered, [](auto* a, auto* b) { return a->isBeforeInBlock(b); });
+  return Group(ordered.begin(), ordered.end());
+}
+
+// Splat constants become part of the kernel: each group has copies of its own.
+void copy_splats(const Group& group, mlir::OpBuilder& builder, mlir::IRMapping& mapping) {
+  for (mlir::Operation* op : group)
+    for (mlir::Value operand : op->getOperands())
+      if (!is_contraction(op) && is_splat_constant(operand) && !mapping.contains(operand))
+        builder.clone(*operand.getDefiningOp(), mapping);
+}
+
+void outline(const Group& group) {
+  mlir::Operation* last = group.back();
+  mlir::OpBuilder builder(last);
+  llvm::SetVector<mlir::Value> inputs = inputs_of(group);
+  llvm::SmallVector<mlir::Location> locations;
+  for (mlir::Operation* op : group) locations.push_back(op->getLoc());
+  auto fused = builder.create<graph::GroupOp>(builder.getFusedLoc(locations),
+                                              last->getResultTypes(), inputs.getArrayRef());
+  mlir::Block* body = &fused.getBody().emplaceBlock();
+  mlir::IRMapping mapping;
+  for (mlir::Value input : inputs)
+    mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+  mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(body);
+  if (!is_contraction(group.front())) copy_splats(group, inside, mapping);
+  for (mlir::Operation* op : group) {
+    inside.clone(*op, mapping);
+    if (op == group.front() && is_contraction(op)) copy_splats(group, inside, mapping);
+  }
+  inside.create<graph::YieldOp>(last->getLoc(), mapping.lookup(last->getResult(0)));
+  last->replaceAllUsesWith(fused);
+  for (mlir::Operation* op : llvm::reverse(group.getArrayRef())) op->erase();
+}
+
+void fuse_from(mlir::Block& block, llvm::function_ref<bool(mlir::Operation*)> is_first) {
+  llvm::SetVector<mlir::Operation*> firsts;
+  for (mlir::Operation& op : block)
+    if (is_first(&op)) firsts.insert(&op);
+  while (!firsts.empty()) {
+    mlir::Operation* first = firsts.front();
+    Group group = absorb(grow(first));
+    for (mlir::Operation* op : group) firsts.remove(op);
+    if (group.size() > 1) outline(group);
+  }
+}
+
+}  // namespace
+
+llvm::LogicalResult fuse(mlir::ModuleOp module) {
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (function.isExternal()) continue;
+    llvm::SmallVector<mlir::Block*> blocks = {&function.getBody().front()};
+    function.walk([&](mlir::Operation* op) {
+      if (mlir::isa<graph::IfOp, graph::LoopOp>(op))
+        for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
+    });
+    for (mlir::Block* block : blocks) {
+      fuse_from(*block, is_contraction);
+      fuse_from(*block, [](mlir::Operation* op) { return mlir::isa<graph::ElementwiseOp>(op); });
+      fuse_from(*block, is_row_op);
+    }
+    graph::remove_unused(function);
+  }
+  return mlir::success();
+}
+
+}  // namespace scopevm::compiler::fusion

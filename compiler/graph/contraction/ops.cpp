@@ -1,0 +1,94 @@
+// Matrix ops: generated definitions, type rules, request checks, cost.
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/fold.h"
+
+// After the headers above: the generated definitions use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/contraction/ops.cpp.inc"
+
+namespace scopevm::compiler::graph {
+
+namespace {
+
+bool is_byte(TensorType type) {
+  return type.getDtype() == DType::kI8 || type.getDtype() == DType::kU8;
+}
+
+}  // namespace
+
+llvm::LogicalResult MatMulOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType a = tensor_type(op.getA()), b = tensor_type(op.getB());
+  auto fail = [&](const llvm::Twine& what) {
+    return rule.fail(text_of(a) + " times " + text_of(b) + ": " + what);
+  };
+  bool sums_bytes = is_byte(a) && is_byte(b);
+  if (a.getDtype() != b.getDtype() && !sums_bytes) return fail("element types differ");
+  if (a.getRank() == 0 || b.getRank() == 0) return fail("a scalar has no matrix product");
+  llvm::SmallVector<DimExpr> left(a.getShape()), right(b.getShape());
+  if (left.size() == 1) left.insert(left.begin(), DimExpr(1));
+  if (right.size() == 1) right.push_back(DimExpr(1));
+  if (op.getTransposeA() && a.getRank() > 1)
+    std::swap(left[left.size() - 1], left[left.size() - 2]);
+  if (op.getTransposeB() && b.getRank() > 1)
+    std::swap(right[right.size() - 1], right[right.size() - 2]);
+  if (!may_be_equal(left.back(), right[right.size() - 2])) return fail("inner dims differ");
+  auto shape =
+      broadcast_shapes(llvm::ArrayRef(left).drop_back(2), llvm::ArrayRef(right).drop_back(2));
+  if (!shape) return fail("leading dims do not broadcast");
+  if (a.getRank() > 1) shape->push_back(left[left.size() - 2]);
+  if (b.getRank() > 1) shape->push_back(right.back());
+  DType dtype = sums_bytes ? DType::kI32 : a.getDtype();
+  return rule.add_result(dtype, *shape);
+}
+
+void MatMulOp::addRequestChecks(RequestChecks& checks) {
+  int64_t a = tensor_type(getA()).getRank(), b = tensor_type(getB()).getRank();
+  if (a == 0 || b == 0) return;
+  bool a_first = getTransposeA() && a > 1;
+  bool b_last = getTransposeB() || b == 1;
+  checks.require_equal(dim_of(getA(), a - (a_first ? 2 : 1)), dim_of(getB(), b - (b_last ? 1 : 2)));
+  if (a > 2 && b > 2) checks.require_broadcast({getA(), getB()}, 2);
+}
+
+// Products of bytes, as they sum the columns of quantised weights; others are not worth it.
+mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
+  return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
+    constexpr int64_t kMaxSteps = int64_t{1} << 26;
+    llvm::ArrayRef<int64_t> a = x[0].dims(), b = x[1].dims();
+    if (byte_size(x[0].dtype()) != 1 || a.size() != 2 || b.size() != 2 || getTransposeA() ||
+        getTransposeB() || a[1] != b[0] || y.count() * b[0] > kMaxSteps)
+      return false;
+    for (int64_t row = 0; row < a[0]; ++row)
+      for (int64_t column = 0; column < b[1]; ++column) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < a[1]; ++k)
+          sum += x[0].integer(row * a[1] + k) * x[1].integer(k * b[1] + column);
+        y.set_integer(row * b[1] + column, sum);
+      }
+    return true;
+  });
+}
+
+// A multiplication and an addition for each result element and element of the depth.
+DimExpr MatMulOp::getFlops() {
+  TensorType a = tensor_type(getA());
+  DimExpr depth = a.getDim(a.getRank() - (getTransposeA() && a.getRank() > 1 ? 2 : 1));
+  return DimExpr(2) * tensor_type(getResult()).getElementCount() * depth;
+}
+
+llvm::LogicalResult DetOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType type = tensor_type(op.getX());
+  int64_t rank = type.getRank();
+  if (rank < 2 || !may_be_equal(type.getDim(rank - 1), type.getDim(rank - 2)))
+    return rule.fail(text_of(type) + " does not hold square matrices");
+  return rule.add_result(type.getDtype(), type.getShape().drop_back(2));
+}
+
+void DetOp::addRequestChecks(RequestChecks& checks) {
+  int64_t rank = tensor_type(getX()).getRank();
+  checks.require_equal(dim_of(getX(), rank - 2), dim_of(getX(), rank - 1));
+}
+
+}  // namespace scopevm::compiler::graph

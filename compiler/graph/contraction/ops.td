@@ -1,0 +1,21 @@
+// Matrix ops.
+#ifndef SCOPEVM_GRAPH_CONTRACTION_OPS
+#define SCOPEVM_GRAPH_CONTRACTION_OPS
+
+include "compiler/graph/op_classes.td"
+
+def MatMulOp : Graph_Op<"matmul",
+                        "matrix product; leading dims broadcast, rank 1 as NumPy; of i8 and u8 in i32",
+                        [Graph_Contraction]> {
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let declarations = "DimExpr getFlops();";
+}
+def DetOp : Graph_Op<"det", "determinant of the matrices in the last two dims"> {
+  let arguments = (ins Graph_Tensor:$x);
+}
+
+#endif

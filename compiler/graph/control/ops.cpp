@@ -1,0 +1,275 @@
+// Groups, control flow and calls: generated definitions, verifiers, and the interfaces that
+// describe where control and values flow.
+#include "compiler/graph/control/signature.h"
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+#include "mlir/IR/Builders.h"
+
+// After the headers above: the generated definitions use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/control/ops.cpp.inc"
+
+namespace scopevm::compiler::graph {
+
+// sv.group (%a = %x : T, %b = %y : U) -> (V) { ... sv.yield %v : V }
+mlir::ParseResult GroupOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& result) {
+  llvm::SmallVector<mlir::OpAsmParser::Argument> arguments;
+  llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
+  auto parse_binding = [&]() -> mlir::ParseResult {
+    mlir::OpAsmParser::Argument& argument = arguments.emplace_back();
+    return mlir::failure(parser.parseArgument(argument) || parser.parseEqual() ||
+                         parser.parseOperand(operands.emplace_back()) ||
+                         parser.parseColonType(argument.type));
+  };
+  llvm::SMLoc location = parser.getCurrentLocation();
+  llvm::SmallVector<mlir::Type> operand_types;
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, parse_binding) ||
+      parser.parseArrowTypeList(result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return mlir::failure();
+  for (const mlir::OpAsmParser::Argument& argument : arguments)
+    operand_types.push_back(argument.type);
+  return mlir::failure(parser.resolveOperands(operands, operand_types, location, result.operands) ||
+                       parser.parseRegion(*result.addRegion(), arguments));
+}
+
+void GroupOp::print(mlir::OpAsmPrinter& printer) {
+  printer << " (";
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
+            << std::get<1>(pair).getType();
+  });
+  printer << ") -> (";
+  llvm::interleaveComma(getResultTypes(), printer);
+  printer << ")";
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+llvm::LogicalResult GroupOp::verify() {
+  mlir::Block& block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("body arguments must have the inputs' types");
+  if (block.getTerminator()->getOperandTypes() != getResultTypes())
+    return emitOpError("must yield its result types");
+  return mlir::success();
+}
+
+namespace {
+
+TensorType tensor(mlir::Type type) { return mlir::cast<TensorType>(type); }
+
+bool is_one_bool(mlir::Type type) {
+  return mlir::isa<TensorType>(type) && tensor(type).getDtype() == DType::kBool &&
+         tensor(type).getElementCount().is_constant(1);
+}
+
+// A value may flow from `from` to `to`: dims that differ must be symbols of `open`.
+llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
+                               mlir::ArrayAttr open, const llvm::Twine& what) {
+  auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
+  if (from_list && to_list && from_list.fits(to_list)) return mlir::success();
+  if (!mlir::isa<TensorType>(from) && is_same_value(from, to)) return mlir::success();
+  if (!mlir::isa<TensorType>(from) || !mlir::isa<TensorType>(to))
+    return op->emitOpError() << what << " is " << from << ", which is no " << to;
+  TensorType a = tensor(from), b = tensor(to);
+  bool fits = a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
+  for (int64_t axis = 0; fits && axis < a.getRank(); ++axis) {
+    DimExpr dim = b.getDim(axis);
+    bool is_open = dim.kind() == DimExpr::Kind::kSymbol &&
+                   llvm::is_contained(open.getAsValueRange<mlir::StringAttr>(),
+                                      llvm::StringRef(dim.symbol_name()));
+    fits = is_open || a.getDim(axis) == dim;
+  }
+  if (fits) return mlir::success();
+  return op->emitOpError() << what << " is " << from << ", which is no " << to;
+}
+
+llvm::LogicalResult check_symbols(mlir::Operation* op, mlir::ArrayAttr symbols) {
+  for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>())
+    if (symbol.size() < 2 || symbol[0] != '$')
+      return op->emitOpError() << "symbol \"" << symbol << "\" must start with '$'";
+  return mlir::success();
+}
+
+}  // namespace
+
+llvm::LogicalResult ReadDimsOp::verify() {
+  TensorType type = tensor(getX().getType());
+  if (is_float(type.getDtype()) || type.getDtype() == DType::kStr || type.getRank() > 1 ||
+      !type.getElementCount().is_constant(static_cast<int64_t>(getSymbols().size())))
+    return emitOpError() << "reads " << getSymbols().size() << " integers of " << type;
+  return check_symbols(*this, getSymbols());
+}
+
+llvm::LogicalResult RequireOp::verify() {
+  if (getDims().getValue().size() != 2) return emitOpError("compares two dims");
+  return mlir::success();
+}
+
+void RequireOp::addRequestChecks(RequestChecks& checks) {
+  DimExpr a = getDims().getValue()[0], b = getDims().getValue()[1];
+  const bool is_equal = getKind() == RequireKind::kEqual;
+  if (is_equal ? a == b : is_never_negative(a - b)) return;
+  checks.add(is_equal ? Check::Kind::kEqual : Check::Kind::kAtLeast, {a, nullptr, ""},
+             {b, nullptr, ""}, getMessage().str());
+}
+
+llvm::LogicalResult AssertOp::verify() {
+  if (is_one_bool(getCondition().getType())) return mlir::success();
+  return emitOpError("condition must be one bool");
+}
+
+llvm::LogicalResult IfOp::verify() {
+  if (!is_one_bool(getCondition().getType())) return emitOpError("condition must be one bool");
+  for (mlir::Region* region : {&getThen(), &getOtherwise()}) {
+    mlir::Operation* yield = region->front().getTerminator();
+    if (region->front().getNumArguments() != 0) return emitOpError("regions take no arguments");
+    if (yield->getNumOperands() != getNumResults())
+      return emitOpError() << "yields " << yield->getNumOperands() << " values, has "
+                           << getNumResults() << " results";
+    for (auto [value, result] : llvm::zip(yield->getOperandTypes(), getResultTypes()))
+      if (failed(check_flow(*this, value, result, getSymbols(), "what a region yields")))
+        return mlir::failure();
+  }
+  return check_symbols(*this, getSymbols());
+}
+
+llvm::LogicalResult LoopOp::verify() {
+  for (mlir::Type type : getBody().front().getTerminator()->getOperandTypes())
+    if (mlir::isa<ClosureType>(type)) return emitOpError("keeps no closures");
+  mlir::Block& block = getBody().front();
+  mlir::OperandRange yielded = block.getTerminator()->getOperands();
+  size_t carried = getInitial().size(), first = getHasCondition() ? 1 : 0;
+  if (getTripCount().getValue().size() > 1) return emitOpError("has several trip counts");
+  if (block.getNumArguments() != carried)
+    return emitOpError() << "carries " << carried << " values, its body takes "
+                         << block.getNumArguments();
+  if (getNumResults() < carried || yielded.size() != first + getNumResults())
+    return emitOpError() << "yields " << yielded.size() << " values, has " << getNumResults()
+                         << " results";
+  if (first == 1 && !is_one_bool(yielded[0].getType()))
+    return emitOpError("the first value yielded must be one bool");
+  for (size_t i = 0; i < carried; ++i)
+    for (mlir::Value value : {getInitial()[i], yielded[first + i]})
+      if (failed(check_flow(*this, value.getType(), block.getArgument(i).getType(),
+                            getCarriedSymbols(), "a carried value")) ||
+          failed(check_flow(*this, block.getArgument(i).getType(), getResultTypes()[i],
+                            getSymbols(), "a carried value")))
+        return mlir::failure();
+  for (size_t i = carried; i < getNumResults(); ++i) {
+    if (mlir::isa<ListType>(yielded[first + i].getType()) ||
+        mlir::isa<ListType>(getResultTypes()[i]))
+      return emitOpError("gathers no lists");
+    TensorType part = tensor(yielded[first + i].getType()), whole = tensor(getResultTypes()[i]);
+    if (whole.getRank() != part.getRank() + 1)
+      return emitOpError() << "gathers " << part << " into " << whole;
+    TensorType rest = whole.withShape(whole.getShape().drop_front());
+    if (failed(check_flow(*this, part, rest, getSymbols(), "a gathered part")))
+      return mlir::failure();
+  }
+  if (getIndex().size() < 2 || getIndex()[0] != '$')
+    return emitOpError("index must start with '$'");
+  if (failed(check_symbols(*this, getCarriedSymbols()))) return mlir::failure();
+  return check_symbols(*this, getSymbols());
+}
+
+// --- Where control and values flow.
+// ----------------------------------------------------------------
+
+// What a loop yields to its next iteration, and to its results: both are ranges of the operands.
+mlir::MutableOperandRange YieldOp::getMutableSuccessorOperands(mlir::RegionBranchPoint point) {
+  auto loop = mlir::dyn_cast<LoopOp>((*this)->getParentOp());
+  if (!loop) return getValuesMutable();
+  const unsigned first = loop.getHasCondition() ? 1 : 0;
+  return getValuesMutable().slice(first, static_cast<unsigned>(loop.getInitial().size()));
+}
+
+void IfOp::getSuccessorRegions(mlir::RegionBranchPoint point,
+                               llvm::SmallVectorImpl<mlir::RegionSuccessor>& regions) {
+  if (!point.isParent()) {
+    regions.emplace_back(getResults());
+    return;
+  }
+  regions.emplace_back(&getThen());
+  regions.emplace_back(&getOtherwise());
+}
+
+mlir::OperandRange IfOp::getEntrySuccessorOperands(mlir::RegionBranchPoint) {
+  return getOperation()->getOperands().take_back(0);
+}
+
+bool IfOp::areTypesCompatible(mlir::Type, mlir::Type) { return true; }
+
+// Results that gather are no values of the body: only the carried ones flow.
+void LoopOp::getSuccessorRegions(mlir::RegionBranchPoint,
+                                 llvm::SmallVectorImpl<mlir::RegionSuccessor>& regions) {
+  regions.emplace_back(&getBody(), getBody().getArguments());
+  regions.emplace_back(getResults().take_front(getInitial().size()));
+}
+
+mlir::OperandRange LoopOp::getEntrySuccessorOperands(mlir::RegionBranchPoint) {
+  return getInitial();
+}
+
+bool LoopOp::areTypesCompatible(mlir::Type, mlir::Type) { return true; }
+
+mlir::CallInterfaceCallable CallOp::getCallableForCallee() { return getCalleeAttr(); }
+void CallOp::setCalleeFromCallable(mlir::CallInterfaceCallable callee) {
+  setCalleeAttr(mlir::cast<mlir::FlatSymbolRefAttr>(mlir::cast<mlir::SymbolRefAttr>(callee)));
+}
+mlir::Operation::operand_range CallOp::getArgOperands() { return getArguments(); }
+mlir::MutableOperandRange CallOp::getArgOperandsMutable() { return getArgumentsMutable(); }
+
+mlir::CallInterfaceCallable CallClosureOp::getCallableForCallee() {
+  return static_cast<mlir::Value>(getClosure());
+}
+void CallClosureOp::setCalleeFromCallable(mlir::CallInterfaceCallable callee) {
+  getClosureMutable().assign(mlir::cast<mlir::Value>(callee));
+}
+mlir::Operation::operand_range CallClosureOp::getArgOperands() { return getArguments(); }
+mlir::MutableOperandRange CallClosureOp::getArgOperandsMutable() { return getArgumentsMutable(); }
+
+namespace {
+
+llvm::LogicalResult check_results(mlir::Operation* call, const llvm::Twine& callee,
+                                  llvm::ArrayRef<mlir::Type> types) {
+  if (types.size() != call->getNumResults())
+    return call->emitOpError() << "has " << call->getNumResults() << " results, " << callee
+                               << " gives " << types.size();
+  for (auto [i, result] : llvm::enumerate(call->getResultTypes()))
+    if (!is_same_value(result, types[i]))
+      return call->emitOpError() << "result " << i << " is " << text_of(result) << ", " << callee
+                                 << " gives " << text_of(types[i]);
+  return mlir::success();
+}
+
+}  // namespace
+
+// The callee's types are read from its signature alone, so recursion is nothing special.
+llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
+  if (getCallee() == "main") return emitOpError("@main is called by nobody");
+  llvm::SmallVector<mlir::Type> types;
+  if (failed(check_symbols(*this, getSymbols())) || failed(infer_call(*this, types)))
+    return mlir::failure();
+  return check_results(*this, "@" + getCallee(), types);
+}
+
+llvm::LogicalResult ClosureOp::verifySymbolUses(mlir::SymbolTableCollection&) {
+  if (getCallee() == "main") return emitOpError("@main is called by nobody");
+  ClosureType type = infer_closure(*this);
+  if (!type) return mlir::failure();
+  if (is_same_value(type, getType())) return mlir::success();
+  return emitOpError() << "is " << getType() << ", @" << getCallee() << " gives " << type;
+}
+
+llvm::LogicalResult CallClosureOp::verify() {
+  llvm::SmallVector<mlir::Type> types;
+  if (failed(check_symbols(*this, getSymbols())) || failed(infer_call(*this, types)))
+    return mlir::failure();
+  return check_results(*this, "the closure", types);
+}
+
+}  // namespace scopevm::compiler::graph

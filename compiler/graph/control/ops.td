@@ -1,0 +1,179 @@
+// Structure: groups, control flow, calls, lists.
+#ifndef SCOPEVM_GRAPH_CONTROL_OPS
+#define SCOPEVM_GRAPH_CONTROL_OPS
+
+include "compiler/graph/op_classes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_List, Graph_Closure]>;
+
+// Types differ along an edge where a dim is defined by the op; its verifier compares them.
+defvar Graph_RegionBranch = DeclareOpInterfaceMethods<
+    RegionBranchOpInterface, ["getEntrySuccessorOperands", "areTypesCompatible"]>;
+defvar Graph_CallInterface = DeclareOpInterfaceMethods<CallOpInterface>;
+
+// What becomes one kernel. The body sees the operands as block arguments and nothing else; its ops
+// are graph ops; a contraction, if there is one, is the first and the rest is its epilogue.
+def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
+                 SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "ops fused into one kernel";
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
+                 DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>,
+                 ParentOneOf<["GroupOp", "IfOp", "LoopOp"]>]> {
+  let summary = "results of a region";
+  let arguments = (ins Variadic<Graph_Value>:$values);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+// --- Control flow. Regions read values of the enclosing blocks. ------------------------------------
+//
+// A symbol whose name starts with `$` is defined by the op that lists it, and known once that op has
+// run. All symbols are at least 0.
+
+// Element i of x becomes symbols[i]. When is_signed, an element is symbols[i] - symbols[i].neg, one
+// of which is 0; else one below 0 fails the call. x: integers or bools, rank 0 or 1.
+def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>]> {
+  let summary = "elements of x become symbols";
+  let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$symbols,
+                       DefaultValuedAttr<BoolAttr, "false">:$is_signed);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+
+def Graph_RequireKind : Graph_Enum<"RequireKind", "how two dims compare", [
+  I32EnumAttrCase<"kEqual", 0, "equal">, I32EnumAttrCase<"kAtLeast", 1, "at_least">]>;
+
+// dims: two, a and b; at_least is a >= b. In `message` {0} and {1} stand for their values.
+def RequireOp : Op<Graph_Dialect, "require",
+                   [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Graph_RequestCheckOp>]> {
+  let summary = "fails the call where the dims do not hold";
+  let arguments = (ins Graph_Dims:$dims, Graph_EnumAttr<Graph_RequireKind>:$kind, StrAttr:$message);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+// The call fails with `message` unless the condition, one bool, holds.
+def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "fails unless the condition holds";
+  let arguments = (ins Graph_Tensor:$condition, StrAttr:$message);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+
+// condition: one bool. `symbols` lists the result dims that are known only afterwards.
+def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
+              SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "one of two regions";
+  let arguments = (ins Graph_Tensor:$condition,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$outputs);
+  let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $then `else` $otherwise";
+  let hasVerifier = 1;
+}
+
+// Runs the body at most trip_count times (no dims: without limit). Iteration `index` counts from 0.
+// Body arguments are the carried values. The body yields, in order: when has_condition, a bool (go
+// on?), the carried values of the next iteration, then the iteration's parts of the outputs that
+// gather. Results are the last carried values, then what was gathered, one more dim in front:
+// trip_count, or with a condition a symbol of `symbols`.
+// `carried_symbols` are dims of body arguments that differ from iteration to iteration.
+def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
+                SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "repeats its region";
+  let arguments = (ins Variadic<Graph_Value>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
+                       DefaultValuedAttr<BoolAttr, "false">:$has_condition,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$carried_symbols,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
+  let hasVerifier = 1;
+}
+
+//
+// --- Calls. -------------------------------------------------------------------------------------
+//
+// Names in the dims of the callee's parameters are bound to the arguments' dims. `symbols` names
+// what the callee's results have beside: each of their dims that the arguments do not decide, in
+// order of appearance.
+def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage,
+                DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs a function";
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Value>:$arguments,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$outputs);
+  let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, results)";
+}
+
+// The result's signature is that of the callee without the parameters that `captured` binds.
+def ClosureOp : Op<Graph_Dialect, "closure", [Pure,
+                   DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a function with its first parameters bound";
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$captured);
+  let results = (outs Graph_Closure:$result);
+  let assemblyFormat = "$callee `(` $captured `)` attr-dict `:` functional-type($captured, results)";
+}
+
+def CallClosureOp : Op<Graph_Dialect, "call_closure",
+                       [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage]> {
+  let summary = "runs the function of a closure";
+  let arguments = (ins Graph_Closure:$closure, Variadic<Graph_Value>:$arguments,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$outputs);
+  let assemblyFormat = "$closure `(` $arguments `)` attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+//
+// An index counts from the start, or when below 0 from the end; one that is out of range fails the
+// call. What an op gives is a list of its own: those that it came from stay as they were.
+class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
+    : Op<Graph_Dialect, mnemonic, traits> {
+  let summary = summary_;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def ListOp : Graph_ListOp<"list", "a list of the operands", [Pure]> {
+  let arguments = (ins Variadic<Graph_Value>:$elements);
+  let results = (outs Graph_List:$result);
+}
+
+// Dims that the list's type does not give are names of `symbols`.
+def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
+                             [MemoryEffects<[MemWrite]>, Graph_ProvidesStorage]> {
+  let arguments = (ins Graph_List:$list, Graph_Dims:$index,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
+  let results = (outs Graph_Value:$result);
+}
+
+// Without an index: behind the last.
+def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element before index",
+                                [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);
+  let results = (outs Graph_List:$result);
+}
+
+def ListEraseOp : Graph_ListOp<"list_erase", "a list without element index",
+                               [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, Graph_Dims:$index);
+  let results = (outs Graph_List:$result);
+}
+
+def ListSizeOp : Graph_ListOp<"list_size", "the number of elements becomes a symbol",
+                              [MemoryEffects<[MemWrite]>]> {
+  let arguments = (ins Graph_List:$list, StrAttr:$symbol);
+}
+
+#endif

@@ -1,0 +1,227 @@
+// Calls: names of the callee's parameters -> dims of the arguments -> types of the results.
+#include "compiler/graph/control/signature.h"
+
+#include <map>
+
+#include "compiler/graph/type_rule.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+class CallTyper {
+ public:
+  CallTyper(mlir::Operation* call, const llvm::Twine& callee, mlir::ArrayAttr symbols)
+      : call_(call), callee_(callee.str()), symbols_(symbols) {}
+
+  llvm::LogicalResult bind(mlir::TypeRange parameters, mlir::TypeRange arguments) {
+    if (parameters.size() != arguments.size())
+      return call_->emitOpError() << callee_ << " takes " << parameters.size()
+                                  << " arguments, given " << arguments.size();
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (failed(bind_names(i, parameters[i], arguments[i]))) return mlir::failure();
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (failed(check_dims(i, parameters[i], arguments[i]))) return mlir::failure();
+    return mlir::success();
+  }
+
+  llvm::LogicalResult give(mlir::TypeRange declared, llvm::SmallVectorImpl<mlir::Type>& results) {
+    for (mlir::Type type : declared) {
+      auto tensor = mlir::dyn_cast<TensorType>(type);
+      if (!tensor) {
+        results.push_back(type);
+        continue;
+      }
+      llvm::SmallVector<DimExpr> dims;
+      for (DimExpr dim : tensor.getShape()) {
+        std::optional<DimExpr> given = is_bound(dim) ? substituted(dim) : born(dim);
+        if (!given)
+          return call_->emitOpError()
+                 << "symbols has " << symbols_.size() << " names; the results of " << callee_
+                 << " need one for " << dim.str() << " too";
+        dims.push_back(*given);
+      }
+      results.push_back(TensorType::get(type.getContext(), tensor.getDtype(), dims));
+    }
+    if (born_.size() == symbols_.size()) return mlir::success();
+    return call_->emitOpError() << "symbols has " << symbols_.size() << " names; the results of "
+                                << callee_ << " need " << born_.size();
+  }
+
+ private:
+  llvm::LogicalResult wrong(size_t index, mlir::Type parameter, mlir::Type argument,
+                            const std::string& why = "") {
+    return call_->emitOpError() << "argument " << index << " is " << text_of(argument) << ", "
+                                << callee_ << " takes " << text_of(parameter) << why;
+  }
+
+  llvm::LogicalResult bind_names(size_t index, mlir::Type parameter, mlir::Type argument) {
+    auto declared = mlir::dyn_cast<TensorType>(parameter);
+    auto given = mlir::dyn_cast<TensorType>(argument);
+    if (!declared)
+      return is_same_value(argument, parameter) ? mlir::success()
+                                                : wrong(index, parameter, argument);
+    if (!given || declared.getDtype() != given.getDtype() || declared.getRank() != given.getRank())
+      return wrong(index, parameter, argument);
+    for (auto [dim, actual] : llvm::zip(declared.getShape(), given.getShape())) {
+      if (dim.kind() != DimExpr::Kind::kSymbol) continue;
+      auto [bound, is_new] = names_.try_emplace(std::string(dim.symbol_name()), actual);
+      if (!is_new && bound->second != actual)
+        return wrong(index, parameter, argument,
+                     " with " + bound->first + " = " + bound->second.str());
+    }
+    return mlir::success();
+  }
+
+  llvm::LogicalResult check_dims(size_t index, mlir::Type parameter, mlir::Type argument) {
+    auto declared = mlir::dyn_cast<TensorType>(parameter);
+    if (!declared) return mlir::success();
+    for (auto [dim, actual] :
+         llvm::zip(declared.getShape(), mlir::cast<TensorType>(argument).getShape())) {
+      DimExpr expected = substituted(dim);
+      if (expected == actual) continue;
+      return wrong(index, parameter, argument,
+                   dim.is_constant() ? "" : " with " + dim.str() + " = " + expected.str());
+    }
+    return mlir::success();
+  }
+
+  bool is_bound(DimExpr dim) const {
+    return llvm::all_of(dim.symbols(),
+                        [&](const std::string& name) { return names_.contains(name); });
+  }
+
+  DimExpr substituted(DimExpr dim) const {
+    return dim.substitute([&](std::string_view name) -> std::optional<DimExpr> {
+      auto bound = names_.find(name);
+      return bound == names_.end() ? std::nullopt : std::optional(bound->second);
+    });
+  }
+
+  // The caller's name of a dim that is only known afterwards.
+  std::optional<DimExpr> born(DimExpr dim) {
+    auto known = born_.find(dim);
+    if (known != born_.end()) return known->second;
+    if (born_.size() == symbols_.size()) return std::nullopt;
+    auto name = mlir::cast<mlir::StringAttr>(symbols_[static_cast<unsigned>(born_.size())]);
+    return born_.emplace(dim, DimExpr::symbol(name.getValue().str())).first->second;
+  }
+
+  mlir::Operation* call_;
+  std::string callee_;
+  mlir::ArrayAttr symbols_;
+  std::map<std::string, DimExpr, std::less<>> names_;
+  std::map<DimExpr, DimExpr> born_;
+};
+
+mlir::func::FuncOp callee_of(mlir::Operation* op, llvm::StringRef name) {
+  auto module = op->getParentOfType<mlir::ModuleOp>();
+  auto callee = module ? module.lookupSymbol<mlir::func::FuncOp>(name) : nullptr;
+  if (!callee) op->emitOpError() << "there is no function @" << name;
+  return callee;
+}
+
+// One signature's names for the other's.
+class Renaming {
+ public:
+  bool run(mlir::FunctionType a, mlir::FunctionType b) {
+    return a.getNumInputs() == b.getNumInputs() && a.getNumResults() == b.getNumResults() &&
+           bind(a.getInputs(), b.getInputs()) && bind(a.getResults(), b.getResults()) &&
+           are_equal(a.getInputs(), b.getInputs()) && are_equal(a.getResults(), b.getResults());
+  }
+
+ private:
+  static bool has_like_dims(TensorType a, TensorType b) {
+    return a && b && a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
+  }
+
+  // Where a name stands alone, the other's must, and always the same.
+  bool bind(mlir::TypeRange a, mlir::TypeRange b) {
+    for (auto [x, y] : llvm::zip(a, b)) {
+      auto first = mlir::dyn_cast<TensorType>(x), second = mlir::dyn_cast<TensorType>(y);
+      if (!has_like_dims(first, second)) {
+        if (first || second || !is_same_value(x, y)) return false;
+        continue;
+      }
+      for (auto [from, to] : llvm::zip(first.getShape(), second.getShape()))
+        if (from.kind() == DimExpr::Kind::kSymbol && !bind(from, to)) return false;
+    }
+    return true;
+  }
+
+  bool bind(DimExpr from, DimExpr to) {
+    if (to.kind() != DimExpr::Kind::kSymbol) return false;
+    std::string a(from.symbol_name()), b(to.symbol_name());
+    return to_.try_emplace(a, to).first->second == to && from_.try_emplace(b, a).first->second == a;
+  }
+
+  bool are_equal(mlir::TypeRange a, mlir::TypeRange b) const {
+    for (auto [x, y] : llvm::zip(a, b)) {
+      auto first = mlir::dyn_cast<TensorType>(x), second = mlir::dyn_cast<TensorType>(y);
+      if (!first) continue;
+      for (auto [from, to] : llvm::zip(first.getShape(), second.getShape())) {
+        DimExpr renamed = from.substitute([&](std::string_view name) -> std::optional<DimExpr> {
+          auto found = to_.find(name);
+          return found == to_.end() ? std::nullopt : std::optional(found->second);
+        });
+        if (renamed != to) return false;
+      }
+    }
+    return true;
+  }
+
+  std::map<std::string, DimExpr, std::less<>> to_;
+  std::map<std::string, std::string> from_;
+};
+
+llvm::LogicalResult infer(mlir::Operation* call, const llvm::Twine& callee,
+                          mlir::FunctionType signature, mlir::TypeRange arguments,
+                          mlir::ArrayAttr symbols, llvm::SmallVectorImpl<mlir::Type>& results) {
+  CallTyper typer(call, callee, symbols);
+  if (failed(typer.bind(signature.getInputs(), arguments))) return mlir::failure();
+  return typer.give(signature.getResults(), results);
+}
+
+}  // namespace
+
+bool is_same_value(mlir::Type a, mlir::Type b) {
+  auto first = mlir::dyn_cast<ClosureType>(a), second = mlir::dyn_cast<ClosureType>(b);
+  if (first && second) return Renaming().run(first.getSignature(), second.getSignature());
+  return a == b || equal_but_for_place(a, b);
+}
+
+llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results) {
+  mlir::func::FuncOp callee = callee_of(call, call.getCallee());
+  if (!callee) return mlir::failure();
+  return infer(call, "@" + call.getCallee(), callee.getFunctionType(),
+               call.getArguments().getTypes(), call.getSymbols(), results);
+}
+
+llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results) {
+  return infer(call, "the closure", call.getClosure().getType().getSignature(),
+               call.getArguments().getTypes(), call.getSymbols(), results);
+}
+
+ClosureType infer_closure(ClosureOp op) {
+  mlir::func::FuncOp callee = callee_of(op, op.getCallee());
+  if (!callee) return nullptr;
+  const size_t bound = op.getCaptured().size();
+  llvm::ArrayRef<mlir::Type> parameters = callee.getFunctionType().getInputs();
+  std::string name = ("@" + op.getCallee()).str();
+  if (bound > parameters.size()) {
+    op.emitOpError() << name << " takes " << parameters.size() << " arguments, given " << bound;
+    return nullptr;
+  }
+  for (mlir::Type type :
+       llvm::concat<const mlir::Type>(parameters, callee.getFunctionType().getResults()))
+    if (mlir::isa<ListType>(type)) {
+      op.emitOpError() << name << " takes or gives lists, which closures do not";
+      return nullptr;
+    }
+  CallTyper typer(op, name, mlir::ArrayAttr::get(op.getContext(), {}));
+  if (failed(typer.bind(parameters.take_front(bound), op.getCaptured().getTypes()))) return nullptr;
+  return ClosureType::get(op.getContext(),
+                          mlir::FunctionType::get(op.getContext(), parameters.drop_front(bound),
+                                                  callee.getFunctionType().getResults()));
+}
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,28 @@
+// Convolutions. x: [n, c, spatial...], bias: [m]. pads: begins, then ends.
+#ifndef SCOPEVM_GRAPH_CONVOLUTION_OPS
+#define SCOPEVM_GRAPH_CONVOLUTION_OPS
+
+include "compiler/graph/op_classes.td"
+
+class Graph_Convolution<string mnemonic, string summary>
+    : Graph_Op<mnemonic, summary, [Graph_Contraction, Graph_WindowOp]> {
+  let declarations = [{
+    ::llvm::SmallVector<DimExpr> getWindowDims();
+    DimExpr getFlops();
+  }];
+}
+
+// w: [m, c/group, kernel...].
+def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$group);
+}
+// w: [c, m/group, kernel...].
+def ConvTransposeOp : Graph_Convolution<"conv_transpose", "transposed convolution"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_pads, I64Attr:$group);
+}
+
+#endif

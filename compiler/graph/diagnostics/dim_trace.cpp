@@ -1,0 +1,161 @@
+// Follows dims through the graph, from a value back to inputs: see dim_trace.h.
+#include "compiler/graph/diagnostics/dim_trace.h"
+
+#include <algorithm>
+
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/shapes/dim_text.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+constexpr size_t kLongestName = 40;
+constexpr size_t kLongestExpression = 60;
+constexpr size_t kMostSymbols = 2;
+constexpr size_t kMostOps = 3;
+
+std::string quoted(const std::string& name) { return "\"" + cut_text(name, kLongestName) + "\""; }
+
+// A group's body sees the group's operands as arguments.
+mlir::Value outside_group(mlir::Value value) {
+  while (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
+    auto group = mlir::dyn_cast_or_null<GroupOp>(argument.getOwner()->getParentOp());
+    if (!group) break;
+    value = group->getOperand(argument.getArgNumber());
+  }
+  return value;
+}
+
+llvm::ArrayRef<DimExpr> dims_of(mlir::Value value) {
+  auto type = mlir::dyn_cast<TensorType>(value.getType());
+  return type ? type.getShape() : llvm::ArrayRef<DimExpr>();
+}
+
+bool mentions(DimExpr e, const std::vector<std::string>& symbols) {
+  return std::ranges::any_of(
+      e.symbols(), [&](const std::string& name) { return llvm::is_contained(symbols, name); });
+}
+
+// What makes a value, without its name: null for arguments.
+mlir::Operation* maker(mlir::Value value) { return value.getDefiningOp(); }
+
+struct Step {
+  mlir::Value from;
+  DimExpr dim;
+};
+
+// The operand dim that `e` of `op`'s result comes from: the same dim, else one of the same symbols.
+std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
+  for (mlir::Value operand : op->getOperands())
+    if (llvm::is_contained(dims_of(operand), e)) return Step{operand, e};
+  std::vector<std::string> symbols = e.symbols();
+  for (mlir::Value operand : op->getOperands())
+    for (DimExpr dim : dims_of(operand))
+      if (mentions(dim, symbols)) return Step{operand, dim};
+  return std::nullopt;
+}
+
+// Names of the ops that changed the dim on its way from an input to `value`, nearest first.
+std::vector<std::string> changes(DimExpr e, mlir::Value value) {
+  std::vector<std::string> names;
+  value = outside_group(value);
+  while (mlir::Operation* op = maker(value)) {
+    // A group's results come from its body; outside, the group as a whole is the op.
+    std::optional<Step> step = step_back(op, e);
+    if (!step) break;
+    if (step->dim != e) names.push_back(op_name(op));
+    e = step->dim;
+    value = outside_group(step->from);
+  }
+  return names;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kMostOps; ++i)
+    text += (i > 0 ? ", " : "") + quoted(names[names.size() - 1 - i]);
+  return names.size() > kMostOps ? text + ", ..." : text;
+}
+
+}  // namespace
+
+std::string DimTrace::name(mlir::Value value) {
+  value = outside_group(value);
+  std::string input = input_name(value);
+  if (!input.empty()) return "input " + quoted(input);
+  if (mlir::Operation* op = maker(value)) return quoted(op_name(op));
+  return "its operand";
+}
+
+// `input "x" dim 2`, or the op that made the symbol.
+std::string DimTrace::birth_of(const std::string& symbol, mlir::Value value) {
+  auto function = value.getParentRegion()->getParentOfType<mlir::func::FuncOp>();
+  if (!function) return "a value";
+  for (mlir::BlockArgument argument : function.getArguments())
+    for (auto [axis, dim] : llvm::enumerate(dims_of(argument)))
+      if (dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name() == symbol)
+        return name(argument) + " dim " + std::to_string(axis);
+  std::string birth;
+  function.walk([&](mlir::Operation* op) {
+    std::vector<SymbolBirth> births = births_of(op);
+    auto found = std::ranges::find(births, symbol, &SymbolBirth::symbol);
+    if (found == births.end()) return mlir::WalkResult::advance();
+    birth = found->where;
+    return mlir::WalkResult::interrupt();
+  });
+  return birth.empty() ? "a value" : birth;
+}
+
+std::vector<SymbolBirth> births_of(mlir::Operation* op) {
+  std::vector<SymbolBirth> births;
+  std::string maker = op->getName().stripDialect().str() + " \"" + op_name(op) + "\"";
+  if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) {
+    for (auto [index, symbol] : llvm::enumerate(read.getSymbols())) {
+      std::string name = mlir::cast<mlir::StringAttr>(symbol).getValue().str();
+      std::string where = DimTrace::name(read.getX()) + " element " + std::to_string(index);
+      births.push_back({name, where});
+      if (read.getIsSigned()) births.push_back({name + ".neg", where + ", where it is negative"});
+    }
+    return births;
+  }
+  if (auto size = mlir::dyn_cast<ListSizeOp>(op)) births.push_back({size.getSymbol().str(), maker});
+  if (auto loop = mlir::dyn_cast<LoopOp>(op))
+    births.push_back({loop.getIndex().str(), maker + " iteration"});
+  for (const char* list : {"carried_symbols", "symbols"})
+    if (auto symbols = op->getAttrOfType<mlir::ArrayAttr>(list))
+      for (auto symbol : symbols.getAsRange<mlir::StringAttr>())
+        births.push_back({symbol.getValue().str(), maker});
+  return births;
+}
+
+std::string DimTrace::origin(DimExpr e, mlir::Value value) {
+  if (e.is_constant()) return "";
+  value = outside_group(value);
+  bool is_symbol = e.kind() == DimExpr::Kind::kSymbol;
+  if (is_symbol && !input_name(value).empty() && llvm::is_contained(dims_of(value), e)) return "";
+  std::string text = is_symbol ? std::string(e.symbol_name()) : short_text(e, kLongestExpression);
+  if (is_symbol) return cut_text(text, kLongestName) + " from " + birth_of(text, value);
+  size_t count = 0;
+  for (const std::string& symbol : e.symbols()) {
+    DimExpr named = DimExpr::symbol(symbol);
+    if (llvm::is_contained(shown_, named)) continue;  // the other side told
+    if (++count > kMostSymbols) return text + ", ...";
+    shown_.push_back(named);
+    text += (count == 1 ? " with " : ", ") + cut_text(symbol, kLongestName) + " = {" +
+            std::to_string(shown_.size() + 1) + "} from " + birth_of(symbol, value);
+  }
+  return text;
+}
+
+std::string DimTrace::way(DimExpr e, mlir::Value value) {
+  value = outside_group(value);
+  std::vector<std::string> names = changes(e, value);
+  // The value's own op is named beside the dim.
+  if (!names.empty() && maker(value) && names.front() == op_name(maker(value)))
+    names.erase(names.begin());
+  return names.empty() ? "" : ", through " + list_of(names);
+}
+
+}  // namespace scopevm::compiler::graph

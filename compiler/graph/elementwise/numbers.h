@@ -1,0 +1,20 @@
+// Arithmetic on numbers, for constant folding: floats in f64, integers in i64 wrapped to their
+// type.
+#pragma once
+
+#include "compiler/graph/elementwise/scalar.h"
+
+namespace scopevm::compiler::graph {
+
+// Payloads are double for float types and int64_t for others: bool as 0 or 1, u64 as its bits.
+// Values that it does not compute, such as a float too large for an integer, are unknown.
+class NumberArithmetic : public Arithmetic {
+ public:
+  Payload literal(const Scalar& like, DType dtype, double value) override;
+  Payload apply(UnaryFunction function, const Scalar& x) override;
+  Payload apply(BinaryFunction function, const Scalar& a, const Scalar& b) override;
+  Payload select(const Scalar& condition, const Scalar& a, const Scalar& b) override;
+  Payload cast(const Scalar& x, DType to) override;
+};
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,39 @@
+// Elementwise ops: type rules and generated definitions.
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/elementwise/scalar.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/fold.h"
+#include "compiler/graph/values/symbolic_values.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+llvm::LogicalResult infer_power(TypeRule& rule, mlir::ValueRange operands) {
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return rule.add_result(tensor_type(operands.front()).getDtype(), *shape);
+}
+
+llvm::LogicalResult infer_select(TypeRule& rule, mlir::ValueRange operands) {
+  if (tensor_type(operands[0]).getDtype() != DType::kBool)
+    return rule.fail("the condition is " + text_of(operands[0].getType()) + ", not bool");
+  if (failed(check_same_dtype(rule, operands.drop_front()))) return mlir::failure();
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return rule.add_result(tensor_type(operands[1]).getDtype(), *shape);
+}
+
+llvm::LogicalResult infer_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
+  std::optional<DType> dtype = parse_dtype(to);
+  if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
+  if (dtype == DType::kStr) return rule.fail("numbers become texts by sv.format_text");
+  return rule.add_result(*dtype, tensor_type(x).getShape());
+}
+
+}  // namespace
+}  // namespace scopevm::compiler::graph
+
+// After the definitions above: the generated ones use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/elementwise/ops.cpp.inc"

@@ -1,0 +1,60 @@
+// Formulas of several operations; see the header.
+#include "compiler/graph/elementwise/scalar.h"
+
+#include <limits>
+
+namespace scopevm::compiler::graph {
+
+Scalar apply(UnaryFunction function, const Scalar& x) {
+  const DType dtype = function == UnaryFunction::kIsNan ? DType::kBool : x.dtype();
+  return {x.arithmetic(), dtype, x.arithmetic().apply(function, x)};
+}
+
+Scalar apply(BinaryFunction function, const Scalar& a, const Scalar& b) {
+  const bool is_comparison = function >= BinaryFunction::kEqual;
+  const DType dtype = is_comparison ? DType::kBool : a.dtype();
+  return {a.arithmetic(), dtype, a.arithmetic().apply(function, a, b)};
+}
+
+Scalar literal(const Scalar& like, double value) {
+  return {like.arithmetic(), like.dtype(), like.arithmetic().literal(like, like.dtype(), value)};
+}
+
+Scalar select(const Scalar& condition, const Scalar& a, const Scalar& b) {
+  return {a.arithmetic(), a.dtype(), a.arithmetic().select(condition, a, b)};
+}
+
+Scalar cast(const Scalar& x, DType to) { return {x.arithmetic(), to, x.arithmetic().cast(x, to)}; }
+
+Scalar sign(const Scalar& x) {
+  const bool is_unsigned = x.dtype() >= DType::kU8 && x.dtype() <= DType::kU64;
+  Scalar upper = select(0.0 < x, literal(x, 1.0), x);
+  return is_unsigned ? upper : select(x < 0.0, literal(x, -1.0), upper);
+}
+
+Scalar is_infinite(const Scalar& x, bool negative, bool positive) {
+  Arithmetic& arithmetic = x.arithmetic();
+  Scalar found(arithmetic, DType::kBool, arithmetic.literal(x, DType::kBool, 0));
+  if (!is_float(x.dtype())) return found;
+  if (positive) found = found | (x == std::numeric_limits<double>::infinity());
+  if (negative) found = found | (x == -std::numeric_limits<double>::infinity());
+  return found;
+}
+
+// log w, w = 1 + x rounded, scaled by x / (w - 1), which makes up for the rounding (W. Kahan). MLIR
+// lowers its log1p to log(1 + x), rounding and all.
+Scalar log1p(const Scalar& x) {
+  Scalar w = x + 1.0;
+  Scalar lost = w - 1.0;
+  Scalar is_itself = (lost == 0.0) | (w == std::numeric_limits<double>::infinity());
+  Scalar safe = select(is_itself, literal(x, 1.0), lost);
+  return select(is_itself, x, log(w) * (x / safe));
+}
+
+// max(x, 0) + log(1 + e^-|x|): nothing overflows.
+Scalar softplus(const Scalar& x) {
+  Scalar positive = select(x < 0.0, literal(x, 0.0), x);
+  return positive + log1p(exp(select(x < 0.0, x, 0.0 - x)));
+}
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,158 @@
+// Ops that read or write elements at indices: generated definitions, type rules, request checks.
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+
+// After the headers above: the generated definitions use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/indexing/ops.cpp.inc"
+
+namespace scopevm::compiler::graph {
+
+namespace {
+
+using Shape = llvm::SmallVector<DimExpr>;
+
+llvm::LogicalResult check_reduction(TypeRule& rule, TensorType x, ScatterReduction reduction) {
+  if (x.getDtype() != DType::kStr || reduction == ScatterReduction::kNone) return mlir::success();
+  return rule.fail("strings have no " + stringifyScatterReduction(reduction) + ": " + text_of(x));
+}
+
+DimExpr block_count(TensorType x, int64_t block) { return ceildiv(x.getElementCount(), block); }
+
+// An index that is out of range takes the nearest element; there must be one.
+void check_not_empty(mlir::Value x, int64_t axis, mlir::Value indices, RequestChecks& checks) {
+  CheckedDim dim = dim_of(x, axis);
+  checks.require_at_least(dim, {min(tensor_type(indices).getElementCount(), 1), nullptr, ""},
+                          dim.what + " is {0}: there is nothing to take");
+}
+
+// Indices of `indices` address `x` along every axis but one.
+void check_along(mlir::Value indices, mlir::Value x, int64_t along, RequestChecks& checks) {
+  for (int64_t axis = 0; axis < tensor_type(x).getRank(); ++axis)
+    if (axis != along) checks.require_at_most(dim_of(indices, axis), dim_of(x, axis));
+  check_not_empty(x, along, indices, checks);
+}
+
+}  // namespace
+
+llvm::LogicalResult GatherOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
+  int64_t axis = op.getAxis();
+  if (!is_axis(x, axis)) return rule.fail("axis is outside " + text_of(x));
+  Shape shape(x.getShape().take_front(axis));
+  shape.append(indices.getShape().begin(), indices.getShape().end());
+  shape.append(x.getShape().begin() + axis + 1, x.getShape().end());
+  return rule.add_result(x.getDtype(), shape);
+}
+
+void GatherOp::addRequestChecks(RequestChecks& checks) {
+  check_not_empty(getX(), static_cast<int64_t>(getAxis()), getIndices(), checks);
+}
+
+llvm::LogicalResult GatherElementsOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
+  if (!is_axis(x, op.getAxis()) || indices.getRank() != x.getRank())
+    return rule.fail("axis or indices do not fit " + text_of(x));
+  return rule.add_result(x.getDtype(), indices.getShape());
+}
+
+void GatherElementsOp::addRequestChecks(RequestChecks& checks) {
+  check_along(getIndices(), getX(), static_cast<int64_t>(getAxis()), checks);
+}
+
+llvm::LogicalResult GatherNdOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
+  int64_t batch = op.getBatchDims();
+  if (indices.getRank() < 1 || batch < 0 || batch >= indices.getRank() || batch > x.getRank())
+    return rule.fail("indices do not fit " + text_of(x));
+  std::optional<int64_t> depth = indices.getShape().back().as_constant();
+  if (!depth || *depth < 1 || batch + *depth > x.getRank())
+    return rule.fail("the indices' last dim must be a number that fits " + text_of(x));
+  Shape shape(indices.getShape().drop_back());
+  shape.append(x.getShape().begin() + batch + *depth, x.getShape().end());
+  return rule.add_result(x.getDtype(), shape);
+}
+
+void GatherNdOp::addRequestChecks(RequestChecks& checks) {
+  for (int64_t axis = 0; axis < static_cast<int64_t>(getBatchDims()); ++axis)
+    checks.require_equal(dim_of(getIndices(), axis), dim_of(getX(), axis));
+  auto batch = static_cast<int64_t>(getBatchDims());
+  std::optional<int64_t> depth = tensor_type(getIndices()).getShape().back().as_constant();
+  for (int64_t axis = batch; depth && axis < batch + *depth; ++axis)
+    check_not_empty(getX(), axis, getIndices(), checks);
+}
+
+llvm::LogicalResult ScatterElementsOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
+  TensorType updates = tensor_type(op.getUpdates());
+  if (!is_axis(x, op.getAxis()) || indices.getRank() != x.getRank() ||
+      updates.getRank() != x.getRank() || updates.getDtype() != x.getDtype())
+    return rule.fail("axis, indices or updates do not fit " + text_of(x));
+  if (failed(check_reduction(rule, x, op.getReduction()))) return mlir::failure();
+  return infer_same(rule, op.getX());
+}
+
+void ScatterElementsOp::addRequestChecks(RequestChecks& checks) {
+  check_along(getIndices(), getX(), static_cast<int64_t>(getAxis()), checks);
+  for (int64_t axis = 0; axis < tensor_type(getUpdates()).getRank(); ++axis)
+    checks.require_equal(dim_of(getUpdates(), axis), dim_of(getIndices(), axis));
+}
+
+llvm::LogicalResult ScatterNdOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
+  TensorType updates = tensor_type(op.getUpdates());
+  if (indices.getRank() < 1) return rule.fail("indices do not fit " + text_of(x));
+  std::optional<int64_t> depth = indices.getShape().back().as_constant();
+  if (!depth || *depth < 1 || *depth > x.getRank())
+    return rule.fail("the indices' last dim must be a number that fits " + text_of(x));
+  if (updates.getRank() != indices.getRank() - 1 + x.getRank() - *depth ||
+      updates.getDtype() != x.getDtype())
+    return rule.fail("updates " + text_of(updates) + " do not fit " + text_of(x));
+  if (failed(check_reduction(rule, x, op.getReduction()))) return mlir::failure();
+  return infer_same(rule, op.getX());
+}
+
+// updates: the indices' dims but the last, then what an index tuple leaves of x.
+void ScatterNdOp::addRequestChecks(RequestChecks& checks) {
+  TensorType indices = tensor_type(getIndices());
+  int64_t outer = indices.getRank() - 1;
+  std::optional<int64_t> depth = indices.getShape().back().as_constant();
+  for (int64_t axis = 0; axis < tensor_type(getUpdates()).getRank(); ++axis)
+    if (axis < outer)
+      checks.require_equal(dim_of(getUpdates(), axis), dim_of(getIndices(), axis));
+    else
+      checks.require_equal(dim_of(getUpdates(), axis), dim_of(getX(), axis - outer + *depth));
+}
+
+llvm::LogicalResult OneHotOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType indices = tensor_type(op.getIndices());
+  int64_t axis = op.getAxis();
+  if (op.getDepth().getValue().size() != 1 || axis < 0 || axis > indices.getRank())
+    return rule.fail("depth or axis does not fit " + text_of(indices));
+  Shape shape(indices.getShape());
+  shape.insert(shape.begin() + axis, op.getDepth().getValue().front());
+  return rule.add_result(tensor_type(op.getValues()).getDtype(), shape);
+}
+
+llvm::LogicalResult CountNonzeroOp::infer(TypeRule& rule, Adaptor op) {
+  auto block = static_cast<int64_t>(op.getBlock());
+  if (block < 1 || block > (1 << 20)) return rule.fail("block is not in [1, 2^20]");
+  (void)rule.add_result(DType::kI64, {block_count(tensor_type(op.getX()), block)});
+  (void)rule.add_result(DType::kI64, {DimExpr(1)});
+  return mlir::success();
+}
+
+llvm::LogicalResult NonzeroOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), starts = tensor_type(op.getStarts());
+  auto block = static_cast<int64_t>(op.getBlock());
+  if (block < 1 || op.getCount().getValue().size() != 1)
+    return rule.fail("block or count is not valid");
+  if (starts.getDtype() != DType::kI64 || starts.getRank() != 1 ||
+      starts.getDim(0) != block_count(x, block))
+    return rule.fail("starts " + text_of(starts) + " are not of blocks of " + text_of(x));
+  (void)rule.add_result(DType::kI64, {DimExpr(x.getRank()), op.getCount().getValue().front()});
+  return mlir::success();
+}
+
+}  // namespace scopevm::compiler::graph

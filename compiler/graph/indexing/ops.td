@@ -1,0 +1,67 @@
+// Ops that read or write elements at indices that are data, and that find such indices.
+#ifndef SCOPEVM_GRAPH_INDEXING_OPS
+#define SCOPEVM_GRAPH_INDEXING_OPS
+
+include "compiler/graph/op_classes.td"
+
+def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative ones count from the end",
+                        [DeclareOpInterfaceMethods<Graph_SymbolicOp>]> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+  let strings = kFirstString;
+  let hasFolder = 1;
+}
+
+def GatherElementsOp : Graph_Op<"gather_elements", "elements of x along axis at indices"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+  let strings = kFirstString;
+}
+
+def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$batch_dims);
+  let strings = kFirstString;
+}
+
+def Graph_ScatterReduction : Graph_Enum<"ScatterReduction",
+                                        "what an update does to the element that is there", [
+  I32EnumAttrCase<"kNone", 0, "none">, I32EnumAttrCase<"kAdd", 1, "add">,
+  I32EnumAttrCase<"kMul", 2, "mul">, I32EnumAttrCase<"kMin", 3, "min">,
+  I32EnumAttrCase<"kMax", 4, "max">]>;
+
+def ScatterElementsOp : Graph_Op<"scatter_elements", "x with updates at indices along axis"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates, I64Attr:$axis,
+                       DefaultValuedAttr<Graph_EnumAttr<Graph_ScatterReduction>,
+                                         "ScatterReduction::kNone">:$reduction);
+  let strings = !or(kFirstString, kThirdString);
+}
+
+def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates at index tuples"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates,
+                       DefaultValuedAttr<Graph_EnumAttr<Graph_ScatterReduction>,
+                                         "ScatterReduction::kNone">:$reduction);
+  let strings = !or(kFirstString, kThirdString);
+}
+
+// values: [off, on]. Indices outside [-depth, depth) give off everywhere.
+def OneHotOp : Graph_Op<"one_hot", "on at each index along a new axis, off elsewhere"> {
+  let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, Graph_Dims:$depth, I64Attr:$axis);
+  let strings = kSecondString;
+  let checks = kNoChecks;
+}
+
+// count_nonzero comes first; sv.read_dims turns its count into a dim, the size of nonzero.
+
+// starts[i]: how many are before block i of `block` elements; count: of all, one element.
+def CountNonzeroOp : Graph_Op<"count_nonzero", "how many elements are not 0, block by block"> {
+  let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<I64Attr, "4096">:$block);
+  let results = (outs Graph_Tensor:$starts, Graph_Tensor:$count);
+  let checks = kNoChecks;
+}
+
+// starts: from count_nonzero of the same x and block, whose count is the one dim of `count`.
+def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the elements that are not 0, in order"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$starts, Graph_Dims:$count,
+                       DefaultValuedAttr<I64Attr, "4096">:$block);
+  let checks = kNoChecks;
+}
+
+#endif

@@ -1,0 +1,228 @@
+// Ops that move elements, and constants: generated definitions, type rules, request checks.
+#include "compiler/graph/diagnostics/dim_trace.h"
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+
+// After the headers above: the generated definitions use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/layout/ops.cpp.inc"
+
+namespace scopevm::compiler::graph {
+
+namespace {
+
+using Shape = llvm::SmallVector<DimExpr>;
+
+}  // namespace
+
+llvm::LogicalResult TransposeOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  llvm::SmallVector<bool> seen(x.getRank(), false);
+  Shape shape;
+  for (int64_t axis : op.getPermutation()) {
+    if (!is_axis(x, axis) || seen[axis]) return rule.fail("permutation does not fit " + text_of(x));
+    seen[axis] = true;
+    shape.push_back(x.getDim(axis));
+  }
+  if (static_cast<int64_t>(shape.size()) != x.getRank())
+    return rule.fail("permutation does not fit " + text_of(x));
+  return rule.add_result(x.getDtype(), shape);
+}
+
+llvm::LogicalResult ReshapeOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
+  if (!may_be_equal(x.getElementCount(), element_count(dims)))
+    return rule.fail(text_of(x) + " has another element count than " + text_of(x.withShape(dims)));
+  return rule.add_result(x.getDtype(), dims);
+}
+
+void ReshapeOp::addRequestChecks(RequestChecks& checks) {
+  checks.require_equal(
+      {tensor_type(getX()).getElementCount(), getX(),
+       "the element count of " + DimTrace::name(getX())},
+      {tensor_type(getResult()).getElementCount(), getX(), "that of the new shape"});
+}
+
+llvm::LogicalResult ExpandOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  auto shape = broadcast_shapes(x.getShape(), op.getDims().getValue());
+  if (!shape) return rule.fail(text_of(x) + " does not broadcast to the new dims");
+  return rule.add_result(x.getDtype(), *shape);
+}
+
+void ExpandOp::addRequestChecks(RequestChecks& checks) {
+  llvm::ArrayRef<DimExpr> dims = getDims().getValue();
+  int64_t x = tensor_type(getX()).getRank(), rank = static_cast<int64_t>(dims.size());
+  for (int64_t k = 1; k <= std::min(x, rank); ++k)
+    checks.require_broadcastable(
+        dim_of(getX(), x - k), {dims[rank - k], getX(), "the new dim " + std::to_string(rank - k)});
+}
+
+llvm::LogicalResult TileOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  llvm::ArrayRef<DimExpr> repeats = op.getRepeats().getValue();
+  if (repeats.size() != static_cast<size_t>(x.getRank()))
+    return rule.fail("repeats do not fit " + text_of(x));
+  Shape shape;
+  for (int64_t i = 0; i < x.getRank(); ++i) shape.push_back(x.getDim(i) * repeats[i]);
+  return rule.add_result(x.getDtype(), shape);
+}
+
+llvm::LogicalResult ConcatOp::infer(TypeRule& rule, Adaptor op) {
+  mlir::ValueRange operands = op.getOperands();
+  auto axis = static_cast<int64_t>(op.getAxis());
+  if (operands.empty()) return rule.fail("no operands");
+  TensorType first = tensor_type(operands.front());
+  if (!is_axis(first, axis)) return rule.fail("axis is outside " + text_of(first));
+  Shape shape(first.getShape());
+  for (mlir::Value operand : operands.drop_front()) {
+    TensorType next = tensor_type(operand);
+    if (next.getRank() != first.getRank() || next.getDtype() != first.getDtype())
+      return rule.fail("operands " + text_of(first) + " and " + text_of(next) + " do not fit");
+    for (int64_t i = 0; i < first.getRank(); ++i) {
+      if (i == axis)
+        shape[i] = shape[i] + next.getDim(i);
+      else if (!may_be_equal(shape[i], next.getDim(i)))
+        return rule.fail("operands " + text_of(first) + " and " + text_of(next) + " do not fit");
+      else if (next.getDim(i).is_constant())
+        shape[i] = next.getDim(i);
+    }
+  }
+  return rule.add_result(first.getDtype(), shape);
+}
+
+void ConcatOp::addRequestChecks(RequestChecks& checks) {
+  mlir::Value first = getInputs().front();
+  for (mlir::Value input : getInputs().drop_front())
+    for (int64_t axis = 0; axis < tensor_type(first).getRank(); ++axis)
+      if (axis != static_cast<int64_t>(getAxis()))
+        checks.require_equal(dim_of(input, axis), dim_of(first, axis));
+}
+
+llvm::LogicalResult SliceOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  size_t rank = x.getRank();
+  if (op.getStarts().getValue().size() != rank || op.getSizes().getValue().size() != rank ||
+      op.getSteps().size() != rank || llvm::is_contained(op.getSteps(), 0))
+    return rule.fail("starts, sizes or steps do not fit " + text_of(x));
+  return rule.add_result(x.getDtype(), op.getSizes().getValue());
+}
+
+// The first and the last element that a slice takes lie in x.
+void SliceOp::addRequestChecks(RequestChecks& checks) {
+  for (int64_t axis = 0; axis < tensor_type(getX()).getRank(); ++axis) {
+    DimExpr start = getStarts().getValue()[axis], size = getSizes().getValue()[axis];
+    int64_t step = getSteps()[axis];
+    DimExpr last = start + (size - 1) * DimExpr(step);
+    CheckedDim dim = dim_of(getX(), axis);
+    std::string at = "axis " + std::to_string(axis) + ": ";
+    CheckedDim low{step > 0 ? start : last, getX(), ""};
+    CheckedDim high{(step > 0 ? last : start) + 1, getX(), ""};
+    checks.require_at_least(low, {0, nullptr, ""}, at + "the slice begins at {0}");
+    checks.require_at_least(dim, high, at + "the slice ends at {1}, " + dim.what + " is {0}");
+  }
+}
+
+llvm::LogicalResult PadOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  llvm::ArrayRef<DimExpr> pads = op.getPads().getValue();
+  if (pads.size() != static_cast<size_t>(2 * x.getRank()))
+    return rule.fail("pads do not fit " + text_of(x));
+  Shape shape;
+  for (int64_t i = 0; i < x.getRank(); ++i)
+    shape.push_back(x.getDim(i) + pads[i] + pads[x.getRank() + i]);
+  return rule.add_result(x.getDtype(), shape);
+}
+
+// A reflection stays inside x; an edge needs an element to repeat. Where nothing is padded, neither
+// needs anything.
+void PadOp::addRequestChecks(RequestChecks& checks) {
+  if (getMode() == PadMode::kConstant) return;
+  int64_t rank = tensor_type(getX()).getRank();
+  for (int64_t i = 0; i < 2 * rank; ++i) {
+    DimExpr pad = getPads().getValue()[i];
+    if (pad.is_constant(0)) continue;
+    CheckedDim dim = dim_of(getX(), i % rank);
+    DimExpr least = min(pad, 1) + (getMode() == PadMode::kReflect ? pad : DimExpr(0));
+    checks.require_at_least(dim, {least, nullptr, ""},
+                            dim.what + " is {0}; " + stringifyPadMode(getMode()).str() +
+                                " padding of " + pad.str() + " needs at least {1}");
+  }
+}
+
+llvm::LogicalResult DiagonalOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  auto first = static_cast<int64_t>(op.getFirst()), second = static_cast<int64_t>(op.getSecond());
+  if (!is_axis(x, first) || !is_axis(x, second) || first == second)
+    return rule.fail("axes " + llvm::Twine(first) + " and " + llvm::Twine(second) +
+                     " are not two axes of " + text_of(x));
+  if (!may_be_equal(x.getDim(first), x.getDim(second)))
+    return rule.fail("dims " + llvm::Twine(first) + " and " + llvm::Twine(second) + " of " +
+                     text_of(x) + " differ");
+  Shape shape(x.getShape());
+  shape.erase(shape.begin() + second);
+  return rule.add_result(x.getDtype(), shape);
+}
+
+void DiagonalOp::addRequestChecks(RequestChecks& checks) {
+  checks.require_equal(dim_of(getX(), static_cast<int64_t>(getFirst())),
+                       dim_of(getX(), static_cast<int64_t>(getSecond())));
+}
+
+namespace {
+
+std::optional<DType> dtype_of(mlir::Type type) {
+  if (mlir::isa<TextType>(type)) return DType::kStr;
+  if (type.isF16()) return DType::kF16;
+  if (type.isBF16()) return DType::kBF16;
+  if (type.isF32()) return DType::kF32;
+  if (type.isF64()) return DType::kF64;
+  auto integer = mlir::dyn_cast<mlir::IntegerType>(type);
+  if (!integer) return std::nullopt;
+  switch (integer.getWidth()) {
+    case 1:
+      return DType::kBool;
+    case 8:
+      return integer.isUnsigned() ? DType::kU8 : DType::kI8;
+    case 16:
+      return integer.isUnsigned() ? DType::kU16 : DType::kI16;
+    case 32:
+      return integer.isUnsigned() ? DType::kU32 : DType::kI32;
+    case 64:
+      return integer.isUnsigned() ? DType::kU64 : DType::kI64;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+llvm::LogicalResult ConstantOp::infer(TypeRule& rule, Adaptor op) {
+  std::optional<DType> dtype = dtype_of(op.getValue().getElementType());
+  if (!dtype)
+    return rule.fail("element type " + text_of(op.getValue().getElementType()) + " is not one");
+  Shape shape;
+  for (int64_t dim : op.getValue().getShapedType().getShape()) shape.push_back(dim);
+  return rule.add_result(*dtype, shape);
+}
+
+llvm::LogicalResult DimsTensorOp::infer(TypeRule& rule, Adaptor op) {
+  llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
+  std::optional<DType> dtype = parse_dtype(op.getDtype());
+  if (!dtype || dtype == DType::kStr || (op.getScalar() && dims.size() != 1))
+    return rule.fail("element type is not one, or a scalar does not have one dim");
+  Shape shape;
+  if (!op.getScalar()) shape.push_back(static_cast<int64_t>(dims.size()));
+  return rule.add_result(*dtype, shape);
+}
+
+llvm::LogicalResult IotaOp::infer(TypeRule& rule, Adaptor op) {
+  std::optional<DType> dtype = parse_dtype(op.getDtype());
+  if (!dtype || dtype == DType::kStr || op.getSize().getValue().size() != 1)
+    return rule.fail("element type or size is not valid");
+  return rule.add_result(*dtype, op.getSize().getValue());
+}
+
+}  // namespace scopevm::compiler::graph

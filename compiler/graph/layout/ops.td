@@ -1,0 +1,99 @@
+// Ops that move elements, or make tensors from little: views, copies, borders, constants.
+#ifndef SCOPEVM_GRAPH_LAYOUT_OPS
+#define SCOPEVM_GRAPH_LAYOUT_OPS
+
+include "compiler/graph/op_classes.td"
+
+defvar Graph_Symbolic = DeclareOpInterfaceMethods<Graph_SymbolicOp>;
+
+def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", [Graph_Symbolic]> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let strings = kAllStrings;
+  let checks = kNoChecks;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def ReshapeOp : Graph_Op<"reshape", "the same elements under other dims; a view",
+                         [Graph_Symbolic, Graph_ProvidesStorage]> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
+  let strings = kAllStrings;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def ExpandOp : Graph_Op<"expand", "broadcast to dims", [Graph_Symbolic]> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
+  let strings = kAllStrings;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def TileOp : Graph_Op<"tile", "x repeated along each dim", [Graph_Symbolic]> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$repeats);
+  let strings = kAllStrings;
+  let checks = kNoChecks;
+  let hasCanonicalizer = 1;
+}
+
+def ConcatOp : Graph_Op<"concat", "operands one after the other along axis", [Graph_Symbolic]> {
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
+  let strings = kAllStrings;
+  let hasFolder = 1;
+}
+
+// Result dim i is x dim starts[i] + k * steps[i], k in [0, sizes[i]); steps may be negative.
+def SliceOp : Graph_Op<"slice", "a strided box of x", [Graph_Symbolic]> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
+  let strings = kAllStrings;
+  let hasFolder = 1;
+}
+
+def Graph_PadMode : Graph_Enum<"PadMode", "what a border holds", [
+  I32EnumAttrCase<"kConstant", 0, "constant">, I32EnumAttrCase<"kReflect", 1, "reflect">,
+  I32EnumAttrCase<"kEdge", 2, "edge">]>;
+
+// pads: begins, then ends; negative ones crop. value, a scalar: of a constant border.
+def PadOp : Graph_Op<"pad", "x with a border"> {
+  let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads,
+                       Graph_EnumAttr<Graph_PadMode>:$mode);
+  let strings = kAllStrings;
+}
+
+// The result has the dims of x without `second`; along `first` it runs over both.
+def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$first, I64Attr:$second);
+  let strings = kAllStrings;
+}
+
+def TriluOp : Graph_Op<"trilu", "upper or lower triangle, other elements 0"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$k, BoolAttr:$upper);
+  let rule = "infer_same(rule, op.getX())";
+  let strings = kAllStrings;
+  let checks = kNoChecks;
+}
+
+// value: a dense or dense_resource elements attribute; u8..u64 as ui8..ui64, bool as i1.
+def ConstantOp : Graph_Op<"constant", "a tensor known at compile time",
+                          [ConstantLike, Graph_Symbolic, Graph_ProvidesStorage]> {
+  let arguments = (ins ElementsAttr:$value);
+  let assemblyFormat = "attr-dict `:` type(results)";
+  let checks = kNoChecks;
+  let hasFolder = 1;
+}
+
+// Shape arithmetic that a kernel or a result needs as a tensor.
+def DimsTensorOp : Graph_Op<"dims_tensor", "i64 (or dtype) tensor of dims; rank 1, or 0 when scalar",
+                            [Graph_Symbolic]> {
+  let arguments = (ins Graph_Dims:$dims, DefaultValuedAttr<BoolAttr, "false">:$scalar,
+                       DefaultValuedAttr<StrAttr, "\"i64\"">:$dtype);
+  let checks = kNoChecks;
+}
+
+def IotaOp : Graph_Op<"iota", "start + step * i for i in [0, size)", [Graph_Symbolic]> {
+  let arguments = (ins Graph_Dims:$size, TypedAttrInterface:$start, TypedAttrInterface:$step,
+                       StrAttr:$dtype);
+  let checks = kNoChecks;
+}
+
+#endif

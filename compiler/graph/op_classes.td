@@ -1,0 +1,89 @@
+// The class of ops with tensor operands and results. A row gives mnemonic, summary and operands; its
+// fields give what is said once for a family.
+#ifndef SCOPEVM_GRAPH_OP_CLASSES
+#define SCOPEVM_GRAPH_OP_CLASSES
+
+include "compiler/graph/graph_dialect.td"
+include "compiler/graph/op_interfaces.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+// A choice that is written as a string, `mode = "reflect"`, and is an enum in C++.
+class Graph_Enum<string name, string description, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, description, cases> {
+  let cppNamespace = "::scopevm::compiler::graph";
+  let genSpecializedAttr = 0;
+}
+class Graph_EnumAttr<Graph_Enum enum>
+    : Attr<And<[CPred<"::llvm::isa<::mlir::StringAttr>($_self)">,
+                CPred<"::scopevm::compiler::graph::" # enum.stringToSymbolFnName #
+                      "(::llvm::cast<::mlir::StringAttr>($_self).getValue()).has_value()">]>,
+           enum.summary # ": " # !interleave(!foreach(c, enum.enumerants, c.str), ", ")> {
+  let storageType = "::mlir::StringAttr";
+  let returnType = enum.cppNamespace # "::" # enum.className;
+  // Type inference runs before the verifier: any case stands for one that does not exist.
+  let convertFromStorage = "::scopevm::compiler::graph::" # enum.stringToSymbolFnName #
+                           "($_self.getValue()).value_or(" # enum.cppNamespace # "::" #
+                           enum.className # "::" # !head(enum.enumerants).symbol # ")";
+  let constBuilderCall = "$_builder.getStringAttr(::scopevm::compiler::graph::" #
+                         enum.symbolToStringFnName # "($0))";
+}
+
+// Operands that may be strings: a bit each, the last one for all after it too. Other ops would
+// compute on the ids that stand for strings.
+defvar kNoStrings = 0;
+defvar kFirstString = 1;
+defvar kSecondString = 2;
+defvar kThirdString = 4;
+defvar kAllStrings = 255;
+
+class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
+    : Op<Graph_Dialect, mnemonic,
+         !listconcat(traits, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                              DeclareOpInterfaceMethods<Graph_RequestCheckOp>, Graph_CostOp])> {
+  let summary = summary_;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let results = (outs Graph_Tensor:$result);
+
+  int strings = kNoStrings;
+  // The type rule as an expression in `rule` (a TypeRule) and `op` (an Adaptor). Without one, the
+  // op's family defines `infer`.
+  string rule = "";
+  // Request checks as a statement in `checks` (RequestChecks). Without one, the op's family defines
+  // `addRequestChecks`.
+  string checks = "";
+  // Members of the op's class, for classes of rows.
+  string declarations = "";
+  string definitions = "";
+
+  let extraClassDeclaration = [{
+    // From operand types and attributes to result types.
+    static ::llvm::LogicalResult infer(::scopevm::compiler::graph::TypeRule &rule, Adaptor op);
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
+  }] # declarations;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location,
+        ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
+        ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      TypeRule rule{context, location, "}] # mnemonic # [{", types};
+      if (failed(rule.check_strings(operands, }] # !cast<string>(strings) # [{))) return ::mlir::failure();
+      return infer(rule, Adaptor(operands, attributes, properties, regions));
+    }
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
+      return equal_but_for_place(inferred, actual);
+    }
+  }]
+  # !if(!empty(rule), "", "::llvm::LogicalResult $cppClass::infer(TypeRule &rule, Adaptor op) { return " # rule # "; }\n")
+  # !if(!empty(checks), "", "void $cppClass::addRequestChecks(RequestChecks &checks) { " # checks # "; }\n")
+  # definitions;
+}
+
+// For `checks`: the type rule decides everything.
+defvar kNoChecks = "static_cast<void>(checks)";
+
+#endif

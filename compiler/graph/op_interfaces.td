@@ -1,0 +1,123 @@
+// What graph ops declare of themselves, so that passes ask an op instead of keeping lists of ops.
+//
+// Methods of an interface are defined with the op's family (compiler/graph/FAMILY), but for
+// LoweringOp: the kernels library attaches it as external models (compiler/kernels/lowering.h).
+#ifndef SCOPEVM_GRAPH_OP_INTERFACES
+#define SCOPEVM_GRAPH_OP_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+class Graph_Interface<string name> : OpInterface<name> {
+  let cppNamespace = "::scopevm::compiler::graph";
+}
+
+def Graph_ElementwiseOp : Graph_Interface<"ElementwiseOp"> {
+  let description = [{
+    Every result element is a function of the operands' elements at the same position, after
+    broadcasting. That function is defined once, by `evaluate`; kernels, constant folding and
+    symbolic evaluation call it with an Arithmetic of their own.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The result element for the operands' elements `x`, one scalar for each operand. All scalars
+      belong to one Arithmetic, which the result belongs to as well.
+    }], "::scopevm::compiler::graph::Scalar", "evaluate",
+      (ins "::llvm::ArrayRef<::scopevm::compiler::graph::Scalar>":$x)>,
+    InterfaceMethod<"The cost of one element, in simple operations such as an addition.",
+      "int64_t", "getOperationsPerElement">,
+  ];
+}
+
+def Graph_ReductionOp : Graph_Interface<"ReductionOp"> {
+  let description = "Combines the elements of `x` along `axes` by an associative operator.";
+  let methods = [
+    InterfaceMethod<"The operator.", "::scopevm::compiler::graph::Combine", "getCombine">,
+    InterfaceMethod<"The result is divided by the number of elements combined.", "bool", "isMean">,
+    InterfaceMethod<"The axes of `x` that are reduced, ascending.", "::llvm::ArrayRef<int64_t>",
+      "getAxes">,
+    InterfaceMethod<"Reduced axes stay in the result, with size 1.", "bool", "getKeepDims">,
+  ];
+}
+
+def Graph_RowOp : Graph_Interface<"RowOp"> {
+  let description = [{
+    Normalises rows: each result element depends on all elements of `x` along the dims from the row
+    axis on (layer_norm) or along the row axis alone (softmax).
+  }];
+  let methods = [
+    InterfaceMethod<"The axis.", "int64_t", "getRowAxis", (ins), [{}], [{
+      return static_cast<int64_t>($_op.getAxis());
+    }]>,
+  ];
+}
+
+def Graph_WindowOp : Graph_Interface<"WindowOp"> {
+  let description = [{
+    Moves a window over the spatial axes of `x: [n, c, spatial...]`. The arrays have one entry for
+    each spatial axis; `pads` has the begins, then the ends.
+  }];
+  let methods = [
+    InterfaceMethod<"Steps of the window, in elements.", "::llvm::ArrayRef<int64_t>", "getStrides">,
+    InterfaceMethod<"Elements added around x.", "::llvm::ArrayRef<int64_t>", "getPads">,
+    InterfaceMethod<"Distances of the elements in a window.", "::llvm::ArrayRef<int64_t>",
+      "getDilations">,
+    InterfaceMethod<"Elements of a window along each spatial axis.",
+      "::llvm::SmallVector<::scopevm::compiler::DimExpr>", "getWindowDims">,
+  ];
+}
+
+def Graph_RequestCheckOp : Graph_Interface<"RequestCheckOp"> {
+  let description = [{
+    Conditions on dims that the type rule could not decide. Each request is checked for them before
+    the op runs.
+  }];
+  let methods = [
+    InterfaceMethod<"Adds the op's conditions to `checks`.", "void", "addRequestChecks",
+      (ins "::scopevm::compiler::graph::RequestChecks &":$checks)>,
+  ];
+}
+
+def Graph_SymbolicOp : Graph_Interface<"SymbolicOp"> {
+  let description = "Can be evaluated over dimension expressions, where operands are shapes.";
+  let methods = [
+    InterfaceMethod<[{
+      The elements of the only result, row-major; none where an operand's are not known. REQUIRES:
+      the result is an integer or bool tensor of static shape.
+    }], "::std::optional<::std::vector<::scopevm::compiler::DimExpr>>", "evaluateSymbolic",
+      (ins "::scopevm::compiler::graph::SymbolicValues &":$values)>,
+  ];
+}
+
+def Graph_CostOp : Graph_Interface<"CostOp"> {
+  let description = "What one execution costs, as formulas over the op's dims.";
+  let methods = [
+    InterfaceMethod<"Arithmetic operations; 0 for an op that only moves elements.",
+      "::scopevm::compiler::DimExpr", "getFlops", (ins), [{}], [{
+      return ::scopevm::compiler::graph::flops_of($_op);
+    }]>,
+    InterfaceMethod<"Bytes of all operands and results.", "::scopevm::compiler::DimExpr",
+      "getBytes", (ins), [{}], [{ return ::scopevm::compiler::graph::bytes_of($_op); }]>,
+  ];
+}
+
+def Graph_LoweringOp : Graph_Interface<"LoweringOp"> {
+  let description = "Becomes steps of a Program and the kernels that they launch.";
+  let methods = [
+    InterfaceMethod<"Appends the op's steps to `context`. Fails with a diagnostic on the op.",
+      "::llvm::LogicalResult", "lower",
+      (ins "::scopevm::compiler::kernels::LoweringContext &":$context)>,
+  ];
+}
+
+// A sum of products of two operands, the first op of a fused group.
+def Graph_Contraction : NativeOpTrait<"Contraction"> {
+  let cppNamespace = "::scopevm::compiler::graph";
+}
+
+// The results come with storage, their own or that of an operand: a reader cannot choose where they are
+// written.
+def Graph_ProvidesStorage : NativeOpTrait<"ProvidesStorage"> {
+  let cppNamespace = "::scopevm::compiler::graph";
+}
+
+#endif

@@ -1,0 +1,24 @@
+// Ops about places: "gpu" is a device, "gpu.global.workspace" a scope of it.
+#ifndef SCOPEVM_GRAPH_PLACEMENT_OPS
+#define SCOPEVM_GRAPH_PLACEMENT_OPS
+
+include "compiler/graph/op_classes.td"
+
+// A constraint written in the graph; placement honours it and erases the op. constrain_body: x is
+// stored at the place. constrain_result: readers of the result read it there.
+def OnDeviceOp : Graph_Op<"on_device", "x, stored or read at a place"> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$place,
+                       DefaultValuedAttr<BoolAttr, "true">:$constrain_body,
+                       DefaultValuedAttr<BoolAttr, "false">:$constrain_result);
+  let rule = "infer_elementwise(rule, op.getOperands())";
+  let checks = kNoChecks;
+}
+
+// from: the place that x is constrained to; without it, x is not constrained.
+def DeviceCopyOp : Graph_Op<"device_copy", "x in other memory"> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$to, OptionalAttr<StrAttr>:$from);
+  let rule = "infer_elementwise(rule, op.getOperands())";
+  let checks = kNoChecks;
+}
+
+#endif

@@ -1,0 +1,46 @@
+// Pooling: each result element comes from a window, or a box, of x: [n, c, spatial...].
+#ifndef SCOPEVM_GRAPH_POOLING_OPS
+#define SCOPEVM_GRAPH_POOLING_OPS
+
+include "compiler/graph/op_classes.td"
+
+class Graph_Pool<string mnemonic, string summary> : Graph_Op<mnemonic, summary, [Graph_WindowOp]> {
+  let checks = kNoChecks;
+  let declarations = [{
+    ::llvm::SmallVector<DimExpr> getWindowDims() {
+      return ::llvm::to_vector(::llvm::map_range(getKernel(), [](int64_t dim) { return DimExpr(dim); }));
+    }
+  }];
+}
+
+def MaxPoolOp : Graph_Pool<"max_pool", "greatest in each window"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
+}
+def AveragePoolOp : Graph_Pool<"average_pool", "mean of each window"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$count_pads);
+}
+// Indices count the elements of all of x; within a plane row by row, or by column with the first
+// spatial dim fastest.
+def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
+                                  "greatest in each window, and its i64 index in x"> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$by_column);
+  let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+}
+// x: [n, c, h, w], boxes: [k, 4] as x1, y1, x2, y2, images: i64[k]. A box is scaled and moved by
+// offset, and has at least min_size a side. Each cell of its grid takes samples x samples points; 0
+// samples: as many as the cell has elements.
+def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
+                       I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,
+                       F32Attr:$min_size, DefaultValuedAttr<BoolAttr, "false">:$greatest);
+}
+
+#endif

@@ -1,0 +1,54 @@
+// Reductions and ops along an axis: type rules, request checks, generated definitions.
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/symbolic_values.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
+  if (axis >= 0 && axis < x.getRank()) return mlir::success();
+  return rule.fail("axis " + llvm::Twine(axis) + " is outside " + text_of(x));
+}
+
+llvm::LogicalResult infer_reduce(TypeRule& rule, mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                                 bool keep_dims) {
+  TensorType type = tensor_type(x);
+  llvm::SmallVector<DimExpr> shape;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (failed(check_axis(rule, type, axes[i]))) return mlir::failure();
+    if (i > 0 && axes[i] <= axes[i - 1]) return rule.fail("axes are not ascending");
+  }
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (!llvm::is_contained(axes, axis))
+      shape.push_back(type.getDim(axis));
+    else if (keep_dims)
+      shape.push_back(1);
+  }
+  return rule.add_result(type.getDtype(), shape);
+}
+
+llvm::LogicalResult infer_arg_reduce(TypeRule& rule, mlir::Value x, int64_t axis, bool keep_dims) {
+  TensorType type = tensor_type(x);
+  if (failed(check_axis(rule, type, axis))) return mlir::failure();
+  llvm::SmallVector<DimExpr> shape(type.getShape());
+  if (keep_dims)
+    shape[axis] = 1;
+  else
+    shape.erase(shape.begin() + axis);
+  return rule.add_result(DType::kI64, shape);
+}
+
+}  // namespace
+
+void LayerNormOp::addRequestChecks(RequestChecks& checks) {
+  checks.require_broadcast({getX(), getScale()});
+  if (getBias()) checks.require_broadcast({getX(), getBias()});
+}
+
+}  // namespace scopevm::compiler::graph
+
+// After the definitions above: the generated ones use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/reduction/ops.cpp.inc"

@@ -1,0 +1,62 @@
+// Reductions, and ops along one axis. Axes are in [0, rank), ascending.
+#ifndef SCOPEVM_GRAPH_REDUCTION_OPS
+#define SCOPEVM_GRAPH_REDUCTION_OPS
+
+include "compiler/graph/op_classes.td"
+
+class Graph_Reduce<string mnemonic, string summary, string combine, string is_mean = "false">
+    : Graph_Op<mnemonic, summary,
+               [Graph_ReductionOp, DeclareOpInterfaceMethods<Graph_SymbolicOp>]> {
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$axes,
+                       DefaultValuedAttr<BoolAttr, "true">:$keep_dims);
+  let rule = "infer_reduce(rule, op.getX(), op.getAxes(), op.getKeepDims())";
+  let checks = kNoChecks;
+  let declarations = [{
+    Combine getCombine() { return Combine::}] # combine # [{; }
+    bool isMean() { return }] # is_mean # [{; }
+  }];
+  let definitions = [{
+    ::std::optional<::std::vector<DimExpr>> $cppClass::evaluateSymbolic(SymbolicValues &values) {
+      return values.evaluate_reduction(*this);
+    }
+  }];
+}
+def ReduceSumOp : Graph_Reduce<"reduce_sum", "sum over axes", "kSum">;
+def ReduceMeanOp : Graph_Reduce<"reduce_mean", "mean over axes", "kSum", "true">;
+def ReduceProdOp : Graph_Reduce<"reduce_prod", "product over axes", "kProduct">;
+def ReduceMaxOp : Graph_Reduce<"reduce_max", "greatest over axes", "kMax">;
+def ReduceBitXorOp : Graph_Reduce<"reduce_bit_xor", "bitwise exclusive or over axes; of integers", "kXor">;
+def ReduceMinOp : Graph_Reduce<"reduce_min", "least over axes", "kMin">;
+
+class Graph_ArgReduce<string mnemonic, string summary> : Graph_Op<mnemonic, summary> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$axis,
+                       DefaultValuedAttr<BoolAttr, "true">:$keep_dims,
+                       DefaultValuedAttr<BoolAttr, "false">:$last);
+  let rule = "infer_arg_reduce(rule, op.getX(), op.getAxis(), op.getKeepDims())";
+  let checks = kNoChecks;
+}
+def ArgMaxOp : Graph_ArgReduce<"arg_max", "i64 index of the greatest along axis; first, or last, of equals">;
+def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the least along axis; first, or last, of equals">;
+
+class Graph_AlongAxis<string mnemonic, string summary, list<Trait> traits = []>
+    : Graph_Op<mnemonic, summary, traits> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$axis);
+  let rule = "infer_same(rule, op.getX())";
+  let checks = kNoChecks;
+}
+def SoftmaxOp : Graph_AlongAxis<"softmax", "e^x / sum e^x along axis", [Graph_RowOp]>;
+def LogSoftmaxOp : Graph_AlongAxis<"log_softmax", "log of softmax along axis", [Graph_RowOp]>;
+def CumSumOp : Graph_AlongAxis<"cum_sum", "running sum along axis"> {
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
+                       DefaultValuedAttr<BoolAttr, "false">:$reverse);
+}
+// Normalises over dims axis .. rank-1; scale and bias have those dims (or broadcast to them).
+def LayerNormOp : Graph_Op<"layer_norm", "(x - mean) / sqrt(var + epsilon) * scale + bias",
+                           [Graph_RowOp]> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$scale, Optional<Graph_Tensor>:$bias,
+                       I64Attr:$axis, F32Attr:$epsilon);
+  let rule = "infer_same(rule, op.getX())";
+  let hasCanonicalizer = 1;
+}
+
+#endif

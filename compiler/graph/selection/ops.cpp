@@ -1,0 +1,69 @@
+// Ops that order and choose: generated definitions, type rules, request checks.
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+
+// After the headers above: the generated definitions use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/selection/ops.cpp.inc"
+
+namespace scopevm::compiler::graph {
+
+llvm::LogicalResult TopKOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  if (!is_axis(x, op.getAxis()) || op.getK().getValue().size() != 1)
+    return rule.fail("axis or k does not fit " + text_of(x));
+  llvm::SmallVector<DimExpr> shape(x.getShape());
+  shape[op.getAxis()] = op.getK().getValue().front();
+  (void)rule.add_result(x.getDtype(), shape);
+  return rule.add_result(DType::kI64, shape);
+}
+
+void TopKOp::addRequestChecks(RequestChecks& checks) {
+  CheckedDim dim = dim_of(getX(), static_cast<int64_t>(getAxis()));
+  checks.require_at_least(dim, {getK().getValue().front(), getX(), ""},
+                          "k is {1}, " + dim.what + " is {0}");
+}
+
+llvm::LogicalResult SortRowsOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  if (x.getRank() != 2) return rule.fail(text_of(x) + " is no matrix");
+  (void)rule.add_result(DType::kI64, {x.getDim(0)});
+  return mlir::success();
+}
+
+llvm::LogicalResult UniqueRowsOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), order = tensor_type(op.getOrder());
+  if (x.getRank() != 2) return rule.fail(text_of(x) + " is no matrix");
+  if (order.getDtype() != DType::kI64 || order.getRank() != 1 || order.getDim(0) != x.getDim(0))
+    return rule.fail("order " + text_of(order) + " is none of the rows of " + text_of(x));
+  for (int i = 0; i < 3; ++i) (void)rule.add_result(DType::kI64, {x.getDim(0)});
+  (void)rule.add_result(DType::kI64, {DimExpr(1)});
+  return mlir::success();
+}
+
+llvm::LogicalResult SuppressBoxesOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType boxes = tensor_type(op.getBoxes()), scores = tensor_type(op.getScores()),
+             order = tensor_type(op.getOrder());
+  if (boxes.getDtype() != DType::kF32 || boxes.getRank() != 3 || scores.getDtype() != DType::kF32 ||
+      scores.getRank() != 3)
+    return rule.fail("boxes " + text_of(boxes) + " and scores " + text_of(scores) +
+                     " must be f32 of rank 3");
+  bool fits = boxes.getDim(2).is_constant(4) && boxes.getDim(0) == scores.getDim(0) &&
+              boxes.getDim(1) == scores.getDim(2) && order.getDtype() == DType::kI64 &&
+              order.getShape() == scores.getShape();
+  if (!fits)
+    return rule.fail("boxes " + text_of(boxes) + ", scores " + text_of(scores) + " and order " +
+                     text_of(order) + " do not fit");
+  for (mlir::Value threshold : {op.getIouThreshold(), op.getScoreThreshold()})
+    if (tensor_type(threshold).getDtype() != DType::kF32 ||
+        !tensor_type(threshold).getElementCount().is_constant(1))
+      return rule.fail("threshold " + text_of(threshold.getType()) + " is not one f32");
+  if (op.getLimit().getValue().size() != 1) return rule.fail("limit is not one dim");
+  DimExpr most = min(op.getLimit().getValue().front(), scores.getDim(2));
+  (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1), most});
+  (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1)});
+  return mlir::success();
+}
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,28 @@
+// Resampling: generated definitions, type rules, request checks.
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
+
+// After the headers above: the generated definitions use them.
+#define GET_OP_CLASSES
+#include "compiler/graph/signal/ops.cpp.inc"
+
+namespace scopevm::compiler::graph {
+
+llvm::LogicalResult ResizeOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX());
+  if (op.getDims().getValue().size() != static_cast<size_t>(x.getRank()))
+    return rule.fail("dims do not fit " + text_of(x));
+  return rule.add_result(x.getDtype(), op.getDims().getValue());
+}
+
+void ResizeOp::addRequestChecks(RequestChecks& checks) {
+  for (int64_t axis = 0; axis < tensor_type(getX()).getRank(); ++axis) {
+    CheckedDim dim = dim_of(getX(), axis);
+    if (tensor_type(getResult()).getDim(axis) != dim.dim)
+      checks.require_at_least(dim, {1, nullptr, ""},
+                              dim.what + " is {0}: there is nothing to resize");
+  }
+}
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,164 @@
+// Type rules: what several ops share. See the header.
+#include "compiler/graph/type_rule.h"
+
+#include <set>
+
+#include "compiler/shapes/dim_text.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace scopevm::compiler::graph {
+
+TensorType tensor_type(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+bool is_axis(TensorType x, int64_t axis) { return axis >= 0 && axis < x.getRank(); }
+
+llvm::LogicalResult TypeRule::check_strings(mlir::ValueRange operands, unsigned admitted) const {
+  constexpr size_t kLastBit = 7;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (tensor_type(operands[i]).getDtype() == DType::kStr &&
+        !(admitted >> std::min(i, kLastBit) & 1))
+      return fail("operand " + llvm::Twine(i) + " is " + text_of(operands[i].getType()) +
+                  "; texts are not taken there");
+  return mlir::success();
+}
+
+llvm::LogicalResult TypeRule::add_result(DType dtype, llvm::ArrayRef<DimExpr> shape) {
+  types.push_back(TensorType::get(context, dtype, shape));
+  return mlir::success();
+}
+
+llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
+  if (location) mlir::emitError(*location) << op << ": " << message;
+  return mlir::failure();
+}
+
+std::string text_of(mlir::Type type) {
+  // Long expressions are cut: the dims of a deep model would fill pages.
+  if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
+    llvm::SmallVector<DimExpr> dims(tensor.getShape());
+    for (DimExpr& dim : dims)
+      if (std::string text = short_text(dim); text.ends_with("...")) dim = DimExpr::symbol(text);
+    type = tensor.withShape(dims);
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           auto x = mlir::dyn_cast<TensorType>(std::get<0>(pair));
+           auto y = mlir::dyn_cast<TensorType>(std::get<1>(pair));
+           return x && y && x.getDtype() == y.getDtype() && x.getShape() == y.getShape();
+         });
+}
+
+bool may_be_equal(DimExpr a, DimExpr b) {
+  if (a == b) return true;
+  if (a.is_constant() && b.is_constant()) return false;
+  DimInterval difference = interval_of(a - b);
+  return difference.min <= 0 && difference.max >= 0;
+}
+
+namespace {
+
+using Parts = std::set<DimExpr>;
+
+// What dims become that are equal but for ones: the greatest, and 0 where one is 0. The least is
+// left out where none can be 0.
+DimExpr broadcast(const Parts& parts) {
+  DimExpr greatest = *parts.begin(), least = 1;
+  for (DimExpr part : parts) {
+    greatest = max(greatest, part);
+    least = min(least, part);
+  }
+  return greatest * least;
+}
+
+// The dims whose broadcast `dim` is, so that one that comes again adds nothing.
+Parts broadcast_parts(DimExpr dim) {
+  for (DimExpr factor : dim.operands())
+    if (dim.kind() == DimExpr::Kind::kMul && factor.kind() == DimExpr::Kind::kMax) {
+      Parts parts(factor.operands().begin(), factor.operands().end());
+      if (broadcast(parts) == dim) return parts;
+    }
+  if (dim.kind() != DimExpr::Kind::kMax) return {dim};
+  Parts parts(dim.operands().begin(), dim.operands().end());
+  return broadcast(parts) == dim ? parts : Parts{dim};
+}
+
+Parts joined(Parts a, const Parts& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
+  if (a == b || b.is_constant(1)) return a;
+  if (a.is_constant(1)) return b;
+  if (!may_be_equal(a, b) && !may_be_equal(a, 1) && !may_be_equal(b, 1)) return std::nullopt;
+  // A constant other than 1 leaves the symbolic one no choice but itself or 1.
+  if (a.is_constant()) return a;
+  if (b.is_constant()) return b;
+  // One that is never the lesser: a request is checked for 0 next to 1
+  // (diagnostics/request_checks.cpp).
+  if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
+  return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));
+}
+
+std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,
+                                                           llvm::ArrayRef<DimExpr> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  llvm::SmallVector<DimExpr> shape(a.begin(), a.end());
+  size_t shift = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    std::optional<DimExpr> dim = broadcast_dim(a[shift + i], b[i]);
+    if (!dim) return std::nullopt;
+    shape[shift + i] = *dim;
+  }
+  return shape;
+}
+
+std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::ValueRange operands) {
+  llvm::SmallVector<DimExpr> shape;
+  for (mlir::Value operand : operands) {
+    auto next = broadcast_shapes(shape, tensor_type(operand).getShape());
+    if (!next) {
+      (void)rule.fail("operands " + text_of(operands.front().getType()) + " and " +
+                      text_of(operand.getType()) + " do not broadcast");
+      return std::nullopt;
+    }
+    shape = std::move(*next);
+  }
+  return shape;
+}
+
+llvm::LogicalResult check_same_dtype(TypeRule& rule, mlir::ValueRange operands) {
+  for (mlir::Value operand : operands)
+    if (tensor_type(operand).getDtype() != tensor_type(operands.front()).getDtype())
+      return rule.fail("operands " + text_of(operands.front().getType()) + " and " +
+                       text_of(operand.getType()) + " have different element types");
+  return mlir::success();
+}
+
+llvm::LogicalResult infer_elementwise(TypeRule& rule, mlir::ValueRange operands) {
+  if (failed(check_same_dtype(rule, operands))) return mlir::failure();
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return rule.add_result(tensor_type(operands.front()).getDtype(), *shape);
+}
+
+llvm::LogicalResult infer_comparison(TypeRule& rule, mlir::ValueRange operands) {
+  if (failed(check_same_dtype(rule, operands))) return mlir::failure();
+  auto shape = common_shape(rule, operands);
+  if (!shape) return mlir::failure();
+  return rule.add_result(DType::kBool, *shape);
+}
+
+llvm::LogicalResult infer_same(TypeRule& rule, mlir::Value x) {
+  return rule.add_result(tensor_type(x).getDtype(), tensor_type(x).getShape());
+}
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,64 @@
+// Positions in tensors whose dims are numbers, for symbolic evaluation.
+#pragma once
+
+#include "compiler/graph/graph_ops.h"
+
+namespace scopevm::compiler::graph {
+
+using Coordinates = llvm::SmallVector<int64_t>;
+
+// Dims that are numbers, row-major.
+struct Box {
+  Coordinates dims;
+
+  int64_t size() const {
+    int64_t product = 1;
+    for (int64_t dim : dims) product *= dim;
+    return product;
+  }
+  Coordinates coordinates(int64_t index) const {
+    Coordinates at(dims.size());
+    for (size_t i = dims.size(); i-- > 0; index /= dims[i]) at[i] = index % dims[i];
+    return at;
+  }
+  int64_t index(const Coordinates& at) const {
+    int64_t result = 0;
+    for (size_t i = 0; i < dims.size(); ++i) result = result * dims[i] + at[i];
+    return result;
+  }
+  bool contains(const Coordinates& at) const {
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (at[i] < 0 || at[i] >= dims[i]) return false;
+    return true;
+  }
+  // The element that broadcasts to `at` of a box of at least this rank.
+  int64_t broadcast_index(const Coordinates& at) const {
+    Coordinates own(dims.size());
+    for (size_t i = 0; i < dims.size(); ++i)
+      own[i] = dims[i] == 1 ? 0 : at[at.size() - dims.size() + i];
+    return index(own);
+  }
+};
+
+// REQUIRES: the type is static.
+inline Box box_of(TensorType type) {
+  Box box;
+  for (DimExpr dim : type.getShape()) box.dims.push_back(*dim.as_constant());
+  return box;
+}
+
+// result[at] = x[source] for every position `at` of `to`, where `source_of` fills `source`; none
+// when it fails or the source is outside of `from`.
+inline std::optional<std::vector<DimExpr>> move_elements(
+    const std::vector<DimExpr>& x, const Box& from, const Box& to,
+    llvm::function_ref<bool(const Coordinates& at, Coordinates& source)> source_of) {
+  std::vector<DimExpr> result;
+  for (int64_t i = 0; i < to.size(); ++i) {
+    Coordinates at = to.coordinates(i), source(from.dims.size(), 0);
+    if (!source_of(at, source) || !from.contains(source)) return std::nullopt;
+    result.push_back(x[from.index(source)]);
+  }
+  return result;
+}
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,104 @@
+// Constant folding: see fold.h.
+#include "compiler/graph/values/fold.h"
+
+#include <algorithm>
+
+#include "compiler/graph/elementwise/numbers.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+// A result may have this many bytes, or as many as its operands together, or as many elements as
+// one of them: weights that were stored as bytes become the floats that kernels take.
+constexpr int64_t kFreeBytes = 4096;
+constexpr int64_t kMaxBytes = int64_t{1} << 30;
+
+TensorType type_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.getType()); }
+
+// Of a type whose dims are numbers; none where it is too large.
+std::optional<int64_t> static_bytes(TensorType tensor) {
+  std::optional<int64_t> count = tensor.getElementCount().as_constant();
+  if (!tensor.isStatic() || !count || *count < 0 || *count > kMaxBytes) return std::nullopt;
+  return *count * byte_size(tensor.getDtype());
+}
+
+bool is_foldable(mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands) {
+  if (op->getNumResults() != 1 || operands.empty()) return false;
+  TensorType result = type_of(op->getResult(0));
+  if (!result || result.getDtype() == DType::kStr) return false;
+  int64_t operand_bytes = 0, most_elements = 0;
+  for (auto [value, attribute] : llvm::zip(op->getOperands(), operands)) {
+    auto elements = mlir::dyn_cast_or_null<mlir::ElementsAttr>(attribute);
+    if (!elements || mlir::isa<TextType>(elements.getElementType())) return false;
+    const int64_t bytes = static_bytes(type_of(value)).value_or(0);
+    operand_bytes += bytes;
+    most_elements = std::max(most_elements, bytes / byte_size(type_of(value).getDtype()));
+  }
+  const std::optional<int64_t> bytes = static_bytes(result);
+  const int64_t limit =
+      std::max({kFreeBytes, operand_bytes, most_elements * byte_size(result.getDtype())});
+  return bytes && *bytes <= std::min(limit, kMaxBytes);
+}
+
+Scalar scalar_at(NumberArithmetic& arithmetic, const ConstantArray& x, int64_t at) {
+  if (x.is_float()) return {arithmetic, x.dtype(), x.real(at)};
+  return {arithmetic, x.dtype(), x.integer(at)};
+}
+
+}  // namespace
+
+llvm::SmallVector<int64_t> row_major_strides(llvm::ArrayRef<int64_t> dims) {
+  llvm::SmallVector<int64_t> strides(dims.size());
+  int64_t stride = 1;
+  for (size_t axis = dims.size(); axis-- > 0; stride *= dims[axis]) strides[axis] = stride;
+  return strides;
+}
+
+llvm::SmallVector<int64_t> broadcast_strides(const ConstantArray& x, size_t rank) {
+  llvm::SmallVector<int64_t> strides(rank, 0), own = row_major_strides(x.dims());
+  size_t shift = rank - own.size();
+  for (size_t axis = 0; axis < own.size(); ++axis)
+    strides[shift + axis] = x.dims()[axis] == 1 ? 0 : own[axis];
+  return strides;
+}
+
+void gather_with(Cursor cursor, const ConstantArray& x, ConstantArray& y) {
+  for (int64_t i = 0; i < y.count(); ++i, cursor.next()) y.copy(i, x, cursor.at());
+}
+
+mlir::OpFoldResult fold_tensor(
+    mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands,
+    llvm::function_ref<bool(const ConstantArrays& x, ConstantArray& y)> fill) {
+  if (!is_foldable(op, operands)) return {};
+  ConstantArrays arrays;
+  for (auto [value, attribute] : llvm::zip(op->getOperands(), operands))
+    arrays.emplace_back(mlir::cast<mlir::ElementsAttr>(attribute), type_of(value).getDtype());
+  ConstantArray result(type_of(op->getResult(0)));
+  if (!fill(arrays, result)) return {};
+  return mlir::Attribute(result.attribute(op->getContext()));
+}
+
+mlir::OpFoldResult fold_elementwise(ElementwiseOp op, llvm::ArrayRef<mlir::Attribute> operands) {
+  return fold_tensor(op, operands, [&](const ConstantArrays& x, ConstantArray& y) {
+    NumberArithmetic arithmetic;
+    llvm::SmallVector<Cursor, 3> cursors;
+    for (const ConstantArray& operand : x)
+      cursors.emplace_back(y.dims(), broadcast_strides(operand, y.dims().size()));
+    llvm::SmallVector<Scalar, 3> scalars;
+    for (int64_t i = 0; i < y.count(); ++i) {
+      scalars.clear();
+      for (auto [operand, cursor] : llvm::zip(x, cursors))
+        scalars.push_back(scalar_at(arithmetic, operand, cursor.at()));
+      const Scalar result = op.evaluate(scalars);
+      if (!result.is_known()) return false;
+      if (y.is_float())
+        y.set(i, result.get<double>());
+      else
+        y.set_integer(i, result.get<int64_t>());
+      for (Cursor& cursor : cursors) cursor.next();
+    }
+    return true;
+  });
+}
+
+}  // namespace scopevm::compiler::graph

@@ -1,0 +1,264 @@
+// Evaluates integer ops over dimension expressions: see symbolic_values.h. Each op that can be
+// evaluated implements SymbolicOp in its family's folder.
+#include "compiler/graph/values/symbolic_values.h"
+
+#include "compiler/graph/values/box.h"
+#include "mlir/IR/Builders.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+using Elements = std::optional<std::vector<DimExpr>>;
+
+TensorType type_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.getType()); }
+
+bool is_shape_dtype(DType dtype) {
+  return dtype == DType::kI64 || dtype == DType::kI32 || dtype == DType::kBool;
+}
+
+// The element count of a tensor that may hold a shape; -1 for others.
+int64_t shape_tensor_size(TensorType type) {
+  if (!type || !is_shape_dtype(type.getDtype()) || !type.isStatic()) return -1;
+  std::optional<int64_t> count = type.getElementCount().as_constant();
+  return count && *count <= SymbolicValues::kMaxElements ? *count : -1;
+}
+
+// Integer division rounds towards zero; for operands that may be negative that is not floordiv.
+std::optional<DimExpr> divide(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+  auto x = a.as_constant(), y = b.as_constant();
+  if (y && *y == 0) return std::nullopt;
+  if (x && y) return *y == -1 ? DimExpr(0) - a : DimExpr(*x / *y);
+  if (!intervals.is_at_least(a, 0) || !intervals.is_at_least(b, 1)) return std::nullopt;
+  return floordiv(a, b);
+}
+
+std::optional<DimExpr> modulo(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+  if (!intervals.is_at_least(b, 1)) return std::nullopt;
+  return mod(a, b);
+}
+
+std::optional<DimExpr> decide_less(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+  DimInterval difference = intervals.of(b - a);
+  if (difference.min > 0) return DimExpr(1);
+  if (difference.max <= 0) return DimExpr(0);
+  return std::nullopt;
+}
+
+std::optional<DimExpr> decide_equal(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+  if (a == b) return DimExpr(1);
+  DimInterval difference = intervals.of(b - a);
+  if (difference.min > 0 || difference.max < 0) return DimExpr(0);
+  return std::nullopt;
+}
+
+// Integers of tensors wrap around, dims do not: what leaves 64 bits is data.
+bool has_overflowed(DimExpr result, llvm::ArrayRef<DimExpr> from) {
+  return !result.is_constant() && llvm::all_of(from, [](DimExpr e) { return e.is_constant(); });
+}
+
+}  // namespace
+
+// --- Primitive operations on dims. Integers only; bools are 0 and 1.
+// ------------------------------
+
+namespace {
+
+class DimArithmetic : public Arithmetic {
+ public:
+  explicit DimArithmetic(const DimIntervals& intervals) : intervals_(intervals) {}
+
+  Payload literal(const Scalar&, DType, double value) override {
+    return DimExpr(static_cast<int64_t>(value));
+  }
+  Payload apply(UnaryFunction function, const Scalar& x) override;
+  Payload apply(BinaryFunction function, const Scalar& a, const Scalar& b) override;
+  Payload select(const Scalar& condition, const Scalar& a, const Scalar& b) override {
+    if (!condition.is_known()) return {};
+    if (condition.get<DimExpr>().is_constant(1)) return a.payload();
+    if (condition.get<DimExpr>().is_constant(0)) return b.payload();
+    return {};
+  }
+  // A cast to bool is a test, not a change of width.
+  Payload cast(const Scalar& x, DType to) override {
+    return to == DType::kBool ? Payload() : x.payload();
+  }
+
+ private:
+  static Payload payload(std::optional<DimExpr> dim) { return dim ? Payload(*dim) : Payload(); }
+  Payload logic(BinaryFunction function, DimExpr a, DimExpr b);
+
+  const DimIntervals& intervals_;
+};
+
+Arithmetic::Payload DimArithmetic::apply(UnaryFunction function, const Scalar& scalar) {
+  if (!scalar.is_known()) return {};
+  const DimExpr x = scalar.get<DimExpr>();
+  switch (function) {
+    case UnaryFunction::kNeg:
+      return DimExpr(0) - x;
+    case UnaryFunction::kAbs:
+      return intervals_.is_at_least(x, 0) ? x : intervals_.greater(x, DimExpr(0) - x);
+    case UnaryFunction::kCeil:
+    case UnaryFunction::kFloor:
+    case UnaryFunction::kRound:
+      return x;
+    case UnaryFunction::kNot:
+      return scalar.dtype() == DType::kBool ? Payload(DimExpr(1) - x) : Payload();
+    default:
+      return {};
+  }
+}
+
+// Of bools.
+Arithmetic::Payload DimArithmetic::logic(BinaryFunction function, DimExpr a, DimExpr b) {
+  if (function == BinaryFunction::kAnd) return a * b;
+  if (function == BinaryFunction::kOr) return a + b - a * b;
+  return a + b - DimExpr(2) * a * b;
+}
+
+Arithmetic::Payload DimArithmetic::apply(BinaryFunction function, const Scalar& left,
+                                         const Scalar& right) {
+  if (!left.is_known() || !right.is_known()) return {};
+  const DimExpr a = left.get<DimExpr>(), b = right.get<DimExpr>();
+  switch (function) {
+    case BinaryFunction::kAdd:
+      return a + b;
+    case BinaryFunction::kSub:
+      return a - b;
+    case BinaryFunction::kMul:
+      return a * b;
+    case BinaryFunction::kDiv:
+      return payload(divide(intervals_, a, b));
+    case BinaryFunction::kModulo:
+      return payload(modulo(intervals_, a, b));
+    case BinaryFunction::kMin:
+      return intervals_.smaller(a, b);
+    case BinaryFunction::kMax:
+      return intervals_.greater(a, b);
+    case BinaryFunction::kEqual:
+      return payload(decide_equal(intervals_, a, b));
+    case BinaryFunction::kLess:
+      return payload(decide_less(intervals_, a, b));
+    case BinaryFunction::kLessEqual: {
+      std::optional<DimExpr> greater = decide_less(intervals_, b, a);
+      return greater ? Payload(DimExpr(1) - *greater) : Payload();
+    }
+    case BinaryFunction::kAnd:
+    case BinaryFunction::kOr:
+    case BinaryFunction::kXor:
+      return left.dtype() == DType::kBool ? logic(function, a, b) : Payload();
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+// --- Ops.
+// -----------------------------------------------------------------------------------------
+
+Elements SymbolicValues::evaluate_elementwise(ElementwiseOp op) {
+  const Box result = box_of(type_of(op->getResult(0)));
+  llvm::SmallVector<std::pair<std::vector<DimExpr>, Box>> operands;
+  for (mlir::Value operand : op->getOperands()) {
+    const std::vector<DimExpr>* elements = find(operand);
+    if (!elements) return std::nullopt;
+    operands.emplace_back(*elements, box_of(type_of(operand)));
+  }
+  DimArithmetic arithmetic(intervals_);
+  std::vector<DimExpr> elements;
+  for (int64_t i = 0; i < result.size(); ++i) {
+    Coordinates at = result.coordinates(i);
+    llvm::SmallVector<DimExpr> dims;
+    llvm::SmallVector<Scalar> scalars;
+    for (auto [value, operand] : llvm::zip(op->getOperands(), operands)) {
+      dims.push_back(operand.first[operand.second.broadcast_index(at)]);
+      scalars.emplace_back(arithmetic, type_of(value).getDtype(), dims.back());
+    }
+    const Scalar element = op.evaluate(scalars);
+    if (!element.is_known() || has_overflowed(element.get<DimExpr>(), dims)) return std::nullopt;
+    elements.push_back(element.get<DimExpr>());
+  }
+  return elements;
+}
+
+std::optional<DimExpr> SymbolicValues::combined(Combine how, DimExpr a, DimExpr b) const {
+  switch (how) {
+    case Combine::kSum:
+      return a + b;
+    case Combine::kProduct:
+      return a * b;
+    case Combine::kMax:
+      return intervals_.greater(a, b);
+    case Combine::kMin:
+      return intervals_.smaller(a, b);
+    case Combine::kXor:
+      break;  // no dimension expression
+  }
+  return std::nullopt;
+}
+
+Elements SymbolicValues::evaluate_reduction(ReductionOp op) {
+  const std::vector<DimExpr>* x = find(op->getOperand(0));
+  if (!x || op.isMean()) return std::nullopt;
+  const Box from = box_of(type_of(op->getOperand(0))), to = box_of(type_of(op->getResult(0)));
+  std::vector<std::optional<DimExpr>> totals(to.size());
+  for (int64_t i = 0; i < from.size(); ++i) {
+    Coordinates at = from.coordinates(i), where;
+    for (size_t axis = 0; axis < at.size(); ++axis)
+      if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(axis)))
+        where.push_back(at[axis]);
+      else if (op.getKeepDims())
+        where.push_back(0);
+    std::optional<DimExpr>& total = totals[to.index(where)];
+    total = total ? combined(op.getCombine(), *total, (*x)[i]) : (*x)[i];
+  }
+  std::vector<DimExpr> result;
+  for (const std::optional<DimExpr>& total : totals) {
+    if (!total || has_overflowed(*total, *x)) return std::nullopt;  // of nothing, or too large
+    result.push_back(*total);
+  }
+  return result;
+}
+
+Elements SymbolicValues::evaluate(mlir::Operation* op) {
+  auto symbolic = mlir::dyn_cast<SymbolicOp>(op);
+  return symbolic ? symbolic.evaluateSymbolic(*this) : std::nullopt;
+}
+
+const std::vector<DimExpr>* SymbolicValues::find(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (!mlir::isa<TensorType>(value.getType())) return nullptr;
+  int64_t count = shape_tensor_size(type_of(value));
+  if (!op || op->getNumResults() != 1 || count < 0) return nullptr;
+  auto found = known_.find(value);
+  if (found == known_.end()) {
+    Elements elements = evaluate(op);
+    if (elements && static_cast<int64_t>(elements->size()) != count) elements.reset();
+    found = known_.try_emplace(value, std::make_unique<Elements>(std::move(elements))).first;
+  }
+  return *found->second ? &**found->second : nullptr;
+}
+
+mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, TensorType type,
+                        llvm::ArrayRef<DimExpr> elements) {
+  DType dtype = type.getDtype();
+  bool is_numbers = llvm::all_of(elements, [](DimExpr e) { return e.is_constant(); });
+  if (!is_numbers) {
+    if (dtype == DType::kBool || type.getRank() > 1) return {};
+    return builder.create<DimsTensorOp>(
+        location, type, DimsAttr::get(builder.getContext(), elements),
+        builder.getBoolAttr(type.getRank() == 0), builder.getStringAttr(scopevm::name(dtype)));
+  }
+  unsigned width = dtype == DType::kBool ? 1 : static_cast<unsigned>(8 * byte_size(dtype));
+  llvm::SmallVector<llvm::APInt> values;
+  for (DimExpr element : elements)
+    values.emplace_back(64, static_cast<uint64_t>(*element.as_constant()), true);
+  for (llvm::APInt& value : values) value = value.trunc(width);
+  llvm::SmallVector<int64_t> shape = box_of(type).dims;
+  auto dense = mlir::DenseElementsAttr::get(
+      mlir::RankedTensorType::get(shape, builder.getIntegerType(width)), values);
+  return builder.create<ConstantOp>(location, type, dense);
+}
+
+}  // namespace scopevm::compiler::graph

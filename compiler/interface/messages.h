@@ -1,0 +1,77 @@
+// The structs of scopevm/compiler.h as CBOR messages: what the functions of
+// scopevm/compiler_table.h take and return. The library and the `scopevm` command include this
+// header; it needs no LLVM.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "scopevm/compiler.h"
+
+namespace nlohmann {
+
+template <typename T>
+struct adl_serializer<std::optional<T>> {
+  static void to_json(json& out, const std::optional<T>& value) {
+    out = value ? json(*value) : json();
+  }
+  static void from_json(const json& in, std::optional<T>& value) {
+    if (in.is_null())
+      value.reset();
+    else
+      value = in.get<T>();
+  }
+};
+
+}  // namespace nlohmann
+
+namespace scopevm {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DimBound, min, max, multiple_of)
+// Without the callbacks, which are C functions at the boundary.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, specialisations,
+                                   machine_json, machine_name, places, dump_after, threads,
+                                   reproducer_path)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)
+// Without the module, which is handed over as it is.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, warnings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Value, name, op, type, elements, depth)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Symbol, name, model_name, born, bound,
+                                   is_bound)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Check, condition, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Function, name, values, symbols, checks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation, functions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Copy, value, formula, bytes, times, from, to,
+                                   made_because, read_because, is_spill, seconds, function,
+                                   times_depend_on, has_own_dims)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Node, name, op, place, reads)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Limit, pool, limit_bytes, needed_bytes, moved,
+                                   seconds, lower_bound_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation, copies, limits, nodes, is_proved, notes,
+                                   warnings)
+
+}  // namespace scopevm
+
+namespace scopevm::compiler {
+
+template <typename T>
+std::vector<uint8_t> encode(const T& value) {
+  return nlohmann::json::to_cbor(nlohmann::json(value));
+}
+
+// Errors: kInternal (the bytes are no message of this type).
+template <typename T>
+Result<T> decode(std::span<const uint8_t> bytes) {
+  try {
+    return nlohmann::json::from_cbor(bytes.begin(), bytes.end()).get<T>();
+  } catch (const nlohmann::json::exception& error) {
+    return Status(StatusCode::kInternal,
+                  std::string("malformed compiler message: ") + error.what());
+  }
+}
+
+}  // namespace scopevm::compiler

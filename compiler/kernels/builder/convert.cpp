@@ -1,0 +1,122 @@
+// Conversions between element types: storage to arithmetic and back, and the cast op. f16 and bf16
+// are computed in f32. bf16 is converted with integer arithmetic, f16 with instructions, or with
+// integer arithmetic on targets without them (compiler/codegen/half_patterns.cpp).
+#include "compiler/kernels/builder/convert.h"
+
+#include <cmath>
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+namespace arith = mlir::arith;
+
+template <typename Op>
+Term convert(Term x, mlir::Type element) {
+  return x.with(x.builder->create<Op>(x.location, x.like(element), x.value));
+}
+
+Term resize_integer(Term x, mlir::Type element, bool is_unsigned) {
+  unsigned from = x.element().getIntOrFloatBitWidth(), to = element.getIntOrFloatBitWidth();
+  if (from == to) return x;
+  if (from > to) return convert<arith::TruncIOp>(x, element);
+  return is_unsigned ? convert<arith::ExtUIOp>(x, element) : convert<arith::ExtSIOp>(x, element);
+}
+
+Term bf16_to_f32(Term stored) {
+  mlir::Builder& b = *stored.builder;
+  Term bits = convert<arith::ExtUIOp>(stored, b.getI32Type());
+  return bitcast(shift_left(bits, 16), b.getF32Type());
+}
+
+// Rounds to nearest, halves to even; a NaN keeps its sign and becomes quiet.
+Term f32_to_bf16(Term x) {
+  mlir::Builder& b = *x.builder;
+  Term bits = bitcast(x, b.getI32Type());
+  Term odd = shift_right(bits, 16) & bits.integer(1);
+  Term rounded = shift_right(bits + bits.integer(0x7FFF) + odd, 16);
+  Term quiet = shift_right(bits, 16) | bits.integer(0x40);
+  Term chosen = choose(is_nan(x), quiet, rounded);
+  return convert<arith::TruncIOp>(chosen, b.getI16Type());
+}
+
+Term f16_to_f32(Term stored) {
+  mlir::Builder& b = *stored.builder;
+  return convert<arith::ExtFOp>(bitcast(stored, b.getF16Type()), b.getF32Type());
+}
+
+Term f32_to_f16(Term x) {
+  mlir::Builder& b = *x.builder;
+  return bitcast(convert<arith::TruncFOp>(x, b.getF16Type()), b.getI16Type());
+}
+
+// Rounds towards zero; what does not fit becomes the nearest end of the range, NaN becomes 0.
+Term float_to_integer(Term x, mlir::Type element, bool is_unsigned) {
+  int bits = static_cast<int>(element.getIntOrFloatBitWidth());
+  double low = is_unsigned ? 0.0 : -std::ldexp(1.0, bits - 1);
+  double end = std::ldexp(1.0, is_unsigned ? bits : bits - 1);
+  Term too_high = less_equal(x.number(end), x);
+  Term too_low = less(x, x.number(low));
+  Term outside = too_high | too_low | is_nan(x);
+  Term inside = choose(outside, x.number(0.0), x);
+  Term result = is_unsigned ? convert<arith::FPToUIOp>(inside, element)
+                            : convert<arith::FPToSIOp>(inside, element);
+  int64_t highest = is_unsigned ? -1 : static_cast<int64_t>((~uint64_t{0}) >> (65 - bits));
+  int64_t lowest = is_unsigned ? 0 : -highest - 1;
+  result = choose(too_high, result.integer(highest), result);
+  return choose(too_low, result.integer(lowest), result);
+}
+
+Term float_to_float(Term x, mlir::Type element) {
+  unsigned from = x.element().getIntOrFloatBitWidth(), to = element.getIntOrFloatBitWidth();
+  if (from == to) return x;
+  return from < to ? convert<arith::ExtFOp>(x, element) : convert<arith::TruncFOp>(x, element);
+}
+
+}  // namespace
+
+mlir::Type arithmetic_type(mlir::MLIRContext* context, DType dtype) {
+  if (dtype == DType::kBool) return mlir::IntegerType::get(context, 1);
+  if (dtype == DType::kF16 || dtype == DType::kBF16) return mlir::Float32Type::get(context);
+  return storage_type(context, dtype);
+}
+
+Term cast(Term x, DType from, DType to) {
+  mlir::Type element = arithmetic_type(x.builder->getContext(), to);
+  if (to == DType::kBool) {
+    if (from == DType::kBool) return x;
+    return unequal(x, x.number(0.0));
+  }
+  if (!x.is_float() && !mlir::isa<mlir::FloatType>(element))
+    return resize_integer(x, element, is_unsigned(from));
+  if (!x.is_float())
+    x = is_unsigned(from) ? convert<arith::UIToFPOp>(x, element)
+                          : convert<arith::SIToFPOp>(x, element);
+  else if (!mlir::isa<mlir::FloatType>(element))
+    return float_to_integer(x, element, is_unsigned(to));
+  else
+    x = float_to_float(x, element);
+  // Narrow floats lose their digits here, not only when they are stored.
+  if (to == DType::kF16) return f16_to_f32(f32_to_f16(x));
+  if (to == DType::kBF16) return bf16_to_f32(f32_to_bf16(x));
+  return x;
+}
+
+mlir::Value load_convert(mlir::OpBuilder& builder, mlir::Location location, DType dtype,
+                         mlir::Value stored) {
+  Term x(builder, location, stored);
+  if (dtype == DType::kBool) return unequal(x, x.integer(0)).value;
+  if (dtype == DType::kBF16) return bf16_to_f32(x).value;
+  if (dtype == DType::kF16) return f16_to_f32(x).value;
+  return stored;
+}
+
+mlir::Value store_convert(mlir::OpBuilder& builder, mlir::Location location, DType dtype,
+                          mlir::Value value) {
+  Term x(builder, location, value);
+  if (dtype == DType::kBool) return convert<arith::ExtUIOp>(x, builder.getI8Type()).value;
+  if (dtype == DType::kBF16) return f32_to_bf16(x).value;
+  if (dtype == DType::kF16) return f32_to_f16(x).value;
+  return value;
+}
+
+}  // namespace scopevm::compiler::kernels

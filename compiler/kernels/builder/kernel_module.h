@@ -1,0 +1,59 @@
+// KernelModule: the kernels of one target while they are generated, each kept once.
+//
+// A kernel is `func.func @symbol(buffers..., params..., begin, end, worker)`:
+//   buffers  one rank-1 `memref<?xT>` per operand, then result, then temporary, all distinct memory
+//            except where the step's in_place allows a result to be its operand. T is the
+//            builtin type of the dtype (storage_type): bool as i8, u8 as i8, f16 and bf16 as i16,
+//            ...
+//   params   `index`, one per Step::params
+//   begin, end, worker  `index`
+// It writes work items [begin, end) of the grid. Sizes come from params: memref.dim of a buffer
+// says nothing. Bodies use arith, math, scf, memref, vector, func, and call other functions of the
+// same module (private, deduplicated by name).
+#pragma once
+
+#include <string>
+
+#include "compiler/kernels/target.h"
+#include "compiler/program.h"
+#include "llvm/ADT/StringMap.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace scopevm::compiler::kernels {
+
+// A kernels module under construction. Equal kernels are kept once: a generator builds its function
+// under a temporary name, and `intern` either keeps it or erases it in favour of an equal one.
+// Symbols are deterministic: kind, then a counter in order of first appearance.
+class KernelModule {
+ public:
+  KernelModule(mlir::MLIRContext* context, Target target);
+
+  mlir::ModuleOp module() { return module_.get(); }
+  const Target& target() const { return target_; }
+  mlir::MLIRContext* context() { return module_->getContext(); }
+
+  // `function` becomes a kernel; returns the index for Step::kernel. `kind` starts its symbol.
+  // Erases `function` when an equal one exists.
+  int intern(mlir::func::FuncOp function, llvm::StringRef kind, int buffer_count, int param_count);
+
+  // A private function that kernels call, made once per name.
+  mlir::func::FuncOp shared(llvm::StringRef name,
+                            llvm::function_ref<mlir::func::FuncOp(mlir::OpBuilder&)> make);
+
+  const std::vector<Kernel>& kernels() const { return kernels_; }
+
+ private:
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  Target target_;
+  std::vector<Kernel> kernels_;
+  llvm::StringMap<int> by_body_;
+};
+
+// The builtin type whose memref holds elements of `dtype`: bool and (u)int8 as i8, u32 as i32, ...
+// f16 and bf16 as i16: as floats, LLVM would call a compiler's run-time library to move them.
+mlir::Type storage_type(mlir::MLIRContext* context, DType dtype);
+bool is_unsigned(DType dtype);
+
+}  // namespace scopevm::compiler::kernels

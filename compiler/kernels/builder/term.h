@@ -1,0 +1,130 @@
+// Term: an SSA value of a kernel with C++ operators, so that a generator reads as the formulas that
+// it emits. Operations with constant operands fold while they are built.
+//
+// Both sides of an operator have one type: index, integer or float, scalar or rank-1 vector. A C++
+// number takes the other side's type. Integers are signed unless a function says otherwise.
+//
+//     Term next = select(i + 1 < size, (i + 1) * stride, k.index(0));
+#pragma once
+
+#include <concepts>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace scopevm::compiler::kernels {
+
+struct Term {
+  mlir::OpBuilder* builder = nullptr;
+  mlir::LocationAttr location;  // of the operations that this term is an operand of
+  mlir::Value value;
+
+  Term() = default;  // no value
+  Term(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value)
+      : builder(&builder), location(location), value(value) {}
+
+  operator mlir::Value() const { return value; }  // NOLINT: ops are created from terms
+  explicit operator bool() const { return value != nullptr; }
+
+  mlir::Type type() const { return value.getType(); }
+  mlir::Type element() const { return mlir::getElementTypeOrSelf(value); }
+  bool is_float() const { return mlir::isa<mlir::FloatType>(element()); }
+  // The same lanes of another element type.
+  mlir::Type like(mlir::Type element) const;
+  Term with(mlir::Value other) const { return Term(*builder, location, other); }
+  // The result of an operation of type `Op`.
+  template <typename Op, typename... Args>
+  Term make(Args&&... args) const {
+    return with(builder->createOrFold<Op>(location, std::forward<Args>(args)...));
+  }
+
+  // Constants of this term's type. Integers keep the low bits of `value`.
+  Term number(double value) const;
+  Term integer(int64_t value) const;
+  // Constants of this term's lanes.
+  Term number(mlir::Type element, double value) const;
+  Term integer(mlir::Type element, int64_t value) const;
+};
+using Terms = llvm::SmallVector<Term, 6>;
+
+llvm::SmallVector<mlir::Value> values_of(llvm::ArrayRef<Term> terms);
+
+// A constant of a scalar or vector type, every lane equal.
+mlir::Value splat(mlir::OpBuilder& builder, mlir::Location location, mlir::Type type,
+                  mlir::TypedAttr scalar);
+
+Term operator+(Term a, Term b);
+Term operator-(Term a, Term b);
+Term operator*(Term a, Term b);
+Term operator/(Term a, Term b);  // floats, or signed integers towards zero; see quotient
+// Of integers and i1. Both sides of a conjunction are computed.
+Term operator&(Term a, Term b);
+Term operator|(Term a, Term b);
+Term operator^(Term a, Term b);
+
+// Comparisons give i1 lanes. Floats: ordered, but != is true for NaN.
+Term operator<(Term a, Term b);
+Term operator<=(Term a, Term b);
+Term operator==(Term a, Term b);
+Term operator!=(Term a, Term b);
+// For elements that may be unsigned.
+Term less(Term a, Term b, bool is_unsigned = false);
+Term less_equal(Term a, Term b, bool is_unsigned = false);
+inline Term equal(Term a, Term b) { return a == b; }
+inline Term unequal(Term a, Term b) { return a != b; }
+Term is_nan(Term x);
+
+template <typename T>
+concept Number = std::integral<T> || std::floating_point<T>;
+template <Number T>
+Term number_like(Term like, T number) {
+  if constexpr (std::integral<T>)
+    if (!like.is_float()) return like.integer(static_cast<int64_t>(number));
+  return like.number(static_cast<double>(number));
+}
+
+#define SCOPEVM_WITH_NUMBER(op)    \
+  template <Number T>              \
+  Term operator op(Term a, T b) {  \
+    return a op number_like(a, b); \
+  }                                \
+  template <Number T>              \
+  Term operator op(T a, Term b) {  \
+    return number_like(b, a) op b; \
+  }
+SCOPEVM_WITH_NUMBER(+)
+SCOPEVM_WITH_NUMBER(-)
+SCOPEVM_WITH_NUMBER(*)
+SCOPEVM_WITH_NUMBER(/)
+SCOPEVM_WITH_NUMBER(<)
+SCOPEVM_WITH_NUMBER(<=)
+SCOPEVM_WITH_NUMBER(==)
+SCOPEVM_WITH_NUMBER(!=)
+#undef SCOPEVM_WITH_NUMBER
+
+// Of values that are not negative; the divisor is above 0.
+Term quotient(Term a, Term b);
+Term remainder(Term a, Term b);
+Term ceil_quotient(Term a, Term b);
+
+Term select(Term condition, Term a, Term b);
+inline Term choose(Term condition, Term a, Term b) { return select(condition, a, b); }
+// Integers compare as signed. Floats that do not compare give the first.
+Term min(Term a, Term b);
+Term max(Term a, Term b);
+Term clamp(Term x, Term low, Term high);  // max(low, min(x, high))
+
+Term floor(Term x);
+Term ceil(Term x);
+
+// Bits of integers.
+Term shift_left(Term a, int64_t bits);
+Term shift_right(Term a, int64_t bits);         // zeros come in
+Term shift_right_signed(Term a, int64_t bits);  // copies of the sign come in
+Term bitcast(Term a, mlir::Type element);
+
+// Between index, integers (signed) and floats, scalar or in lanes; the same type is no change.
+Term convert(Term x, mlir::Type element);
+
+}  // namespace scopevm::compiler::kernels

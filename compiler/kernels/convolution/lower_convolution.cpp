@@ -1,0 +1,31 @@
+// Chooses the generator of a convolution, alone or with its epilogue.
+#include "compiler/kernels/convolution/convolution.h"
+#include "compiler/kernels/generator.h"
+#include "compiler/kernels/lowering.h"
+
+namespace scopevm::compiler::kernels {
+
+llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& context) {
+  llvm::FailureOr<FusedContraction> fused = fusion::match_contraction(op);
+  if (failed(fused)) return mlir::failure();
+  bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
+    return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
+  });
+  if (is_f32 && is_depthwise_conv(*fused)) {
+    lower_depthwise_conv(*fused, context);
+  } else if (is_f32 && is_image_conv(*fused)) {
+    lower_image_conv(*fused, context);
+  } else {
+    lower_generic_conv(*fused, context);
+  }
+  return mlir::success();
+}
+
+llvm::LogicalResult lower(graph::ConvOp op, LoweringContext& context) {
+  return lower_convolution(op, context);
+}
+llvm::LogicalResult lower(graph::ConvTransposeOp op, LoweringContext& context) {
+  return lower_convolution(op, context);
+}
+
+}  // namespace scopevm::compiler::kernels

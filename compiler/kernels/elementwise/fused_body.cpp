@@ -1,0 +1,62 @@
+// See the header.
+#include "compiler/kernels/elementwise/fused_body.h"
+
+#include <algorithm>
+
+namespace scopevm::compiler::kernels {
+
+mlir::Value FusedBody::outer(mlir::Value value) const {
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+  if (!argument || argument.getOwner()->getParentOp() != op) return value;
+  return op->getOperand(argument.getArgNumber());
+}
+
+bool FusedBody::computes(mlir::Value value) const {
+  return value.getDefiningOp() && llvm::is_contained(ops, value.getDefiningOp());
+}
+
+FusedBody fused_body(mlir::Operation* op) {
+  FusedBody body{.op = op};
+  auto group = mlir::dyn_cast<graph::GroupOp>(op);
+  if (!group) {
+    body.ops.push_back(op);
+    body.results.append(op->result_begin(), op->result_end());
+    return body;
+  }
+  mlir::Block& block = group.getBody().front();
+  for (mlir::Operation& inner : block.without_terminator())
+    if (!mlir::isa<graph::ConstantOp>(inner)) body.ops.push_back(&inner);
+  mlir::Operation* yield = block.getTerminator();
+  body.results.append(yield->operand_begin(), yield->operand_end());
+  return body;
+}
+
+graph::TensorType tensor_type(mlir::Value value) {
+  return mlir::cast<graph::TensorType>(value.getType());
+}
+
+int lane_count(const FusedBody& body, const Target& target) {
+  int64_t widest = 1;
+  auto widen = [&](mlir::Value value) {
+    DType dtype = tensor_type(value).getDtype();
+    bool is_half = dtype == DType::kF16 || dtype == DType::kBF16;
+    widest = std::max(widest, is_half ? 4 : byte_size(dtype));
+  };
+  for (mlir::Operation* op : body.ops) {
+    for (mlir::Value operand : op->getOperands()) widen(operand);
+    for (mlir::Value result : op->getResults()) widen(result);
+  }
+  return target.lanes(static_cast<int>(std::min<int64_t>(widest, 4)));
+}
+
+int64_t cost_of(const FusedBody& body) {
+  constexpr int64_t kOther = 6;  // reductions and row ops: a few passes
+  int64_t cost = 0;
+  for (mlir::Operation* op : body.ops) {
+    auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op);
+    cost += elementwise ? elementwise.getOperationsPerElement() : kOther;
+  }
+  return cost;
+}
+
+}  // namespace scopevm::compiler::kernels

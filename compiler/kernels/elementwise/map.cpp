@@ -1,0 +1,87 @@
+// Elementwise ops -> one loop over the elements of their results. Work items are elements, so any
+// cut of the grid gives equal work; a range may start and end inside a row of the space.
+#include "compiler/kernels/elementwise/map.h"
+#include "compiler/kernels/elementwise/evaluate.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+class MapKernel {
+ public:
+  MapKernel(const FusedBody& body, LoweringContext& context)
+      : body_(body),
+        k_(context, body.op, "map"),
+        shape_(tensor_type(body.results[0]).getShape()),
+        evaluator_(k_, body, shape_, llvm::SmallVector<int>(shape_.size(), 0)),
+        lanes_(lane_count(body, k_.target())) {
+    for (mlir::Value result : body.op->getResults())
+      results_.push_back(k_.result(result, Elements::kNumbers));
+    if (results_.size() == 1) evaluator_.allow_in_place(results_[0]);
+  }
+
+  llvm::LogicalResult lower() {
+    if (evaluator_.space().dims.size() == 1)
+      span({}, k_.index(0), k_.begin(), k_.end());
+    else
+      rows();
+    return k_.launch(element_count(shape_), grain_of_operations(1, cost_of(body_)));
+  }
+
+ private:
+  // Elements [first, end) of the result, which are in one row; the row's first is `row_first`.
+  void span(llvm::ArrayRef<Term> index, Term row_first, Term first, Term end) {
+    Evaluator::Row at = evaluator_.at(index, row_first);
+    Term column = first - row_first;
+    k_.for_lanes(end - first, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
+      Lanes shifted = lanes;
+      shifted.offset = lanes.offset + column;
+      TermMap known;
+      for (size_t i = 0; i < results_.size(); ++i) {
+        Term value = evaluator_.evaluate(body_.results[i], at, shifted, known);
+        k_.store_number(results_[i], shifted.offset + row_first, value, shifted.mask);
+      }
+    });
+  }
+
+  // while position < end: the rest of a row, or up to the end.
+  void rows() {
+    size_t inner = evaluator_.space().dims.size() - 1;
+    Terms sizes = evaluator_.sizes(0, inner);
+    Term length = max(evaluator_.size(inner), k_.index(1));
+    Term row = quotient(k_.begin(), length);
+    Terms start = {k_.begin()};
+    start.append(k_.split_index(row, sizes));
+    start.push_back(row * length);
+    k_.loop_while(
+        start, [&](auto now) { return less(now.front(), k_.end(), /*is_unsigned=*/true); },
+        [&](llvm::ArrayRef<Term> now) {
+          llvm::ArrayRef<Term> index = now.drop_front().drop_back();
+          Term row_first = now.back(), row_end = row_first + length;
+          Term end = min(row_end, k_.end());
+          span(index, row_first, now.front(), end);
+          Terms next = {end};
+          next.append(k_.next_index(index, sizes));
+          next.push_back(row_end);
+          return next;
+        });
+  }
+
+  const FusedBody& body_;
+  KernelBuilder k_;
+  llvm::ArrayRef<DimExpr> shape_;
+  Evaluator evaluator_;
+  llvm::SmallVector<Buffer> results_;
+  int64_t lanes_;
+};
+
+}  // namespace
+
+llvm::LogicalResult lower_map(const FusedBody& body, LoweringContext& context) {
+  graph::TensorType first = tensor_type(body.results[0]);
+  for (mlir::Value result : body.results)
+    if (tensor_type(result).getShape() != first.getShape())
+      return body.op->emitError("results of one elementwise group have different shapes");
+  return MapKernel(body, context).lower();
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,50 @@
+// Calls and closures -> steps; see function_lowering.h. The results of a call are storages that the
+// callee makes, and that the caller's registers keep until their last use.
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/kernels/function/function_lowering.h"
+
+namespace scopevm::compiler::kernels {
+
+llvm::LogicalResult FunctionLowering::lower(graph::CallOp op) {
+  int callee = functions_.find(op.getCallee().str())->second;
+  lower_call(op, {.kind = StepKind::kCall, .callee = callee}, op.getSymbols());
+  return mlir::success();
+}
+
+llvm::LogicalResult FunctionLowering::lower(graph::CallClosureOp op) {
+  lower_call(op, {.kind = StepKind::kCallClosure}, op.getSymbols());
+  return mlir::success();
+}
+
+void FunctionLowering::lower_call(mlir::Operation* op, Step call, mlir::ArrayAttr symbols) {
+  for (mlir::Value argument : op->getOperands()) call.operands.push_back(value_of(argument));
+  std::vector<Birth> births;
+  for (mlir::Value result : op->getResults()) {
+    ValueId id = value_of(result);
+    function_.values[id].storage = ValueStorage::kOwn;
+    add_dim_births(symbols, result.getType(), static_cast<int>(call.results.size()),
+                   "\"" + op_name(op) + "\"", births);
+    call.results.push_back(id);
+  }
+  Step read{.kind = StepKind::kRead, .operands = call.results};
+  if (!births.empty()) read.stage = new_stage(std::move(births));
+  push(std::move(call));
+  if (read.stage >= 0) push(std::move(read));
+}
+
+// What it keeps outlives what the plan gives; separate_results made copies of what needs them.
+llvm::LogicalResult FunctionLowering::lower(graph::ClosureOp op) {
+  Step step{.kind = StepKind::kMakeClosure,
+            .callee = functions_.find(op.getCallee().str())->second};
+  for (mlir::Value captured : op.getCaptured()) {
+    ValueId id = value_of(captured);
+    if (function_.values[id].origin == ValueOrigin::kStep)
+      function_.values[id].storage = ValueStorage::kOwn;
+    step.operands.push_back(id);
+  }
+  step.results = {value_of(op.getResult())};
+  push(std::move(step));
+  return mlir::success();
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,239 @@
+// A graph function -> a Program function, op by op: see function_lowering.h.
+#include "compiler/kernels/function/function_lowering.h"
+
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/values/elements.h"
+#include "compiler/placement/place.h"
+#include "compiler/shapes/representative.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+using graph::TensorType;
+
+Constant text_constant(mlir::ElementsAttr texts, LoweringContext& context) {
+  auto ids = std::make_shared<std::vector<int32_t>>();
+  for (llvm::StringRef text : texts.getValues<llvm::StringRef>())
+    ids->push_back(context.id_of_text(text));
+  Constant constant{.dtype = DType::kStr,
+                    .dims = texts.getShapedType().getShape().vec(),
+                    .data = reinterpret_cast<const uint8_t*>(ids->data()),
+                    .bytes = static_cast<int64_t>(ids->size() * sizeof(int32_t))};
+  constant.owner = std::move(ids);
+  return constant;
+}
+
+}  // namespace
+
+Status FunctionLowering::run(mlir::func::FuncOp function,
+                             const std::map<std::string, DimBound>& dims, const DimBound& any) {
+  separate_results(function);
+  function_.name = function.getName().str();
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    mlir::Value argument = function.getArgument(i);
+    ValueId id = add_value(graph::input_name(argument), argument.getType());
+    function_.values[id].origin = ValueOrigin::kInput;
+    ids_[argument] = id;
+    function_.inputs.push_back(id);
+  }
+  collect_dimensions(dims, any);
+  if (failed(lower_block(function.getBody().front())))
+    return Status(StatusCode::kUnsupported, "no kernel for " +
+                                                current_->getName().getStringRef().str() + " \"" +
+                                                op_name(current_) + "\"");
+  SCOPEVM_RETURN_IF_ERROR(status_);
+  for (mlir::Value output : function.getBody().front().getTerminator()->getOperands())
+    function_.outputs.push_back(value_of(output));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    function_.output_names.push_back(graph::output_name(function, i));
+  program_.functions.push_back(std::move(function_));
+  return {};
+}
+
+// --- Values. ------------------------------------------------------------------------------------
+
+ValueId FunctionLowering::value_of(mlir::Value value) {
+  if (auto found = ids_.find(value); found != ids_.end()) return found->second;
+  if (mlir::ElementsAttr elements = constant_of(value)) {
+    ValueId id = add_constant(make_constant(elements, value), place_of(value.getType()).device);
+    ids_[value] = id;
+    return id;
+  }
+  // A result of the op being lowered.
+  ValueId id = add_value(op_name(value.getDefiningOp()), value.getType());
+  ids_[value] = id;
+  return id;
+}
+
+mlir::ElementsAttr FunctionLowering::constant_of(mlir::Value value) {
+  auto op = value.getDefiningOp<graph::ConstantOp>();
+  return op ? op.getValue() : nullptr;
+}
+
+ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
+                                       std::vector<DimExpr> shape) {
+  const Place place{device_, program_.machine.workspace_pool(device_)};
+  return add_value({.name = name.str(), .dtype = dtype, .shape = std::move(shape), .place = place});
+}
+
+ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Constant()> make) {
+  auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(device_) + " " + key, -1);
+  if (is_new) entry->second = add_constant(make(), device_);
+  return entry->second;
+}
+
+int32_t FunctionLowering::id_of_text(llvm::StringRef text) { return constants_.id_of_text(text); }
+
+// The device's workers stand for the session's threads, which its kernels never see.
+void FunctionLowering::launch(Step step) {
+  const DeviceDecl& device = program_.machine.devices[device_];
+  const Kernel& made = kernels().kernels()[step.kernel];
+  auto [entry, is_new] = kernel_indexes_.try_emplace({device_, step.kernel},
+                                                     static_cast<int>(program_.kernels.size()));
+  if (is_new) {
+    program_.kernels.push_back(made);
+    program_.kernels.back().device = device_;
+  }
+  step.kernel = entry->second;
+  for (Temporary& temporary : step.temporaries)
+    temporary.pool = program_.machine.workspace_pool(device_);
+  if (!device.is_host()) {
+    auto known = [&](DimExpr e) {
+      return e.substitute([&](std::string_view name) {
+        return name == kThreadsSymbol ? std::optional(DimExpr(device.workers)) : std::nullopt;
+      });
+    };
+    for (Temporary& temporary : step.temporaries) {
+      temporary.bytes = known(temporary.bytes);
+      if (!temporary.per_worker) continue;
+      temporary.bytes = round_up(temporary.bytes, Pool::kLeastAlignment) * DimExpr(device.workers);
+      temporary.per_worker = false;
+    }
+    for (DimExpr& param : step.params) param = known(param);
+    step.grid = known(step.grid);
+    step.grain = known(step.grain);
+  }
+  push(std::move(step));
+}
+
+// --- Places. ------------------------------------------------------------------------------------
+
+Place FunctionLowering::place_of(mlir::Type type) const {
+  const Machine& machine = program_.machine;
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  if (!tensor || !tensor.getPlace())
+    return {machine.host_device(), machine.workspace_pool(machine.host_device())};
+  auto [name, scope] = tensor.getPlace().getValue().split('.');
+  const int device = machine.find_device(name).value_or(machine.host_device());
+  return {device, scope.empty()
+                      ? machine.workspace_pool(device)
+                      : machine.find_pool(device, scope).value_or(machine.workspace_pool(device))};
+}
+
+bool FunctionLowering::is_scope_asked(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  return tensor && tensor.getPlace() && tensor.getPlace().getValue().contains('.');
+}
+
+int FunctionLowering::device_running(mlir::Operation* op) const {
+  return placement::device_of(op, program_.machine);
+}
+
+ValueId FunctionLowering::add_value(Value value) {
+  value.scope = scope_;
+  function_.values.push_back(std::move(value));
+  return static_cast<ValueId>(function_.values.size() - 1);
+}
+
+ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
+  if (mlir::isa<graph::ClosureType>(type))
+    return add_value({.name = name,
+                      .place = place_of(type),
+                      .storage = ValueStorage::kOwn,
+                      .kind = ValueKind::kClosure});
+  if (auto list = mlir::dyn_cast<graph::ListType>(type)) return add_list(name, list);
+  auto tensor = mlir::cast<TensorType>(type);
+  return add_value({.name = name,
+                    .dtype = tensor.getDtype(),
+                    .shape = {tensor.getShape().begin(), tensor.getShape().end()},
+                    .place = place_of(type),
+                    .is_scope_asked = is_scope_asked(type)});
+}
+
+ValueId FunctionLowering::add_constant(Constant constant, int device) {
+  constant.pool = program_.machine.constant_pool(device);
+  Value value{.name = constant.name,
+              .dtype = constant.dtype,
+              .shape = {constant.dims.begin(), constant.dims.end()},
+              .place = {device, constant.pool},
+              .origin = ValueOrigin::kConstant};
+  value.constant = constants_.add(std::move(constant));
+  return add_value(std::move(value));
+}
+
+Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Value value) {
+  auto type = mlir::cast<TensorType>(value.getType());
+  Constant constant;
+  if (type.getDtype() == DType::kStr)
+    constant = text_constant(elements, *this);
+  else
+    constant = graph::constant_of_elements(elements, type.getDtype());
+  constant.name = op_name(value.getDefiningOp());
+  return constant;
+}
+
+// A name with a `$` is at least 0, in a signature as well.
+void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds,
+                                          const DimBound& any) {
+  for (ValueId input : function_.inputs)
+    for (DimExpr dim : function_.values[input].shape)
+      for (const std::string& name : dim.symbols()) {
+        if (!born_.insert(name).second) continue;
+        auto known = bounds.find(name);
+        const DimBound& bound = known == bounds.end() ? any : known->second;
+        Dimension dimension{.name = name,
+                            .min = name.front() == '$' ? 0 : bound.min,
+                            .max = bound.max,
+                            .multiple_of = bound.multiple_of};
+        dimension.representative =
+            representative({dimension.min, dimension.max, dimension.multiple_of});
+        function_.dimensions.push_back(dimension);
+      }
+}
+
+// --- Ops. ---------------------------------------------------------------------------------------
+
+void FunctionLowering::collect_own_checks(mlir::Operation* op) {
+  graph::collect_checks(op, scope_, function_.checks);
+  if (auto group = mlir::dyn_cast<graph::GroupOp>(op))
+    for (mlir::Operation& inner : group.getBody().front())
+      graph::collect_checks(&inner, scope_, function_.checks);
+}
+
+llvm::LogicalResult FunctionLowering::lower_block(mlir::Block& block) {
+  for (mlir::Operation& op : block.without_terminator())
+    if (failed(lower_op(&op))) return mlir::failure();
+  return mlir::success();
+}
+
+llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
+  current_ = op;
+  device_ = device_running(op);
+  collect_own_checks(op);
+  if (auto slice = mlir::dyn_cast<graph::SliceOp>(op); slice && is_part(slice))
+    return lower_part(slice), mlir::success();
+  auto lowering = mlir::dyn_cast<graph::LoweringOp>(op);
+  return lowering ? lowering.lower(*this) : op->emitOpError("has no lowering");
+}
+
+llvm::LogicalResult FunctionLowering::lower(graph::ReshapeOp op) {
+  ValueId of = value_of(op.getX());
+  ValueId view = add_value(op_name(op), op.getResult().getType());
+  function_.values[view].origin = ValueOrigin::kView;
+  function_.values[view].view_of = of;
+  function_.values[view].place = function_.values[of].place;
+  ids_[op.getResult()] = view;
+  return mlir::success();
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,94 @@
+// Lists in the graph -> steps: see function_lowering.h. A tensor in a list has a storage of its
+// own, of the heap: how long it lives is known only during the call.
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/kernels/function/function_lowering.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+// As Value::shape has them.
+constexpr int64_t kAnyDims = -2;
+
+std::optional<DimExpr> index_of(graph::DimsAttr index) {
+  if (index.getValue().empty()) return std::nullopt;
+  return index.getValue().front();
+}
+
+}  // namespace
+
+mlir::Value viewed(mlir::Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>()) value = reshape.getX();
+  return value;
+}
+
+ValueId FunctionLowering::add_list(const std::string& name, graph::ListType type) {
+  std::vector<DimExpr> shape(type.getShape().begin(), type.getShape().end());
+  if (type.getElements() != graph::ElementDims::kShape) shape = {kAnyDims};
+  return add_value({.name = name,
+                    .dtype = type.getDtype(),
+                    .shape = std::move(shape),
+                    .place = place_of(type),
+                    .storage = ValueStorage::kOwn,
+                    .kind = type.getKind()});
+}
+
+// separate_results saw to it that nothing writes to it again.
+ValueId FunctionLowering::element_of(mlir::Value value) {
+  ValueId id = value_of(value);
+  Value& root = function_.values[root_of(id)];
+  if (root.origin == ValueOrigin::kStep) {
+    root.storage = ValueStorage::kOwn;
+    root.place.pool = program_.machine.global_pool(root.place.device);
+  }
+  return id;
+}
+
+llvm::LogicalResult FunctionLowering::lower(graph::ListOp op) {
+  Step step{.kind = StepKind::kMakeList};
+  for (mlir::Value element : op.getElements()) step.operands.push_back(element_of(element));
+  step.results.push_back(value_of(op.getResult()));
+  push(std::move(step));
+  return mlir::success();
+}
+
+llvm::LogicalResult FunctionLowering::lower(graph::ListInsertOp op) {
+  Step step{.kind = StepKind::kListInsert, .index = index_of(op.getIndexAttr())};
+  step.operands = {value_of(op.getList()), element_of(op.getElement())};
+  step.results = {value_of(op.getResult())};
+  push(std::move(step));
+  return mlir::success();
+}
+
+llvm::LogicalResult FunctionLowering::lower(graph::ListEraseOp op) {
+  Step step{.kind = StepKind::kListErase, .index = index_of(op.getIndexAttr())};
+  step.operands = {value_of(op.getList())};
+  step.results = {value_of(op.getResult())};
+  push(std::move(step));
+  return mlir::success();
+}
+
+llvm::LogicalResult FunctionLowering::lower(graph::ListSizeOp op) {
+  Step step{.kind = StepKind::kRead, .operands = {value_of(op.getList())}};
+  step.stage = new_stage({{op.getSymbol().str(), Birth::Source::kSize, 0, 0, Birth::Part::kWhole,
+                           "\"" + op_name(op) + "\" elements"}});
+  push(std::move(step));
+  return mlir::success();
+}
+
+// The element, then the dims that its list's type does not give.
+llvm::LogicalResult FunctionLowering::lower(graph::ListGetOp op) {
+  ValueId result = value_of(op.getResult());
+  function_.values[result].storage = ValueStorage::kOwn;
+  Step get{.kind = StepKind::kListGet, .index = index_of(op.getIndexAttr())};
+  get.operands = {value_of(op.getList())};
+  get.results = {result};
+  std::vector<Birth> births;
+  add_dim_births(op.getSymbols(), op.getResult().getType(), 0, "\"" + op_name(op) + "\"", births);
+  Step read{.kind = StepKind::kRead, .operands = {result}};
+  if (!births.empty()) read.stage = new_stage(std::move(births));
+  push(std::move(get));
+  if (read.stage >= 0) push(std::move(read));
+  return mlir::success();
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,114 @@
+// What leaves a region or the function gets bytes of its own: see function_lowering.h.
+#include <set>
+
+#include "compiler/kernels/function/function_lowering.h"
+#include "mlir/IR/Builders.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+using graph::TensorType;
+
+// A value that a step of this block writes, into storage that its readers choose.
+bool is_written_in(mlir::Value value, mlir::Block* block) {
+  mlir::Operation* op = value.getDefiningOp();
+  return op && op->getBlock() == block && !op->hasTrait<graph::ProvidesStorage>();
+}
+
+void copy_operand(mlir::OpOperand& operand) {
+  mlir::Value value = operand.get();
+  auto type = mlir::cast<TensorType>(value.getType());
+  mlir::OpBuilder builder(operand.getOwner());
+  operand.set(builder.create<graph::ExpandOp>(
+      value.getLoc(), type, value, graph::DimsAttr::get(type.getContext(), type.getShape())));
+}
+
+// The operands of a terminator, each a value of its own. `may_pass`: the value may leave as it is.
+void separate(mlir::Operation* terminator, size_t first,
+              llvm::function_ref<bool(size_t, mlir::Value)> may_pass) {
+  std::set<void*> taken;
+  for (mlir::OpOperand& operand : terminator->getOpOperands().drop_front(first)) {
+    mlir::Value value = operand.get();
+    if (!mlir::isa<TensorType>(value.getType())) continue;
+    if (may_pass(operand.getOperandNumber() - first, value)) continue;
+    if (!is_written_in(value, terminator->getBlock()) ||
+        !taken.insert(value.getAsOpaquePointer()).second)
+      copy_operand(operand);
+  }
+}
+
+// A result of the function may be a view of what a step, or a branch, wrote.
+void separate_returned(mlir::Operation* terminator) {
+  std::set<void*> taken;
+  for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+    if (!mlir::isa<TensorType>(operand.get().getType())) continue;
+    mlir::Value root = viewed(operand.get());
+    auto loop = root.getDefiningOp<graph::LoopOp>();
+    bool is_carried =
+        loop && mlir::cast<mlir::OpResult>(root).getResultNumber() < loop.getInitial().size();
+    bool is_own = root.getDefiningOp() && !root.getDefiningOp<graph::ConstantOp>() && !is_carried;
+    if (!is_own || !taken.insert(root.getAsOpaquePointer()).second) copy_operand(operand);
+  }
+}
+
+void separate_loop(graph::LoopOp loop) {
+  for (mlir::OpOperand& initial : loop->getOpOperands())
+    if (mlir::isa<TensorType>(initial.get().getType()) &&
+        (!is_written_in(initial.get(), loop->getBlock()) || !initial.get().hasOneUse()))
+      copy_operand(initial);
+  mlir::Block& body = loop.getBody().front();
+  separate(body.getTerminator(), loop.getHasCondition() ? 1 : 0, [&](size_t i, mlir::Value value) {
+    return i < body.getNumArguments() && value == body.getArgument(static_cast<unsigned>(i));
+  });
+}
+
+// The bytes of the model's caller stay as they are; those of a callee's arguments may be what its
+// caller's plan overwrites.
+bool is_of_the_model(mlir::Value value) {
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+  auto function =
+      argument ? mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  return function && function.isPublic();
+}
+
+// What a closure keeps is a storage of its own, unless it is a constant or of the model's caller.
+void separate_captured(graph::ClosureOp closure) {
+  for (mlir::OpOperand& operand : closure->getOpOperands()) {
+    bool is_fixed =
+        operand.get().getDefiningOp<graph::ConstantOp>() || is_of_the_model(operand.get());
+    auto copy = operand.get().getDefiningOp<graph::ExpandOp>();
+    bool is_copy = copy && copy->hasOneUse() && copy->getBlock() == closure->getBlock();
+    if (!is_fixed && !is_copy) copy_operand(operand);
+  }
+}
+
+// What enters a list stays as it is while the list lives. The caller's bytes and constants do, and
+// what another list has; what a step of the block writes does, unless a loop writes there again.
+void separate_elements(mlir::Operation* list) {
+  for (mlir::OpOperand& operand : list->getOpOperands()) {
+    if (!mlir::isa<TensorType>(operand.get().getType())) continue;
+    mlir::Value root = viewed(operand.get());
+    mlir::Operation* op = root.getDefiningOp();
+    bool is_fixed = op ? mlir::isa<graph::ConstantOp, graph::ListGetOp>(op) : is_of_the_model(root);
+    bool leaves = llvm::any_of(root.getUsers(), [](mlir::Operation* user) {
+      return mlir::isa<graph::YieldOp, graph::LoopOp>(user);
+    });
+    if (!is_fixed && (!is_written_in(root, list->getBlock()) || leaves)) copy_operand(operand);
+  }
+}
+
+}  // namespace
+
+void separate_results(mlir::func::FuncOp function) {
+  function.walk([](mlir::Operation* op) {
+    if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) separate_loop(loop);
+    if (auto closure = mlir::dyn_cast<graph::ClosureOp>(op)) separate_captured(closure);
+    if (mlir::isa<graph::ListOp, graph::ListInsertOp>(op)) separate_elements(op);
+    if (auto branch = mlir::dyn_cast<graph::IfOp>(op))
+      for (mlir::Region* region : {&branch.getThen(), &branch.getOtherwise()})
+        separate(region->front().getTerminator(), 0, [](size_t, mlir::Value) { return false; });
+  });
+  separate_returned(function.getBody().front().getTerminator());
+}
+
+}  // namespace scopevm::compiler::kernels

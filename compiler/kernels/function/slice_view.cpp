@@ -1,0 +1,69 @@
+// Slices whose elements lie one after the other in x: a part of x, and no kernel. See
+// function_lowering.h.
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/kernels/function/function_lowering.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+using graph::TensorType;
+
+TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+// Behind the first dim of more than one element, all dims are whole.
+bool is_contiguous(graph::SliceOp slice) {
+  llvm::ArrayRef<DimExpr> sizes = slice.getSizes().getValue();
+  llvm::ArrayRef<DimExpr> starts = slice.getStarts().getValue();
+  bool is_inside = false;
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    bool is_whole = sizes[axis] == type_of(slice.getX()).getDim(static_cast<int64_t>(axis)) &&
+                    starts[axis].is_constant(0) && slice.getSteps()[axis] == 1;
+    if (is_inside && !is_whole) return false;
+    if (sizes[axis].is_constant(1)) continue;
+    if (slice.getSteps()[axis] != 1) return false;
+    is_inside = true;
+  }
+  return true;
+}
+
+// True when the value, or a view of it, leaves its block, or is used outside of `block`.
+bool leaves(mlir::Value value, mlir::Block* block) {
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
+    if ((block && user->getBlock() != block) || user->hasTrait<mlir::OpTrait::IsTerminator>() ||
+        mlir::isa<graph::LoopOp, graph::IfOp, graph::ListOp, graph::ListInsertOp>(user))
+      return true;
+    auto reshape = mlir::dyn_cast<graph::ReshapeOp>(user);
+    return reshape && leaves(reshape.getResult(), block);
+  });
+}
+
+}  // namespace
+
+// Only of what a step writes once and no register is swapped with, and only for steps of the
+// slice's own block: the first of them makes the part, in each iteration anew.
+bool FunctionLowering::is_part(graph::SliceOp slice) {
+  mlir::Value root = viewed(slice.getX());
+  mlir::Operation* op = root.getDefiningOp();
+  if (!op || op->hasTrait<graph::ProvidesStorage>()) return false;
+  return is_contiguous(slice) && !leaves(root, nullptr) &&
+         !leaves(slice.getResult(), slice->getBlock());
+}
+
+void FunctionLowering::lower_part(graph::SliceOp slice) {
+  ValueId of = value_of(slice.getX());
+  ValueId part = add_value(op_name(slice), slice.getResult().getType());
+  Value& value = function_.values[part];
+  value.origin = ValueOrigin::kPart;
+  value.view_of = of;
+  value.place = function_.values[of].place;
+  DimExpr stride = byte_size(value.dtype), offset = 0;
+  for (int64_t axis = type_of(slice.getX()).getRank(); axis-- > 0;) {
+    offset = offset + slice.getStarts().getValue()[axis] * stride;
+    stride = stride * type_of(slice.getX()).getDim(axis);
+  }
+  value.offset = offset;
+  ids_[slice.getResult()] = part;
+}
+
+}  // namespace scopevm::compiler::kernels

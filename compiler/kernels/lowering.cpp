@@ -1,0 +1,47 @@
+// Registers the overloads of `lower` as external models; see the header.
+#include "compiler/kernels/lowering.h"
+
+#include "compiler/kernels/generator.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+template <typename Op>
+struct Lowering : graph::LoweringOp::ExternalModel<Lowering<Op>, Op> {
+  llvm::LogicalResult lower(mlir::Operation* op, LoweringContext& context) const {
+    if constexpr (Op::template hasTrait<graph::ElementwiseOp::Trait>())
+      return lower_map_reduce(op, context);
+    else
+      return kernels::lower(mlir::cast<Op>(op), context);
+  }
+};
+
+// Terminators belong to the op around them.
+template <typename Op>
+void attach(mlir::MLIRContext* context) {
+  if constexpr (!Op::template hasTrait<mlir::OpTrait::IsTerminator>())
+    Op::template attachInterface<Lowering<Op>>(*context);
+}
+
+}  // namespace
+
+// By the op that the group is formed around: a contraction is the first.
+llvm::LogicalResult lower(graph::GroupOp group, LoweringContext& context) {
+  for (mlir::Operation& op : group.getBody().front()) {
+    if (mlir::isa<graph::ConstantOp>(op)) continue;
+    if (!op.hasTrait<graph::Contraction>()) break;
+    return mlir::isa<graph::WindowOp>(op) ? lower_convolution(group, context)
+                                          : lower_contraction(group, context);
+  }
+  return lower_map_reduce(group, context);
+}
+
+void register_lowerings(mlir::DialectRegistry& registry) {
+  registry.addExtension(+[](mlir::MLIRContext* context, graph::GraphDialect*) {
+#define SCOPEVM_GRAPH_OP(Op) attach<graph::Op>(context);
+#include "compiler/graph/graph_op_list.inc"
+#undef SCOPEVM_GRAPH_OP
+  });
+}
+
+}  // namespace scopevm::compiler::kernels

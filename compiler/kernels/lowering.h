@@ -1,0 +1,19 @@
+// The lowering of each graph op: one overload an op, defined in the file that generates its kernel, or in
+// function/ for ops that become steps without kernels. Elementwise ops share one (lower_elementwise).
+#pragma once
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/builder/lowering_context.h"
+#include "mlir/IR/DialectRegistry.h"
+
+namespace scopevm::compiler::kernels {
+
+// Fails with a diagnostic on the op: an element type, rank or attribute that no kernel takes.
+#define SCOPEVM_GRAPH_OP(Op) llvm::LogicalResult lower(graph::Op op, LoweringContext& context);
+#include "compiler/graph/graph_op_list.inc"
+#undef SCOPEVM_GRAPH_OP
+
+// Attaches them to the ops as external models of graph::LoweringOp, when the dialect is loaded.
+void register_lowerings(mlir::DialectRegistry& registry);
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,215 @@
+// Pooling: a work item is one row of results. Along the row, columns whose windows lie inside x are
+// done in vectors; those at the border, and strides above 2, one by one.
+#include <limits>
+
+#include "compiler/kernels/builder/kernel_builder.h"
+#include "compiler/kernels/lowering.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+enum class Pool : uint8_t { kMax, kAverage, kAverageWithPads };
+
+// One spatial axis: its sizes as expressions, and as values of the kernel.
+struct SpatialAxis {
+  DimExpr size, padded_end;  // in x; where the padding behind x ends
+  DimExpr out;
+  int64_t kernel, stride, dilation, before;
+  Term size_value, padded_end_value, kernel_value, stride_value, dilation_value, before_value;
+  Term row_stride;  // in x, from one position on this axis to the next
+};
+
+// The taps [low, high) of a window that fall on x, and how many count for the mean.
+struct Taps {
+  Term start, low, high, counted;
+};
+
+class PoolKernel {
+ public:
+  template <typename Op>
+  PoolKernel(Op op, Pool pool, LoweringContext& context)
+      : k_(context, op, pool == Pool::kMax ? "max_pool" : "average_pool"),
+        pool_(pool),
+        x_(k_.operand(op.getX(), Elements::kNumbers)),
+        result_(k_.result(op.getResult(), Elements::kNumbers)) {
+    llvm::ArrayRef<DimExpr> x = shape_of(op.getX()), y = shape_of(op.getResult());
+    planes_ = product(x, 0, 2);
+    Dims x_strides = row_major_strides(x);
+    size_t rank = op.getKernel().size();
+    for (size_t d = 0; d < rank; ++d) {
+      DimExpr size = x[d + 2];
+      SpatialAxis axis{.size = size,
+                       .padded_end = size + op.getPads()[rank + d],
+                       .out = y[d + 2],
+                       .kernel = op.getKernel()[d],
+                       .stride = op.getStrides()[d],
+                       .dilation = op.getDilations()[d],
+                       .before = op.getPads()[d]};
+      axis.size_value = k_.param(size);
+      if (pool == Pool::kAverageWithPads) axis.padded_end_value = k_.param(axis.padded_end);
+      axis.kernel_value = k_.param(axis.kernel);
+      axis.stride_value = k_.param(axis.stride);
+      axis.dilation_value = k_.param(axis.dilation);
+      axis.before_value = k_.param(axis.before);
+      axis.row_stride = k_.param(x_strides[d + 2]);
+      axes_.push_back(axis);
+    }
+  }
+
+  llvm::LogicalResult lower();
+
+ private:
+  Taps taps_at(const SpatialAxis& axis, Term out);
+  Term first(int64_t lanes);
+  Term combine(Term so_far, Term element);
+  Term load_columns(Term at, int64_t lanes);
+  Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes, Term so_far);
+  void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out, int64_t lanes);
+  void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
+
+  KernelBuilder k_;
+  Pool pool_;
+  Buffer x_, result_;
+  DimExpr planes_;
+  llvm::SmallVector<SpatialAxis> axes_;
+  Term columns_, inside_low_, inside_high_;
+  int64_t lanes_ = 1;
+};
+
+Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
+  Term zero = k_.index(0), start = out * axis.stride_value - axis.before_value;
+  auto taps_below = [&](Term end) {
+    return min(ceil_quotient(max(end - start, zero), axis.dilation_value), axis.kernel_value);
+  };
+  Taps taps{.start = start, .high = taps_below(axis.size_value)};
+  taps.low = min(ceil_quotient(max(zero - start, zero), axis.dilation_value), taps.high);
+  taps.counted =
+      pool_ == Pool::kAverageWithPads ? taps_below(axis.padded_end_value) : taps.high - taps.low;
+  return taps;
+}
+
+// What a window starts from: the least value, or 0.
+Term PoolKernel::first(int64_t lanes) {
+  mlir::Type type = k_.number_type(x_);
+  Term zero = convert(k_.index(0), type);
+  if (pool_ != Pool::kMax) return k_.splat(zero, lanes);
+  if (mlir::isa<mlir::FloatType>(type))
+    return k_.splat(zero.number(-std::numeric_limits<double>::infinity()), lanes);
+  if (is_unsigned(x_.dtype)) return k_.splat(zero, lanes);
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return k_.splat(zero.integer(std::numeric_limits<int64_t>::min() >> (64 - bits)), lanes);
+}
+
+Term PoolKernel::combine(Term so_far, Term element) {
+  if (pool_ != Pool::kMax) return so_far + element;
+  return select(less(so_far, element, is_unsigned(x_.dtype)), element, so_far);
+}
+
+// Elements at, at + stride, ...: for stride 2, the even ones of two vectors.
+Term PoolKernel::load_columns(Term at, int64_t lanes) {
+  if (lanes == 1) return k_.load_number(x_, at);
+  Term low = k_.load(x_, at, lanes);
+  if (axes_.back().stride == 1) return low;
+  llvm::SmallVector<int64_t> even;
+  for (int64_t lane = 0; lane < lanes; ++lane) even.push_back(2 * lane);
+  return k_.shuffle(low, k_.load(x_, at + lanes, lanes), even);
+}
+
+// Takes in the taps of axes [axis, rank) of a window whose position so far is `at`.
+Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes,
+                        Term so_far) {
+  if (axis == axes_.size()) return combine(so_far, load_columns(at, lanes));
+  const SpatialAxis& along = axes_[axis];
+  return k_.loop(taps[axis].low, taps[axis].high, 1, {so_far},
+                 [&](Term tap, llvm::ArrayRef<Term> carried) {
+                   Term position = taps[axis].start + tap * along.dilation_value;
+                   Term next = at + position * along.row_stride;
+                   return Terms{reduce(axis + 1, taps, next, lanes, carried[0])};
+                 })[0];
+}
+
+void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out,
+                              int64_t lanes) {
+  const SpatialAxis& along = axes_.back();
+  llvm::SmallVector<Taps> taps(outer);
+  if (lanes == 1) {
+    taps.push_back(taps_at(along, out));
+  } else {
+    Term start = out * along.stride_value - along.before_value;
+    taps.push_back({start, k_.index(0), along.kernel_value, along.kernel_value});
+  }
+  Term value = reduce(0, taps, plane, lanes, first(lanes));
+  if (pool_ != Pool::kMax) {
+    Term count = k_.index(1);
+    for (const Taps& axis : taps) count = count * axis.counted;
+    mlir::Type type = mlir::getElementTypeOrSelf(value.type());
+    value = value / k_.splat(convert(max(count, k_.index(1)), type), lanes);
+  }
+  if (lanes == 1)
+    k_.store_number(result_, to + out, value);
+  else
+    k_.store(result_, to + out, value);
+}
+
+void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
+  auto one_by_one = [&](Term low, Term high) {
+    k_.loop(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, out, 1); });
+  };
+  if (lanes_ == 1) return one_by_one(k_.index(0), columns_);
+  Term inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(lanes_));
+  one_by_one(k_.index(0), inside_low_);
+  k_.loop(inside_low_, inside_high_ - rest, lanes_,
+          [&](Term out) { emit_columns(outer, plane, to, out, lanes_); });
+  // The last vector overlaps the one before it; a row shorter than a vector has none.
+  Term fits = k_.index(lanes_) <= inside;
+  k_.when(fits & (0 < rest),
+          [&] { emit_columns(outer, plane, to, inside_high_ - lanes_, lanes_); });
+  one_by_one(select(fits, inside_high_, inside_low_), columns_);
+}
+
+llvm::LogicalResult PoolKernel::lower() {
+  SpatialAxis& last = axes_.back();
+  columns_ = k_.param(last.out);
+  bool is_narrow = x_.dtype == DType::kF16 || x_.dtype == DType::kBF16;
+  if (last.stride <= 2 && !is_narrow) {
+    lanes_ = k_.lanes(x_.dtype);
+    // Column c is inside when its first tap is at 0 or later and `stride` elements from its last
+    // tap on are in x, so that a strided vector reads nothing behind the row.
+    DimExpr low = min(ceildiv(last.before, last.stride), last.out);
+    int64_t reach = (last.kernel - 1) * last.dilation + last.stride;
+    DimExpr high = floordiv(last.size + (last.before - reach), last.stride) + 1;
+    inside_low_ = k_.param(low);
+    inside_high_ = k_.param(max(low, min(high, last.out)));
+  }
+  DimExpr plane = 1, out_plane = 1, taps = last.kernel;
+  for (const SpatialAxis& axis : axes_) {
+    plane = plane * axis.size;
+    out_plane = out_plane * axis.out;
+  }
+  llvm::SmallVector<Axis> items = {{planes_, {plane, out_plane}}};
+  for (size_t d = 0; d + 1 < axes_.size(); ++d) {
+    DimExpr inner = 1;
+    for (size_t e = d + 1; e < axes_.size(); ++e) inner = inner * axes_[e].out;
+    items.push_back({axes_[d].out, {0, inner}});
+    taps = taps * axes_[d].kernel;
+  }
+  k_.for_items(items, {0, 0}, [&](auto index, auto offsets) {
+    llvm::SmallVector<Taps> outer;
+    for (size_t d = 0; d + 1 < axes_.size(); ++d) outer.push_back(taps_at(axes_[d], index[d + 1]));
+    emit_row(outer, offsets[0], offsets[1]);
+  });
+  return k_.launch(count_items(items), grain_of_bytes(last.out * taps * byte_size(x_.dtype)));
+}
+
+}  // namespace
+
+llvm::LogicalResult lower(graph::MaxPoolOp op, LoweringContext& context) {
+  return PoolKernel(op, Pool::kMax, context).lower();
+}
+
+llvm::LogicalResult lower(graph::AveragePoolOp op, LoweringContext& context) {
+  Pool pool = op.getCountPads() ? Pool::kAverageWithPads : Pool::kAverage;
+  return PoolKernel(op, pool, context).lower();
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,69 @@
+// Chooses the generator of an op or group: by its one op that is not elementwise, if it has one.
+#include "compiler/kernels/elementwise/map.h"
+#include "compiler/kernels/generator.h"
+#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/reduction/reduction.h"
+
+namespace scopevm::compiler::kernels {
+
+llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context) {
+  using namespace graph;
+  FusedBody body = fused_body(op);
+  mlir::Operation* special = nullptr;
+  for (mlir::Operation* inner : body.ops) {
+    if (mlir::isa<ElementwiseOp>(inner)) continue;
+    if (special) return op->emitError("a group has at most one op that is not elementwise");
+    special = inner;
+  }
+  if (!special) return lower_map(body, context);
+  if (mlir::isa<ReductionOp>(special)) return lower_reduction(body, special, context);
+  if (mlir::isa<LayerNormOp>(special)) return lower_rows(body, special, context);
+  bool is_alone = body.ops.size() == 1;
+  if (auto row = mlir::dyn_cast<RowOp>(special)) {
+    graph::TensorType type = tensor_type(special->getOperand(0));
+    bool is_inner = true;
+    for (int64_t i = row.getRowAxis() + 1; i < type.getRank(); ++i)
+      is_inner = is_inner && type.getDim(i).is_constant(1);
+    if (is_inner) return lower_rows(body, special, context);
+    if (is_alone) return lower_columns(special, context);
+  }
+  if (is_alone && mlir::isa<ArgMaxOp, ArgMinOp, CumSumOp>(special))
+    return lower_lines(special, context);
+  return op->emitError("no map or reduce kernel for ") << special->getName();
+}
+
+llvm::LogicalResult lower(graph::ReduceSumOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::ReduceMeanOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::ReduceProdOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::ReduceMaxOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::ReduceMinOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::ArgMaxOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::ArgMinOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::SoftmaxOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::LogSoftmaxOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::CumSumOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::LayerNormOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,186 @@
+// Reductions, with elementwise ops before them. Work items are results. Where the innermost dim is
+// reduced, its lanes go to several accumulators and are combined at the end; where it is kept,
+// each lane is a result of its own and an item is a strip of results.
+#include "compiler/kernels/reduction/reduction.h"
+#include "compiler/kernels/builder/convert.h"
+#include "compiler/kernels/elementwise/evaluate.h"
+#include "compiler/kernels/elementwise/integer_math.h"
+#include "compiler/kernels/reduction/combine.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+constexpr int kKept = 0;
+constexpr int kReduced = 1;
+// Results per item where the innermost dim is kept. A number of its own, as items must not depend
+// on the target: four registers of 16 floats.
+constexpr int64_t kStrip = 64;
+// Accumulators in flight: an add takes 4 cycles, and two start in each.
+constexpr int64_t kAccumulators = 4;
+
+class Reduction {
+ public:
+  Reduction(const FusedBody& body, graph::ReductionOp op, LoweringContext& context)
+      : body_(body),
+        op_(op),
+        k_(context, body.op, "reduce"),
+        x_(op->getOperand(0)),
+        type_(tensor_type(x_)),
+        how_(op.getCombine()),
+        is_unsigned_(is_unsigned(type_.getDtype())),
+        evaluator_(k_, body, type_.getShape(), tags_of(op)),
+        lanes_(lane_count(body, k_.target())),
+        element_(arithmetic_type(op->getContext(), type_.getDtype())) {}
+
+  llvm::LogicalResult lower() {
+    DimExpr reduced = 1, results = 1;
+    const Space& space = evaluator_.space();
+    for (size_t dim = 0; dim < space.dims.size(); ++dim) {
+      bool is_reduced = space.tags[dim] == kReduced;
+      (is_reduced ? reduced : results) = (is_reduced ? reduced : results) * space.dims[dim];
+      if (dim + 1 < space.dims.size()) (is_reduced ? reduced_ : kept_).push_back(dim);
+    }
+    if (op_.isMean()) count_ = k_.param(reduced);
+    result_ = k_.result(body_.op->getResult(0), Elements::kNumbers);
+    if (space.tags.back() == kReduced) {
+      reduce_lanes();
+      return k_.launch(results, grain_of_operations(reduced, cost_of(body_)));
+    }
+    DimExpr strips = ceildiv(space.dims.back(), kStrip), grid = strips;
+    reduce_strips(k_.param(strips));
+    for (size_t dim : kept_) grid = grid * space.dims[dim];
+    return k_.launch(grid, grain_of_operations(reduced * DimExpr(kStrip), cost_of(body_)));
+  }
+
+ private:
+  static llvm::SmallVector<int> tags_of(graph::ReductionOp op) {
+    llvm::SmallVector<int> tags(tensor_type(op->getOperand(0)).getRank(), kKept);
+    for (int64_t axis : op.getAxes()) tags[axis] = kReduced;
+    return tags;
+  }
+
+  Terms sizes_of(llvm::ArrayRef<size_t> dims) {
+    Terms sizes;
+    for (size_t dim : dims) sizes.push_back(evaluator_.size(dim));
+    return sizes;
+  }
+
+  Term inner_size() { return evaluator_.size(evaluator_.space().dims.size() - 1); }
+
+  // Loops over the reduced dims but the last of the space, from `depth` on.
+  Terms nest(size_t depth, Terms& index, llvm::ArrayRef<Term> carried,
+             llvm::function_ref<Terms(llvm::ArrayRef<Term>)> body) {
+    if (depth == reduced_.size()) return body(carried);
+    size_t dim = reduced_[depth];
+    return k_.loop(k_.index(0), evaluator_.size(dim), 1, carried, [&](Term at, auto inside) {
+      index[dim] = at;
+      return nest(depth + 1, index, inside, body);
+    });
+  }
+
+  Terms index_of(llvm::ArrayRef<Term> kept) {
+    Terms index(evaluator_.space().dims.size() - 1);
+    for (size_t i = 0; i < kept_.size(); ++i) index[kept_[i]] = kept[i];
+    return index;
+  }
+
+  Term neutral() { return neutral_value(k_, how_, k_.vector(element_, lanes_), is_unsigned_); }
+
+  Term accumulate(Term sum, const Evaluator::Row& row, const Lanes& lanes) {
+    TermMap known;
+    return combine(how_, sum, evaluator_.evaluate(x_, row, lanes, known), is_unsigned_);
+  }
+
+  Term finish(Term sum) {
+    if (!count_) return sum;
+    Term count = convert(count_, k_.builder().getI64Type());
+    Term divisor = cast(count, DType::kI64, type_.getDtype());
+    if (divisor.type() != sum.element()) return sum;
+    if (auto vector = mlir::dyn_cast<mlir::VectorType>(sum.type()))
+      divisor = k_.splat(divisor, vector.getNumElements());
+    if (sum.is_float()) return sum / divisor;
+    return integer_quotient(sum, divisor, is_unsigned_);
+  }
+
+  // One row of the innermost dim into the accumulators.
+  Terms reduce_row(const Evaluator::Row& row, llvm::ArrayRef<Term> carried) {
+    Term length = inner_size();
+    auto whole = [&](int64_t step) { return length - remainder(length, k_.index(step)); };
+    int64_t wide = lanes_ * kAccumulators;
+    Term wide_end = whole(wide), vector_end = whole(lanes_);
+    Terms sums = k_.loop(k_.index(0), wide_end, wide, carried, [&](Term offset, auto now) {
+      Terms next;
+      for (int64_t i = 0; i < kAccumulators; ++i)
+        next.push_back(accumulate(now[i], row, {lanes_, offset + i * lanes_, {}}));
+      return next;
+    });
+    sums[0] = k_.loop(wide_end, vector_end, lanes_, {sums[0]}, [&](Term offset, auto now) {
+      return Terms{accumulate(now[0], row, {lanes_, offset, {}})};
+    })[0];
+    // A loop of one turn at most.
+    sums[0] = k_.loop(vector_end, length, lanes_, {sums[0]}, [&](Term offset, auto now) {
+      Term mask = k_.mask(length - offset, lanes_);
+      return Terms{select(mask, accumulate(now[0], row, {lanes_, offset, mask}), now[0])};
+    })[0];
+    return sums;
+  }
+
+  void reduce_lanes() {
+    k_.for_items(sizes_of(kept_), [&](Term item, llvm::ArrayRef<Term> kept) {
+      Terms index = index_of(kept), first(kAccumulators, neutral());
+      Terms sums = nest(0, index, first, [&](llvm::ArrayRef<Term> carried) {
+        return reduce_row(evaluator_.at(index), carried);
+      });
+      Term total = sums[0];
+      for (int64_t i = 1; i < kAccumulators; ++i)
+        total = combine(how_, total, sums[i], is_unsigned_);
+      k_.store_number(result_, item, finish(across_lanes(k_, how_, total, is_unsigned_)));
+    });
+  }
+
+  void reduce_strips(Term strips) {
+    Terms sizes = sizes_of(kept_);
+    sizes.push_back(strips);
+    Term inner = inner_size();
+    k_.for_items(sizes, [&](Term item, llvm::ArrayRef<Term> item_index) {
+      Terms index = index_of(item_index.drop_back());
+      // The kept outer indices as one number: a row of results.
+      Term row = item_index.size() == 1 ? k_.index(0) : quotient(item - item_index.back(), strips);
+      Term strip = item_index.back() * kStrip;
+      Term left = min(inner - strip, k_.index(kStrip));
+      k_.for_lanes(left, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
+        Lanes shifted = lanes;
+        shifted.offset = lanes.offset + strip;
+        Terms sum = nest(0, index, {neutral()}, [&](llvm::ArrayRef<Term> carried) {
+          return Terms{accumulate(carried[0], evaluator_.at(index), shifted)};
+        });
+        k_.store_number(result_, row * inner + shifted.offset, finish(sum[0]), shifted.mask);
+      });
+    });
+  }
+
+  const FusedBody& body_;
+  graph::ReductionOp op_;
+  KernelBuilder k_;
+  mlir::Value x_;
+  graph::TensorType type_;
+  Combine how_;
+  bool is_unsigned_;
+  Evaluator evaluator_;
+  int64_t lanes_;
+  mlir::Type element_;
+  llvm::SmallVector<size_t> kept_, reduced_;  // dims but the last
+  Term count_;                                // what a mean divides by
+  Buffer result_;
+};
+
+}  // namespace
+
+llvm::LogicalResult lower_reduction(const FusedBody& body, mlir::Operation* reduction,
+                                    LoweringContext& context) {
+  if (body.results.size() != 1 || body.results[0] != reduction->getResult(0))
+    return body.op->emitError("a reduction is the last op of its group, and its only result");
+  return Reduction(body, mlir::cast<graph::ReductionOp>(reduction), context).lower();
+}
+
+}  // namespace scopevm::compiler::kernels

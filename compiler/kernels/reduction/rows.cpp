@@ -1,0 +1,202 @@
+// softmax, log_softmax and layer_norm along the innermost dims, with elementwise ops before and
+// after. A work item is a row. A row is read from memory once: later passes find it in cache.
+#include <algorithm>
+
+#include "compiler/kernels/builder/convert.h"
+#include "compiler/kernels/elementwise/evaluate.h"
+#include "compiler/kernels/elementwise/vector_math.h"
+#include "compiler/kernels/reduction/combine.h"
+#include "compiler/kernels/reduction/reduction.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+Term exponential(Term x) { return x.element().isF32() ? exp_f32(x) : x.make<mlir::math::ExpOp>(x); }
+Term logarithm(Term x) { return x.element().isF32() ? log_f32(x) : x.make<mlir::math::LogOp>(x); }
+
+class RowKernel {
+ public:
+  RowKernel(const FusedBody& body, mlir::Operation* op, LoweringContext& context)
+      : body_(body),
+        op_(op),
+        k_(context, body.op, mlir::isa<graph::LayerNormOp>(op) ? "norm" : "softmax"),
+        x_(op->getOperand(0)),
+        type_(tensor_type(x_)),
+        evaluator_(k_, body, type_.getShape(), tags_of(op), 1),
+        lanes_(lane_count(body, k_.target())),
+        element_(arithmetic_type(op->getContext(), type_.getDtype())) {}
+
+  llvm::LogicalResult lower() {
+    const Space& space = evaluator_.space();
+    size_t inner = space.dims.size() - 1;
+    if (llvm::count(space.tags, 1) != 1)
+      return body_.op->emitError("scale or bias of a layer_norm broadcasts along normalised dims");
+    for (mlir::Value result : body_.op->getResults())
+      results_.push_back(k_.result(result, Elements::kNumbers));
+    if (results_.size() == 1) evaluator_.allow_in_place(results_[0], op_);
+    choose_scratch(space.dims[inner]);
+    length_ = evaluator_.size(inner);
+    Terms sizes = evaluator_.sizes(0, inner);
+    if (sizes.empty()) sizes.push_back(k_.index(1));
+    k_.for_items(sizes, [&](Term item, llvm::ArrayRef<Term> index) {
+      row_first_ = item * length_;
+      row_ = evaluator_.at(index.take_front(inner), row_first_);
+      mlir::isa<graph::LayerNormOp>(op_) ? normalise() : softmax();
+    });
+    DimExpr rows = 1;
+    for (size_t dim = 0; dim < inner; ++dim) rows = rows * space.dims[dim];
+    return k_.launch(rows, grain_of_operations(space.dims[inner], 10 + cost_of(body_)));
+  }
+
+ private:
+  static llvm::SmallVector<int> tags_of(mlir::Operation* op) {
+    llvm::SmallVector<int> tags(tensor_type(op->getOperand(0)).getRank(), 0);
+    std::fill(tags.begin() + op->getAttrOfType<mlir::IntegerAttr>("axis").getInt(), tags.end(), 1);
+    return tags;
+  }
+
+  // Where a row is stored between passes: in a result that holds the arithmetic type and is written
+  // last, else in memory of the worker.
+  void choose_scratch(DimExpr length) {
+    for (size_t i = 0; i < results_.size(); ++i) {
+      mlir::Value value = body_.results[i];
+      bool is_late = value == op_->getResult(0) || !is_before(value);
+      if (is_late && results_[i].dtype == scratch_type()) scratch_.buffer = results_[i];
+    }
+    if (!scratch_.buffer.memref) scratch_ = k_.scratch(length, scratch_type());
+  }
+
+  DType scratch_type() const { return type_.getDtype() == DType::kF64 ? DType::kF64 : DType::kF32; }
+
+  // Computed before the row op: not after it in the block.
+  bool is_before(mlir::Value value) const {
+    mlir::Operation* op = value.getDefiningOp();
+    return !op || op->isBeforeInBlock(op_);
+  }
+
+  Term scratch_at(const Lanes& lanes) {
+    return (scratch_.start ? scratch_.start : row_first_) + lanes.offset;
+  }
+  Term load_scratch(const Lanes& lanes) {
+    return k_.load_number(scratch_.buffer, scratch_at(lanes), lanes.count, lanes.mask);
+  }
+  void store_scratch(const Lanes& lanes, Term value) {
+    k_.store_number(scratch_.buffer, scratch_at(lanes), value, lanes.mask);
+  }
+
+  void store_result(size_t i, const Lanes& lanes, Term value) {
+    k_.store_number(results_[i], row_first_ + lanes.offset, value, lanes.mask);
+  }
+
+  // One pass over the row that carries a vector; lanes outside of the row are ignored.
+  Term pass(Combine how, llvm::function_ref<Term(const Lanes&)> value) {
+    Term rest = remainder(length_, k_.index(lanes_)), whole = length_ - rest;
+    auto step = [&](Term sum, const Lanes& lanes) {
+      Term x = masked(k_, how, lanes, value(lanes), false);
+      // NaN may be lost here: it comes back with the exponentials.
+      if (how == Combine::kMax) return select(sum < x, x, sum);
+      return combine(how, sum, x, false);
+    };
+    Term first = neutral_value(k_, how, k_.vector(element_, lanes_), false);
+    Terms sums = k_.loop(k_.index(0), whole, lanes_, {first}, [&](Term offset, auto now) {
+      return Terms{step(now[0], {lanes_, offset, {}})};
+    });
+    sums = k_.loop(whole, length_, lanes_, sums, [&](Term offset, auto now) {
+      return Terms{step(now[0], {lanes_, offset, k_.mask(rest, lanes_)})};
+    });
+    return across_lanes(k_, how, sums[0], false);
+  }
+
+  Term spread(Term scalar) { return k_.splat(scalar, lanes_); }
+
+  // The row op's input in the first pass: computed, and kept when that took ops. Results that are
+  // computed before the row op are stored here.
+  Term first_look(const Lanes& lanes) {
+    TermMap known;
+    Term x = evaluator_.evaluate(x_, row_, lanes, known);
+    for (size_t i = 0; i < results_.size(); ++i)
+      if (is_before(body_.results[i]))
+        store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
+    if (body_.computes(x_)) store_scratch(lanes, x);
+    return x;
+  }
+
+  Term second_look(const Lanes& lanes) {
+    if (body_.computes(x_)) return load_scratch(lanes);
+    TermMap known;
+    return evaluator_.evaluate(x_, row_, lanes, known);
+  }
+
+  void finish(llvm::function_ref<Term(const Lanes&, TermMap&)> result) {
+    k_.for_lanes(length_, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
+      TermMap known;
+      known[op_->getResult(0)] = result(lanes, known);
+      for (size_t i = 0; i < results_.size(); ++i)
+        if (!is_before(body_.results[i]))
+          store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
+    });
+  }
+
+  void softmax() {
+    bool is_log = mlir::isa<graph::LogSoftmaxOp>(op_);
+    Term top = spread(pass(Combine::kMax, [&](const Lanes& lanes) { return first_look(lanes); }));
+    Term sum = pass(Combine::kSum, [&](const Lanes& lanes) {
+      Term shifted = second_look(lanes) - top, e = exponential(shifted);
+      store_scratch(lanes, is_log ? shifted : e);
+      return e;
+    });
+    Term by = spread(is_log ? logarithm(sum) : 1.0 / sum);
+    finish([&](const Lanes& lanes, TermMap&) {
+      Term e = load_scratch(lanes);
+      return is_log ? e - by : e * by;
+    });
+  }
+
+  void normalise() {
+    auto norm = mlir::cast<graph::LayerNormOp>(op_);
+    Term sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_look(lanes); });
+    Term count = cast(convert(length_, k_.builder().getI64Type()), DType::kI64, scratch_type());
+    Term mean = spread(sum / count);
+    Term squares = pass(Combine::kSum, [&](const Lanes& lanes) {
+      Term distance = second_look(lanes) - mean;
+      return distance * distance;
+    });
+    Term variance = squares / count + norm.getEpsilon().convertToDouble();
+    Term by = spread(1.0 / variance.make<mlir::math::SqrtOp>(variance));
+    finish([&](const Lanes& lanes, TermMap& known) {
+      Term x = second_look(lanes);
+      Term scale = evaluator_.evaluate(norm.getScale(), row_, lanes, known);
+      Term y = (x - mean) * by * scale;
+      if (norm.getBias()) y = y + evaluator_.evaluate(norm.getBias(), row_, lanes, known);
+      return y;
+    });
+  }
+
+  const FusedBody& body_;
+  mlir::Operation* op_;
+  KernelBuilder k_;
+  mlir::Value x_;
+  graph::TensorType type_;
+  Evaluator evaluator_;
+  int64_t lanes_;
+  mlir::Type element_;
+  llvm::SmallVector<Buffer> results_;
+  Scratch scratch_;  // without a start where a result is used: the row's own
+  Term length_, row_first_;
+  Evaluator::Row row_;
+};
+
+}  // namespace
+
+llvm::LogicalResult lower_rows(const FusedBody& body, mlir::Operation* row_op,
+                               LoweringContext& context) {
+  DType dtype = tensor_type(row_op->getOperand(0)).getDtype();
+  if (!is_float(dtype)) return body.op->emitError("needs a floating-point type");
+  for (mlir::Value result : body.results)
+    if (tensor_type(result).getShape() != tensor_type(row_op->getResult(0)).getShape())
+      return body.op->emitError("results of one row group have different shapes");
+  return RowKernel(body, row_op, context).lower();
+}
+
+}  // namespace scopevm::compiler::kernels

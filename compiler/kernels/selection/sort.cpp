@@ -1,0 +1,211 @@
+// sort_rows and unique_rows: rows of a matrix in ascending order, and groups of equal ones.
+//
+// The sort is a merge sort of row numbers, so that equal rows stay in order: blocks of rows in
+// parallel, then all blocks in one task.
+#include "compiler/kernels/builder/kernel_builder.h"
+#include "compiler/kernels/lowering.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+// Rows of a block. A power of 4, because passes come in pairs.
+constexpr int64_t kBlockRows = 1024;
+
+// The order of two elements: NaN above all numbers, and no NaN above another.
+Term is_below(Term a, Term b, DType dtype) {
+  if (!is_float(dtype)) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
+  Term is_number = a == a, other_is_number = b == b;
+  return select(is_number, select(other_is_number, a < b, is_number), is_number);
+}
+
+class Rows {
+ public:
+  Rows(KernelBuilder& k, mlir::Value x)
+      : k_(k), x_(k.operand(x, Elements::kNumbers)), is_single_(shape_of(x)[1].is_constant(1)) {
+    width_ = k.param(shape_of(x)[1]);
+  }
+
+  // Row a (an index) comes before row b.
+  Term is_before(Term a, Term b) {
+    if (is_single_) return is_below(k_.load_number(x_, a), k_.load_number(x_, b), x_.dtype);
+    Term yes = k_.index(0) == k_.index(0), no = k_.index(0) == k_.index(1);
+    Terms end = k_.loop_while(
+        {k_.index(0), no, yes}, [&](auto now) { return now[2] & (now[0] < width_); },
+        [&](auto now) {
+          Term of_a = k_.load_number(x_, a * width_ + now[0]);
+          Term of_b = k_.load_number(x_, b * width_ + now[0]);
+          Term below = is_below(of_a, of_b, x_.dtype), above = is_below(of_b, of_a, x_.dtype);
+          return Terms{now[0] + 1, below, select(below, no, select(above, no, yes))};
+        });
+    return end[1];
+  }
+
+ private:
+  KernelBuilder& k_;
+  Buffer x_;
+  bool is_single_;
+  Term width_;
+};
+
+class MergeSort {
+ public:
+  MergeSort(KernelBuilder& k, Rows& rows, Buffer order, Buffer scratch)
+      : k_(k), rows_(rows), order_(order), scratch_(scratch) {}
+
+  // Sorted runs of `width` rows in [low, high) of `order` become one, in pairs of passes that end
+  // where they began.
+  void merge_runs(Term low, Term high, int64_t width) {
+    k_.loop_while(
+        {k_.index(width)}, [&](auto now) { return now[0] < high - low; },
+        [&](auto now) {
+          pass(order_, scratch_, low, high, now[0]);
+          pass(scratch_, order_, low, high, now[0] * 2);
+          return Terms{now[0] * 4};
+        });
+  }
+
+ private:
+  void pass(Buffer from, Buffer to, Term low, Term high, Term width) {
+    Term pairs = ceil_quotient(high - low, width * 2);
+    k_.loop(k_.index(0), pairs, 1, [&](Term i) {
+      Term start = low + i * width * 2;
+      Term middle = min(start + width, high), end = min(start + width * 2, high);
+      merge(from, to, start, middle, end);
+    });
+  }
+
+  // [start, middle) and [middle, end) -> [start, end).
+  void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
+    Term last = end - 1;
+    k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
+      Term left = k_.load(from, min(now[0], last)), right = k_.load(from, min(now[1], last));
+      Term has_left = now[0] < middle, has_right = now[1] < end;
+      Term is_right_before =
+          rows_.is_before(convert(right, k_.index_type()), convert(left, k_.index_type()));
+      Term no = k_.index(0) == k_.index(1);
+      Term takes_right = select(has_right, select(has_left, is_right_before, has_right), no);
+      k_.store(to, at, select(takes_right, right, left));
+      return Terms{select(takes_right, now[0], now[0] + 1),
+                   select(takes_right, now[1] + 1, now[1])};
+    });
+  }
+
+  KernelBuilder& k_;
+  Rows& rows_;
+  Buffer order_, scratch_;
+};
+
+// Sorts each block of `blocks`; what the kernel after this one merges.
+llvm::LogicalResult lower_sort_blocks(graph::SortRowsOp op, ValueId blocks,
+                                      LoweringContext& context) {
+  DimExpr count = shape_of(op.getX())[0];
+  ValueId scratch = context.intermediate("scratch", DType::kI64, {count});
+  KernelBuilder k(context, op, "sort_blocks");
+  Rows rows(k, op.getX());
+  Buffer order = k.result(blocks, DType::kI64);
+  MergeSort sort(k, rows, order, k.result(scratch, DType::kI64));
+  Term n = k.param(count);
+  k.loop(k.begin(), k.end(), 1, [&](Term block) {
+    Term low = block * kBlockRows, high = min(low + kBlockRows, n);
+    k.loop(low, high, 1, [&](Term i) { k.store(order, i, convert(i, k.builder().getI64Type())); });
+    sort.merge_runs(low, high, 1);
+  });
+  return k.launch(ceildiv(count, kBlockRows), grain_of_bytes(kBlockRows * 256));
+}
+
+}  // namespace
+
+llvm::LogicalResult lower(graph::SortRowsOp op, LoweringContext& context) {
+  DimExpr count = shape_of(op.getX())[0];
+  ValueId blocks = context.intermediate("blocks", DType::kI64, {count});
+  if (failed(lower_sort_blocks(op, blocks, context))) return mlir::failure();
+  ValueId scratch = context.intermediate("scratch", DType::kI64, {count});
+  KernelBuilder k(context, op, "merge_blocks");
+  Rows rows(k, op.getX());
+  Buffer from = k.operand(blocks, DType::kI64), order = k.result(op.getResult());
+  MergeSort sort(k, rows, order, k.result(scratch, DType::kI64));
+  Term n = k.param(count);
+  k.copy(from, k.index(0), order, k.index(0), n);
+  sort.merge_runs(k.index(0), n, kBlockRows);
+  return k.launch(1, grain_of_bytes(1));
+}
+
+namespace {
+
+class Groups {
+ public:
+  Groups(KernelBuilder& k, graph::UniqueRowsOp op)
+      : k_(k),
+        rows_(k, op.getX()),
+        order_(k.operand(op.getOrder())),
+        first_(k.result(op.getFirst())),
+        group_(k.result(op.getGroup())),
+        sizes_(k.result(op.getSizes())),
+        count_(k.result(op.getCount())),
+        n_(k.param(shape_of(op.getX())[0])),
+        i64_(k.builder().getI64Type()) {}
+
+  // In sorted order: the first row of each group into `first`, the groups' sizes into `sizes`.
+  void find(Buffer first, Buffer sizes) {
+    Term found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto groups) {
+      Term at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
+      Term is_first = i == 0;
+      Term is_new = select(is_first, is_first, rows_.is_before(before, at));
+      Term now = select(is_new, groups[0] + 1, groups[0]), group = now - 1;
+      k_.when(is_new, [&] {
+        store(first, group, at);
+        store(sizes, group, k_.index(0));
+      });
+      store(sizes, group, load(sizes, group) + 1);
+      store(group_, at, group);
+      return Terms{now};
+    })[0];
+    store(count_, k_.index(0), found);
+  }
+  void find() { find(first_, sizes_); }
+
+  // Groups by their first rows. `names` has room for a number per group.
+  void find_by_first(Buffer first, Buffer sizes, Buffer names) {
+    find(first, sizes);
+    k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto next) {
+      Term group = load(group_, i);
+      Term is_first = load(first, group) == i;
+      k_.when(is_first, [&] {
+        store(names, group, next[0]);
+        store(first_, next[0], i);
+        store(sizes_, next[0], load(sizes, group));
+      });
+      store(group_, i, load(names, group));
+      return Terms{select(is_first, next[0] + 1, next[0])};
+    });
+  }
+
+ private:
+  Term load(Buffer buffer, Term at) { return convert(k_.load(buffer, at), k_.index_type()); }
+  void store(Buffer buffer, Term at, Term value) { k_.store(buffer, at, convert(value, i64_)); }
+
+  KernelBuilder& k_;
+  Rows rows_;
+  Buffer order_, first_, group_, sizes_, count_;
+  Term n_;
+  mlir::Type i64_;
+};
+
+}  // namespace
+
+llvm::LogicalResult lower(graph::UniqueRowsOp op, LoweringContext& context) {
+  KernelBuilder k(context, op, op.getByFirst() ? "unique_rows_by_first" : "unique_rows");
+  Groups groups(k, op);
+  if (op.getByFirst()) {
+    llvm::SmallVector<Buffer, 3> scratch;
+    for (const char* name : {"sorted_first", "sorted_sizes", "names"})
+      scratch.push_back(
+          k.result(context.intermediate(name, DType::kI64, {shape_of(op.getX())[0]}), DType::kI64));
+    groups.find_by_first(scratch[0], scratch[1], scratch[2]);
+  } else {
+    groups.find();
+  }
+  return k.launch(1, grain_of_bytes(1));
+}
+
+}  // namespace scopevm::compiler::kernels

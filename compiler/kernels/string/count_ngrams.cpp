@@ -1,0 +1,195 @@
+// count_ngrams: the pool becomes a trie at compile time; the kernel walks down it from every
+// element of a row, once for each distance, with a binary search a step. So a row costs about
+// length * distances * log(pool), however many n-grams the pool has.
+//
+// Node 0 of the trie is its root. Edge e leads to node e + 1; the edges of node n are those from
+// first[n] to first[n + 1], their keys ascending.
+#include <map>
+
+#include "compiler/graph/values/elements.h"
+#include "compiler/kernels/builder/kernel_builder.h"
+#include "compiler/kernels/lowering.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+struct Trie {
+  std::vector<int64_t> first;
+  std::vector<int64_t> keys;     // by edge, as the rest
+  std::vector<int64_t> columns;  // of the n-gram that ends there, or -1
+  std::vector<float> weights;
+};
+
+// A node while the trie is made.
+struct Branch {
+  std::map<int64_t, size_t> next;
+  int64_t column = -1;
+  float weight = 0;
+};
+
+void add_gram(std::vector<Branch>& branches, llvm::ArrayRef<int64_t> keys, int64_t column,
+              float weight) {
+  size_t at = 0;
+  for (int64_t key : keys) {
+    auto [edge, is_new] = branches[at].next.try_emplace(key, branches.size());
+    at = edge->second;
+    if (is_new) branches.emplace_back();
+  }
+  branches[at].column = column;
+  branches[at].weight = weight;
+}
+
+// The n-grams of the lengths that count; branch 0 is the root.
+std::vector<Branch> branches_of(graph::CountNgramsOp op, llvm::ArrayRef<int64_t> pool) {
+  std::vector<Branch> branches(1);
+  llvm::ArrayRef<int64_t> starts = op.getStarts();
+  size_t gram = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    auto at = static_cast<size_t>(starts[i]);
+    size_t end = i + 1 < starts.size() ? static_cast<size_t>(starts[i + 1]) : pool.size();
+    for (size_t length = i + 1; at < end; at += length, ++gram)
+      if (length >= op.getMinLength() && length <= op.getMaxLength())
+        add_gram(branches, pool.slice(at, length), op.getColumns()[gram],
+                 op.getWeights().empty() ? 1.0f : op.getWeights()[gram]);
+  }
+  return branches;
+}
+
+// Level by level, so that the edges of a node lie together. Behind the last edge is one that
+// belongs to no node: a search that finds nothing may look at it.
+Trie trie_of(const std::vector<Branch>& branches) {
+  Trie trie;
+  std::vector<size_t> nodes = {0};
+  for (size_t node = 0; node < nodes.size(); ++node) {
+    trie.first.push_back(static_cast<int64_t>(trie.keys.size()));
+    for (auto [key, to] : branches[nodes[node]].next) {
+      trie.keys.push_back(key);
+      trie.columns.push_back(branches[to].column);
+      trie.weights.push_back(branches[to].weight);
+      nodes.push_back(to);
+    }
+  }
+  trie.first.push_back(static_cast<int64_t>(trie.keys.size()));
+  trie.keys.push_back(0);
+  trie.columns.push_back(-1);
+  trie.weights.push_back(0);
+  return trie;
+}
+
+// The pool as the kernel sees its elements: texts as ids.
+std::vector<int64_t> keys_of(mlir::ElementsAttr pool, LoweringContext& context) {
+  if (mlir::isa<graph::TextType>(pool.getElementType())) {
+    std::vector<int64_t> ids;
+    for (llvm::StringRef text : pool.getValues<llvm::StringRef>())
+      ids.push_back(context.id_of_text(text));
+    return ids;
+  }
+  Constant constant = graph::constant_of_elements(pool, DType::kI64);
+  const auto* keys = reinterpret_cast<const int64_t*>(constant.data);
+  return {keys, keys + pool.getNumElements()};
+}
+
+template <typename T>
+Constant table(DType dtype, const char* name, std::vector<T> elements) {
+  auto owner = std::make_shared<std::vector<T>>(std::move(elements));
+  Constant constant{
+      .dtype = dtype, .dims = {static_cast<int64_t>(owner->size())}, .name = name, .owner = owner};
+  constant.data = reinterpret_cast<const uint8_t*>(owner->data());
+  constant.bytes = static_cast<int64_t>(owner->size() * sizeof(T));
+  return constant;
+}
+
+class NgramWalk {
+ public:
+  NgramWalk(KernelBuilder& k, graph::CountNgramsOp op, const Trie& trie, LoweringContext& context)
+      : k_(k),
+        once_(op.getOnce()),
+        x_(k.operand(op.getX())),
+        first_(operand(context, op, DType::kI64, "first edges", trie.first)),
+        keys_(operand(context, op, DType::kI64, "keys", trie.keys)),
+        columns_(operand(context, op, DType::kI64, "columns", trie.columns)),
+        weights_(operand(context, op, DType::kF32, "weights", trie.weights)),
+        result_(k.result(op.getResult(), Elements::kNumbers)),
+        i64_(k.builder().getI64Type()) {
+    DimExpr width = shape_of(op.getX())[1];
+    width_ = k.param(width);
+    result_width_ = k.param(shape_of(op.getResult())[1]);
+    max_length_ = k.param(DimExpr(static_cast<int64_t>(op.getMaxLength())));
+    // No two elements lie farther apart than the row is long.
+    most_ = k.param(max(min(DimExpr(static_cast<int64_t>(op.getSkips()) + 1), width - 1), 1));
+  }
+
+  void count_row(Term row) {
+    Term to = row * result_width_, from = row * width_;
+    k_.fill(result_, to, result_width_, k_.zero(result_));
+    k_.loop(k_.index(1), most_ + 1, 1, [&](Term distance) {
+      k_.loop(k_.index(0), width_, 1, [&](Term start) { walk(from, start, distance, to); });
+    });
+  }
+
+ private:
+  template <typename T>
+  Buffer operand(LoweringContext& context, graph::CountNgramsOp op, DType dtype, const char* name,
+                 const std::vector<T>& elements) {
+    std::string key = std::string("ngrams ") + name + ":" +
+                      std::to_string(reinterpret_cast<uintptr_t>(op.getOperation()));
+    ValueId id = context.constant(key, [&] { return table(dtype, name, elements); });
+    return k_.operand(id, dtype, Elements::kNumbers);
+  }
+
+  Term index_at(Buffer buffer, Term at) { return convert(k_.load(buffer, at), k_.index_type()); }
+
+  // Down the trie along elements start, start + distance, ...
+  void walk(Term from, Term start, Term distance, Term to) {
+    Term yes = k_.index(0) == k_.index(0);
+    k_.loop_while(
+        {start, k_.index(0), k_.index(0), yes},  // element, node, elements matched, goes on
+        [&](auto now) { return now[3] & (now[0] < width_) & (now[2] < max_length_); },
+        [&](auto now) {
+          Term key = convert(k_.load(x_, from + now[0]), i64_);
+          Term end = index_at(first_, now[1] + 1);
+          Term edge = find(key, index_at(first_, now[1]), end);
+          Term is_found = (edge < end) & (k_.load(keys_, edge) == key);
+          // A single element has no distance: it counts once.
+          Term is_new = select(now[2] == 0, distance == 1, yes);
+          Term column = index_at(columns_, edge);
+          k_.when(is_found & is_new & (0 <= column), [&] { add(edge, to + column); });
+          return Terms{now[0] + distance, edge + 1, now[2] + 1, is_found};
+        });
+  }
+
+  void add(Term edge, Term place) {
+    Term weight = k_.load_number(weights_, edge);
+    k_.store_number(result_, place, once_ ? weight : k_.load_number(result_, place) + weight);
+  }
+
+  // The first edge of [low, high) whose key is not below this one, or `high`.
+  Term find(Term key, Term low, Term high) {
+    return k_.loop_while(
+        {low, high}, [&](auto range) { return range[0] < range[1]; },
+        [&](auto range) {
+          Term middle = quotient(range[0] + range[1], k_.index(2));
+          Term is_below = k_.load(keys_, middle) < key;
+          return Terms{select(is_below, middle + 1, range[0]), select(is_below, range[1], middle)};
+        })[0];
+  }
+
+  KernelBuilder& k_;
+  bool once_;
+  Buffer x_, first_, keys_, columns_, weights_, result_;
+  mlir::Type i64_;
+  Term width_, result_width_, max_length_, most_;
+};
+
+}  // namespace
+
+llvm::LogicalResult lower(graph::CountNgramsOp op, LoweringContext& context) {
+  Trie trie = trie_of(branches_of(op, keys_of(op.getPool(), context)));
+  KernelBuilder k(context, op, op.getOnce() ? "find_ngrams" : "count_ngrams");
+  NgramWalk walk(k, op, trie, context);
+  k.loop(k.begin(), k.end(), 1, [&](Term row) { walk.count_row(row); });
+  DimExpr width = shape_of(op.getX())[1];
+  return k.launch(shape_of(op.getX())[0], grain_of_bytes((width + 1) * 64));
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,58 @@
+// sv.device_copy ops -> the list of copies that explain prints; see copies.h and place.h.
+#include "compiler/placement/copies.h"
+
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/placement/call_tree.h"
+
+namespace scopevm::compiler::placement {
+namespace {
+
+using graph::TensorType;
+
+std::string place_of(mlir::Value value) {
+  auto place = mlir::cast<TensorType>(value.getType()).getPlace();
+  return place ? place.getValue().str() : "";
+}
+
+Copy read(graph::DeviceCopyOp copy) {
+  auto type = mlir::cast<TensorType>(copy.getX().getType());
+  const CopyReason reason = copy_reason(copy).value_or(CopyReason{.value = graph::op_name(copy)});
+  return {.value = reason.value,
+          .bytes = type.getElementCount() * DimExpr(byte_size(type.getDtype())),
+          .from = place_of(copy.getX()),
+          .to = place_of(copy.getResult()),
+          .made_because = reason.made_because,
+          .read_because = reason.read_because};
+}
+
+}  // namespace
+
+mlir::Location with_reason(mlir::Location location, const CopyReason& reason) {
+  mlir::Builder builder(location.getContext());
+  return mlir::FusedLoc::get(
+      location.getContext(), location,
+      builder.getStrArrayAttr({reason.value, reason.made_because, reason.read_because}));
+}
+
+std::optional<CopyReason> copy_reason(graph::DeviceCopyOp copy) {
+  auto fused = mlir::dyn_cast<mlir::FusedLoc>(copy.getLoc());
+  auto texts = fused ? mlir::dyn_cast_or_null<mlir::ArrayAttr>(fused.getMetadata()) : nullptr;
+  if (!texts || texts.size() != 3) return std::nullopt;
+  auto text = [&](unsigned i) { return mlir::cast<mlir::StringAttr>(texts[i]).getValue().str(); };
+  return CopyReason{text(0), text(1), text(2)};
+}
+
+std::vector<Copy> copies_of(mlir::ModuleOp module, const Machine& machine) {
+  const CallTree calls(module, machine.devices.size() > 1);
+  std::vector<Copy> copies;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    const FunctionCalls& of = calls.of(function.getName());
+    for (const CallSite& site : of.sites)
+      function.walk([&](graph::DeviceCopyOp copy) {
+        copies.push_back(copy_at(site, of, read(copy), site.times_of(copy)));
+      });
+  }
+  return copies;
+}
+
+}  // namespace scopevm::compiler::placement

@@ -1,0 +1,152 @@
+// Shape program -> LLVM IR; see the header. Straight-line code: overflow is one sticky flag.
+#include "compiler/shapes/program/emit_llvm.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/Module.h"
+
+namespace scopevm::compiler {
+namespace {
+
+using Op = ShapeProgram::Op;
+
+class Emitter {
+ public:
+  Emitter(const ShapeProgram& program, int stage, std::string_view symbol, llvm::Module& module)
+      : program_(program), stage_(stage), builder_(module.getContext()) {
+    llvm::Type* i64 = builder_.getInt64Ty();
+    llvm::Type* pointer = builder_.getPtrTy();
+    function_ = llvm::Function::Create(llvm::FunctionType::get(i64, {pointer, pointer}, false),
+                                       llvm::GlobalValue::ExternalLinkage,
+                                       llvm::StringRef(symbol.data(), symbol.size()), module);
+    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function_));
+    overflow_ = builder_.getFalse();
+  }
+
+  void run() {
+    const std::vector<ShapeProgram::Instruction>& instructions = program_.instructions();
+    values_.resize(instructions.size());
+    for (size_t v = 0; v < instructions.size(); ++v)
+      if (instructions[v].stage == stage_) values_[v] = emit(instructions[v]);
+    const std::vector<ShapeProgram::ValueIndex>& stores = program_.stores();
+    for (size_t slot = 0; slot < stores.size(); ++slot)
+      if (stores[slot] >= 0 && program_.stage_of(stores[slot]) == stage_)
+        builder_.CreateStore(values_[stores[slot]], address(1, slot));
+    emit_result();
+  }
+
+ private:
+  llvm::Value* address(unsigned argument, uint64_t index) {
+    return builder_.CreateConstGEP1_64(builder_.getInt64Ty(), function_->getArg(argument), index);
+  }
+  llvm::Value* load_dim(uint64_t index) {
+    return builder_.CreateLoad(builder_.getInt64Ty(), address(0, index));
+  }
+  llvm::Value* load_slot(uint64_t slot) {
+    return builder_.CreateLoad(builder_.getInt64Ty(), address(1, slot));
+  }
+
+  // A value of this stage, or what an earlier one left.
+  llvm::Value* value(ShapeProgram::ValueIndex index) {
+    if (values_[index]) return values_[index];
+    const ShapeProgram::Instruction& i = program_.instructions()[index];
+    bool is_at_hand = i.op == Op::kConstant || i.op == Op::kThreads;
+    values_[index] = is_at_hand ? emit(i) : load_slot(*program_.find_slot(index));
+    return values_[index];
+  }
+
+  llvm::Value* checked(llvm::Intrinsic::ID intrinsic, llvm::Value* a, llvm::Value* b) {
+    llvm::Value* pair = builder_.CreateBinaryIntrinsic(intrinsic, a, b);
+    overflow_ = builder_.CreateOr(overflow_, builder_.CreateExtractValue(pair, 1));
+    return builder_.CreateExtractValue(pair, 0);
+  }
+
+  // A divisor below 1 counts as overflow, and divides as 1.
+  llvm::Value* floordiv(llvm::Value* a, llvm::Value* b, llvm::Value** remainder) {
+    llvm::Value* is_bad = builder_.CreateICmpSLT(b, builder_.getInt64(1));
+    overflow_ = builder_.CreateOr(overflow_, is_bad);
+    b = builder_.CreateSelect(is_bad, builder_.getInt64(1), b);
+    llvm::Value* quotient = builder_.CreateSDiv(a, b);
+    llvm::Value* rest = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
+    llvm::Value* is_negative = builder_.CreateICmpSLT(rest, builder_.getInt64(0));
+    *remainder = builder_.CreateSelect(is_negative, builder_.CreateAdd(rest, b), rest);
+    return builder_.CreateSub(quotient, builder_.CreateZExt(is_negative, builder_.getInt64Ty()));
+  }
+
+  llvm::Value* emit(const ShapeProgram::Instruction& i) {
+    llvm::Value* remainder = nullptr;
+    switch (i.op) {
+      case Op::kConstant:
+        return builder_.getInt64(static_cast<uint64_t>(i.immediate));
+      case Op::kInputDim:
+        return load_dim(static_cast<uint64_t>(i.immediate));
+      case Op::kThreads:
+        return load_dim(stage_ == 0 ? program_.dim_count() : 0);
+      case Op::kBorn:
+        return load_slot(static_cast<uint64_t>(i.immediate));
+      case Op::kAdd:
+        return checked(llvm::Intrinsic::sadd_with_overflow, value(i.a), value(i.b));
+      case Op::kMul:
+        return checked(llvm::Intrinsic::smul_with_overflow, value(i.a), value(i.b));
+      case Op::kFloorDiv:
+        return floordiv(value(i.a), value(i.b), &remainder);
+      case Op::kMod:
+        floordiv(value(i.a), value(i.b), &remainder);
+        return remainder;
+      case Op::kMin:
+        return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value(i.a), value(i.b));
+      case Op::kMax:
+        return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value(i.a), value(i.b));
+    }
+    return nullptr;
+  }
+
+  llvm::Value* holds(const ShapeProgram::Condition& c) {
+    llvm::Value *lhs = value(c.lhs), *rhs = value(c.rhs), *remainder = nullptr;
+    llvm::Value* one = builder_.getInt64(1);
+    switch (c.kind) {
+      case Check::Kind::kEqual:
+        return builder_.CreateICmpEQ(lhs, rhs);
+      case Check::Kind::kBroadcastable:
+        return builder_.CreateOr(
+            builder_.CreateICmpEQ(lhs, rhs),
+            builder_.CreateOr(builder_.CreateICmpEQ(lhs, one), builder_.CreateICmpEQ(rhs, one)));
+      case Check::Kind::kAtLeast:
+        return builder_.CreateICmpSGE(lhs, rhs);
+      case Check::Kind::kMultipleOf:
+        floordiv(lhs, rhs, &remainder);
+        return builder_.CreateICmpEQ(remainder, builder_.getInt64(0));
+    }
+    return nullptr;
+  }
+
+  // The first failed check, in order; selects from the last to the first. Overflow is looked at
+  // after every check that could explain it.
+  void emit_result() {
+    std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(stage_);
+    std::vector<llvm::Value*> held;
+    for (const ShapeProgram::Condition* c : conditions) held.push_back(holds(*c));
+    llvm::Value* result = builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()),
+                                                builder_.getInt64(-1));
+    for (size_t i = conditions.size(); i-- > 0;)
+      result = builder_.CreateSelect(held[i], result, builder_.getInt64(i));
+    builder_.CreateRet(result);
+  }
+
+  const ShapeProgram& program_;
+  const int stage_;
+  llvm::IRBuilder<> builder_;
+  llvm::Function* function_ = nullptr;
+  llvm::Value* overflow_ = nullptr;
+  std::vector<llvm::Value*> values_;
+};
+
+}  // namespace
+
+void emit_shape_function(const ShapeProgram& program, int stage, std::string_view symbol,
+                         llvm::Module& module) {
+  Emitter(program, stage, symbol, module).run();
+}
+
+}  // namespace scopevm::compiler

@@ -1,0 +1,97 @@
+// A shape program's values at compile time, and its text.
+#include <algorithm>
+
+#include "compiler/shapes/polynomial.h"
+#include "compiler/shapes/program/shape_program.h"
+
+namespace scopevm::compiler {
+namespace {
+
+using Op = ShapeProgram::Op;
+
+// False on overflow and on division by less than one.
+bool apply(Op op, int64_t a, int64_t b, int64_t& out) {
+  switch (op) {
+    case Op::kAdd:
+      return !__builtin_add_overflow(a, b, &out);
+    case Op::kMul:
+      return !__builtin_mul_overflow(a, b, &out);
+    case Op::kFloorDiv:
+    case Op::kMod:
+      if (b < 1) return false;
+      out = op == Op::kFloorDiv ? dims::floor_divide(a, b) : dims::floor_modulo(a, b);
+      return true;
+    case Op::kMin:
+      out = std::min(a, b);
+      return true;
+    default:
+      out = std::max(a, b);
+      return true;
+  }
+}
+
+const char* name_of(Op op) {
+  constexpr const char* kNames[] = {"constant", "input_dim", "threads", "born", "add",
+                                    "mul",      "floordiv",  "mod",     "min",  "max"};
+  return kNames[static_cast<int>(op)];
+}
+
+const char* name_of(Check::Kind kind) {
+  constexpr const char* kNames[] = {"equal", "broadcastable", "at_least", "multiple_of"};
+  return kNames[static_cast<int>(kind)];
+}
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> ShapeProgram::evaluate(
+    const std::map<std::string, int64_t>& symbols, int64_t threads) const {
+  auto value_of = [&](std::string_view name) -> std::optional<int64_t> {
+    auto found = symbols.find(std::string(name));
+    return found == symbols.end() ? std::nullopt : std::optional(found->second);
+  };
+  std::vector<int64_t> values;
+  values.reserve(instructions_.size());
+  for (const Instruction& i : instructions_) {
+    int64_t result = i.immediate;
+    if (i.op == Op::kInputDim) {
+      std::optional<int64_t> dim = dims_[i.immediate].evaluate(value_of);
+      if (!dim) return std::nullopt;
+      result = *dim;
+    } else if (i.op == Op::kThreads) {
+      result = threads;
+    } else if (i.op == Op::kBorn) {
+      result = 0;
+      for (const auto& [symbol, sign] : born_.at(i.immediate)) {
+        std::optional<int64_t> part = value_of(symbol);
+        if (!part) return std::nullopt;
+        result += sign * *part;
+      }
+    } else if (i.op != Op::kConstant && !apply(i.op, values[i.a], values[i.b], result)) {
+      return std::nullopt;
+    }
+    values.push_back(result);
+  }
+  return values;
+}
+
+std::string ShapeProgram::str() const {
+  std::string text;
+  for (size_t v = 0; v < instructions_.size(); ++v) {
+    const Instruction& i = instructions_[v];
+    text += "v" + std::to_string(v) + " = " + name_of(i.op);
+    if (i.op == Op::kConstant || i.op == Op::kInputDim || i.op == Op::kBorn)
+      text += " " + std::to_string(i.immediate);
+    else if (i.op != Op::kThreads)
+      text += " v" + std::to_string(i.a) + ", v" + std::to_string(i.b);
+    text += "\n";
+  }
+  for (const Condition& c : conditions_)
+    text += std::string("check ") + name_of(c.kind) + " v" + std::to_string(c.lhs) + ", v" +
+            std::to_string(c.rhs) + " \"" + c.message + "\"\n";
+  for (size_t slot = 0; slot < stores_.size(); ++slot)
+    if (stores_[slot] >= 0)
+      text += "s" + std::to_string(slot) + " := v" + std::to_string(stores_[slot]) + "\n";
+  return text;
+}
+
+}  // namespace scopevm::compiler

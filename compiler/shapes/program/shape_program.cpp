@@ -1,0 +1,320 @@
+// Expressions -> one value-numbered straight-line program; see the header.
+#include "compiler/shapes/program/shape_program.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/shapes/dim_text.h"
+
+namespace scopevm::compiler {
+namespace {
+
+std::string place_of(const Value& value, size_t axis) {
+  return "\"" + value.name + "\" dim " + std::to_string(axis);
+}
+
+}  // namespace
+
+// A value lives in the latest stage of its operands, and finds those of earlier stages in slots.
+ShapeProgram::ValueIndex ShapeProgram::instruction(Instruction i) {
+  for (ValueIndex operand : {i.a, i.b})
+    if (operand >= 0) i.stage = std::max(i.stage, instructions_[operand].stage);
+  for (ValueIndex operand : {i.a, i.b})
+    if (operand >= 0 && instructions_[operand].stage < i.stage) slot_from_earlier(operand);
+  auto [entry, is_new] = numbered_.try_emplace({i.op, i.immediate, i.a, i.b},
+                                               static_cast<ValueIndex>(instructions_.size()));
+  if (is_new) instructions_.push_back(i);
+  return entry->second;
+}
+
+ShapeProgram::ValueIndex ShapeProgram::constant(int64_t value) {
+  return instruction({Op::kConstant, value});
+}
+
+ShapeProgram::ValueIndex ShapeProgram::add(ValueIndex a, ValueIndex b) {
+  auto x = constant_of(a), y = constant_of(b);
+  int64_t sum;
+  if (x && y && !__builtin_add_overflow(*x, *y, &sum)) return constant(sum);
+  if (x == 0) return b;
+  if (y == 0) return a;
+  return instruction({Op::kAdd, 0, std::min(a, b), std::max(a, b)});
+}
+
+ShapeProgram::ValueIndex ShapeProgram::max(ValueIndex a, ValueIndex b) {
+  auto x = constant_of(a), y = constant_of(b);
+  if (x && y) return constant(std::max(*x, *y));
+  if (a == b) return a;
+  return instruction({Op::kMax, 0, std::min(a, b), std::max(a, b)});
+}
+
+std::optional<int64_t> ShapeProgram::constant_of(ValueIndex value) const {
+  const Instruction& i = instructions_[value];
+  return i.op == Op::kConstant ? std::optional(i.immediate) : std::nullopt;
+}
+
+ShapeProgram::ValueIndex ShapeProgram::value(DimExpr expr) {
+  if (auto found = exprs_.find(expr); found != exprs_.end()) return found->second;
+  ValueIndex result = -1;
+  if (auto literal = expr.as_constant()) {
+    result = constant(*literal);
+  } else if (expr.kind() == DimExpr::Kind::kSymbol) {
+    result = expr.symbol_name() == kThreadsSymbol ? instruction({Op::kThreads})
+                                                  : symbols_.find(expr.symbol_name())->second.value;
+  } else {
+    constexpr Op kOps[] = {Op::kConstant, Op::kConstant, Op::kAdd, Op::kMul,
+                           Op::kFloorDiv, Op::kMod,      Op::kMin, Op::kMax};
+    Op op = kOps[static_cast<int>(expr.kind())];
+    for (DimExpr operand : expr.operands()) {
+      ValueIndex next = value(operand);
+      result = result < 0       ? next
+               : op == Op::kAdd ? add(result, next)
+                                : instruction({op, 0, result, next});
+    }
+  }
+  exprs_.emplace(expr, result);
+  return result;
+}
+
+uint32_t ShapeProgram::slot_of(ValueIndex value) {
+  auto [entry, is_new] = slots_.try_emplace(value, static_cast<uint32_t>(stores_.size()));
+  if (is_new) stores_.push_back(value);
+  return entry->second;
+}
+
+std::optional<uint32_t> ShapeProgram::find_slot(ValueIndex value) const {
+  auto found = slots_.find(value);
+  return found == slots_.end() ? std::nullopt : std::optional(found->second);
+}
+
+DimExpr ShapeProgram::born_value(int64_t slot) const {
+  DimExpr sum = 0;
+  for (const auto& [symbol, sign] : born_.at(slot))
+    sum = sum + DimExpr(sign) * DimExpr::symbol(symbol);
+  return sum;
+}
+
+uint32_t ShapeProgram::new_slot() {
+  stores_.push_back(-1);
+  return static_cast<uint32_t>(stores_.size() - 1);
+}
+
+// Constants and the thread count are at hand in every stage.
+void ShapeProgram::slot_from_earlier(ValueIndex value) {
+  Op op = instructions_[value].op;
+  if (op != Op::kConstant && op != Op::kThreads) slot_of(value);
+}
+
+uint32_t ShapeProgram::block_of(const std::vector<ValueIndex>& values) {
+  auto [entry, is_new] = blocks_.try_emplace(values, static_cast<uint32_t>(stores_.size()));
+  if (is_new) stores_.insert(stores_.end(), values.begin(), values.end());
+  return entry->second;
+}
+
+void ShapeProgram::condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message,
+                             int scope) {
+  int stage = std::max({scope, instructions_[lhs].stage, instructions_[rhs].stage});
+  conditions_.push_back({kind, lhs, rhs, slot_of(lhs), slot_of(rhs), stage, std::move(message)});
+}
+
+int ShapeProgram::stage_of(DimExpr expr) const {
+  int stage = 0;
+  for (const std::string& symbol : expr.symbols())
+    if (auto found = symbols_.find(symbol); found != symbols_.end())
+      stage = std::max(stage, found->second.stage);
+  return stage;
+}
+
+std::vector<const ShapeProgram::Condition*> ShapeProgram::conditions_of(int stage) const {
+  std::vector<const Condition*> found;
+  for (const Condition& condition : conditions_)
+    if (condition.stage == stage) found.push_back(&condition);
+  return found;
+}
+
+Result<ShapeProgram> ShapeProgram::create(const Function& function) {
+  ShapeProgram program;
+  program.bind_inputs(function);
+  program.bind_births(function);
+  SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
+  program.check_inputs(function);
+  for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
+  for (const Check& check : function.checks) {
+    program.condition(check.kind, program.value(check.lhs), program.value(check.rhs), check.message,
+                      check.scope);
+    for (DimExpr more : check.more)
+      program.conditions_.back().more_slots.push_back(program.slot_of(program.value(more)));
+  }
+  program.check_results(function);
+  return program;
+}
+
+void ShapeProgram::bind_inputs(const Function& function) {
+  for (ValueId id : function.inputs) {
+    const Value& input = function.values[id];
+    if (input.is_list()) continue;
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      DimExpr dim = input.shape[axis];
+      ValueIndex actual = instruction({Op::kInputDim, static_cast<int64_t>(dims_.size())});
+      dims_.push_back(dim);
+      if (dim.kind() == DimExpr::Kind::kSymbol)
+        symbols_.try_emplace(std::string(dim.symbol_name()),
+                             Binding{actual, "input " + place_of(input, axis)});
+    }
+  }
+}
+
+void ShapeProgram::bind_births(const Function& function) {
+  stage_count_ = static_cast<int>(function.stages.size());
+  birth_slots_.resize(function.stages.size());
+  for (int stage = 0; stage < stage_count_; ++stage) {
+    // Several symbols may be parts of one value.
+    std::map<std::tuple<Birth::Source, int, int>, uint32_t> slots;
+    for (const Birth& birth : function.stages[stage].births) {
+      auto [entry, is_new] = slots.try_emplace({birth.source, birth.operand, birth.index}, 0);
+      if (is_new) entry->second = new_slot();
+      birth_slots_[stage].push_back(entry->second);
+      ValueIndex whole = instruction({Op::kBorn, entry->second, -1, -1, stage});
+      born_[entry->second].emplace_back(birth.symbol,
+                                        birth.part == Birth::Part::kNegative ? -1 : 1);
+      symbols_.try_emplace(birth.symbol, Binding{part_of(whole, birth, stage), birth.what, stage});
+    }
+  }
+}
+
+ShapeProgram::ValueIndex ShapeProgram::value_in_call(const ShapeProgram& callee, ValueIndex value,
+                                                     std::span<const ValueIndex> dims) {
+  // Operands come before what is computed of them. Only what `value` is computed of is taken over.
+  std::vector<bool> is_needed(static_cast<size_t>(value) + 1);
+  is_needed[value] = true;
+  for (ValueIndex at = value; at >= 0; --at)
+    for (ValueIndex operand : {callee.instructions_[at].a, callee.instructions_[at].b})
+      if (is_needed[at] && operand >= 0) is_needed[operand] = true;
+  std::vector<ValueIndex> taken(is_needed.size(), -1);
+  for (ValueIndex at = 0; at <= value; ++at) {
+    if (!is_needed[at]) continue;
+    Instruction i = callee.instructions_[at];
+    if (i.a >= 0) i.a = taken[i.a];
+    if (i.b >= 0) i.b = taken[i.b];
+    taken[at] = i.op == Op::kInputDim ? dims[static_cast<size_t>(i.immediate)]
+                : i.op == Op::kAdd    ? add(i.a, i.b)
+                : i.op == Op::kMax    ? max(i.a, i.b)
+                                      : instruction(i);
+  }
+  return taken[value];
+}
+
+ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const Birth& birth, int stage) {
+  switch (birth.part) {
+    case Birth::Part::kPositive:
+      return instruction({Op::kMax, 0, constant(0), value});
+    case Birth::Part::kNegative:
+      return instruction(
+          {Op::kMax, 0, constant(0), instruction({Op::kMul, 0, constant(-1), value})});
+    case Birth::Part::kWhole:
+      if (birth.source == Birth::Source::kElement)
+        condition(Check::Kind::kAtLeast, value, constant(0), birth.what + " is {0}, below {1}",
+                  stage);
+      return value;
+  }
+  return value;
+}
+
+// Everything that later stages may ask a value of.
+Status ShapeProgram::require_bound(const Function& function) const {
+  std::set<DimExpr> seen;
+  std::string unbound;
+  auto is_bound = [&](DimExpr expr) {
+    if (!seen.insert(expr).second) return true;
+    for (const std::string& symbol : expr.symbols())
+      if (symbol != kThreadsSymbol && !symbols_.contains(symbol)) unbound = symbol;
+    return unbound.empty();
+  };
+  auto fail = [&](const std::string& what) {
+    return Status(StatusCode::kUnsupported,
+                  what + " depends on \"" + unbound + "\", which is no dim of an input");
+  };
+  for (const Value& value : function.values) {
+    for (size_t axis = 0; axis < value.shape.size(); ++axis)
+      if (!is_bound(value.shape[axis])) return fail(place_of(value, axis));
+    if (!is_bound(value.offset)) return fail("\"" + value.name + "\"");
+  }
+  for (const Dimension& dimension : function.dimensions)
+    if (!is_bound(DimExpr::symbol(dimension.name))) return fail("the function");
+  for (const Check& check : function.checks)
+    if (!is_bound(check.lhs) || !is_bound(check.rhs) || !std::ranges::all_of(check.more, is_bound))
+      return fail("a check");
+  for (const Step& step : function.steps) {
+    bool all = is_bound(step.grid) && is_bound(step.grain) &&
+               std::ranges::all_of(step.params, is_bound) && is_bound(step.trip_count) &&
+               (!step.index || is_bound(*step.index)) &&
+               std::ranges::all_of(step.temporaries,
+                                   [&](const Temporary& t) { return is_bound(t.bytes); });
+    if (!all) return fail("\"" + step.name + "\"");
+  }
+  return {};
+}
+
+void ShapeProgram::check_inputs(const Function& function) {
+  int64_t index = 0;
+  for (ValueId id : function.inputs) {
+    const Value& input = function.values[id];
+    if (input.is_list()) continue;
+    for (size_t axis = 0; axis < input.shape.size(); ++axis, ++index) {
+      DimExpr dim = input.shape[axis];
+      ValueIndex actual = instruction({Op::kInputDim, index});
+      std::string where = "input " + place_of(input, axis);
+      std::string message = where + " is {0}, expected {1}";
+      if (dim.kind() == DimExpr::Kind::kSymbol) {
+        const Binding& binding = symbols_.find(dim.symbol_name())->second;
+        if (binding.value == actual) continue;
+        message = where + " is {0}, but " + dim.str() + " is {1} (from " + binding.where + ")";
+      }
+      condition(Check::Kind::kEqual, actual, value(dim), message);
+      if (dim.kind() != DimExpr::Kind::kSymbol && !dim.is_constant())
+        tell_symbols(dim, conditions_.back());
+    }
+  }
+}
+
+// Appends what the expression is made of: ` (2*n with n = {2} from input "x" dim 0)`.
+void ShapeProgram::tell_symbols(DimExpr dim, Condition& condition) {
+  condition.message += " (" + short_text(dim);
+  for (const std::string& symbol : dim.symbols()) {
+    const Binding& binding = symbols_.find(symbol)->second;
+    condition.more_slots.push_back(slot_of(binding.value));
+    size_t mark = condition.more_slots.size() + 1;
+    condition.message += (mark == 2 ? " with " : ", ") + symbol + " = {" + std::to_string(mark) +
+                         "} from " + binding.where;
+  }
+  condition.message += ")";
+}
+
+void ShapeProgram::check_dimension(const Dimension& dimension) {
+  ValueIndex value = symbols_.find(dimension.name)->second.value;
+  condition(Check::Kind::kAtLeast, value, constant(dimension.min),
+            "dimension " + dimension.name + " is {0}, below its least value {1}");
+  if (dimension.max < INT64_MAX)
+    condition(Check::Kind::kAtLeast, constant(dimension.max), value,
+              "dimension " + dimension.name + " is {1}, above its greatest value {0}");
+  if (dimension.multiple_of > 1)
+    condition(Check::Kind::kMultipleOf, value, constant(dimension.multiple_of),
+              "dimension " + dimension.name + " is {0}, not a multiple of {1}");
+}
+
+// Dims of values that no check of the function's own covers: what lies between two launches of an
+// op.
+void ShapeProgram::check_results(const Function& function) {
+  std::set<DimExpr> seen;
+  for (const Check& check : function.checks)
+    if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
+  for (const Value& value : function.values)
+    for (size_t axis = 0; !value.is_list() && axis < value.shape.size(); ++axis) {
+      DimExpr dim = value.shape[axis];
+      if (value.origin == ValueOrigin::kInput || is_never_negative(dim)) continue;
+      if (seen.insert(dim).second)
+        condition(Check::Kind::kAtLeast, this->value(dim), constant(0),
+                  place_of(value, axis) + " would be {0}: an input is too small", value.scope);
+    }
+}
+
+}  // namespace scopevm::compiler

@@ -1,0 +1,24 @@
+// The host: one device without a driver, whose kernels the VM runs.
+#include "runtime/cpu/driver.h"
+
+namespace scopevm::runtime {
+namespace {
+
+class CpuDriver final : public DeviceDriver {
+ public:
+  std::string_view kind() const override { return "cpu"; }
+  std::string_view title() const override { return "CPU"; }
+  Result<std::vector<ListedDevice>> list() const override {
+    return std::vector<ListedDevice>{{.name = "cpu"}};
+  }
+  Result<std::shared_ptr<Device>> open(int) const override { return std::shared_ptr<Device>(); }
+};
+
+}  // namespace
+
+const DeviceDriver& cpu_driver() {
+  static const CpuDriver driver;
+  return driver;
+}
+
+}  // namespace scopevm::runtime

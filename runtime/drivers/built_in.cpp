@@ -1,0 +1,21 @@
+// See the header.
+#include "runtime/drivers/built_in.h"
+
+#include "runtime/cpu/driver.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/opencl/driver.h"
+
+namespace scopevm::runtime {
+
+const Drivers& built_in_drivers() {
+  static const Drivers all = [] {
+    Drivers drivers;
+    drivers.add(cpu_driver());
+    drivers.add(opencl_driver());
+    drivers.add(cuda_driver());
+    return drivers;
+  }();
+  return all;
+}
+
+}  // namespace scopevm::runtime

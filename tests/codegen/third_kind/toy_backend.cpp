@@ -1,0 +1,68 @@
+// See the header.
+#include "tests/codegen/third_kind/toy_backend.h"
+
+#include "compiler/codegen/cpu/image.h"
+
+namespace scopevm::testing {
+namespace {
+
+using compiler::DeviceDecl;
+using compiler::Member;
+namespace codegen = compiler::codegen;
+namespace kernels = compiler::kernels;
+
+constexpr std::string_view kMembers[] = {"generation"};
+
+class ToyGenerator final : public codegen::CodeGenerator {
+ public:
+  // One target for each generation that a device has.
+  Result<std::vector<kernels::Target>> targets(std::span<const DeviceDecl> devices,
+                                               const std::vector<std::string>&) const override {
+    std::vector<kernels::Target> targets;
+    for (const DeviceDecl& device : devices) {
+      kernels::Target target{.name = "toy" + device.target, .vector_bits = 128};
+      target.has_masks = false;
+      if (targets.empty() || targets.back().name != target.name) targets.push_back(target);
+    }
+    return targets;
+  }
+
+  Result<codegen::Image> make_image(const codegen::ImageRequest& request) const override {
+    if (request.add_functions) return Status(StatusCode::kInternal, "shape functions on a toy");
+    if (request.dump) request.dump("toy\n");
+    SCOPEVM_ASSIGN_OR_RETURN(const kernels::Target cpu, codegen::make_target("x86-64"));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        std::vector<uint8_t> elf,
+        codegen::compile_image(request.kernels, request.table, cpu, {.threads = request.threads}));
+    return codegen::Image{{}, std::move(elf)};
+  }
+};
+
+class ToyBackend final : public codegen::Backend {
+ public:
+  std::string_view name() const override { return "toy"; }
+  const codegen::CodeGenerator* generator() const override { return &generator_; }
+  std::span<const std::string_view> members() const override { return kMembers; }
+  Status read_members(const Member& device, std::span<const DeviceDecl>,
+                      DeviceDecl& decl) const override {
+    decl.target = "1";
+    std::optional<Member> given = device.find("generation");
+    if (!given) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t generation, given->whole_number(1));
+    if (generation > 2) return given->fail("at most 2");
+    decl.target = std::to_string(generation);
+    return {};
+  }
+
+ private:
+  ToyGenerator generator_;
+};
+
+}  // namespace
+
+const codegen::Backend& toy_backend() {
+  static const ToyBackend backend;
+  return backend;
+}
+
+}  // namespace scopevm::testing

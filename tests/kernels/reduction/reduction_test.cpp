@@ -1,0 +1,127 @@
+// Reductions, arg_max and cum_sum against plain loops, over kept and reduced dims in every order.
+#include <cmath>
+
+#include "tests/kernels/run_text.h"
+
+namespace scopevm::compiler::testing {
+namespace {
+
+// x of [a,b,c] reduced over `axes` (a bit each), kept as size 1.
+std::vector<double> reduce(const Array& x, unsigned axes, const std::string& op) {
+  int64_t size[3] = {x.dims[0], x.dims[1], x.dims[2]};
+  int64_t kept[3], count = 1;
+  for (int i = 0; i < 3; ++i) {
+    kept[i] = (axes >> i & 1) ? 1 : size[i];
+    if (axes >> i & 1) count *= size[i];
+  }
+  double first = op == "prod" ? 1 : op == "max" ? -INFINITY : op == "min" ? INFINITY : 0;
+  std::vector<double> y(kept[0] * kept[1] * kept[2], first);
+  std::vector<float> values = x.as<float>();
+  int64_t at = 0;
+  for (int64_t i = 0; i < size[0]; ++i)
+    for (int64_t j = 0; j < size[1]; ++j)
+      for (int64_t k = 0; k < size[2]; ++k) {
+        double& r = y[((i % kept[0]) * kept[1] + j % kept[1]) * kept[2] + k % kept[2]];
+        double v = values[at++];
+        r = op == "prod"  ? r * v
+            : op == "max" ? std::fmax(r, v)
+            : op == "min" ? std::fmin(r, v)
+                          : r + v;
+      }
+  if (op == "mean")
+    for (double& r : y) r /= static_cast<double>(count);
+  return y;
+}
+
+TEST(Reduction, BitsByExclusiveOr) {
+  auto out = run_text(one_op("%x: !sv.tensor<i32[a,b]>",
+                             "%r = sv.reduce_bit_xor %x {axes = array<i64: 1>} : "
+                             "(!sv.tensor<i32[a,b]>) -> !sv.tensor<i32[a,1]>",
+                             "i32[a,1]"),
+                      {Array::of<int32_t>(DType::kI32, {2, 3}, {1, 2, 4, 7, 7, 5})}, "host");
+  EXPECT_EQ(out[0].as<int32_t>(), (std::vector<int32_t>{7, 5}));
+}
+
+TEST(Reduction, EveryAxesSetAndOperator) {
+  Array x = random_f32({3, 70, 37}, 5);
+  for (unsigned axes = 1; axes < 8; ++axes)
+    for (std::string op : {"sum", "mean", "prod", "max", "min"}) {
+      std::string list, dims;
+      const char* names[3] = {"a", "b", "37"};
+      for (int i = 0; i < 3; ++i) {
+        if (axes >> i & 1) list += (list.empty() ? "" : ", ") + std::to_string(i);
+        dims += std::string(i ? "," : "") + ((axes >> i & 1) ? "1" : names[i]);
+      }
+      std::string text =
+          one_op("%x: !sv.tensor<f32[a,b,37]>",
+                 "%r = sv.reduce_" + op + " %x {axes = array<i64: " + list +
+                     ">} : (!sv.tensor<f32[a,b,37]>) -> !sv.tensor<f32[" + dims + "]>",
+                 "f32[" + dims + "]");
+      auto out = run_text(text, {x}, axes % 2 ? "host" : "x86-64");
+      ASSERT_EQ(out.size(), 1u) << op << list;
+      std::vector<double> expected = reduce(x, axes, op);
+      std::vector<float> y = out[0].as<float>();
+      ASSERT_EQ(y.size(), expected.size());
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(y[i], expected[i], 1e-4 + 1e-5 * std::abs(expected[i]))
+            << op << list << " " << i;
+    }
+}
+
+TEST(Reduction, EmptyDimsGiveTheNeutralElement) {
+  std::string text = one_op("%x: !sv.tensor<f32[n,m]>",
+                            "%r = sv.reduce_sum %x {axes = array<i64: 1>, keep_dims = false} : "
+                            "(!sv.tensor<f32[n,m]>) -> !sv.tensor<f32[n]>",
+                            "f32[n]");
+  auto out = run_text(text, {random_f32({3, 0}, 1)});
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<float>(), (std::vector<float>{0, 0, 0}));
+}
+
+TEST(Reduction, IntegersAndProducersInTheGroup) {
+  const char* text = R"(
+func.func @main(%x: !sv.tensor<i64[n,m]>) -> !sv.tensor<i64[n]> {
+  %r = sv.group (%p = %x : !sv.tensor<i64[n,m]>) -> (!sv.tensor<i64[n]>) {
+    %s = sv.mul %p, %p : (!sv.tensor<i64[n,m]>, !sv.tensor<i64[n,m]>) -> !sv.tensor<i64[n,m]>
+    %t = sv.reduce_sum %s {axes = array<i64: 1>, keep_dims = false} : (!sv.tensor<i64[n,m]>) -> !sv.tensor<i64[n]>
+    sv.yield %t : !sv.tensor<i64[n]>
+  }
+  return %r : !sv.tensor<i64[n]>
+}
+)";
+  auto out = run_text(text, {Array::of<int64_t>(DType::kI64, {2, 3}, {1, 2, 3, -4, 5, 6})});
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<int64_t>(), (std::vector<int64_t>{14, 77}));
+}
+
+TEST(Reduction, ArgMaxTakesTheFirstOrTheLast) {
+  for (bool last : {false, true}) {
+    std::string text =
+        one_op("%x: !sv.tensor<f32[n,4]>",
+               std::string("%r = sv.arg_max %x {axis = 1, keep_dims = false, last = ") +
+                   (last ? "true" : "false") + "} : (!sv.tensor<f32[n,4]>) -> !sv.tensor<i64[n]>",
+               "i64[n]");
+    auto out =
+        run_text(text, {Array::of<float>(DType::kF32, {2, 4}, {1, 3, 3, 0, -5, -2, -9, -2})});
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0].as<int64_t>(),
+              (last ? std::vector<int64_t>{2, 3} : std::vector<int64_t>{1, 1}));
+  }
+}
+
+TEST(Reduction, CumSumForwardsAndBackwards) {
+  auto run = [](const std::string& attributes) {
+    std::string text = one_op("%x: !sv.tensor<f32[n,2]>",
+                              "%r = sv.cum_sum %x {axis = 0" + attributes +
+                                  "} : (!sv.tensor<f32[n,2]>) -> !sv.tensor<f32[n,2]>",
+                              "f32[n,2]");
+    auto out = run_text(text, {Array::of<float>(DType::kF32, {3, 2}, {1, 2, 3, 4, 5, 6})});
+    return out.empty() ? std::vector<float>() : out[0].as<float>();
+  };
+  EXPECT_EQ(run(""), (std::vector<float>{1, 2, 4, 6, 9, 12}));
+  EXPECT_EQ(run(", exclusive = true"), (std::vector<float>{0, 0, 1, 2, 4, 6}));
+  EXPECT_EQ(run(", reverse = true"), (std::vector<float>{9, 12, 8, 10, 5, 6}));
+}
+
+}  // namespace
+}  // namespace scopevm::compiler::testing

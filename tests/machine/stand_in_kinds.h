@@ -1,0 +1,26 @@
+// Kinds of devices for tests of the planner, which knows of a kind only what DeviceKind says.
+#pragma once
+
+#include <array>
+
+#include "compiler/machine/device_kind.h"
+
+namespace scopevm::testing {
+
+class StandInKind final : public compiler::DeviceKind {
+ public:
+  explicit StandInKind(std::string_view name) : name_(name) {}
+  std::string_view name() const override { return name_; }
+
+ private:
+  std::string_view name_;
+};
+
+// The host's kind, and another.
+inline std::span<const compiler::DeviceKind* const> stand_in_kinds() {
+  static const StandInKind host(format::kHostKind), other("opencl");
+  static const std::array<const compiler::DeviceKind*, 2> kinds = {&host, &other};
+  return kinds;
+}
+
+}  // namespace scopevm::testing
