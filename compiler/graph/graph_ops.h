@@ -42,7 +42,7 @@ enum class ElementDims : uint8_t {
 inline constexpr int64_t kAnyDim = -1;
 
 // The associative operator of a reduction.
-enum class Combine : uint8_t { kSum, kProduct, kMax, kMin, kXor };
+enum class Combine : uint8_t { kSum, kProduct, kMax, kMin };
 
 // CostOp where a family has no formula of its own: by the other interfaces of the op.
 DimExpr flops_of(mlir::Operation* op);

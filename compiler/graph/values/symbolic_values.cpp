@@ -192,8 +192,6 @@ std::optional<DimExpr> SymbolicValues::combined(Combine how, DimExpr a, DimExpr 
       return intervals_.greater(a, b);
     case Combine::kMin:
       return intervals_.smaller(a, b);
-    case Combine::kXor:
-      break;  // no dimension expression
   }
   return std::nullopt;
 }
