@@ -11,7 +11,7 @@
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/driver/context.h"
 #include "compiler/kernels/lower.h"
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/graph/elementwise/scalar.h"
+#include "compiler/graph/arithmetic/scalar.h"
 #include "compiler/shapes/dim_expr.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -83,6 +83,11 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   # definitions;
 }
 
+// The member of a Graph_HostOp.
+class HostReason<string reason> {
+  string member = "::llvm::StringRef getHostReason() { return \"" # reason # "\"; }\n";
+}
+
 // For `checks`: the type rule decides everything.
 defvar kNoChecks = "static_cast<void>(checks)";
 

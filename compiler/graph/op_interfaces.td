@@ -109,6 +109,13 @@ def Graph_LoweringOp : Graph_Interface<"LoweringOp"> {
   ];
 }
 
+def Graph_HostOp : Graph_Interface<"HostOp"> {
+  let description = "The VM runs the op itself, on the host: placement puts it there.";
+  let methods = [
+    InterfaceMethod<"The reason, for explanations of copies.", "::llvm::StringRef", "getHostReason">,
+  ];
+}
+
 // A sum of products of two operands, the first op of a fused group.
 def Graph_Contraction : NativeOpTrait<"Contraction"> {
   let cppNamespace = "::scopevm::compiler::graph";

@@ -165,16 +165,16 @@ class ConstraintReader : private FlowReader {
 
   // What the VM itself reads, or keeps in its own structures.
   static std::optional<std::string> host_only(mlir::Operation* op) {
-    if (mlir::isa<graph::ReadDimsOp>(op)) return "sizes are read on the host";
-    if (mlir::isa<graph::AssertOp>(op)) return "conditions are read on the host";
-    if (mlir::isa<graph::ParseTextOp, graph::FormatTextOp, graph::ChangeCaseOp>(op))
-      return "texts are the host's";
-    if (is_kept_by_vm(op)) return "lists and closures are the host's";
-    return std::nullopt;
+    auto host = mlir::dyn_cast<graph::HostOp>(op);
+    return host ? std::optional(host.getHostReason().str()) : std::nullopt;
   }
+  // Lists and closures, and what they hold.
   static bool is_kept_by_vm(mlir::Operation* op) {
-    return mlir::isa<graph::ListOp, graph::ListGetOp, graph::ListInsertOp, graph::ListEraseOp,
-                     graph::ListSizeOp, graph::CallClosureOp>(op);
+    auto is_kept = [](mlir::Type type) {
+      return mlir::isa<graph::ListType, graph::ClosureType>(type);
+    };
+    return mlir::isa<graph::HostOp>(op) && (llvm::any_of(op->getOperandTypes(), is_kept) ||
+                                            llvm::any_of(op->getResultTypes(), is_kept));
   }
 
   // The scope that a kernel asks for of one operand or result. It implies no device.

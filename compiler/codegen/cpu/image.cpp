@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "compiler/codegen/cpu/stages.h"
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/LLVMContext.h"

@@ -2,7 +2,7 @@
 #include "compiler/codegen/cpu/math_patterns.h"
 
 #include "compiler/codegen/backend/half_patterns.h"
-#include "compiler/kernels/target_attributes.h"
+#include "compiler/kernels/target/target_attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"

@@ -1,5 +1,5 @@
 // CPU name -> Target, its target machine and the features that an image demands of the host.
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/codegen/cpu/stages.h"
 #include "llvm/MC/MCSubtargetInfo.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 #include "compiler/program.h"
 #include "scopevm/status.h"
 

@@ -42,7 +42,8 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
 
 // Element i of x becomes symbols[i]. When is_signed, an element is symbols[i] - symbols[i].neg, one
 // of which is 0; else one below 0 fails the call. x: integers or bools, rank 0 or 1.
-def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>]> {
+def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
+  let extraClassDeclaration = HostReason<"sizes are read on the host">.member;
   let summary = "elements of x become symbols";
   let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$symbols,
                        DefaultValuedAttr<BoolAttr, "false">:$is_signed);
@@ -63,7 +64,8 @@ def RequireOp : Op<Graph_Dialect, "require",
 }
 
 // The call fails with `message` unless the condition, one bool, holds.
-def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>]> {
+def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
+  let extraClassDeclaration = HostReason<"conditions are read on the host">.member;
   let summary = "fails unless the condition holds";
   let arguments = (ins Graph_Tensor:$condition, StrAttr:$message);
   let assemblyFormat = "operands attr-dict `:` type(operands)";
@@ -126,7 +128,9 @@ def ClosureOp : Op<Graph_Dialect, "closure", [Pure,
 }
 
 def CallClosureOp : Op<Graph_Dialect, "call_closure",
-                       [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage]> {
+                       [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage,
+                        Graph_HostOp]> {
+  let extraClassDeclaration = HostReason<"lists and closures are the host's">.member;
   let summary = "runs the function of a closure";
   let arguments = (ins Graph_Closure:$closure, Variadic<Graph_Value>:$arguments,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
@@ -139,8 +143,9 @@ def CallClosureOp : Op<Graph_Dialect, "call_closure",
 // An index counts from the start, or when below 0 from the end; one that is out of range fails the
 // call. What an op gives is a list of its own: those that it came from stay as they were.
 class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
-    : Op<Graph_Dialect, mnemonic, traits> {
+    : Op<Graph_Dialect, mnemonic, !listconcat(traits, [Graph_HostOp])> {
   let summary = summary_;
+  let extraClassDeclaration = HostReason<"lists and closures are the host's">.member;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }

@@ -3,8 +3,8 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 
 #include "compiler/graph/diagnostics/dim_trace.h"
+#include "compiler/graph/diagnostics/loop_bounds.h"
 #include "compiler/graph/diagnostics/op_name.h"
-#include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::graph {

@@ -1,6 +1,6 @@
 // Elementwise ops: type rules and generated definitions.
+#include "compiler/graph/arithmetic/scalar.h"
 #include "compiler/graph/diagnostics/request_checks.h"
-#include "compiler/graph/elementwise/scalar.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/fold.h"

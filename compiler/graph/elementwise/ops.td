@@ -1,5 +1,5 @@
 // Elementwise ops: operands broadcast as NumPy's do. `formula` is the result element as an expression
-// over Scalars (compiler/graph/elementwise/scalar.h) named after the operands, and all that kernels,
+// over Scalars (compiler/graph/arithmetic/scalar.h) named after the operands, and all that kernels,
 // constant folding and symbolic evaluation know of the op.
 #ifndef SCOPEVM_GRAPH_ELEMENTWISE_OPS
 #define SCOPEVM_GRAPH_ELEMENTWISE_OPS

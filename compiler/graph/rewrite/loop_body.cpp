@@ -1,6 +1,8 @@
 // See the header.
 #include "compiler/graph/rewrite/loop_body.h"
 
+#include "compiler/graph/diagnostics/loop_bounds.h"
+
 namespace scopevm::compiler::graph {
 namespace {
 
@@ -60,22 +62,6 @@ bool mentions(mlir::Operation* op, const std::set<std::string>& symbols) {
 
 bool is_outside(mlir::Value value, LoopOp loop) {
   return !loop.getBody().isAncestor(value.getParentRegion());
-}
-
-DimExpr at_last_iteration(DimExpr e, mlir::Operation* op) {
-  for (auto loop = op->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>()) {
-    llvm::ArrayRef<DimExpr> trip_count = loop.getTripCount().getValue();
-    if (trip_count.empty()) continue;
-    auto with = [&](DimExpr count) {
-      return e.substitute([&](std::string_view name) {
-        return name == std::string_view(loop.getIndex()) ? std::optional(count) : std::nullopt;
-      });
-    };
-    std::optional<int64_t> slope =
-        (with(DimExpr::symbol(loop.getIndex().str()) + 1) - e).as_constant();
-    if (slope && *slope < 0) e = with(trip_count.front() - 1);
-  }
-  return e;
 }
 
 bool drop_checks(LoopOp loop) {

@@ -18,10 +18,6 @@ bool mentions(mlir::Operation* op, const std::set<std::string>& symbols);
 
 bool is_outside(mlir::Value value, LoopOp loop);
 
-// The least value of `e` over the iterations of the loops around `op`, where it falls steadily with
-// their counts: a slice at the count, of an input that is as long as the loop, stays inside.
-DimExpr at_last_iteration(DimExpr e, mlir::Operation* op);
-
 // Removes the sv.require ops of the body that hold in every iteration. True if there were any.
 bool drop_checks(LoopOp loop);
 

@@ -4,18 +4,24 @@
 
 include "compiler/graph/op_classes.td"
 
-def ParseTextOp : Graph_Op<"parse_text", "the numbers that texts spell, in element type `to`"> {
+def ParseTextOp : Graph_Op<"parse_text", "the numbers that texts spell, in element type `to`",
+                           [Graph_HostOp]> {
+  let declarations = HostReason<"texts are the host\'s">.member;
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
   let strings = kAllStrings;
   let checks = kNoChecks;
 }
 
-def FormatTextOp : Graph_Op<"format_text", "numbers as texts, with the fewest digits that tell them apart"> {
+def FormatTextOp : Graph_Op<"format_text", "numbers as texts, with the fewest digits that tell them apart",
+                           [Graph_HostOp]> {
+  let declarations = HostReason<"texts are the host\'s">.member;
   let arguments = (ins Graph_Tensor:$x);
   let checks = kNoChecks;
 }
 
-def ChangeCaseOp : Graph_Op<"change_case", "texts in lower case, or upper"> {
+def ChangeCaseOp : Graph_Op<"change_case", "texts in lower case, or upper",
+                           [Graph_HostOp]> {
+  let declarations = HostReason<"texts are the host\'s">.member;
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "false">:$upper);
   let strings = kAllStrings;
   let checks = kNoChecks;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/graph/elementwise/numbers.h"
+#include "compiler/graph/arithmetic/numbers.h"
 
 namespace scopevm::compiler::graph {
 namespace {

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "compiler/kernels/builder/term.h"
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "scopevm/dtype.h"

@@ -1,6 +1,6 @@
 // KernelModule: the kernels of one target, each kept once.
 #include "compiler/kernels/builder/kernel_module.h"
-#include "compiler/kernels/target_attributes.h"
+#include "compiler/kernels/target/target_attributes.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"

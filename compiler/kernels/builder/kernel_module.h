@@ -14,7 +14,7 @@
 
 #include <string>
 
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 #include "compiler/program.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

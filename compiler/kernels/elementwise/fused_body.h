@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/kernels/contraction/emitter.h"
-#include "compiler/kernels/target.h"
+#include "compiler/kernels/target/target.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -1,5 +1,5 @@
 // Primitive operations on numbers. They agree with the kernels' (compiler/kernels/elementwise).
-#include "compiler/graph/elementwise/numbers.h"
+#include "compiler/graph/arithmetic/numbers.h"
 
 #include <algorithm>
 #include <cmath>

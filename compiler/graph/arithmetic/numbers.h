@@ -2,7 +2,7 @@
 // type.
 #pragma once
 
-#include "compiler/graph/elementwise/scalar.h"
+#include "compiler/graph/arithmetic/scalar.h"
 
 namespace scopevm::compiler::graph {
 

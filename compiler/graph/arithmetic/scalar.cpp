@@ -1,5 +1,5 @@
 // Formulas of several operations; see the header.
-#include "compiler/graph/elementwise/scalar.h"
+#include "compiler/graph/arithmetic/scalar.h"
 
 #include <limits>
 

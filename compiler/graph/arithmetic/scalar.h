@@ -3,7 +3,7 @@
 // An op's row has its formula once, as an expression over Scalars. Who evaluates it brings an
 // Arithmetic, which says what the primitive operations do:
 //   kernels/elementwise          emits them on SSA values, scalars or vectors
-//   graph/elementwise/numbers    computes them, for constant folding
+//   graph/arithmetic/numbers    computes them, for constant folding
 //   graph/values/symbolic_values computes them over dimension expressions
 #pragma once
 
