@@ -181,24 +181,25 @@ struct OpRow {
 };
 
 llvm::ArrayRef<OpRow> contraction_ops();
-llvm::ArrayRef<OpRow> data_dependent_ops();
+llvm::ArrayRef<OpRow> convolution_ops();
 llvm::ArrayRef<OpRow> einsum_ops();
 llvm::ArrayRef<OpRow> elementwise_ops();
-llvm::ArrayRef<OpRow> gather_ops();
-llvm::ArrayRef<OpRow> movement_ops();
+llvm::ArrayRef<OpRow> indexing_ops();
+llvm::ArrayRef<OpRow> layout_ops();
 llvm::ArrayRef<OpRow> normalisation_ops();
-llvm::ArrayRef<OpRow> quantised_contraction_ops();
+llvm::ArrayRef<OpRow> pooling_ops();
 llvm::ArrayRef<OpRow> quantised_ops();
+llvm::ArrayRef<OpRow> quantised_contraction_ops();
 llvm::ArrayRef<OpRow> range_ops();
 llvm::ArrayRef<OpRow> recurrent_ops();
 llvm::ArrayRef<OpRow> reduction_ops();
 llvm::ArrayRef<OpRow> resize_ops();
 llvm::ArrayRef<OpRow> sampling_ops();
+llvm::ArrayRef<OpRow> selection_ops();
 llvm::ArrayRef<OpRow> shape_ops();
 llvm::ArrayRef<OpRow> signal_ops();
 llvm::ArrayRef<OpRow> slice_ops();
-llvm::ArrayRef<OpRow> text_ops();
-llvm::ArrayRef<OpRow> window_ops();
+llvm::ArrayRef<OpRow> string_ops();
 
 // The handler of `op` at `opset`, or null.
 Handler find_handler(llvm::StringRef op, int opset);

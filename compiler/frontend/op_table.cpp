@@ -7,11 +7,16 @@ namespace scopevm::compiler::frontend {
 Handler find_handler(llvm::StringRef op, int opset) {
   static const llvm::StringMap<llvm::SmallVector<OpRow, 2>> table = [] {
     llvm::StringMap<llvm::SmallVector<OpRow, 2>> rows;
-    for (llvm::ArrayRef<OpRow> group :
-         {contraction_ops(), data_dependent_ops(), einsum_ops(), elementwise_ops(), gather_ops(),
-          movement_ops(), normalisation_ops(), quantised_contraction_ops(), quantised_ops(),
-          range_ops(), recurrent_ops(), reduction_ops(), resize_ops(), sampling_ops(), shape_ops(),
-          signal_ops(), slice_ops(), text_ops(), window_ops()})
+    for (llvm::ArrayRef<OpRow> group : {contraction_ops(),   convolution_ops(),
+                                        einsum_ops(),        elementwise_ops(),
+                                        indexing_ops(),      layout_ops(),
+                                        normalisation_ops(), pooling_ops(),
+                                        quantised_ops(),     quantised_contraction_ops(),
+                                        range_ops(),         recurrent_ops(),
+                                        reduction_ops(),     resize_ops(),
+                                        sampling_ops(),      selection_ops(),
+                                        shape_ops(),         signal_ops(),
+                                        slice_ops(),         string_ops()})
       for (const OpRow& row : group) rows[row.op].push_back(row);
     return rows;
   }();

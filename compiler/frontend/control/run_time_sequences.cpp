@@ -1,7 +1,7 @@
 // ONNX sequences and optionals whose lengths are known during the call only: ops on lists, and
 // loops over their elements.
+#include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/graph_importer.h"
-#include "compiler/frontend/movement/formula.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

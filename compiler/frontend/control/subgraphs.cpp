@@ -1,8 +1,8 @@
 // ONNX ops that have graphs as attributes: If, Loop, Scan. Their graphs see the names around them.
 #include <algorithm>
 
+#include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/graph_importer.h"
-#include "compiler/frontend/movement/formula.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

@@ -1,5 +1,5 @@
 // ONNX pools, and what undoes a window: MaxUnpool and Col2Im.
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 
 namespace scopevm::compiler::frontend {
@@ -224,6 +224,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> window_ops() { return kRows; }
+llvm::ArrayRef<OpRow> pooling_ops() { return kRows; }
 
 }  // namespace scopevm::compiler::frontend

@@ -10,7 +10,7 @@
 // out as rows, and the weights as a matrix.
 #include <cstring>
 
-#include "compiler/frontend/math/quantised.h"
+#include "compiler/frontend/elementwise/quantised.h"
 #include "compiler/frontend/spatial.h"
 #include "compiler/graph/values/constant_array.h"
 

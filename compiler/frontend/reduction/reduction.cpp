@@ -1,6 +1,6 @@
 // ONNX reductions, and what works along one axis.
 
-#include "compiler/frontend/movement/run_time_axes.h"
+#include "compiler/frontend/layout/run_time_axes.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

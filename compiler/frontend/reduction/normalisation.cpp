@@ -1,7 +1,7 @@
 // ONNX normalisations, as formulas.
 #include <numeric>
 
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

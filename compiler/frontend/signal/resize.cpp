@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

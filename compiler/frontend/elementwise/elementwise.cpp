@@ -1,7 +1,7 @@
 // Elementwise ONNX ops: most are one graph op, the others a formula of a few.
 #include <numbers>
 
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/onnx_file.h"
 
 namespace scopevm::compiler::frontend {

@@ -1,9 +1,9 @@
-// ONNX ops that move elements.
+// ONNX ops that move whole slices of elements.
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/frontend/movement/formula.h"
-#include "compiler/frontend/movement/run_time_axes.h"
+#include "compiler/frontend/formula/formula.h"
+#include "compiler/frontend/layout/run_time_axes.h"
 #include "compiler/shapes/dim_text.h"
 
 namespace scopevm::compiler::frontend {
@@ -204,35 +204,6 @@ Values tile(Node& n) {
 // --- Indices and order.
 // ---------------------------------------------------------------------------
 
-Values one_hot(Node& n) {
-  Value indices = n.input(0), depth = n.input(1);
-  Dims size;
-  bool is_float = scopevm::is_float(n.dtype(depth));
-  if (is_float && depth.getDefiningOp<ConstantOp>())
-    for (float d : n.numbers_of(depth, "the depth")) size.push_back(static_cast<int64_t>(d));
-  else
-    size = n.dims_of(is_float ? n.cast(depth, DType::kI64) : depth, "the depth");
-  if (size.size() != 1 && !n.has_failed()) n.fail("the depth must be one number");
-  return n.emit<OneHotOp>(
-      {n.cast(indices, DType::kI64), n.input(2)},
-      {n.attr("depth", size), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(indices) + 1))});
-}
-
-Values top_k(Node& n, const Dims& k) {
-  Value x = n.input(0);
-  if (k.size() != 1) return n.fail("k must be one number"), Value();
-  int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
-  n.require_at_least(n.dim(x, axis), k[0], "k is {1}, above the {0} elements along its axis");
-  mlir::Operation* op =
-      n.emit(TopKOp::getOperationName(), {x},
-             {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.flag("largest", true))});
-  if (!op) return Value();
-  return {op->getResult(0), op->getResult(1)};
-}
-
-Values top_k_with_attribute(Node& n) { return top_k(n, {DimExpr(n.integer("k"))}); }
-Values top_k(Node& n) { return top_k(n, n.dims_of(n.input(1), "k")); }
-
 Value iota(Node& n, DimExpr size) {
   return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
                              n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
@@ -296,21 +267,18 @@ constexpr OpRow kRows[] = {
     {"CenterCropPad", 18, center_crop_pad},
     {"Concat", 4, concat},
     {"DepthToSpace", 1, depth_to_space},
-    {"OneHot", 9, one_hot},
     {"Pad", 2, pad_with_attributes},
     {"Pad", 11, pad},
     {"ReverseSequence", 10, reverse_sequence},
     {"SpaceToDepth", 1, space_to_depth},
     {"Split", 2, split},
     {"Tile", 6, tile},
-    {"TopK", 1, top_k_with_attribute},
-    {"TopK", 10, top_k},
     {"Transpose", 1, transpose},
     {"Trilu", 14, trilu},
 };
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> movement_ops() { return kRows; }
+llvm::ArrayRef<OpRow> layout_ops() { return kRows; }
 
 }  // namespace scopevm::compiler::frontend

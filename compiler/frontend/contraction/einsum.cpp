@@ -4,7 +4,7 @@
 #include <cctype>
 #include <map>
 
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

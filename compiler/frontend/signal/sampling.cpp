@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 
 namespace scopevm::compiler::frontend {

@@ -1,5 +1,5 @@
 // ONNX ops on texts and words: StringNormalizer, TfIdfVectorizer.
-#include "compiler/frontend/movement/data_dependent.h"
+#include "compiler/frontend/selection/data_dependent.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -91,6 +91,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> text_ops() { return kRows; }
+llvm::ArrayRef<OpRow> string_ops() { return kRows; }
 
 }  // namespace scopevm::compiler::frontend

@@ -1,7 +1,7 @@
 // ONNX RNN, GRU and LSTM as loops over time: what the inputs give to all steps is one product
 // before the loop, and a step adds what the state gives.
-#include "compiler/frontend/math/activation.h"
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/elementwise/activation.h"
+#include "compiler/frontend/formula/formula.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

@@ -1,5 +1,5 @@
 // Names of activation functions -> formulas: see activation.h.
-#include "compiler/frontend/math/activation.h"
+#include "compiler/frontend/elementwise/activation.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

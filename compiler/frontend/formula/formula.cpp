@@ -1,5 +1,5 @@
 // Formulas: see formula.h.
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 
 namespace scopevm::compiler::frontend {
 

@@ -5,7 +5,7 @@
 // with them, and what only the data decide costs one pass over the indices.
 #include <algorithm>
 
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 #include "compiler/graph/values/constant_array.h"
 
 namespace scopevm::compiler::frontend {
@@ -100,6 +100,20 @@ Values scatter_nd(Node& n) {
   return n.emit<ScatterNdOp>({x, indices, n.input(2)}, {reduction(n)});
 }
 
+Values one_hot(Node& n) {
+  Value indices = n.input(0), depth = n.input(1);
+  Dims size;
+  bool is_float = scopevm::is_float(n.dtype(depth));
+  if (is_float && depth.getDefiningOp<ConstantOp>())
+    for (float d : n.numbers_of(depth, "the depth")) size.push_back(static_cast<int64_t>(d));
+  else
+    size = n.dims_of(is_float ? n.cast(depth, DType::kI64) : depth, "the depth");
+  if (size.size() != 1 && !n.has_failed()) n.fail("the depth must be one number");
+  return n.emit<OneHotOp>(
+      {n.cast(indices, DType::kI64), n.input(2)},
+      {n.attr("depth", size), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(indices) + 1))});
+}
+
 constexpr OpRow kRows[] = {
     {"Gather", 1, gather_along<GatherOp>},
     {"GatherElements", 11, gather_along<GatherElementsOp>},
@@ -107,10 +121,11 @@ constexpr OpRow kRows[] = {
     {"Scatter", 9, scatter_elements},
     {"ScatterElements", 11, scatter_elements},
     {"ScatterND", 11, scatter_nd},
+    {"OneHot", 9, one_hot},
 };
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> gather_ops() { return kRows; }
+llvm::ArrayRef<OpRow> indexing_ops() { return kRows; }
 
 }  // namespace scopevm::compiler::frontend

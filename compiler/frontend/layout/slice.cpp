@@ -2,7 +2,7 @@
 // which costs a gather for each axis instead of a copy of a box.
 #include <algorithm>
 
-#include "compiler/frontend/movement/run_time_axes.h"
+#include "compiler/frontend/layout/run_time_axes.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

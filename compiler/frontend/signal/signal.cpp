@@ -3,7 +3,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "compiler/frontend/movement/formula.h"
+#include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/onnx_file.h"
 
 namespace scopevm::compiler::frontend {

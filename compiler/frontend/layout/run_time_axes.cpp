@@ -1,5 +1,5 @@
 // Which dims lie before and after axes that are data: see run_time_axes.h.
-#include "compiler/frontend/movement/run_time_axes.h"
+#include "compiler/frontend/layout/run_time_axes.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/frontend/movement/run_time_axes.h"
+#include "compiler/frontend/layout/run_time_axes.h"
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
 #include "compiler/shapes/dim_text.h"

@@ -1,10 +1,11 @@
-// ONNX ops whose result sizes depend on data: NonZero, Compress, Unique, NonMaxSuppression.
+// ONNX ops that choose elements: TopK, and those whose result sizes depend on data: NonZero,
+// Compress, Unique, NonMaxSuppression.
 //
-// Each counts, reads the count as a dim (sv.read_dims), and makes a result of that size. Only the
-// count is read, never what is counted.
+// Each of the latter counts, reads the count as a dim (sv.read_dims), and makes a result of that
+// size. Only the count is read, never what is counted.
 #include <limits>
 
-#include "compiler/frontend/movement/data_dependent.h"
+#include "compiler/frontend/selection/data_dependent.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -145,15 +146,29 @@ Values non_max_suppression(Node& n) {
   return kept ? selected_rows(n, kept->getResult(0), kept->getResult(1)) : Value();
 }
 
+Values top_k(Node& n, const Dims& k) {
+  Value x = n.input(0);
+  if (k.size() != 1) return n.fail("k must be one number"), Value();
+  int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
+  n.require_at_least(n.dim(x, axis), k[0], "k is {1}, above the {0} elements along its axis");
+  mlir::Operation* op =
+      n.emit(TopKOp::getOperationName(), {x},
+             {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.flag("largest", true))});
+  if (!op) return Value();
+  return {op->getResult(0), op->getResult(1)};
+}
+
+Values top_k_with_attribute(Node& n) { return top_k(n, {DimExpr(n.integer("k"))}); }
+Values top_k(Node& n) { return top_k(n, n.dims_of(n.input(1), "k")); }
+
 constexpr OpRow kRows[] = {
-    {"Compress", 9, compress},
-    {"NonMaxSuppression", 10, non_max_suppression},
-    {"NonZero", 9, nonzero},
-    {"Unique", 11, unique},
+    {"Compress", 9, compress},         {"NonMaxSuppression", 10, non_max_suppression},
+    {"NonZero", 9, nonzero},           {"Unique", 11, unique},
+    {"TopK", 1, top_k_with_attribute}, {"TopK", 10, top_k},
 };
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> data_dependent_ops() { return kRows; }
+llvm::ArrayRef<OpRow> selection_ops() { return kRows; }
 
 }  // namespace scopevm::compiler::frontend

@@ -1,7 +1,7 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: y = saturate(round(x / scale) + zero)
 // and x = (y - zero) * scale, with one scale for the tensor, for each index along an axis, or for
 // each block of an axis. The contractions of quantised tensors are in quantised_contraction.cpp.
-#include "compiler/frontend/math/quantised.h"
+#include "compiler/frontend/elementwise/quantised.h"
 
 #include "compiler/frontend/onnx_file.h"
 #include "compiler/graph/values/constant_array.h"
