@@ -12,10 +12,10 @@ namespace scopevm::compiler::kernels {
 
 // u8 by i8, neither transposed.
 bool is_byte_matmul(const FusedContraction& fused);
-void lower_matmul(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext& context);
 
-void lower_attention(const FusedAttention& fused, LoweringContext& context);
+llvm::LogicalResult lower_attention(const FusedAttention& fused, LoweringContext& context);
 
-void lower_generic_matmul(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, LoweringContext& context);
 
 }  // namespace scopevm::compiler::kernels

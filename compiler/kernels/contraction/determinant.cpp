@@ -1,4 +1,5 @@
-// det: Gaussian elimination with row pivots, on a copy of each matrix. A work item is a matrix.
+// det: Gaussian elimination with partial pivoting, on a copy of each matrix. A work item is a
+// matrix.
 #include "compiler/kernels/contraction/determinant.h"
 #include "compiler/kernels/builder/kernel_builder.h"
 
