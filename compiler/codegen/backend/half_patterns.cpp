@@ -27,7 +27,7 @@ Term f16_to_f32(Term stored) {
   Term moved = shift_left(magnitude, 13);
   Term finite = bitcast(bitcast(moved, b.getF32Type()) * std::ldexp(1.0, 112), b.getI32Type());
   Term special = moved | moved.integer(0x7F800000);
-  Term result = choose(less(magnitude, magnitude.integer(0x7C00)), finite, special);
+  Term result = select(magnitude < 0x7C00, finite, special);
   return bitcast(result | sign, b.getF32Type());
 }
 
@@ -43,10 +43,10 @@ Term f32_to_f16(Term x) {
   // Subnormal results: adding 0.5 puts the rounded 2^-24 multiples in the low bits.
   Term half = bitcast(magnitude, b.getF32Type()) + 0.5;
   Term subnormal = bitcast(half, i32) - magnitude.integer(0x3F000000);
-  Term result = choose(less(magnitude, magnitude.integer(0x38800000)), subnormal, normal);
+  Term result = select(magnitude < 0x38800000, subnormal, normal);
   // 65520 and above round to infinity.
-  result = choose(less(magnitude, magnitude.integer(0x477FF000)), result, result.integer(0x7C00));
-  result = choose(is_nan(x), result.integer(0x7E00), result);
+  result = select(magnitude < 0x477FF000, result, result.integer(0x7C00));
+  result = select(is_nan(x), result.integer(0x7E00), result);
   return convert<arith::TruncIOp>(result | sign, b.getI16Type());
 }
 

@@ -85,6 +85,10 @@ Term CodeBuilder::extract(Term vector, int64_t lane) {
   return make<mlir::vector::ExtractOp>(vector, llvm::ArrayRef<int64_t>{lane});
 }
 
+Term CodeBuilder::reinterpret(Term vector, mlir::Type element, int64_t lanes) {
+  return make<mlir::vector::BitCastOp>(mlir::VectorType::get({lanes}, element), vector);
+}
+
 mlir::Type CodeBuilder::number_type(const Buffer& buffer) {
   return arithmetic_type(builder_.getContext(), buffer.dtype);
 }

@@ -121,6 +121,8 @@ class CodeBuilder {
   // Lanes [first, first + count).
   Term slice(Term vector, int64_t first, int64_t count);
   Term extract(Term vector, int64_t lane);
+  // The same bits as `lanes` lanes of another integer type.
+  Term reinterpret(Term vector, mlir::Type element, int64_t lanes);
   Term zero(const Buffer& buffer) { return zero(buffer.element()); }
   mlir::Type number_type(const Buffer& buffer);  // of a scalar that load_number gives
 

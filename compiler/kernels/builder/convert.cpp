@@ -35,7 +35,7 @@ Term f32_to_bf16(Term x) {
   Term odd = shift_right(bits, 16) & bits.integer(1);
   Term rounded = shift_right(bits + bits.integer(0x7FFF) + odd, 16);
   Term quiet = shift_right(bits, 16) | bits.integer(0x40);
-  Term chosen = choose(is_nan(x), quiet, rounded);
+  Term chosen = select(is_nan(x), quiet, rounded);
   return convert<arith::TruncIOp>(chosen, b.getI16Type());
 }
 
@@ -54,16 +54,16 @@ Term float_to_integer(Term x, mlir::Type element, bool is_unsigned) {
   int bits = static_cast<int>(element.getIntOrFloatBitWidth());
   double low = is_unsigned ? 0.0 : -std::ldexp(1.0, bits - 1);
   double end = std::ldexp(1.0, is_unsigned ? bits : bits - 1);
-  Term too_high = less_equal(x.number(end), x);
-  Term too_low = less(x, x.number(low));
+  Term too_high = end <= x;
+  Term too_low = x < low;
   Term outside = too_high | too_low | is_nan(x);
-  Term inside = choose(outside, x.number(0.0), x);
+  Term inside = select(outside, x.number(0.0), x);
   Term result = is_unsigned ? convert<arith::FPToUIOp>(inside, element)
                             : convert<arith::FPToSIOp>(inside, element);
   int64_t highest = is_unsigned ? -1 : static_cast<int64_t>((~uint64_t{0}) >> (65 - bits));
   int64_t lowest = is_unsigned ? 0 : -highest - 1;
-  result = choose(too_high, result.integer(highest), result);
-  return choose(too_low, result.integer(lowest), result);
+  result = select(too_high, result.integer(highest), result);
+  return select(too_low, result.integer(lowest), result);
 }
 
 Term float_to_float(Term x, mlir::Type element) {
@@ -84,7 +84,7 @@ Term cast(Term x, DType from, DType to) {
   mlir::Type element = arithmetic_type(x.builder->getContext(), to);
   if (to == DType::kBool) {
     if (from == DType::kBool) return x;
-    return unequal(x, x.number(0.0));
+    return x != 0.0;
   }
   if (!x.is_float() && !mlir::isa<mlir::FloatType>(element))
     return resize_integer(x, element, is_unsigned(from));
@@ -104,7 +104,7 @@ Term cast(Term x, DType from, DType to) {
 mlir::Value load_convert(mlir::OpBuilder& builder, mlir::Location location, DType dtype,
                          mlir::Value stored) {
   Term x(builder, location, stored);
-  if (dtype == DType::kBool) return unequal(x, x.integer(0)).value;
+  if (dtype == DType::kBool) return (x != 0).value;
   if (dtype == DType::kBF16) return bf16_to_f32(x).value;
   if (dtype == DType::kF16) return f16_to_f32(x).value;
   return stored;

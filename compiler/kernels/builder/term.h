@@ -118,6 +118,23 @@ Term clamp(Term x, Term low, Term high);  // max(low, min(x, high))
 Term floor(Term x);
 Term ceil(Term x);
 
+template <Number T>
+Term quotient(Term a, T b) {
+  return quotient(a, number_like(a, b));
+}
+template <Number T>
+Term remainder(Term a, T b) {
+  return remainder(a, number_like(a, b));
+}
+template <Number T>
+Term min(Term a, T b) {
+  return min(a, number_like(a, b));
+}
+template <Number T>
+Term max(Term a, T b) {
+  return max(a, number_like(a, b));
+}
+
 // Bits of integers.
 Term shift_left(Term a, int64_t bits);
 Term shift_right(Term a, int64_t bits);         // zeros come in
@@ -126,5 +143,6 @@ Term bitcast(Term a, mlir::Type element);
 
 // Between index, integers (signed) and floats, scalar or in lanes; the same type is no change.
 Term convert(Term x, mlir::Type element);
+inline Term to_i32(Term x) { return convert(x, x.builder->getI32Type()); }
 
 }  // namespace scopevm::compiler::kernels

@@ -16,10 +16,10 @@ using fusion::FusedContraction;
 
 // u8 by i8, neither transposed.
 bool is_byte_matmul(const FusedContraction& fused);
-void lower_matmul(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext& context);
 
-void lower_attention(const FusedAttention& fused, LoweringContext& context);
+llvm::LogicalResult lower_attention(const FusedAttention& fused, LoweringContext& context);
 
-void lower_generic_matmul(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, LoweringContext& context);
 
 }  // namespace scopevm::compiler::kernels

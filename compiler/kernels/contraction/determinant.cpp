@@ -1,4 +1,5 @@
-// det: Gaussian elimination with row pivots, on a copy of each matrix. A work item is a matrix.
+// det: Gaussian elimination with partial pivoting, on a copy of each matrix. A work item is a
+// matrix.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 

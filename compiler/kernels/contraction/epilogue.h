@@ -2,8 +2,10 @@
 // elementwise ops on broadcast or full operands, then a store per result of the group.
 #pragma once
 
+#include <vector>
+
 #include "compiler/fusion/contraction_match.h"
-#include "compiler/kernels/contraction/launch.h"
+#include "compiler/kernels/builder/kernel_builder.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace scopevm::compiler::kernels {
@@ -22,39 +24,36 @@ class Epilogue {
   void collapse_batch();
 
   // Declares operands, results and strides. Call after the contraction's own operands.
-  void declare(Launch& launch, LoweringContext& context);
+  void declare(KernelBuilder& k);
 
-  // In the body, once per batch element: where its operands and results start.
-  void enter(Emitter& emit, const Launch& launch, mlir::ValueRange batch_coordinates);
+  // Once per batch element: where its operands and results start.
+  void enter(CodeBuilder& e, llvm::ArrayRef<Term> batch_coordinates);
   // The contraction's result, and what the group makes of it, for one element (lanes == 1) or
   // `lanes` elements of one row; `mask` is null for all lanes. `sum` has the arithmetic type of the
   // contraction's element type.
-  using ValueMap = llvm::DenseMap<mlir::Value, mlir::Value>;
-  ValueMap evaluate(Emitter& emit, const Launch& launch, mlir::Value sum, mlir::Value row,
-                    mlir::Value column, int64_t lanes, mlir::Value mask);
+  using ValueMap = llvm::DenseMap<mlir::Value, Term>;
+  ValueMap evaluate(CodeBuilder& e, Term sum, Term row, Term column, int64_t lanes, Term mask);
   // Evaluates, and stores the group's results.
-  void emit(Emitter& emit, const Launch& launch, mlir::Value sum, mlir::Value row,
-            mlir::Value column, int64_t lanes, mlir::Value mask);
+  void emit(CodeBuilder& e, Term sum, Term row, Term column, int64_t lanes, Term mask);
 
  private:
   struct Tensor {
     mlir::Value value;  // as the group sees it
     Access access;
-    Launch::Buffer buffer{};
-    llvm::SmallVector<Launch::Param> batch_strides{};
-    Launch::Param row_stride{};
-    mlir::Value start{};  // of the current batch element
+    Buffer buffer{};
+    Terms batch_strides{};
+    Term row_stride{};
+    Term start{};  // of the current batch element
   };
 
-  mlir::Value load(Emitter& emit, const Launch& launch, const Tensor& tensor, mlir::Value row,
-                   mlir::Value column, int64_t lanes, mlir::Value mask);
-  mlir::Value at(Emitter& emit, const Launch& launch, const Tensor& tensor, mlir::Value row,
-                 mlir::Value column);
+  void allow_in_place(KernelBuilder& k);
+  Term load(CodeBuilder& e, const Tensor& tensor, Term row, Term column, int64_t lanes, Term mask);
+  static Term at(const Tensor& tensor, Term row, Term column);
 
   const FusedContraction& fused_;
   OutputAxes axes_;
   mlir::Value bias_;
-  llvm::SmallVector<Tensor> operands_, results_;
+  std::vector<Tensor> operands_, results_;
 };
 
 }  // namespace scopevm::compiler::kernels

@@ -6,21 +6,15 @@
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context) {
-  if (std::optional<FusedAttention> attention = fusion::match_attention(op)) {
-    lower_attention(*attention, context);
-    return mlir::success();
-  }
+  if (std::optional<FusedAttention> attention = fusion::match_attention(op))
+    return lower_attention(*attention, context);
   llvm::FailureOr<FusedContraction> fused = fusion::match_contraction(op);
   if (failed(fused)) return mlir::failure();
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
   });
-  if (is_f32 || is_byte_matmul(*fused)) {
-    lower_matmul(*fused, context);
-  } else {
-    lower_generic_matmul(*fused, context);
-  }
-  return mlir::success();
+  if (is_f32 || is_byte_matmul(*fused)) return lower_matmul(*fused, context);
+  return lower_generic_matmul(*fused, context);
 }
 
 llvm::LogicalResult lower(graph::MatMulOp op, LoweringContext& context) {

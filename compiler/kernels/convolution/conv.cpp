@@ -16,8 +16,6 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
-using mlir::Value;
-
 class ImageConv {
  public:
   ImageConv(const FusedContraction& fused, LoweringContext& context)
@@ -25,140 +23,130 @@ class ImageConv {
         context_(context),
         op_(mlir::cast<graph::ConvOp>(fused.contraction)),
         shape_(op_),
+        tile_(tile_function(context.kernels(), RowFormat::kInterleaved)),
         epilogue_(fused, fusion::output_axes(op_), op_.getBias()),
-        builder_(op_.getContext()),
-        e_(builder_),
-        launch_(context, builder_) {}
+        k_(context, op_, "conv") {}
 
-  void lower() {
+  llvm::LogicalResult lower() {
     auto w = mlir::cast<TensorType>(op_.getW().getType());
     int64_t group_rows = *w.getDim(0).as_constant() / shape_.groups;
     int64_t channels = *w.getDim(1).as_constant();
     int64_t kernel = *(shape_.kernel[0] * shape_.kernel[1]).as_constant();
     RowBlocks blocks(group_rows);
     DimExpr depth = kernel * channels, panels = ceildiv(shape_.positions(), kPanelColumns);
-    x_ = launch_.operand(context_.value_of(fused_.outer(op_.getX())), DType::kF32);
-    Value weights = fused_.outer(op_.getW());
+    x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
+    mlir::Value weights = fused_.outer(op_.getW());
     mlir::ElementsAttr constant = context_.constant_of(weights);
-    w_ = launch_.operand(
+    w_ = k_.operand(
         constant ? packed_rows(context_, constant, shape_.groups, group_rows, channels, kernel)
-                 : pack_rows(context_, context_.value_of(weights), shape_.groups, group_rows,
+                 : pack_rows(context_, op_, context_.value_of(weights), shape_.groups, group_rows,
                              channels, kernel),
-        DType::kF32);
-    epilogue_.declare(launch_, context_);
+        DType::kF32, Elements::kNumbers);
+    epilogue_.declare(k_);
     DimExpr tile_floats = blocks.block_rows() * DimExpr(kPanelColumns);
-    scratch_ = launch_.scratch(tile_floats + depth * DimExpr(kPanelColumns));
-    panel_at_ = launch_.param(tile_floats);
-    channels_ = launch_.param(channels);
-    groups_ = launch_.param(shape_.groups);
+    scratch_ = k_.scratch(tile_floats + depth * DimExpr(kPanelColumns), DType::kF32);
+    panel_at_ = k_.param(tile_floats);
+    channels_ = k_.param(channels);
+    groups_ = k_.param(shape_.groups);
     declare_unfold();
-    rows_ = launch_.param(group_rows);
-    depth_ = launch_.param(depth);
-    depth_blocks_ = launch_.param(depth_blocks(depth));
-    tiles_ = launch_.param(blocks.tiles);
-    tiles_per_block_ = launch_.param(blocks.tiles_per_block);
-    block_count_ = launch_.param(blocks.blocks);
-    panels_ = launch_.param(panels);
-    mlir::func::FuncOp tile = tile_function(context_.kernels(), RowFormat::kInterleaved);
-    launch_.begin_body();
-    emit_items(tile);
+    rows_ = k_.param(group_rows);
+    depth_ = k_.param(depth);
+    depth_blocks_ = k_.param(depth_blocks(depth));
+    tiles_ = k_.param(blocks.tiles);
+    tiles_per_block_ = k_.param(blocks.tiles_per_block);
+    block_count_ = k_.param(blocks.blocks);
+    panels_ = k_.param(panels);
+    emit_items();
     DimExpr grid = shape_.images * DimExpr(shape_.groups) * panels * blocks.blocks;
-    launch_.finish("conv", grid, item_grain(min(group_rows, blocks.block_rows()), depth));
+    return k_.launch(grid, item_grain(min(group_rows, blocks.block_rows()), depth));
   }
 
  private:
   void declare_unfold() {
     for (int64_t axis = 0; axis < 2; ++axis) {
-      kernel_[axis] = launch_.param(shape_.kernel[axis]);
-      strides_[axis] = launch_.param(shape_.strides[axis]);
-      pads_[axis] = launch_.param(shape_.pads[axis]);
-      dilations_[axis] = launch_.param(shape_.dilations[axis]);
+      kernel_[axis] = k_.param(shape_.kernel[axis]);
+      strides_[axis] = k_.param(shape_.strides[axis]);
+      pads_[axis] = k_.param(shape_.pads[axis]);
+      dilations_[axis] = k_.param(shape_.dilations[axis]);
     }
-    height_ = launch_.param(shape_.height);
-    width_ = launch_.param(shape_.width);
-    out_width_ = launch_.param(shape_.out_width);
-    positions_ = launch_.param(shape_.positions());
+    height_ = k_.param(shape_.height);
+    width_ = k_.param(shape_.width);
+    out_width_ = k_.param(shape_.out_width);
+    positions_ = k_.param(shape_.positions());
   }
 
-  void emit_items(mlir::func::FuncOp tile) {
-    Value base = launch_.scratch_start(e_, scratch_);
-    Unfold unfold(e_, context_.kernels().target());
-    e_.fold(launch_.begin(), launch_.end(), 1, e_.index(-1),
-            [&](Value item, mlir::ValueRange carried) {
-              Value unfolded = e_.div(item, launch_[block_count_]);
-              Value block = e_.rem(item, launch_[block_count_]);
-              Value panel = e_.rem(unfolded, launch_[panels_]);
-              Value plane = e_.div(unfolded, launch_[panels_]);  // image, group
-              e_.when(
-                  e_.equal(unfolded, carried[0]), [] {},
-                  [&] { emit_unfold(unfold, plane, panel, base); });
-              emit_item(tile, plane, panel, block, base);
-              return Emitter::Values{unfolded};
-            });
+  void emit_items() {
+    Unfold unfold(k_);
+    k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
+      Term unfolded = quotient(item, block_count_);
+      Term block = remainder(item, block_count_);
+      Term panel = remainder(unfolded, panels_);
+      Term plane = quotient(unfolded, panels_);  // image, group
+      k_.when(unfolded == carried[0], [] {}, [&] { emit_unfold(unfold, plane, panel); });
+      emit_item(plane, panel, block);
+      return Terms{unfolded};
+    });
   }
 
-  void emit_unfold(Unfold& unfold, Value plane, Value panel, Value base) {
-    Value channels = launch_[channels_];
-    Value area = e_.mul(launch_[height_], launch_[width_]);
-    Unfold::Image image{.buffer = launch_[x_],
-                        .at = e_.mul(e_.mul(plane, channels), area),
+  void emit_unfold(Unfold& unfold, Term plane, Term panel) {
+    Term channels = channels_;
+    Term area = height_ * width_;
+    Unfold::Image image{.buffer = x_,
+                        .at = plane * channels * area,
                         .channels = channels,
-                        .height = launch_[height_],
-                        .width = launch_[width_],
-                        .out_width = launch_[out_width_],
-                        .positions = launch_[positions_]};
+                        .height = height_,
+                        .width = width_,
+                        .out_width = out_width_,
+                        .positions = positions_};
     for (int64_t axis = 0; axis < 2; ++axis) {
-      image.kernel[axis] = launch_[kernel_[axis]];
-      image.strides[axis] = launch_[strides_[axis]];
-      image.pads[axis] = launch_[pads_[axis]];
-      image.dilations[axis] = launch_[dilations_[axis]];
+      image.kernel[axis] = kernel_[axis];
+      image.strides[axis] = strides_[axis];
+      image.pads[axis] = pads_[axis];
+      image.dilations[axis] = dilations_[axis];
     }
-    unfold.emit(image, e_.mul(panel, kPanelColumns), launch_[scratch_],
-                e_.add(base, launch_[panel_at_]));
+    unfold.emit(image, panel * kPanelColumns, scratch_.buffer, scratch_.start + panel_at_);
   }
 
-  void emit_item(mlir::func::FuncOp tile, Value plane, Value panel, Value block, Value base) {
-    Value image = e_.div(plane, launch_[groups_]), group = e_.rem(plane, launch_[groups_]);
-    Value first = e_.mul(panel, kPanelColumns);
-    Value group_floats = e_.mul(e_.mul(launch_[tiles_], launch_[depth_]), kTileRows);
-    epilogue_.enter(e_, launch_, image);
-    BlockOperands operands{
-        .tile = tile,
-        .format = RowFormat::kInterleaved,
-        .a = launch_[w_],
-        .a_at = e_.mul(group, group_floats),
-        .b = launch_[scratch_],
-        .b_at = e_.add(base, launch_[panel_at_]),
-        .scratch = launch_[scratch_],
-        .scratch_at = base,
-        .rows = launch_[rows_],
-        .tiles = launch_[tiles_],
-        .tiles_per_block = launch_[tiles_per_block_],
-        .block = block,
-        .depth = launch_[depth_],
-        .depth_blocks = launch_[depth_blocks_],
-        .first_row = e_.mul(group, launch_[rows_]),
-        .first_column = first,
-        .columns = e_.min(e_.sub(launch_[positions_], first), e_.index(kPanelColumns))};
-    emit_block(e_, context_.kernels().target(), operands,
-               [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
-                 epilogue_.emit(e_, launch_, sums, row, column, lanes, mask);
-               });
+  void emit_item(Term plane, Term panel, Term block) {
+    Term image = quotient(plane, groups_), group = remainder(plane, groups_);
+    Term first = panel * kPanelColumns;
+    Term group_floats = tiles_ * depth_ * kTileRows;
+    epilogue_.enter(k_, image);
+    BlockOperands operands{.tile = tile_,
+                           .format = RowFormat::kInterleaved,
+                           .a = w_,
+                           .a_at = group * group_floats,
+                           .b = scratch_.buffer,
+                           .b_at = scratch_.start + panel_at_,
+                           .scratch = scratch_.buffer,
+                           .scratch_at = scratch_.start,
+                           .rows = rows_,
+                           .tiles = tiles_,
+                           .tiles_per_block = tiles_per_block_,
+                           .block = block,
+                           .depth = depth_,
+                           .depth_blocks = depth_blocks_,
+                           .first_row = group * rows_,
+                           .first_column = first,
+                           .columns = min(positions_ - first, kPanelColumns)};
+    emit_block(k_, operands, [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
+      epilogue_.emit(k_, sums, row, column, lanes, mask);
+    });
   }
 
   const FusedContraction& fused_;
   LoweringContext& context_;
   graph::ConvOp op_;
   ConvShape shape_;
+  mlir::func::FuncOp tile_;
   Epilogue epilogue_;
-  mlir::OpBuilder builder_;
-  Emitter e_;
-  Launch launch_;
+  KernelBuilder k_;
 
-  Launch::Buffer x_, w_, scratch_;
-  Launch::Param panel_at_, channels_, groups_, kernel_[2], strides_[2], pads_[2], dilations_[2],
-      height_, width_, out_width_, positions_, rows_, depth_, depth_blocks_, tiles_,
-      tiles_per_block_, block_count_, panels_;
+  Buffer x_, w_;
+  Scratch scratch_;
+  Term panel_at_, channels_, groups_, kernel_[2], strides_[2], pads_[2], dilations_[2], height_,
+      width_, out_width_, positions_, rows_, depth_, depth_blocks_, tiles_, tiles_per_block_,
+      block_count_, panels_;
 };
 
 }  // namespace
@@ -170,8 +158,8 @@ bool is_image_conv(const FusedContraction& fused) {
   return (rank == 3 || rank == 4) && mlir::cast<TensorType>(op.getW().getType()).isStatic();
 }
 
-void lower_image_conv(const FusedContraction& fused, LoweringContext& context) {
-  ImageConv(fused, context).lower();
+llvm::LogicalResult lower_image_conv(const FusedContraction& fused, LoweringContext& context) {
+  return ImageConv(fused, context).lower();
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -15,9 +15,9 @@ using fusion::FusedContraction;
 // What conv.cpp and depthwise.cpp take.
 bool is_image_conv(const FusedContraction& fused);
 bool is_depthwise_conv(const FusedContraction& fused);
-void lower_image_conv(const FusedContraction& fused, LoweringContext& context);
-void lower_depthwise_conv(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_image_conv(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_depthwise_conv(const FusedContraction& fused, LoweringContext& context);
 
-void lower_generic_conv(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_generic_conv(const FusedContraction& fused, LoweringContext& context);
 
 }  // namespace scopevm::compiler::kernels

@@ -11,14 +11,9 @@ llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& cont
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
   });
-  if (is_f32 && is_depthwise_conv(*fused)) {
-    lower_depthwise_conv(*fused, context);
-  } else if (is_f32 && is_image_conv(*fused)) {
-    lower_image_conv(*fused, context);
-  } else {
-    lower_generic_conv(*fused, context);
-  }
-  return mlir::success();
+  if (is_f32 && is_depthwise_conv(*fused)) return lower_depthwise_conv(*fused, context);
+  if (is_f32 && is_image_conv(*fused)) return lower_image_conv(*fused, context);
+  return lower_generic_conv(*fused, context);
 }
 
 llvm::LogicalResult lower(graph::ConvOp op, LoweringContext& context) {

@@ -1,4 +1,5 @@
-// See the header.
+// Evaluator: the operands of a fused body and their motion over the space, then the loads and the
+// arithmetic of its values at some lanes.
 #include "compiler/kernels/elementwise/evaluate.h"
 
 #include "compiler/graph/values/elements.h"

@@ -1,4 +1,4 @@
-// See the header.
+// Groups as lists of ops, the vector length that suits them, and their cost.
 #include "compiler/kernels/elementwise/fused_body.h"
 
 #include <algorithm>

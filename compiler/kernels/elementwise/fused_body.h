@@ -1,4 +1,5 @@
-// What a map or reduce kernel computes: one graph op, or the ops of an sv.group, as one list.
+// What an elementwise kernel or a reduction computes: one graph op, or the ops of an sv.group, as
+// one list.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"

@@ -1,4 +1,5 @@
-// See the header. Divisors that would trap are replaced by 1, and the result is chosen after.
+// Integer division, shifts and powers without undefined cases. Divisors that would trap are
+// replaced by 1, and the result is chosen after.
 #include "compiler/kernels/elementwise/integer_math.h"
 
 namespace scopevm::compiler::kernels {
@@ -12,13 +13,13 @@ Term make(Term a, Term b) {
 }
 
 Term safe_divisor(Term a, Term b, bool is_unsigned) {
-  Term traps = equal(b, b.integer(0));
+  Term traps = b == 0;
   if (!is_unsigned) {
     unsigned bits = a.element().getIntOrFloatBitWidth();
     Term least = a.integer(static_cast<int64_t>(uint64_t{1} << (bits - 1)));
-    traps = traps | (equal(a, least) & equal(b, b.integer(-1)));
+    traps = traps | ((a == least) & (b == -1));
   }
-  return choose(traps, b.integer(1), b);
+  return select(traps, b.integer(1), b);
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ Term safe_divisor(Term a, Term b, bool is_unsigned) {
 Term integer_quotient(Term a, Term b, bool is_unsigned) {
   Term safe = safe_divisor(a, b, is_unsigned);
   Term quotient = is_unsigned ? make<arith::DivUIOp>(a, safe) : make<arith::DivSIOp>(a, safe);
-  return choose(equal(b, b.integer(0)), b.integer(0), quotient);
+  return select(b == 0, b.integer(0), quotient);
 }
 
 Term integer_remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
@@ -35,16 +36,16 @@ Term integer_remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
   Term r = make<arith::RemSIOp>(a, safe);
   if (!sign_of_divisor) return r;
   Term zero = r.integer(0);
-  Term differ = less(r ^ b, zero) & unequal(r, zero);
-  return choose(differ, r + b, r);
+  Term differ = ((r ^ b) < zero) & (r != zero);
+  return select(differ, r + b, r);
 }
 
 Term integer_shift(Term a, Term amount, bool left) {
   Term width = amount.integer(a.element().getIntOrFloatBitWidth());
   Term fits = less(amount, width, true);
-  Term safe = choose(fits, amount, amount.integer(0));
+  Term safe = select(fits, amount, amount.integer(0));
   Term shifted = left ? make<arith::ShLIOp>(a, safe) : make<arith::ShRUIOp>(a, safe);
-  return choose(fits, shifted, a.integer(0));
+  return select(fits, shifted, a.integer(0));
 }
 
 // Squares and multiplies over the exponent's low 6 bits. A longer exponent is replaced by one of
@@ -52,18 +53,18 @@ Term integer_shift(Term a, Term amount, bool left) {
 Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
   Term odd = exponent & exponent.integer(1);
   Term is_long = less(exponent.integer(63), exponent, true);
-  Term bits = choose(is_long, odd + exponent.integer(62), exponent);
+  Term bits = select(is_long, odd + exponent.integer(62), exponent);
   Term result = a.integer(1), square = a;
   for (int bit = 0; bit < 6; ++bit) {
-    Term set = unequal(bits & bits.integer(int64_t{1} << bit), bits.integer(0));
-    result = choose(set, result * square, result);
+    Term set = (bits & bits.integer(int64_t{1} << bit)) != 0;
+    result = select(set, result * square, result);
     if (bit < 5) square = square * square;
   }
   if (exponent_is_unsigned) return result;
   // The power of a unit by a negative exponent is that by its parity.
-  Term unit = equal(a, a.integer(1)) | equal(a, a.integer(-1));
-  Term reciprocal = choose(unit, choose(equal(odd, odd.integer(1)), a, a.integer(1)), a.integer(0));
-  return choose(less(exponent, exponent.integer(0)), reciprocal, result);
+  Term unit = (a == 1) | (a == -1);
+  Term reciprocal = select(unit, select(odd == 1, a, a.integer(1)), a.integer(0));
+  return select(exponent < 0, reciprocal, result);
 }
 
 }  // namespace scopevm::compiler::kernels

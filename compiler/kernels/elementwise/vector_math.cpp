@@ -16,8 +16,8 @@ Term polynomial(Term x, std::initializer_list<double> coefficients) {
 
 // NaN stays NaN: every comparison with it is false.
 Term clamp(Term x, double low, double high) {
-  x = choose(less(x, x.number(low)), x.number(low), x);
-  return choose(less(x.number(high), x), x.number(high), x);
+  x = select(x < low, x.number(low), x);
+  return select(high < x, x.number(high), x);
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -54,26 +54,26 @@ Term exp_f32(Term x) {
 // x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log x = e ln 2 + log m.
 Term log_f32(Term x) {
   mlir::Type i32 = x.builder->getI32Type();
-  Term subnormal = less(x, x.number(1.17549435e-38));
-  Term scaled = choose(subnormal, x * 8388608.0, x);
+  Term subnormal = x < 1.17549435e-38;
+  Term scaled = select(subnormal, x * 8388608.0, x);
   Term bits = bitcast(scaled, i32);
   // Shifts the exponent's step from 1 to sqrt(1/2).
   Term shifted = bits - bits.integer(0x3F3504F3);
   Term e_bits = shift_right_signed(shifted, kMantissaBits);
   Term m = bitcast(bits - shift_left(e_bits, kMantissaBits), x.element()) - 1.0;
   Term e = x.with(x.builder->create<mlir::arith::SIToFPOp>(x.location, x.type(), e_bits.value));
-  e = choose(subnormal, e - 23.0, e);
+  e = select(subnormal, e - 23.0, e);
   Term z = m * m;
   Term p = polynomial(
       m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
           -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
   Term y = m * z * p + e * kLn2Low - z * 0.5;
   y = m + y + e * kLn2High;
-  y = choose(equal(x, x.number(kInfinity)), x, y);
-  y = choose(equal(x, x.number(0.0)), x.number(-kInfinity), y);
+  y = select(x == kInfinity, x, y);
+  y = select(x == 0.0, x.number(-kInfinity), y);
   // Negative or NaN.
-  Term valid = less_equal(x.number(0.0), x);
-  return choose(valid, y, x.number(std::numeric_limits<double>::quiet_NaN()));
+  Term valid = 0.0 <= x;
+  return select(valid, y, x.number(std::numeric_limits<double>::quiet_NaN()));
 }
 
 Term tanh_f32(Term x) {

@@ -44,7 +44,7 @@ class NonzeroScan {
     Term bits = element != 0;
     if (lanes > 1) {
       mlir::Type word = k_.builder().getIntegerType(static_cast<unsigned>(lanes));
-      bits = k_.extract(k_.make<mlir::vector::BitCastOp>(k_.vector(word, 1), bits), 0);
+      bits = k_.extract(k_.reinterpret(bits, word, 1), 0);
     }
     if (lanes < 64) bits = k_.make<mlir::arith::ExtUIOp>(k_.builder().getI64Type(), bits);
     return bits;

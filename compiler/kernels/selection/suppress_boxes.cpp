@@ -1,5 +1,5 @@
-// suppress_boxes: non-maximum suppression, one class of one image a work item. Candidates come best
-// first; each is kept unless it overlaps one that was.
+// suppress_boxes: greedy non-maximum suppression, one class of one image a work item. Candidates
+// come best first; each is kept unless it overlaps one that was.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 

@@ -17,23 +17,19 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-using mlir::Value;
-
 constexpr int64_t kMostTiles = 4;
 
 class Attention {
  public:
   Attention(const FusedAttention& fused, LoweringContext& context)
       : fused_(fused),
-        context_(context),
         scores_(mlir::cast<graph::MatMulOp>(fused.scores.contraction)),
         product_(mlir::cast<graph::MatMulOp>(fused.product.contraction)),
         score_shape_(fused.scores),
         product_shape_(fused.product),
+        tile_(tile_function(context.kernels(), RowFormat::kRows)),
         epilogue_(fused.scores, score_shape_.axes),
-        builder_(scores_.getContext()),
-        e_(builder_),
-        launch_(context, builder_) {
+        k_(context, fused.product.op, "attention") {
     bool is_one = score_shape_.a.batch_is_one && score_shape_.b.batch_is_one &&
                   product_shape_.b.batch_is_one && epilogue_.batch_is_one();
     if (!is_one || score_shape_.batch.size() < 2) return;
@@ -45,25 +41,22 @@ class Attention {
     epilogue_.collapse_batch();
   }
 
-  void lower() {
+  llvm::LogicalResult lower() {
     RowBlocks blocks(score_shape_.rows, kMostTiles);
     declare(blocks);
-    mlir::func::FuncOp tile = tile_function(context_.kernels(), RowFormat::kRows);
-    launch_.begin_body();
-    emit_items(tile);
+    emit_items();
     DimExpr depths = score_shape_.depth + product_shape_.columns;
     DimExpr work = blocks.block_rows() * max(score_shape_.columns, 1) * max(depths, 1);
-    launch_.finish("attention", element_count(score_shape_.batch) * blocks.blocks,
-                   max(floordiv(1 << 20, work), 1));
+    return k_.launch(element_count(score_shape_.batch) * blocks.blocks, grain_of(1 << 20, work));
   }
 
  private:
   void declare(const RowBlocks& blocks) {
-    q_ = launch_.operand(outer_value(scores_.getA()), DType::kF32);
-    k_ = launch_.operand(outer_value(scores_.getB()), DType::kF32);
-    v_ = launch_.operand(outer_value(product_.getB()), DType::kF32);
-    epilogue_.declare(launch_, context_);
-    result_ = launch_.result(context_.value_of(fused_.product.op->getResult(0)), DType::kF32);
+    queries_ = operand(scores_.getA());
+    keys_ = operand(scores_.getB());
+    values_ = operand(product_.getB());
+    epilogue_.declare(k_);
+    result_ = k_.result(fused_.product.op->getResult(0), Elements::kNumbers);
     DimExpr rows = blocks.block_rows(), depth = score_shape_.depth, length = score_shape_.columns;
     DimExpr panels = ceildiv(length, kPanelColumns);
     DimExpr product_panels = ceildiv(product_shape_.columns, kPanelColumns);
@@ -73,222 +66,203 @@ class Attention {
                    {&score_rows_, depth_blocks(length) * rows * DimExpr(kRowStride)},
                    {&key_panels_, panels * depth * DimExpr(kPanelColumns)},
                    {&value_panels_, product_panels * length * DimExpr(kPanelColumns)}});
-    query_batch_.emplace(launch_, score_shape_);
-    value_batch_.emplace(launch_, product_shape_);
-    rows_ = launch_.param(score_shape_.rows);
-    depth_ = launch_.param(depth);
-    length_ = launch_.param(length);
-    columns_ = launch_.param(product_shape_.columns);
-    tiles_ = launch_.param(blocks.tiles);
-    tiles_per_block_ = launch_.param(blocks.tiles_per_block);
-    blocks_ = launch_.param(blocks.blocks);
-    depth_blocks_ = launch_.param(depth_blocks(depth));
-    length_blocks_ = launch_.param(depth_blocks(length));
-    panels_ = launch_.param(panels);
-    product_panels_ = launch_.param(product_panels);
+    query_batch_.emplace(k_, score_shape_);
+    value_batch_.emplace(k_, product_shape_);
+    rows_ = k_.param(score_shape_.rows);
+    depth_ = k_.param(depth);
+    length_ = k_.param(length);
+    columns_ = k_.param(product_shape_.columns);
+    tiles_ = k_.param(blocks.tiles);
+    tiles_per_block_ = k_.param(blocks.tiles_per_block);
+    blocks_ = k_.param(blocks.blocks);
+    depth_blocks_ = k_.param(depth_blocks(depth));
+    length_blocks_ = k_.param(depth_blocks(length));
+    panels_ = k_.param(panels);
+    product_panels_ = k_.param(product_panels);
   }
 
-  ValueId outer_value(Value value) { return context_.value_of(fused_.scores.outer(value)); }
+  Buffer operand(mlir::Value value) {
+    return k_.operand(fused_.scores.outer(value), Elements::kNumbers);
+  }
 
-  void scratch_parts(std::initializer_list<std::pair<Launch::Param*, DimExpr>> parts) {
+  void scratch_parts(std::initializer_list<std::pair<Term*, DimExpr>> parts) {
     DimExpr size = 0;
     for (auto [part, elements] : parts) {
-      *part = launch_.param(size);
+      *part = k_.param(size);
       size = size + elements;
     }
-    scratch_ = launch_.scratch(size);
+    scratch_ = k_.scratch(size, DType::kF32);
   }
 
   // Where a part of the worker's scratch starts.
-  Value start_of(Launch::Param part) { return e_.add(base_, launch_[part]); }
+  Term start_of(Term part) { return scratch_.start + part; }
 
-  void emit_items(mlir::func::FuncOp tile) {
-    base_ = launch_.scratch_start(e_, scratch_);
-    e_.fold(launch_.begin(), launch_.end(), 1, e_.index(-1),
-            [&](Value item, mlir::ValueRange carried) {
-              Value batch = e_.div(item, launch_[blocks_]);
-              llvm::SmallVector<Value> at = query_batch_->coordinates(e_, launch_, batch);
-              e_.when(e_.equal(batch, carried[0]), [] {}, [&] { emit_panels(at); });
-              emit_block_of_rows(tile, at, batch, e_.rem(item, launch_[blocks_]));
-              return Emitter::Values{batch};
-            });
-  }
-
-  void emit_panels(mlir::ValueRange at) {
-    emit_panels({launch_[k_], query_batch_->b_start(e_, launch_, at),
-                 launch_[scores_.getTransposeB() ? depth_ : length_], !scores_.getTransposeB()},
-                launch_[panels_], launch_[length_], launch_[depth_], start_of(key_panels_));
-    emit_panels({launch_[v_], value_batch_->b_start(e_, launch_, at),
-                 launch_[product_.getTransposeB() ? length_ : columns_], !product_.getTransposeB()},
-                launch_[product_panels_], launch_[columns_], launch_[length_],
-                start_of(value_panels_));
-  }
-
-  void emit_panels(const MatrixView& b, Value panels, Value columns, Value depth, Value to) {
-    e_.loop(e_.index(0), panels, 1, [&](Value panel) {
-      Value first = e_.mul(panel, kPanelColumns);
-      emit_pack_panel(e_, target(), b, first, columns_of_panel(columns, first), depth,
-                      launch_[scratch_], panel_start(to, panel, depth));
+  void emit_items() {
+    k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
+      Term batch = quotient(item, blocks_);
+      Terms at = query_batch_->coordinates(batch);
+      k_.when(batch == carried[0], [] {}, [&] { emit_panels(at); });
+      emit_block_of_rows(at, batch, remainder(item, blocks_));
+      return Terms{batch};
     });
   }
 
-  Value columns_of_panel(Value columns, Value first) {
-    return e_.min(e_.sub(columns, first), e_.index(kPanelColumns));
-  }
-  Value panel_start(Value panels, Value panel, Value depth) {
-    return e_.add(panels, e_.mul(e_.mul(panel, depth), kPanelColumns));
+  void emit_panels(llvm::ArrayRef<Term> at) {
+    emit_panels({keys_, query_batch_->b_start(k_, at), scores_.getTransposeB() ? depth_ : length_,
+                 !scores_.getTransposeB()},
+                panels_, length_, depth_, start_of(key_panels_));
+    emit_panels({values_, value_batch_->b_start(k_, at),
+                 product_.getTransposeB() ? length_ : columns_, !product_.getTransposeB()},
+                product_panels_, columns_, length_, start_of(value_panels_));
   }
 
-  void emit_block_of_rows(mlir::func::FuncOp tile, mlir::ValueRange at, Value batch, Value block) {
-    Value first_tile = e_.mul(block, launch_[tiles_per_block_]);
-    Value last_tile = e_.min(e_.add(first_tile, launch_[tiles_per_block_]), launch_[tiles_]);
-    first_row_ = tile_start(e_, first_tile, launch_[rows_], launch_[tiles_]);
-    Value last_row = tile_start(e_, last_tile, launch_[rows_], launch_[tiles_]);
-    block_rows_ = e_.mul(launch_[tiles_per_block_], kTileRows);
-    MatrixView q{launch_[q_], query_batch_->a_start(e_, launch_, at),
-                 launch_[scores_.getTransposeA() ? rows_ : depth_], !scores_.getTransposeA()};
-    emit_pack_rows(e_, target(), q, first_row_, last_row, launch_[depth_], block_rows_,
-                   launch_[scratch_], start_of(query_rows_));
-    epilogue_.enter(e_, launch_, at);
-    BlockOperands operands{.tile = tile,
+  void emit_panels(const MatrixView& b, Term panels, Term columns, Term depth, Term to) {
+    k_.loop(k_.index(0), panels, 1, [&](Term panel) {
+      Term first = panel * kPanelColumns;
+      emit_pack_panel(k_, b, first, columns_of_panel(columns, first), depth, scratch_.buffer,
+                      panel_start(to, panel, depth));
+    });
+  }
+
+  Term columns_of_panel(Term columns, Term first) { return min(columns - first, kPanelColumns); }
+  Term panel_start(Term panels, Term panel, Term depth) {
+    return panels + panel * depth * kPanelColumns;
+  }
+
+  void emit_block_of_rows(llvm::ArrayRef<Term> at, Term batch, Term block) {
+    Term first_tile = block * tiles_per_block_;
+    Term last_tile = min(first_tile + tiles_per_block_, tiles_);
+    first_row_ = tile_start(first_tile, rows_, tiles_);
+    Term last_row = tile_start(last_tile, rows_, tiles_);
+    block_rows_ = tiles_per_block_ * kTileRows;
+    MatrixView queries{queries_, query_batch_->a_start(k_, at),
+                       scores_.getTransposeA() ? rows_ : depth_, !scores_.getTransposeA()};
+    emit_pack_rows(k_, queries, first_row_, last_row, depth_, block_rows_, scratch_.buffer,
+                   start_of(query_rows_));
+    epilogue_.enter(k_, at);
+    BlockOperands operands{.tile = tile_,
                            .format = RowFormat::kRows,
-                           .a = launch_[scratch_],
-                           .b = launch_[scratch_],
-                           .scratch = launch_[scratch_],
+                           .a = scratch_.buffer,
+                           .b = scratch_.buffer,
+                           .scratch = scratch_.buffer,
                            .scratch_at = start_of(sums_),
-                           .rows = launch_[rows_],
-                           .tiles = launch_[tiles_],
-                           .tiles_per_block = launch_[tiles_per_block_],
+                           .rows = rows_,
+                           .tiles = tiles_,
+                           .tiles_per_block = tiles_per_block_,
                            .block = block,
-                           .first_row = e_.index(0)};
+                           .first_row = k_.index(0)};
     emit_scores(operands);
-    e_.loop(e_.index(0), e_.sub(last_row, first_row_), 1, [&](Value row) { emit_softmax(row); });
-    emit_results(operands, e_.mul(e_.mul(batch, launch_[rows_]), launch_[columns_]));
+    k_.loop(k_.index(0), last_row - first_row_, 1, [&](Term row) { emit_softmax(row); });
+    emit_results(operands, batch * rows_ * columns_);
   }
 
   // Column k of row r of the block, where the second product finds it.
-  Value score_at(Value row, Value column) {
-    Value block = e_.div(column, e_.index(kBlockDepth));
-    Value slot = e_.add(e_.mul(block, block_rows_), row);
-    Value within = e_.sub(column, e_.mul(block, kBlockDepth));
-    return e_.add(start_of(score_rows_), e_.add(e_.mul(slot, kRowStride), within));
+  Term score_at(Term row, Term column) {
+    Term block = quotient(column, kBlockDepth);
+    Term slot = block * block_rows_ + row;
+    Term within = column - block * kBlockDepth;
+    return start_of(score_rows_) + (slot * kRowStride + within);
   }
 
   // The rows times every panel.
-  void emit_product(BlockOperands operands, Value all_panels, Value panels, Value columns,
+  void emit_product(BlockOperands operands, Term all_panels, Term panels, Term columns,
                     TakeSums take) {
-    e_.loop(e_.index(0), panels, 1, [&](Value panel) {
+    k_.loop(k_.index(0), panels, 1, [&](Term panel) {
       operands.b_at = panel_start(all_panels, panel, operands.depth);
-      operands.first_column = e_.mul(panel, kPanelColumns);
+      operands.first_column = panel * kPanelColumns;
       operands.columns = columns_of_panel(columns, operands.first_column);
-      emit_block(e_, target(), operands, take);
+      emit_block(k_, operands, take);
     });
   }
 
   void emit_scores(BlockOperands operands) {
     operands.a_at = start_of(query_rows_);
-    operands.depth = launch_[depth_];
-    operands.depth_blocks = launch_[depth_blocks_];
-    emit_product(operands, start_of(key_panels_), launch_[panels_], launch_[length_],
-                 [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
-                   auto values = epilogue_.evaluate(e_, launch_, sums, row, column, lanes, mask);
-                   Value at = score_at(e_.sub(row, first_row_), column);
-                   store(values[fused_.score], scratch_, at, mask);
+    operands.depth = depth_;
+    operands.depth_blocks = depth_blocks_;
+    emit_product(operands, start_of(key_panels_), panels_, length_,
+                 [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
+                   auto values = epilogue_.evaluate(k_, sums, row, column, lanes, mask);
+                   Term at = score_at(row - first_row_, column);
+                   k_.store(scratch_.buffer, at, values[fused_.score], mask);
                  });
   }
 
-  void store(Value value, Launch::Buffer to, Value position, Value mask) {
-    if (mask)
-      e_.store_masked(value, launch_[to], position, mask);
-    else
-      e_.store(value, launch_[to], position);
-  }
-
-  Term term(Value value) { return Term(e_.builder, e_.location, value); }
-
   // Over a row of scores: `take` gets where some lanes are, what they hold, and their mask.
-  Value fold_row(Value row, Value initial,
-                 llvm::function_ref<Value(Value at, Value x, Value mask, Value carried)> take) {
-    int64_t lanes = target().lanes(4);
-    Value whole = e_.mul(e_.div(launch_[length_], e_.index(lanes)), lanes);
-    Value mask = e_.mask(e_.sub(launch_[length_], whole), lanes);
+  Term fold_row(Term row, Term initial,
+                llvm::function_ref<Term(Term at, Term x, Term mask, Term carried)> take) {
+    int64_t lanes = k_.target().lanes(4);
+    Term whole = quotient(length_, lanes) * lanes;
+    Term mask = k_.mask(length_ - whole, lanes);
     auto step = [&](bool is_masked) {
-      return [&, is_masked](Value column, mlir::ValueRange carried) {
-        Value position = score_at(row, column);
-        Value x = is_masked ? e_.load_masked(launch_[scratch_], position, mask, e_.f32(lanes))
-                            : e_.load(launch_[scratch_], position, e_.f32(lanes));
-        return Emitter::Values{take(position, x, is_masked ? mask : Value(), carried[0])};
+      return [&, is_masked](Term column, llvm::ArrayRef<Term> carried) {
+        Term position = score_at(row, column);
+        Term lanes_mask = is_masked ? mask : Term();
+        Term x = k_.load(scratch_.buffer, position, lanes, lanes_mask);
+        return Terms{take(position, x, lanes_mask, carried[0])};
       };
     };
-    Emitter::Values sums = e_.fold(e_.index(0), whole, lanes, initial, step(false));
-    return e_.fold(whole, launch_[length_], lanes, sums, step(true))[0];
+    Terms sums = k_.loop(k_.index(0), whole, lanes, {initial}, step(false));
+    return k_.loop(whole, length_, lanes, sums, step(true))[0];
   }
 
-  Value across(mlir::vector::CombiningKind kind, Value lanes) {
-    return e_.builder.create<mlir::vector::ReductionOp>(e_.location, kind, lanes);
+  Term across(mlir::vector::CombiningKind kind, Term lanes) {
+    return k_.make<mlir::vector::ReductionOp>(kind, lanes.value);
   }
 
   // Scores become exponentials; one over their sum goes to `by_`. A row without columns has none.
-  void emit_softmax(Value row) {
-    int64_t lanes = target().lanes(4);
-    Term zero = term(e_.zero(e_.f32(lanes)));
+  void emit_softmax(Term row) {
+    int64_t lanes = k_.target().lanes(4);
+    Term zero = k_.zero(k_.vector(k_.builder().getF32Type(), lanes));
     Term least = zero.number(-std::numeric_limits<double>::infinity());
     // NaN may be lost here: it comes back with the exponentials.
-    Value most = fold_row(row, least.value, [&](Value, Value x, Value mask, Value carried) {
-      Term known = mask ? choose(term(mask), term(x), least) : term(x);
-      return choose(less(term(carried), known), known, term(carried)).value;
+    Term most = fold_row(row, least, [&](Term, Term x, Term mask, Term carried) {
+      Term known = mask ? select(mask, x, least) : x;
+      return select(carried < known, known, carried);
     });
-    Term top = term(e_.splat(across(mlir::vector::CombiningKind::MAXNUMF, most), e_.f32(lanes)));
-    Value sums = fold_row(row, zero.value, [&](Value at, Value x, Value mask, Value carried) {
-      Term power = exp_f32(term(x) - top);
-      if (mask) power = choose(term(mask), power, zero);
-      store(power.value, scratch_, at, mask);
-      return (term(carried) + power).value;
+    Term top = k_.splat(across(mlir::vector::CombiningKind::MAXNUMF, most), lanes);
+    Term sums = fold_row(row, zero, [&](Term at, Term x, Term mask, Term carried) {
+      Term power = exp_f32(x - top);
+      if (mask) power = select(mask, power, zero);
+      k_.store(scratch_.buffer, at, power, mask);
+      return carried + power;
     });
-    Term sum = term(across(mlir::vector::CombiningKind::ADD, sums));
-    Term is_empty = equal(sum, sum.number(0.0));
-    e_.store((1.0 / choose(is_empty, sum.number(1.0), sum)).value, launch_[scratch_],
-             e_.add(start_of(by_), row));
+    Term sum = across(mlir::vector::CombiningKind::ADD, sums);
+    Term divisor = select(sum == 0.0, sum.number(1.0), sum);
+    k_.store(scratch_.buffer, start_of(by_) + row, 1.0 / divisor);
   }
 
-  void emit_results(BlockOperands operands, Value result_start) {
+  void emit_results(BlockOperands operands, Term result_start) {
     operands.a_at = start_of(score_rows_);
-    operands.depth = launch_[length_];
-    operands.depth_blocks = launch_[length_blocks_];
-    emit_product(operands, start_of(value_panels_), launch_[product_panels_], launch_[columns_],
-                 [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
-                   Value by =
-                       e_.load(launch_[scratch_], e_.add(start_of(by_), e_.sub(row, first_row_)));
-                   Term y = term(sums) * term(e_.splat(by, e_.f32(lanes)));
-                   Value at = e_.add(result_start, e_.add(e_.mul(row, launch_[columns_]), column));
-                   store(y.value, result_, at, mask);
+    operands.depth = length_;
+    operands.depth_blocks = length_blocks_;
+    emit_product(operands, start_of(value_panels_), product_panels_, columns_,
+                 [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
+                   Term by = k_.load(scratch_.buffer, start_of(by_) + (row - first_row_));
+                   Term at = result_start + (row * columns_ + column);
+                   k_.store(result_, at, sums * k_.splat(by, lanes), mask);
                  });
   }
 
-  const Target& target() { return context_.kernels().target(); }
-
   const FusedAttention& fused_;
-  LoweringContext& context_;
   graph::MatMulOp scores_, product_;
   MatMulShape score_shape_, product_shape_;
+  mlir::func::FuncOp tile_;
   Epilogue epilogue_;
-  mlir::OpBuilder builder_;
-  Emitter e_;
-  Launch launch_;
+  KernelBuilder k_;
 
-  Launch::Buffer q_, k_, v_, result_, scratch_;
-  Launch::Param sums_, by_, query_rows_, score_rows_, key_panels_, value_panels_;  // parts of it
+  Buffer queries_, keys_, values_, result_;
+  Scratch scratch_;
+  Term sums_, by_, query_rows_, score_rows_, key_panels_, value_panels_;  // parts of it
   std::optional<BatchCoordinates> query_batch_, value_batch_;
-  Launch::Param rows_, depth_, length_, columns_, tiles_, tiles_per_block_, blocks_, depth_blocks_,
+  Term rows_, depth_, length_, columns_, tiles_, tiles_per_block_, blocks_, depth_blocks_,
       length_blocks_, panels_, product_panels_;
-  Value base_;                    // of the worker's scratch
-  Value first_row_, block_rows_;  // of the block that is being emitted
+  Term first_row_, block_rows_;  // of the block that is being emitted
 };
 
 }  // namespace
 
-void lower_attention(const FusedAttention& fused, LoweringContext& context) {
-  Attention(fused, context).lower();
+llvm::LogicalResult lower_attention(const FusedAttention& fused, LoweringContext& context) {
+  return Attention(fused, context).lower();
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -6,50 +6,36 @@
 
 namespace scopevm::compiler::kernels {
 
-using mlir::Value;
-
-void lower_generic_matmul(const FusedContraction& fused, LoweringContext& context) {
+llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, LoweringContext& context) {
   MatMulShape shape(fused);
   Epilogue epilogue(fused, shape.axes);
   shape.collapse_batch(epilogue);
   auto op = mlir::cast<graph::MatMulOp>(fused.contraction);
-  DType dtype = fused.type().getDtype();
-  mlir::OpBuilder builder(op.getContext());
-  Emitter e(builder);
-  Launch launch(context, builder);
-  DType a_type = mlir::cast<graph::TensorType>(op.getA().getType()).getDtype();
-  DType b_type = mlir::cast<graph::TensorType>(op.getB().getType()).getDtype();
-  Launch::Buffer a = launch.operand(context.value_of(fused.outer(op.getA())), a_type);
-  Launch::Buffer b = launch.operand(context.value_of(fused.outer(op.getB())), b_type);
-  epilogue.declare(launch, context);
-  BatchCoordinates batch(launch, shape);
-  Launch::Param rows = launch.param(shape.rows), columns = launch.param(shape.columns),
-                depth = launch.param(shape.depth);
-  launch.begin_body();
-  ScalarSum sum{e, dtype};
-  e.loop(launch.begin(), launch.end(), 1, [&](Value item) {
-    Value row = e.rem(item, launch[rows]);
-    llvm::SmallVector<Value> at = batch.coordinates(e, launch, e.div(item, launch[rows]));
-    Value a_start = batch.a_start(e, launch, at), b_start = batch.b_start(e, launch, at);
-    epilogue.enter(e, launch, at);
-    e.loop(e.index(0), launch[columns], 1, [&](Value column) {
-      Value total =
-          e.fold(e.index(0), launch[depth], 1, sum.zero(), [&](Value k, mlir::ValueRange carried) {
-            Value a_at = shape.transpose_a ? e.add(e.mul(k, launch[rows]), row)
-                                           : e.add(e.mul(row, launch[depth]), k);
-            Value b_at = shape.transpose_b ? e.add(e.mul(column, launch[depth]), k)
-                                           : e.add(e.mul(k, launch[columns]), column);
-            return Emitter::Values{
-                sum.multiply_add(sum.load(launch[a], e.add(a_start, a_at), a_type),
-                                 sum.load(launch[b], e.add(b_start, b_at), b_type), carried[0])};
-          })[0];
-      epilogue.emit(e, launch, total, row, column, 1, nullptr);
+  KernelBuilder k(context, op, "matmul_loops");
+  Buffer a = k.operand(fused.outer(op.getA()), Elements::kNumbers);
+  Buffer b = k.operand(fused.outer(op.getB()), Elements::kNumbers);
+  epilogue.declare(k);
+  BatchCoordinates batch(k, shape);
+  Term rows = k.param(shape.rows), columns = k.param(shape.columns), depth = k.param(shape.depth);
+  ScalarSum sum{k, fused.type().getDtype()};
+  k.loop(k.begin(), k.end(), 1, [&](Term item) {
+    Term row = remainder(item, rows);
+    Terms at = batch.coordinates(quotient(item, rows));
+    Term a_start = batch.a_start(k, at), b_start = batch.b_start(k, at);
+    epilogue.enter(k, at);
+    k.loop(k.index(0), columns, 1, [&](Term column) {
+      Term total = k.loop(k.index(0), depth, 1, {sum.zero()}, [&](Term i, auto now) {
+        Term a_at = shape.transpose_a ? i * rows + row : row * depth + i;
+        Term b_at = shape.transpose_b ? column * depth + i : i * columns + column;
+        return Terms{
+            sum.multiply_add(sum.load(a, a_start + a_at), sum.load(b, b_start + b_at), now[0])};
+      })[0];
+      epilogue.emit(k, total, row, column, 1, {});
     });
   });
   constexpr int64_t kTaskSteps = 1 << 16;
-  DimExpr steps = max(shape.columns * shape.depth, 1);
-  launch.finish("matmul_loops", element_count(shape.batch) * shape.rows,
-                max(floordiv(kTaskSteps, steps), 1));
+  return k.launch(element_count(shape.batch) * shape.rows,
+                  grain_of(kTaskSteps, shape.columns * shape.depth));
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -15,8 +15,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-using mlir::Value;
-
 class MatMul {
  public:
   MatMul(const FusedContraction& fused, LoweringContext& context)
@@ -26,24 +24,20 @@ class MatMul {
         shape_(fused),
         is_quads_(is_byte_matmul(fused)),
         steps_(is_quads_ ? ceildiv(shape_.depth, 4) : shape_.depth),
+        tile_(tile_function(context.kernels(), RowFormat::kRows,
+                            is_quads_ ? TileElement::kQuads : TileElement::kF32)),
         epilogue_(fused, shape_.axes),
-        builder_(op_.getContext()),
-        e_(builder_),
-        launch_(context, builder_) {
+        k_(context, op_, is_quads_ ? "matmul_bytes" : "matmul") {
     shape_.collapse_batch(epilogue_);
   }
 
-  void lower() {
+  llvm::LogicalResult lower() {
     RowBlocks blocks(shape_.rows);
     DimExpr panels = ceildiv(shape_.columns, kPanelColumns);
     declare(blocks, panels);
-    mlir::func::FuncOp tile = tile_function(context_.kernels(), RowFormat::kRows,
-                                            is_quads_ ? TileElement::kQuads : TileElement::kF32);
-    launch_.begin_body();
-    emit_items(tile);
+    emit_items();
     DimExpr grid = element_count(shape_.batch) * blocks.blocks * panels;
-    launch_.finish(is_quads_ ? "matmul_bytes" : "matmul", grid,
-                   item_grain(min(shape_.rows, blocks.block_rows()), steps_));
+    return k_.launch(grid, item_grain(min(shape_.rows, blocks.block_rows()), steps_));
   }
 
  private:
@@ -52,34 +46,31 @@ class MatMul {
     // A packed constant is one matrix of known size.
     is_packed_ = constant && shape_.batch.empty() && shape_.depth.is_constant() &&
                  shape_.columns.is_constant();
-    a_ = launch_.operand(context_.value_of(fused_.outer(op_.getA())),
-                         is_quads_ ? DType::kU8 : DType::kF32);
-    if (is_packed_)
-      b_ = launch_.operand(packed_constant(constant), is_quads_ ? DType::kI32 : DType::kF32);
-    else
-      b_ = launch_.operand(context_.value_of(fused_.outer(op_.getB())),
-                           is_quads_ ? DType::kI8 : DType::kF32);
-    epilogue_.declare(launch_, context_);
+    // What a step of the depth is in memory.
+    DType step = is_quads_ ? DType::kI32 : DType::kF32;
+    a_ = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
+    b_ = is_packed_ ? k_.operand(packed_constant(constant), step, Elements::kNumbers)
+                    : k_.operand(fused_.outer(op_.getB()), Elements::kNumbers);
+    epilogue_.declare(k_);
     DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(steps_);
     // Of a matrix of few rows, those that there are: what it takes may then fit a frame.
     DimExpr held = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
     DimExpr tile_size = held * DimExpr(kPanelColumns);
     DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + held) * DimExpr(kRowStride);
     DimExpr panel_size = is_packed_ ? DimExpr(0) : steps_ * DimExpr(kPanelColumns);
-    scratch_ =
-        launch_.scratch(tile_size + rows_size + panel_size, is_quads_ ? DType::kI32 : DType::kF32);
-    rows_at_ = launch_.param(tile_size);
-    panel_at_ = launch_.param(tile_size + rows_size);
-    batch_.emplace(launch_, shape_);
-    row_count_ = launch_.param(shape_.rows);
-    column_count_ = launch_.param(shape_.columns);
-    depth_param_ = launch_.param(shape_.depth);
-    step_count_ = is_quads_ ? launch_.param(steps_) : depth_param_;
-    depth_blocks_ = launch_.param(k_blocks);
-    tiles_ = launch_.param(blocks.tiles);
-    tiles_per_block_ = launch_.param(blocks.tiles_per_block);
-    block_count_ = launch_.param(blocks.blocks);
-    panels_ = launch_.param(panels);
+    scratch_ = k_.scratch(tile_size + rows_size + panel_size, step);
+    rows_at_ = k_.param(tile_size);
+    panel_at_ = k_.param(tile_size + rows_size);
+    batch_.emplace(k_, shape_);
+    row_count_ = k_.param(shape_.rows);
+    column_count_ = k_.param(shape_.columns);
+    depth_param_ = k_.param(shape_.depth);
+    step_count_ = is_quads_ ? k_.param(steps_) : depth_param_;
+    depth_blocks_ = k_.param(k_blocks);
+    tiles_ = k_.param(blocks.tiles);
+    tiles_per_block_ = k_.param(blocks.tiles_per_block);
+    block_count_ = k_.param(blocks.blocks);
+    panels_ = k_.param(panels);
   }
 
   ValueId packed_constant(mlir::ElementsAttr b) {
@@ -88,71 +79,65 @@ class MatMul {
                      : packed_panels(context_, b, depth, columns, shape_.transpose_b);
   }
 
-  void emit_items(mlir::func::FuncOp tile) {
-    Value base = launch_.scratch_start(e_, scratch_);
-    Value none = e_.index(-1);
-    e_.fold(launch_.begin(), launch_.end(), 1, none, [&](Value item, mlir::ValueRange carried) {
-      Value packed_block = e_.div(item, launch_[panels_]);
-      Value panel = e_.rem(item, launch_[panels_]);
-      Value batch = e_.div(packed_block, launch_[block_count_]);
-      Value block = e_.rem(packed_block, launch_[block_count_]);
-      llvm::SmallVector<Value> at = batch_->coordinates(e_, launch_, batch);
-      e_.when(e_.equal(packed_block, carried[0]), [] {}, [&] { emit_rows(base, at, block); });
-      emit_item(tile, base, at, block, panel);
-      return Emitter::Values{packed_block};
+  void emit_items() {
+    Term none = k_.index(-1);
+    k_.loop(k_.begin(), k_.end(), 1, {none}, [&](Term item, llvm::ArrayRef<Term> carried) {
+      Term packed_block = quotient(item, panels_);
+      Term panel = remainder(item, panels_);
+      Term batch = quotient(packed_block, block_count_);
+      Term block = remainder(packed_block, block_count_);
+      Terms at = batch_->coordinates(batch);
+      k_.when(packed_block == carried[0], [] {}, [&] { emit_rows(at, block); });
+      emit_item(at, block, panel);
+      return Terms{packed_block};
     });
   }
 
-  void emit_rows(Value base, mlir::ValueRange at, Value block) {
-    Value first_tile = e_.mul(block, launch_[tiles_per_block_]);
-    Value last_tile = e_.min(e_.add(first_tile, launch_[tiles_per_block_]), launch_[tiles_]);
-    MatrixView a{launch_[a_], batch_->a_start(e_, launch_, at),
-                 shape_.transpose_a ? launch_[row_count_] : launch_[depth_param_],
+  void emit_rows(llvm::ArrayRef<Term> at, Term block) {
+    Term first_tile = block * tiles_per_block_;
+    Term last_tile = min(first_tile + tiles_per_block_, tiles_);
+    MatrixView a{a_, batch_->a_start(k_, at), shape_.transpose_a ? row_count_ : depth_param_,
                  !shape_.transpose_a};
     auto pack = is_quads_ ? emit_pack_quad_rows : emit_pack_rows;
-    pack(e_, context_.kernels().target(), a,
-         tile_start(e_, first_tile, launch_[row_count_], launch_[tiles_]),
-         tile_start(e_, last_tile, launch_[row_count_], launch_[tiles_]), launch_[depth_param_],
-         e_.mul(launch_[tiles_per_block_], kTileRows), launch_[scratch_],
-         e_.add(base, launch_[rows_at_]));
+    pack(k_, a, tile_start(first_tile, row_count_, tiles_),
+         tile_start(last_tile, row_count_, tiles_), depth_param_, tiles_per_block_ * kTileRows,
+         scratch_.buffer, scratch_.start + rows_at_);
   }
 
-  void emit_item(mlir::func::FuncOp tile, Value base, mlir::ValueRange at, Value block,
-                 Value panel) {
-    Value first = e_.mul(panel, kPanelColumns);
-    Value columns = e_.min(e_.sub(launch_[column_count_], first), e_.index(kPanelColumns));
-    Value b = launch_[b_], b_at = e_.mul(e_.mul(panel, launch_[step_count_]), kPanelColumns);
+  void emit_item(llvm::ArrayRef<Term> at, Term block, Term panel) {
+    Term first = panel * kPanelColumns;
+    Term columns = min(column_count_ - first, kPanelColumns);
+    Buffer b = b_;
+    Term b_at = panel * step_count_ * kPanelColumns;
     if (!is_packed_) {
-      MatrixView view{b, batch_->b_start(e_, launch_, at),
-                      shape_.transpose_b ? launch_[depth_param_] : launch_[column_count_],
+      MatrixView view{b, batch_->b_start(k_, at), shape_.transpose_b ? depth_param_ : column_count_,
                       !shape_.transpose_b};
-      b = launch_[scratch_];
-      b_at = e_.add(base, launch_[panel_at_]);
+      b = scratch_.buffer;
+      b_at = scratch_.start + panel_at_;
       auto pack = is_quads_ ? emit_pack_quad_panel : emit_pack_panel;
-      pack(e_, context_.kernels().target(), view, first, columns, launch_[depth_param_], b, b_at);
+      pack(k_, view, first, columns, depth_param_, b, b_at);
     }
-    epilogue_.enter(e_, launch_, at);
-    BlockOperands operands{.tile = tile,
+    epilogue_.enter(k_, at);
+    BlockOperands operands{.tile = tile_,
                            .format = RowFormat::kRows,
-                           .a = launch_[scratch_],
-                           .a_at = e_.add(base, launch_[rows_at_]),
+                           .a = scratch_.buffer,
+                           .a_at = scratch_.start + rows_at_,
                            .b = b,
                            .b_at = b_at,
-                           .scratch = launch_[scratch_],
-                           .scratch_at = base,
-                           .rows = launch_[row_count_],
-                           .tiles = launch_[tiles_],
-                           .tiles_per_block = launch_[tiles_per_block_],
+                           .scratch = scratch_.buffer,
+                           .scratch_at = scratch_.start,
+                           .rows = row_count_,
+                           .tiles = tiles_,
+                           .tiles_per_block = tiles_per_block_,
                            .block = block,
-                           .depth = launch_[step_count_],
-                           .depth_blocks = launch_[depth_blocks_],
-                           .first_row = e_.index(0),
+                           .depth = step_count_,
+                           .depth_blocks = depth_blocks_,
+                           .first_row = k_.index(0),
                            .first_column = first,
                            .columns = columns};
-    emit_block(e_, context_.kernels().target(), operands,
-               [&](Value sums, Value row, Value column, int64_t lanes, Value mask) {
-                 epilogue_.emit(e_, launch_, sums, row, column, lanes, mask);
-               });
+    emit_block(k_, operands, [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
+      epilogue_.emit(k_, sums, row, column, lanes, mask);
+    });
   }
 
   const FusedContraction& fused_;
@@ -161,31 +146,29 @@ class MatMul {
   MatMulShape shape_;
   bool is_quads_;
   DimExpr steps_;
+  mlir::func::FuncOp tile_;
   Epilogue epilogue_;
-  mlir::OpBuilder builder_;
-  Emitter e_;
-  Launch launch_;
+  KernelBuilder k_;
 
   bool is_packed_ = false;
-  Launch::Buffer a_, b_, scratch_;
+  Buffer a_, b_;
+  Scratch scratch_;
   std::optional<BatchCoordinates> batch_;
-  Launch::Param rows_at_, panel_at_, row_count_, column_count_, depth_param_, step_count_,
-      depth_blocks_, tiles_, tiles_per_block_, block_count_, panels_;
+  Term rows_at_, panel_at_, row_count_, column_count_, depth_param_, step_count_, depth_blocks_,
+      tiles_, tiles_per_block_, block_count_, panels_;
 };
 
 }  // namespace
 
 bool is_byte_matmul(const FusedContraction& fused) {
   auto op = mlir::dyn_cast<graph::MatMulOp>(fused.contraction);
-  auto has = [](Value value, DType dtype) {
-    return mlir::cast<graph::TensorType>(value.getType()).getDtype() == dtype;
-  };
+  auto has = [](mlir::Value value, DType dtype) { return dtype_of(value) == dtype; };
   return op && has(op.getA(), DType::kU8) && has(op.getB(), DType::kI8) && !op.getTransposeA() &&
          !op.getTransposeB();
 }
 
-void lower_matmul(const FusedContraction& fused, LoweringContext& context) {
-  MatMul(fused, context).lower();
+llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext& context) {
+  return MatMul(fused, context).lower();
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -5,9 +5,7 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
-using mlir::Value;
-
-TensorType tensor(Value value) { return mlir::cast<TensorType>(value.getType()); }
+TensorType tensor(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
 // Strides of an operand over the batch dims of the result.
 Access batch_access(TensorType operand, TensorType result, int64_t batch) {
@@ -62,27 +60,25 @@ void MatMulShape::collapse_batch(Epilogue& epilogue) {
   batch = {element_count(batch)};
 }
 
-BatchCoordinates::BatchCoordinates(Launch& launch, const MatMulShape& shape) {
-  for (DimExpr dim : shape.batch) dims_.push_back(launch.param(dim));
-  for (DimExpr stride : shape.a.batch_strides) a_strides_.push_back(launch.param(stride));
-  for (DimExpr stride : shape.b.batch_strides) b_strides_.push_back(launch.param(stride));
+BatchCoordinates::BatchCoordinates(KernelBuilder& k, const MatMulShape& shape) {
+  for (DimExpr dim : shape.batch) dims_.push_back(k.param(dim));
+  for (DimExpr stride : shape.a.batch_strides) a_strides_.push_back(k.param(stride));
+  for (DimExpr stride : shape.b.batch_strides) b_strides_.push_back(k.param(stride));
 }
 
-llvm::SmallVector<Value> BatchCoordinates::coordinates(Emitter& e, const Launch& launch,
-                                                       Value batch) const {
-  llvm::SmallVector<Value> values(dims_.size());
-  for (size_t axis = values.size(); axis-- > 0;) {
-    values[axis] = axis == 0 ? batch : e.rem(batch, launch[dims_[axis]]);
-    if (axis > 0) batch = e.div(batch, launch[dims_[axis]]);
+Terms BatchCoordinates::coordinates(Term batch) const {
+  Terms at(dims_.size());
+  for (size_t axis = at.size(); axis-- > 0;) {
+    at[axis] = axis == 0 ? batch : remainder(batch, dims_[axis]);
+    if (axis > 0) batch = quotient(batch, dims_[axis]);
   }
-  return values;
+  return at;
 }
 
-Value BatchCoordinates::start(Emitter& e, const Launch& launch, mlir::ValueRange at,
-                              llvm::ArrayRef<Launch::Param> strides) {
-  Value start = e.index(0);
-  for (auto [coordinate, stride] : llvm::zip(at, strides))
-    start = e.add(start, e.mul(coordinate, launch[stride]));
+Term BatchCoordinates::start(CodeBuilder& e, llvm::ArrayRef<Term> at,
+                             llvm::ArrayRef<Term> strides) {
+  Term start = e.index(0);
+  for (auto [coordinate, stride] : llvm::zip(at, strides)) start = start + coordinate * stride;
   return start;
 }
 

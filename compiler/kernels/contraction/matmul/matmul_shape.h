@@ -18,23 +18,18 @@ struct MatMulShape {
   Access a, b;  // batch strides only
 };
 
-// The params that say where an operand's matrix starts.
+// Where the operands' matrices start.
 class BatchCoordinates {
  public:
-  BatchCoordinates(Launch& launch, const MatMulShape& shape);
-  llvm::SmallVector<mlir::Value> coordinates(Emitter& emit, const Launch& launch,
-                                             mlir::Value batch) const;
-  mlir::Value a_start(Emitter& emit, const Launch& launch, mlir::ValueRange at) const {
-    return start(emit, launch, at, a_strides_);
-  }
-  mlir::Value b_start(Emitter& emit, const Launch& launch, mlir::ValueRange at) const {
-    return start(emit, launch, at, b_strides_);
-  }
+  BatchCoordinates(KernelBuilder& k, const MatMulShape& shape);
+  // The coordinates of a batch element on each batch dim.
+  Terms coordinates(Term batch) const;
+  Term a_start(CodeBuilder& e, llvm::ArrayRef<Term> at) const { return start(e, at, a_strides_); }
+  Term b_start(CodeBuilder& e, llvm::ArrayRef<Term> at) const { return start(e, at, b_strides_); }
 
  private:
-  static mlir::Value start(Emitter& emit, const Launch& launch, mlir::ValueRange at,
-                           llvm::ArrayRef<Launch::Param> strides);
-  llvm::SmallVector<Launch::Param> dims_, a_strides_, b_strides_;
+  static Term start(CodeBuilder& e, llvm::ArrayRef<Term> at, llvm::ArrayRef<Term> strides);
+  Terms dims_, a_strides_, b_strides_;
 };
 
 }  // namespace scopevm::compiler::kernels

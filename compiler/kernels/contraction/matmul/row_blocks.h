@@ -28,22 +28,25 @@ struct BlockOperands {
   RowFormat format;
   // Rows format: packed by row block, a[a_at + (depth block * block_rows + row) * 1040 + k].
   // Interleaved: a[a_at + (tile * depth + k) * 12 + r].
-  mlir::Value a, a_at;
-  mlir::Value b, b_at;              // the panel
-  mlir::Value scratch, scratch_at;  // block_rows * 32 sums
-  mlir::Value rows, tiles, tiles_per_block, block;
-  mlir::Value depth, depth_blocks;
-  mlir::Value first_row;     // row coordinate of row 0 in the epilogue
-  mlir::Value first_column;  // column coordinate of the panel's first column
-  mlir::Value columns;       // of the panel that exist, 1 .. 32
+  Buffer a;
+  Term a_at;
+  Buffer b;  // the panel
+  Term b_at;
+  Buffer scratch;  // block_rows * 32 sums
+  Term scratch_at;
+  Term rows, tiles, tiles_per_block, block;
+  Term depth, depth_blocks;
+  Term first_row;     // row coordinate of row 0 in the epilogue
+  Term first_column;  // column coordinate of the panel's first column
+  Term columns;       // of the panel that exist, 1 .. 32
 };
 
 // First row of tile `tile`.
-mlir::Value tile_start(Emitter& emit, mlir::Value tile, mlir::Value rows, mlir::Value tiles);
+Term tile_start(Term tile, Term rows, Term tiles);
 
-// Takes sums of `lanes` neighbours in a row, or the first of them where `mask` is not null.
-using TakeSums = llvm::function_ref<void(mlir::Value sums, mlir::Value row, mlir::Value column,
-                                         int64_t lanes, mlir::Value mask)>;
-void emit_block(Emitter& emit, const Target& target, const BlockOperands& operands, TakeSums take);
+// Takes sums of `lanes` neighbours in a row, or the first of them where there is a mask.
+using TakeSums =
+    llvm::function_ref<void(Term sums, Term row, Term column, int64_t lanes, Term mask)>;
+void emit_block(CodeBuilder& e, const BlockOperands& operands, TakeSums take);
 
 }  // namespace scopevm::compiler::kernels

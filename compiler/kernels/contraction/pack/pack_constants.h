@@ -21,8 +21,8 @@ ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64
 ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel);
 
-// The same of weights that are no constant: a launch that makes them.
-ValueId pack_rows(LoweringContext& context, ValueId w, int64_t groups, int64_t rows,
-                  int64_t channels, int64_t kernel);
+// The same of weights that are no constant: a launch, for `op`, that makes them.
+ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int64_t groups,
+                  int64_t rows, int64_t channels, int64_t kernel);
 
 }  // namespace scopevm::compiler::kernels

@@ -1,77 +1,64 @@
 // Packing at run time; see the header.
 #include "compiler/kernels/contraction/pack/pack_panels.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 namespace scopevm::compiler::kernels {
 namespace {
 
-using mlir::Value;
-
-void emit_copy(Emitter& e, int64_t lanes, Value from, Value from_at, Value to, Value to_at,
-               Value count) {
-  Value whole = e.mul(e.div(count, e.index(lanes)), lanes);
-  e.loop(e.index(0), whole, lanes, [&](Value i) {
-    e.store(e.load(from, e.add(from_at, i), e.f32(lanes)), to, e.add(to_at, i));
-  });
-  e.loop(whole, count, 1,
-         [&](Value i) { e.store(e.load(from, e.add(from_at, i)), to, e.add(to_at, i)); });
+void emit_copy(CodeBuilder& e, int64_t lanes, const Buffer& from, Term from_at, const Buffer& to,
+               Term to_at, Term count) {
+  Term whole = quotient(count, lanes) * lanes;
+  e.loop(e.index(0), whole, lanes,
+         [&](Term i) { e.store(to, to_at + i, e.load(from, from_at + i, lanes)); });
+  e.loop(whole, count, 1, [&](Term i) { e.store(to, to_at + i, e.load(from, from_at + i)); });
 }
 
 }  // namespace
 
-void emit_pack_rows(Emitter& e, const Target& target, const MatrixView& a, Value first, Value last,
-                    Value depth, Value block_rows, Value to, Value to_at) {
-  Value blocks = e.div(e.add(depth, kBlockDepth - 1), e.index(kBlockDepth));
-  e.loop(e.index(0), blocks, 1, [&](Value block) {
-    Value k = e.mul(block, kBlockDepth);
-    Value count = e.min(e.sub(depth, k), e.index(kBlockDepth));
-    e.loop(first, last, 1, [&](Value row) {
-      Value slot = e.add(e.mul(block, block_rows), e.sub(row, first));
-      Value target_at = e.add(to_at, e.mul(slot, kRowStride));
+void emit_pack_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
+                    Term block_rows, const Buffer& to, Term to_at) {
+  Term blocks = quotient(depth + (kBlockDepth - 1), kBlockDepth);
+  e.loop(e.index(0), blocks, 1, [&](Term block) {
+    Term k = block * kBlockDepth;
+    Term count = min(depth - k, kBlockDepth);
+    e.loop(first, last, 1, [&](Term row) {
+      Term slot = block * block_rows + (row - first);
+      Term target_at = to_at + slot * kRowStride;
       if (a.rows_are_contiguous) {
-        Value from_at = e.add(e.add(a.start, e.mul(row, a.stride)), k);
-        emit_copy(e, target.lanes(4), a.buffer, from_at, to, target_at, count);
+        Term from_at = a.start + row * a.stride + k;
+        emit_copy(e, e.lanes(DType::kF32), a.buffer, from_at, to, target_at, count);
         return;
       }
-      Value from_at = e.add(e.add(a.start, row), e.mul(k, a.stride));
-      e.loop(e.index(0), count, 1, [&](Value i) {
-        e.store(e.load(a.buffer, e.add(from_at, e.mul(i, a.stride))), to, e.add(target_at, i));
-      });
+      Term from_at = a.start + row + k * a.stride;
+      e.loop(e.index(0), count, 1,
+             [&](Term i) { e.store(to, target_at + i, e.load(a.buffer, from_at + i * a.stride)); });
     });
   });
 }
 
-void emit_pack_panel(Emitter& e, const Target& target, const MatrixView& b, Value first,
-                     Value columns, Value depth, Value to, Value to_at) {
-  int64_t lanes = target.lanes(4);
-  mlir::VectorType type = e.f32(lanes);
+void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term columns, Term depth,
+                     const Buffer& to, Term to_at) {
+  int64_t lanes = e.lanes(DType::kF32);
   for (int64_t j = 0; j < kPanelColumns; j += lanes) {
     // A negative count makes an empty mask.
-    Value mask = e.mask(e.sub(columns, e.index(j)), lanes);
+    Term mask = e.mask(columns - j, lanes);
     if (b.rows_are_contiguous) {
-      Value from_at = e.add(e.add(b.start, first), j);
-      auto copy = [&](llvm::function_ref<Value(Value)> load) {
-        e.loop(e.index(0), depth, 1, [&](Value k) {
-          Value at = e.add(from_at, e.mul(k, b.stride));
-          e.store(load(at), to, e.add(e.add(to_at, e.mul(k, kPanelColumns)), j));
+      Term from_at = b.start + first + j;
+      auto copy = [&](llvm::function_ref<Term(Term)> load) {
+        e.loop(e.index(0), depth, 1, [&](Term k) {
+          Term at = from_at + k * b.stride;
+          e.store(to, to_at + k * kPanelColumns + j, load(at));
         });
       };
       e.when(
-          e.less_equal(e.index(j + lanes), columns),
-          [&] { copy([&](Value at) { return e.load(b.buffer, at, type); }); },
-          [&] { copy([&](Value at) { return e.load_masked(b.buffer, at, mask, type); }); });
+          j + lanes <= columns, [&] { copy([&](Term at) { return e.load(b.buffer, at, lanes); }); },
+          [&] { copy([&](Term at) { return e.load(b.buffer, at, lanes, mask); }); });
       continue;
     }
-    llvm::SmallVector<int32_t> iota;
-    for (int64_t lane = 0; lane < lanes; ++lane) iota.push_back(static_cast<int32_t>(lane));
-    Value numbers = e.builder.create<mlir::arith::ConstantOp>(
-        e.location, mlir::DenseElementsAttr::get(e.i32(lanes), llvm::ArrayRef<int32_t>(iota)));
-    Value offsets = e.mul(numbers, e.splat(e.to_i32(b.stride), e.i32(lanes)));
-    Value from_at = e.add(b.start, e.mul(e.add(first, j), b.stride));
-    e.loop(e.index(0), depth, 1, [&](Value k) {
-      Value row = e.gather(b.buffer, e.add(from_at, k), offsets, mask, type);
-      e.store(row, to, e.add(e.add(to_at, e.mul(k, kPanelColumns)), j));
+    Term offsets = e.iota(e.builder().getI32Type(), lanes) * e.splat(to_i32(b.stride), lanes);
+    Term from_at = b.start + (first + j) * b.stride;
+    e.loop(e.index(0), depth, 1, [&](Term k) {
+      Term row = e.gather(b.buffer, from_at + k, offsets, mask);
+      e.store(to, to_at + k * kPanelColumns + j, row);
     });
   }
 }

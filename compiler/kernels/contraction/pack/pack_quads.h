@@ -7,13 +7,11 @@
 namespace scopevm::compiler::kernels {
 
 // Rows [first, last) of a -> to[to_at + (block * block_rows + row) * 1040 + step].
-void emit_pack_quad_rows(Emitter& emit, const Target& target, const MatrixView& a,
-                         mlir::Value first, mlir::Value last, mlir::Value depth,
-                         mlir::Value block_rows, mlir::Value to, mlir::Value to_at);
+void emit_pack_quad_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
+                         Term block_rows, const Buffer& to, Term to_at);
 
 // Columns [first, first + columns) of b -> to[to_at + step * 32 + j]; what does not exist is 0.
-void emit_pack_quad_panel(Emitter& emit, const Target& target, const MatrixView& b,
-                          mlir::Value first, mlir::Value columns, mlir::Value depth, mlir::Value to,
-                          mlir::Value to_at);
+void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term columns, Term depth,
+                          const Buffer& to, Term to_at);
 
 }  // namespace scopevm::compiler::kernels

@@ -1,0 +1,48 @@
+// A LoweringContext that records launches, and an op to build kernels for: what the builder's tests
+// look at.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "compiler/driver/context.h"
+#include "compiler/kernels/builder/kernel_builder.h"
+
+namespace scopevm::compiler::testing {
+
+class Building : public ::testing::Test, public kernels::LoweringContext {
+ protected:
+  explicit Building(kernels::Target target = {.vector_bits = 512, .has_masks = true})
+      : context_(make_context()),
+        module_(context_.get(), std::move(target)),
+        op_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context_.get()))) {}
+
+  kernels::KernelModule& kernels() override { return module_; }
+  ValueId value_of(mlir::Value) override { return -1; }
+  mlir::ElementsAttr constant_of(mlir::Value) override { return nullptr; }
+  ValueId intermediate(llvm::StringRef, DType, std::vector<DimExpr>) override { return -1; }
+  ValueId constant(const std::string&, llvm::function_ref<Constant()>) override { return -1; }
+  int32_t id_of_text(llvm::StringRef) override { return -1; }
+  void launch(Step step) override { steps_.push_back(std::move(step)); }
+
+  mlir::Operation* op() { return op_.get(); }
+  // The assembly of all kernels so far.
+  std::string text() {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module_.module().print(stream);
+    return text;
+  }
+  int count(const std::string& what) {
+    std::string all = text();
+    int found = 0;
+    for (size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at) ++found;
+    return found;
+  }
+
+  std::unique_ptr<mlir::MLIRContext> context_;
+  kernels::KernelModule module_;
+  mlir::OwningOpRef<mlir::ModuleOp> op_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace scopevm::compiler::testing
