@@ -40,14 +40,6 @@ bytecode
 driver
 '
 
-# Includes that close a cycle and are to be removed: including folder, included header.
-kKnownCycles='
-compiler/kernels/contraction/pack compiler/kernels/contraction/matmul/microkernel.h
-compiler/kernels/contraction/pack compiler/kernels/contraction/matmul/row_blocks.h
-vm/run/text vm/run/bound_session.h
-vm/run/text vm/run/call_context.h
-'
-
 # Every include directive of a header with a folder: file, line, header.
 includes=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.c' '^\s*#\s*include\s*["<][^">]*/' \
   include/scopevm runtime vm compiler tools |
@@ -92,14 +84,12 @@ stages=$(awk -v stages="$kStages" '
   }' <<<"$includes")
 
 # A subfolder includes headers of its folder, whose sources, not headers, may include the subfolder.
-edges=$(awk -v known="$kKnownCycles" '
-  BEGIN { count = split(known, lines, "\n"); for (i = 1; i <= count; ++i) is_known[lines[i]] = 1 }
+edges=$(awk '
   {
     from = $1; to = $3
     sub(/^include\//, "", from)
     sub(/\/[^\/]*$/, "", from); sub(/\/[^\/]*$/, "", to)
     if (to !~ /^(compiler|runtime|vm|tools|scopevm)(\/|$)/ || from == to) next
-    if ((from " " $3) in is_known) next
     if (index(to, from "/") == 1 && $1 !~ /\.h$/) next
     print from, to
   }' <<<"$includes" | sort -u)

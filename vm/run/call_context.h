@@ -12,7 +12,7 @@
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
 #include "vm/run/frame.h"
-#include "vm/run/text/text_table.h"
+#include "vm/run/text_table.h"
 
 namespace scopevm::vm {
 

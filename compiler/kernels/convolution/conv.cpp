@@ -6,8 +6,8 @@
 // Grid: images x groups x panels x row blocks, row blocks innermost, so that a worker unfolds a
 // panel once for all the rows it multiplies with.
 #include "compiler/kernels/contraction/epilogue.h"
-#include "compiler/kernels/contraction/matmul/row_blocks.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "compiler/kernels/contraction/tile/row_blocks.h"
 #include "compiler/kernels/convolution/conv_shape.h"
 #include "compiler/kernels/convolution/convolution.h"
 #include "compiler/kernels/convolution/unfold.h"

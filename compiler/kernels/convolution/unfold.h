@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/kernels/builder/code_builder.h"
-#include "compiler/kernels/contraction/matmul/microkernel.h"
+#include "compiler/kernels/contraction/tile/microkernel.h"
 
 namespace scopevm::compiler::kernels {
 

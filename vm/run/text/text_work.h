@@ -7,7 +7,7 @@
 
 #include "scopevm/tensor.h"
 #include "vm/load/frame_layout.h"
-#include "vm/run/text/text_table.h"
+#include "vm/run/text_table.h"
 
 namespace scopevm::vm {
 

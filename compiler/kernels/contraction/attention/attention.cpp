@@ -9,8 +9,8 @@
 
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
-#include "compiler/kernels/contraction/matmul/row_blocks.h"
 #include "compiler/kernels/contraction/pack/pack_panels.h"
+#include "compiler/kernels/contraction/tile/row_blocks.h"
 #include "compiler/kernels/elementwise/vector_math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

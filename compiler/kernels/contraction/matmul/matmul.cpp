@@ -7,10 +7,10 @@
 // once for all the panels it gets.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
-#include "compiler/kernels/contraction/matmul/row_blocks.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/pack/pack_panels.h"
 #include "compiler/kernels/contraction/pack/pack_quads.h"
+#include "compiler/kernels/contraction/tile/row_blocks.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -2,7 +2,7 @@
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
 #include "compiler/graph/values/elements.h"
-#include "compiler/kernels/contraction/matmul/microkernel.h"
+#include "compiler/kernels/contraction/tile/microkernel.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -1,8 +1,8 @@
 // A convolution's weights that a request brings -> the layout of packed constants, by a kernel of
 // its own: a work item is a tile of rows.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/contraction/matmul/row_blocks.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "compiler/kernels/contraction/tile/row_blocks.h"
 
 namespace scopevm::compiler::kernels {
 

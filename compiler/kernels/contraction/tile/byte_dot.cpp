@@ -1,6 +1,6 @@
 // Four products of bytes at once: see the header. LLVM finds neither instruction in plain
 // arithmetic reliably, so both are its intrinsics.
-#include "compiler/kernels/contraction/matmul/byte_dot.h"
+#include "compiler/kernels/contraction/tile/byte_dot.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

@@ -1,7 +1,7 @@
 // One row block times one panel: depth blocks, tiles, epilogue. The blocking is that of Goto and
 // van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008), with its sizes in
 // microkernel.h.
-#include "compiler/kernels/contraction/matmul/row_blocks.h"
+#include "compiler/kernels/contraction/tile/row_blocks.h"
 
 namespace scopevm::compiler::kernels {
 

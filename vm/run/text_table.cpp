@@ -1,4 +1,4 @@
-#include "vm/run/text/text_table.h"
+#include "vm/run/text_table.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,10 +5,10 @@
 // units cut the tile into smaller ones. The depth is unrolled by 4 (by 2, sums spill). Tiles of
 // fewer than 4 rows have too few independent sums to hide the latency of an FMA, so they split the
 // depth over several sets.
-#include "compiler/kernels/contraction/matmul/microkernel.h"
+#include "compiler/kernels/contraction/tile/microkernel.h"
 
 #include "compiler/kernels/builder/code_builder.h"
-#include "compiler/kernels/contraction/matmul/byte_dot.h"
+#include "compiler/kernels/contraction/tile/byte_dot.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/kernels/contraction/epilogue.h"
-#include "compiler/kernels/contraction/matmul/microkernel.h"
+#include "compiler/kernels/contraction/tile/microkernel.h"
 
 namespace scopevm::compiler::kernels {
 
