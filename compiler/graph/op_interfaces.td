@@ -1,4 +1,4 @@
-// What graph ops declare of themselves, so that passes ask an op instead of keeping lists of ops.
+// What graph ops declare of themselves, so that passes query an op instead of keeping lists of ops.
 //
 // Methods of an interface are defined with the op's family (compiler/graph/FAMILY), but for
 // LoweringOp: the kernels library attaches it as external models (compiler/kernels/lowering.h).

@@ -9,7 +9,8 @@ namespace {
 template <typename Op>
 struct Lowering : graph::LoweringOp::ExternalModel<Lowering<Op>, Op> {
   llvm::LogicalResult lower(mlir::Operation* op, LoweringContext& context) const {
-    if constexpr (Op::template hasTrait<graph::ElementwiseOp::Trait>())
+    if constexpr (Op::template hasTrait<graph::ElementwiseOp::Trait>() ||
+                  Op::template hasTrait<graph::ReductionOp::Trait>())
       return lower_map_reduce(op, context);
     else
       return kernels::lower(mlir::cast<Op>(op), context);

@@ -1,5 +1,6 @@
-// The lowering of each graph op: one overload an op, defined in the file that generates its kernel, or in
-// function/ for ops that become steps without kernels. Elementwise ops share one (lower_elementwise).
+// The lowering of each graph op: an overload of `lower`, defined in the file that generates its
+// kernel, or in function/ for ops that become steps without kernels. Elementwise ops and reductions
+// need none: their interfaces say enough for lower_map_reduce.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"

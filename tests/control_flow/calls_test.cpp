@@ -395,7 +395,7 @@ TEST(Call, ThatIsWrongIsAnErrorWithBothTypes) {
               HasSubstr("there is no function @thrice"));
   EXPECT_THAT(wrong_call("%0:3 = sv.call @main(%x, %y, %i) : (!n, !sv.tensor<f32[m]>, !i) -> (!n, "
                          "!n, !n)"),
-              HasSubstr("@main is called by nobody"));
+              HasSubstr("cannot call the entry function @main"));
   EXPECT_THAT(wrong_call("%0 = sv.call @twice(%x, %x) : (!n, !n) -> !n"),
               HasSubstr("@twice takes 1 arguments, given 2"));
   EXPECT_THAT(wrong_call("%0 = sv.call @twice(%i) : (!i) -> !n"),

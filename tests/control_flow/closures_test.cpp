@@ -237,7 +237,7 @@ TEST(Closure, ThatIsWrongIsAnError) {
   EXPECT_THAT(error_of("%0 = sv.closure @gone(%x) : (!n) -> !unary\n"),
               HasSubstr("there is no function @gone"));
   EXPECT_THAT(error_of("%0 = sv.closure @main(%f) : (!f) -> !unary\n"),
-              HasSubstr("@main is called by nobody"));
+              HasSubstr("cannot call the entry function @main"));
   EXPECT_THAT(error_of("%0 = sv.closure @add(%f, %f, %f) : (!f, !f, !f) -> !unary\n"),
               HasSubstr("@add takes 2 arguments, given 3"));
   EXPECT_THAT(error_of("%0 = sv.closure @add(%f) : (!f) -> !unary\n"),

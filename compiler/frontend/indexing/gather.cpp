@@ -84,7 +84,10 @@ Values gather_nd(Node& n) {
 }
 
 mlir::NamedAttribute reduction(Node& n) {
-  return n.attr("reduction", llvm::StringRef(n.text("reduction", "none")));
+  const std::string name = n.text("reduction", "none");
+  if (!symbolizeScatterReduction(name))
+    n.fail("reduction \"" + name + "\" is not none, add, mul, min or max");
+  return n.attr("reduction", llvm::StringRef(name));
 }
 
 Values scatter_elements(Node& n) {

@@ -136,6 +136,8 @@ Values pad(Node& n, Dims pads, Value value) {
     return wrap(n, x, pads);
   if (pads.size() != 2 * static_cast<size_t>(n.rank(x)))
     return n.fail("pads do not fit rank " + llvm::Twine(n.rank(x))), Value();
+  if (!symbolizePadMode(mode))
+    return n.fail("mode \"" + mode + "\" is not constant, reflect or edge"), Value();
   llvm::SmallVector<Value> operands = {x};
   if (mode == "constant") operands.push_back(value ? n.reshape(value, {}) : n.scalar(0, x));
   return n.emit<PadOp>(operands, {n.attr("pads", pads), n.attr("mode", llvm::StringRef(mode))});

@@ -1,4 +1,5 @@
-// Primitive operations on numbers. They agree with the kernels' (compiler/kernels/elementwise).
+// Primitive operations on numbers. Integers agree with the kernels (compiler/kernels/elementwise);
+// functions of f32 are more precise here, because they are computed in f64.
 #include "compiler/graph/arithmetic/numbers.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ int64_t clamped(DType dtype, int64_t value) {
   return std::clamp(value, low, low + (int64_t{1} << bits) - 1);
 }
 
-double real_function(UnaryFunction function, double x) {
+Payload real_function(UnaryFunction function, double x) {
   switch (function) {
     case UnaryFunction::kAbs:
       return std::fabs(x);
@@ -78,7 +79,7 @@ double real_function(UnaryFunction function, double x) {
     case UnaryFunction::kIsNan:
       break;
   }
-  return x;
+  return {};  // a function of integers, and a test
 }
 
 Payload integer_function(UnaryFunction function, DType dtype, int64_t x) {
@@ -121,9 +122,9 @@ Payload real_function(BinaryFunction function, double a, double b) {
     case BinaryFunction::kPower:
       return std::pow(a, b);
     case BinaryFunction::kMin:
-      return std::isnan(a) || a < b ? a : b;
+      return b < a || std::isnan(b) ? b : a;
     case BinaryFunction::kMax:
-      return std::isnan(a) || a > b ? a : b;
+      return a < b || std::isnan(b) ? b : a;
     case BinaryFunction::kEqual:
       return int64_t{a == b};
     case BinaryFunction::kLess:
@@ -166,6 +167,7 @@ bool is_less(DType dtype, int64_t a, int64_t b) {
 Payload integer_function(BinaryFunction function, DType dtype, int64_t a, int64_t b) {
   const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
   const auto width = static_cast<uint64_t>(8 * byte_size(dtype));
+  const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
   switch (function) {
     case BinaryFunction::kAdd:
       return wrapped(dtype, x + y);
@@ -194,7 +196,7 @@ Payload integer_function(BinaryFunction function, DType dtype, int64_t a, int64_
     case BinaryFunction::kShiftLeft:
       return y < width ? wrapped(dtype, x << y) : 0;
     case BinaryFunction::kShiftRight:
-      return y < width ? wrapped(dtype, x >> y) : 0;
+      return y < width ? wrapped(dtype, (x & mask) >> y) : 0;  // zeros come in
     case BinaryFunction::kEqual:
       return int64_t{a == b};
     case BinaryFunction::kLess:
@@ -243,8 +245,10 @@ Payload NumberArithmetic::cast(const Scalar& x, DType to) {
     const int64_t value = x.get<int64_t>();
     if (to == DType::kBool) return int64_t{value != 0};
     if (!is_float(to)) return wrapped(to, static_cast<uint64_t>(value));
-    return x.dtype() == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(value))
-                                    : static_cast<double>(value);
+    if (x.dtype() != DType::kU64) return static_cast<double>(value);
+    // To a narrower float the value would be rounded twice.
+    return to == DType::kF64 ? Payload(static_cast<double>(static_cast<uint64_t>(value)))
+                             : Payload();
   }
   const double value = x.get<double>();
   if (is_float(to)) return value;

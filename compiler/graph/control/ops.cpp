@@ -250,7 +250,7 @@ llvm::LogicalResult check_results(mlir::Operation* call, const llvm::Twine& call
 
 // The callee's types are read from its signature alone, so recursion is nothing special.
 llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
-  if (getCallee() == "main") return emitOpError("@main is called by nobody");
+  if (getCallee() == "main") return emitOpError("cannot call the entry function @main");
   llvm::SmallVector<mlir::Type> types;
   if (failed(check_symbols(*this, getSymbols())) || failed(infer_call(*this, types)))
     return mlir::failure();
@@ -258,7 +258,7 @@ llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
 }
 
 llvm::LogicalResult ClosureOp::verifySymbolUses(mlir::SymbolTableCollection&) {
-  if (getCallee() == "main") return emitOpError("@main is called by nobody");
+  if (getCallee() == "main") return emitOpError("cannot call the entry function @main");
   ClosureType type = infer_closure(*this);
   if (!type) return mlir::failure();
   if (is_same_value(type, getType())) return mlir::success();

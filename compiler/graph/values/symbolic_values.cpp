@@ -95,7 +95,7 @@ Arithmetic::Payload DimArithmetic::apply(UnaryFunction function, const Scalar& s
   const DimExpr x = scalar.get<DimExpr>();
   switch (function) {
     case UnaryFunction::kNeg:
-      return DimExpr(0) - x;
+      return scalar.dtype() == DType::kBool ? Payload() : DimExpr(0) - x;
     case UnaryFunction::kAbs:
       return intervals_.is_at_least(x, 0) ? x : intervals_.greater(x, DimExpr(0) - x);
     case UnaryFunction::kCeil:
@@ -120,6 +120,9 @@ Arithmetic::Payload DimArithmetic::apply(BinaryFunction function, const Scalar& 
                                          const Scalar& right) {
   if (!left.is_known() || !right.is_known()) return {};
   const DimExpr a = left.get<DimExpr>(), b = right.get<DimExpr>();
+  // Sums of bools wrap to one bit.
+  const bool is_sum = function == BinaryFunction::kAdd || function == BinaryFunction::kSub;
+  if (is_sum && left.dtype() == DType::kBool) return {};
   switch (function) {
     case BinaryFunction::kAdd:
       return a + b;

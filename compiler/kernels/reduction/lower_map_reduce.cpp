@@ -33,21 +33,6 @@ llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& conte
   return op->emitError("no map or reduce kernel for ") << special->getName();
 }
 
-llvm::LogicalResult lower(graph::ReduceSumOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
-llvm::LogicalResult lower(graph::ReduceMeanOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
-llvm::LogicalResult lower(graph::ReduceProdOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
-llvm::LogicalResult lower(graph::ReduceMaxOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
-llvm::LogicalResult lower(graph::ReduceMinOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
 llvm::LogicalResult lower(graph::ArgMaxOp op, LoweringContext& context) {
   return lower_map_reduce(op, context);
 }
