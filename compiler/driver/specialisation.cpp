@@ -72,7 +72,8 @@ Result<Specialisation> check_one(const Bounds& general, const Bounds& narrowed) 
 
 // How many sizes the bounds admit: as a float, for products of them leave 64 bits.
 double size_count(const format::DimensionDecl& dimension) {
-  return static_cast<double>((dimension.max - dimension.min) / dimension.multiple_of + 1);
+  const int64_t count = (dimension.max - dimension.min) / dimension.multiple_of + 1;
+  return static_cast<double>(count);
 }
 
 // What a variant is sorted by: smaller first.
