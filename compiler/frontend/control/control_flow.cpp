@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "compiler/frontend/lists.h"
-#include "compiler/graph/type_rule.h"
 #include "compiler/graph/rewrite/loop_body.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

@@ -5,8 +5,8 @@
 //   generic_conv.cpp  everything else, transposed convolutions too: scalar loops
 #pragma once
 
-#include "compiler/kernels/builder/lowering_context.h"
 #include "compiler/fusion/contraction_match.h"
+#include "compiler/kernels/builder/lowering_context.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -1,5 +1,5 @@
-// The lowering of ops that become steps without kernels: values, control flow, calls, lists, copies, and
-// the string ops that the VM runs itself. See function_lowering.h.
+// The lowering of ops that become steps without kernels: values, control flow, calls, lists,
+// copies, and the string ops that the VM runs itself. See function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 #include "compiler/kernels/lowering.h"
