@@ -12,7 +12,8 @@
 //   layout/       transpose, slice, concat, pad, iota, ...
 //   signal/       resize
 //   string/       count_ngrams
-//   function/     functions, control flow, calls and lists; chooses the generator of each op
+//   function/     functions, control flow, calls and lists
+//   lowering.h    the generator of each op
 #pragma once
 
 #include "compiler/kernels/builder/convert.h"
@@ -20,8 +21,9 @@
 
 namespace scopevm::compiler::kernels {
 
-// The generators' entry points. Each handles the ops named in its header, inside a group or alone,
-// and fails with a diagnostic on `op` (kUnsupported: dtype, rank, attribute) otherwise.
+// Generators of several ops, alone or inside a group: contractions, convolutions, and elementwise
+// ops with at most one reduction or row op. Each fails with a diagnostic on `op` for an element
+// type, rank or attribute that it does not take.
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context);

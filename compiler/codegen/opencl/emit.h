@@ -21,7 +21,7 @@ class ModuleOp;
 
 namespace scopevm::compiler::codegen {
 
-// What the generators are told of a device whose kernels are text.
+// The target that kernels are generated for when they become OpenCL text.
 kernels::Target opencl_target();
 
 // The text of every kernel in `table`, and of the functions that they call. `kernels` stays as it

@@ -163,7 +163,7 @@ def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
   let results = (outs Graph_Value:$result);
 }
 
-// Without an index: behind the last.
+// Without an index: after the last.
 def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element before index",
                                 [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);

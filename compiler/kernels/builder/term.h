@@ -71,8 +71,6 @@ Term operator!=(Term a, Term b);
 // For elements that may be unsigned.
 Term less(Term a, Term b, bool is_unsigned = false);
 Term less_equal(Term a, Term b, bool is_unsigned = false);
-inline Term equal(Term a, Term b) { return a == b; }
-inline Term unequal(Term a, Term b) { return a != b; }
 Term is_nan(Term x);
 
 template <typename T>
@@ -109,7 +107,6 @@ Term remainder(Term a, Term b);
 Term ceil_quotient(Term a, Term b);
 
 Term select(Term condition, Term a, Term b);
-inline Term choose(Term condition, Term a, Term b) { return select(condition, a, b); }
 // Integers compare as signed. Floats that do not compare give the first.
 Term min(Term a, Term b);
 Term max(Term a, Term b);

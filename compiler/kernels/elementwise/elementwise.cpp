@@ -53,7 +53,7 @@ Term absolute(Term x, bool is_unsigned) {
   if (x.is_float()) return make<math::AbsFOp>(x);
   if (is_unsigned) return x;
   Term zero = x.integer(0);
-  return choose(less(x, zero), zero - x, x);
+  return select(less(x, zero), zero - x, x);
 }
 
 std::optional<double> float_constant(Term x) {
@@ -70,7 +70,7 @@ std::optional<double> float_constant(Term x) {
 Term extreme(Term a, Term b, bool greatest, bool is_unsigned) {
   if (!a.is_float()) {
     Term a_is_less = less(a, b, is_unsigned);
-    return greatest ? choose(a_is_less, b, a) : choose(a_is_less, a, b);
+    return greatest ? select(a_is_less, b, a) : select(a_is_less, a, b);
   }
   // Beside a constant the comparison alone keeps NaN, and is one instruction.
   auto a_constant = float_constant(a), b_constant = float_constant(b);
@@ -79,7 +79,7 @@ Term extreme(Term a, Term b, bool greatest, bool is_unsigned) {
     std::swap(a_constant, b_constant);
   }
   if (b_constant && *b_constant == *b_constant)
-    return choose(greatest ? less(a, b) : less(b, a), b, a);
+    return select(greatest ? less(a, b) : less(b, a), b, a);
   return greatest ? make<arith::MaximumFOp>(a, b.value) : make<arith::MinimumFOp>(a, b.value);
 }
 
@@ -90,7 +90,7 @@ Term remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
   if (!sign_of_divisor) return r;
   Term zero = r.number(0.0);
   Term differ = less(r, zero) ^ less(b, zero);
-  return choose(differ & unequal(r, zero), r + b, r);
+  return select(differ & (r != zero), r + b, r);
 }
 
 // Exponents that models use are products and roots; the rest goes to libm.
@@ -135,7 +135,7 @@ class KernelArithmetic : public graph::Arithmetic {
     return emit(function, term(a), term(b), is_unsigned(a.dtype())).value;
   }
   Payload select(const Scalar& condition, const Scalar& a, const Scalar& b) override {
-    return choose(term(condition), term(a), term(b)).value;
+    return kernels::select(term(condition), term(a), term(b)).value;
   }
   Payload cast(const Scalar& x, DType to) override {
     return kernels::cast(term(x), x.dtype(), to).value;
@@ -235,7 +235,7 @@ Term KernelArithmetic::emit(BinaryFunction function, Term a, Term b, bool is_uns
     case BinaryFunction::kShiftRight:
       return integer_shift(a, b, false);
     case BinaryFunction::kEqual:
-      return equal(a, b);
+      return a == b;
     case BinaryFunction::kLess:
       return less(a, b, is_unsigned);
     case BinaryFunction::kLessEqual:
