@@ -49,3 +49,10 @@ func.func @reduction() -> !sv.tensor<f64[1]> {
   %y = sv.reduce_sum %a {axes = array<i64: 0, 2>, keep_dims = false} : (!sv.tensor<f64[2, 1, 2]>) -> !sv.tensor<f64[1]>
   return %y : !sv.tensor<f64[1]>
 }
+
+// Above 2^53 an integer is rounded to f32 directly: by way of a double it would be 0x5A000000.
+func.func @rounded_once() -> !sv.tensor<f32[]> {
+  %a = sv.constant {value = dense<9007199791611905> : tensor<i64>} : !sv.tensor<i64[]>
+  %y = sv.cast %a {dtype = "f32"} : (!sv.tensor<i64[]>) -> !sv.tensor<f32[]>
+  return %y : !sv.tensor<f32[]>
+}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace scopevm::compiler::graph {
 namespace {
@@ -207,6 +208,18 @@ Payload integer_function(BinaryFunction function, DType dtype, int64_t a, int64_
   return {};
 }
 
+// An integer as a float, rounded once.
+template <typename Integer>
+Payload rounded(DType to, Integer value) {
+  if (to == DType::kF64) return static_cast<double>(value);
+  if (to == DType::kF32) return static_cast<double>(static_cast<float>(value));
+  // A narrower float is rounded from the double, which has to be exact for that.
+  constexpr auto kLargestExact = Integer{1} << 53;
+  const bool is_exact =
+      value <= kLargestExact && (!std::is_signed_v<Integer> || value >= Integer{0} - kLargestExact);
+  return is_exact ? Payload(static_cast<double>(value)) : Payload();
+}
+
 }  // namespace
 
 Payload NumberArithmetic::literal(const Scalar&, DType dtype, double value) {
@@ -245,10 +258,8 @@ Payload NumberArithmetic::cast(const Scalar& x, DType to) {
     const int64_t value = x.get<int64_t>();
     if (to == DType::kBool) return int64_t{value != 0};
     if (!is_float(to)) return wrapped(to, static_cast<uint64_t>(value));
-    if (x.dtype() != DType::kU64) return static_cast<double>(value);
-    // To a narrower float the value would be rounded twice.
-    return to == DType::kF64 ? Payload(static_cast<double>(static_cast<uint64_t>(value)))
-                             : Payload();
+    return x.dtype() == DType::kU64 ? rounded(to, static_cast<uint64_t>(value))
+                                    : rounded(to, value);
   }
   const double value = x.get<double>();
   if (is_float(to)) return value;

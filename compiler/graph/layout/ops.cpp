@@ -60,6 +60,12 @@ void ExpandOp::addRequestChecks(RequestChecks& checks) {
         dim_of(getX(), x - k), {dims[rank - k], getX(), "the new dim " + std::to_string(rank - k)});
 }
 
+llvm::LogicalResult TriluOp::infer(TypeRule& rule, Adaptor op) {
+  if (tensor_type(op.getX()).getRank() < 2)
+    return rule.fail("x needs rank 2 or more, found " + text_of(op.getX().getType()));
+  return infer_same(rule, op.getX());
+}
+
 llvm::LogicalResult TileOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> repeats = op.getRepeats().getValue();

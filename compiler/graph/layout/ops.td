@@ -68,7 +68,6 @@ def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two
 
 def TriluOp : Graph_Op<"trilu", "upper or lower triangle, other elements 0"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, BoolAttr:$upper);
-  let rule = "infer_same(rule, op.getX())";
   let strings = kAllStrings;
   let checks = kNoChecks;
 }

@@ -40,6 +40,12 @@ llvm::LogicalResult infer_arg_reduce(TypeRule& rule, mlir::Value x, int64_t axis
   return rule.add_result(DType::kI64, shape);
 }
 
+// The type of x.
+llvm::LogicalResult infer_along_axis(TypeRule& rule, mlir::Value x, int64_t axis) {
+  if (failed(check_axis(rule, tensor_type(x), axis))) return mlir::failure();
+  return infer_same(rule, x);
+}
+
 }  // namespace
 
 void LayerNormOp::addRequestChecks(RequestChecks& checks) {

@@ -40,7 +40,7 @@ def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the least along axis; fi
 class Graph_AlongAxis<string mnemonic, string summary, list<Trait> traits = []>
     : Graph_Op<mnemonic, summary, traits> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis);
-  let rule = "infer_same(rule, op.getX())";
+  let rule = "infer_along_axis(rule, op.getX(), op.getAxis())";
   let checks = kNoChecks;
 }
 def SoftmaxOp : Graph_AlongAxis<"softmax", "e^x / sum e^x along axis", [Graph_RowOp]>;
@@ -54,7 +54,7 @@ def LayerNormOp : Graph_Op<"layer_norm", "(x - mean) / sqrt(var + epsilon) * sca
                            [Graph_RowOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$scale, Optional<Graph_Tensor>:$bias,
                        I64Attr:$axis, F32Attr:$epsilon);
-  let rule = "infer_same(rule, op.getX())";
+  let rule = "infer_along_axis(rule, op.getX(), op.getAxis())";
   let hasCanonicalizer = 1;
 }
 
