@@ -8,7 +8,7 @@
 
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
-#include "tests/vm/run/counted_heap.h"
+#include "tests/vm/steady_state/counted_heap.h"
 
 namespace scopevm {
 namespace {

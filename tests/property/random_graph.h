@@ -11,7 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "tests/property/reference.h"
+#include "tests/property/reference/reference.h"
 
 namespace scopevm::compiler::property {
 

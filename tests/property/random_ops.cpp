@@ -17,7 +17,7 @@ constexpr Kind kRegionKinds[] = {
 }  // namespace
 
 bool propose_op(GraphBuilder& builder) {
-  const llvm::ArrayRef<Kind> groups[] = {elementwise_kinds(), contraction_kinds(), movement_kinds(),
+  const llvm::ArrayRef<Kind> groups[] = {elementwise_kinds(), contraction_kinds(), layout_kinds(),
                                          kRegionKinds};
   int64_t total = 0;
   for (llvm::ArrayRef<Kind> kinds : groups)

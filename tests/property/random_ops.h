@@ -15,7 +15,7 @@ struct Kind {
 };
 llvm::ArrayRef<Kind> elementwise_kinds();
 llvm::ArrayRef<Kind> contraction_kinds();
-llvm::ArrayRef<Kind> movement_kinds();
+llvm::ArrayRef<Kind> layout_kinds();
 
 inline bool any(const Node&) { return true; }
 inline bool holds_floats(const Node& node) { return is_float(node.dtype()); }

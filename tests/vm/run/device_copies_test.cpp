@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/memory/arena_allocator.h"
+#include "tests/vm/modules/test_modules.h"
 #include "tests/vm/run/faulty_session.h"
-#include "tests/vm/run/test_modules.h"
 #include "vm/format/assembler.h"
 
 namespace scopevm {

@@ -12,7 +12,7 @@
 #include "runtime/memory/failing_allocator.h"
 #include "runtime/memory/heap_allocator.h"
 #include "scopevm/session.h"
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
 
 namespace scopevm {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
 #include "vm/format/assembler.h"
 #include "vm/format/verify.h"
 #include "vm/load/loaded_module.h"

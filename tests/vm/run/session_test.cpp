@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
 
 namespace scopevm {
 namespace {

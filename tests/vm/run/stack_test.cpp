@@ -9,7 +9,7 @@
 
 #include "runtime/memory/heap_allocator.h"
 #include "scopevm/session.h"
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
 #include "vm/format/assembler.h"
 #include "vm/load/loaded_module.h"
 #include "vm/run/frame.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scopevm/session.h"
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
 
 namespace scopevm {
 namespace {

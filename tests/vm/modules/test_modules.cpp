@@ -1,4 +1,4 @@
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
 
 #include <cstdlib>
 #include <cstring>

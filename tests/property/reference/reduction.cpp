@@ -3,7 +3,7 @@
 #include <functional>
 #include <numeric>
 
-#include "tests/property/reference.h"
+#include "tests/property/reference/reference.h"
 
 namespace scopevm::compiler::property {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "compiler/graph/graph_ops.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "tests/property/reference.h"
+#include "tests/property/reference/reference.h"
 
 namespace scopevm::compiler::property {
 namespace {
@@ -415,7 +415,7 @@ Result<Arrays> dims_tensor(const Operands& in) {
 
 }  // namespace
 
-std::optional<Result<Arrays>> evaluate_movement(llvm::StringRef name, const Operands& in) {
+std::optional<Result<Arrays>> evaluate_layout(llvm::StringRef name, const Operands& in) {
   using Function = Result<Arrays> (*)(const Operands&);
   static const std::map<std::string, Function, std::less<>> kFunctions = {
       {"transpose", transpose},   {"reshape", reshape},

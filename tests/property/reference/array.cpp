@@ -1,5 +1,5 @@
 // Indices, rounding and formats; see array.h.
-#include "tests/property/array.h"
+#include "tests/property/reference/array.h"
 
 #include <cstring>
 

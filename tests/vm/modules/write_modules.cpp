@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
 #include "vm/format/writer.h"
 
 namespace {

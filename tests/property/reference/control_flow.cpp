@@ -1,7 +1,7 @@
 // Branches, loops and symbols that are read from values: ops that run blocks, in an environment of
 // values and symbols that grows as they run.
 #include "compiler/graph/graph_ops.h"
-#include "tests/property/reference.h"
+#include "tests/property/reference/reference.h"
 
 namespace scopevm::compiler::property {
 namespace {

@@ -1,5 +1,5 @@
 // Operator new that counts: see the header.
-#include "tests/vm/run/counted_heap.h"
+#include "tests/vm/steady_state/counted_heap.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,11 +1,11 @@
 // The reference: a graph of sv ops evaluated by plain loops over wide numbers, one small function
 // an op, from what docs/ops.md says the op computes. It shares nothing with the compiler but the
 // graph itself: no pass, no kernel, no symbolic shape.
-//   reference_elementwise.cpp   scalar functions, select, cast
-//   reference_reduction.cpp     reductions and ops along an axis
-//   reference_contraction.cpp   matmul, convolutions, pools
-//   reference_movement.cpp      ops that move elements, and values
-//   reference_control_flow.cpp  branches, loops, symbols read from values
+//   elementwise.cpp   scalar functions, select, cast
+//   reduction.cpp     reductions and ops along an axis
+//   contraction.cpp   matmul, convolutions, pools
+//   layout.cpp        ops that move elements, and values
+//   control_flow.cpp  branches, loops, symbols read from values
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Operation.h"
 #include "scopevm/status.h"
-#include "tests/property/array.h"
+#include "tests/property/reference/array.h"
 
 namespace scopevm::compiler::property {
 
@@ -68,7 +68,7 @@ Result<std::vector<int64_t>> dims_of(mlir::Type type, const Symbols& symbols);
 std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_reduction(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_contraction(llvm::StringRef name, const Operands& in);
-std::optional<Result<Arrays>> evaluate_movement(llvm::StringRef name, const Operands& in);
+std::optional<Result<Arrays>> evaluate_layout(llvm::StringRef name, const Operands& in);
 
 Status refuse(const std::string& why);
 // The dims that all broadcast to. Errors: kInvalidArgument.

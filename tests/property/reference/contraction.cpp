@@ -1,7 +1,7 @@
 // Products and windows of the reference: one dot product, and the loops around it.
 #include <algorithm>
 
-#include "tests/property/reference.h"
+#include "tests/property/reference/reference.h"
 
 namespace scopevm::compiler::property {
 namespace {

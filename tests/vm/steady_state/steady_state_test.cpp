@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "scopevm/session.h"
-#include "tests/vm/run/counted_heap.h"
-#include "tests/vm/run/test_modules.h"
+#include "tests/vm/modules/test_modules.h"
+#include "tests/vm/steady_state/counted_heap.h"
 
 namespace scopevm {
 namespace {

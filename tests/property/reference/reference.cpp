@@ -1,5 +1,5 @@
 // Attributes, symbols and the walk over a function; see reference.h.
-#include "tests/property/reference.h"
+#include "tests/property/reference/reference.h"
 
 #include "compiler/graph/graph_ops.h"
 
@@ -91,7 +91,7 @@ namespace {
 
 Result<Arrays> evaluate_parts(llvm::StringRef name, const Operands& in) {
   for (auto part :
-       {evaluate_elementwise, evaluate_reduction, evaluate_contraction, evaluate_movement})
+       {evaluate_elementwise, evaluate_reduction, evaluate_contraction, evaluate_layout})
     if (auto results = part(name, in)) return std::move(*results);
   return Status(StatusCode::kUnsupported, "the reference has no op " + name.str());
 }

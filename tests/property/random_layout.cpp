@@ -284,6 +284,6 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-llvm::ArrayRef<Kind> movement_kinds() { return kKinds; }
+llvm::ArrayRef<Kind> layout_kinds() { return kKinds; }
 
 }  // namespace scopevm::compiler::property

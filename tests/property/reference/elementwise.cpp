@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "compiler/graph/graph_ops.h"
-#include "tests/property/reference.h"
+#include "tests/property/reference/reference.h"
 
 namespace scopevm::compiler::property {
 namespace {
