@@ -12,7 +12,7 @@ std::string join(const List& list) {
     if constexpr (std::is_same_v<std::decay_t<decltype(item)>, DimExpr>)
       text += item.str();
     else
-      text += "v" + std::to_string(item);
+      text += "v" + std::to_string(item.value);
   }
   return text;
 }
@@ -20,7 +20,8 @@ std::string join(const List& list) {
 std::string type_of(const Value& value) {
   std::string text;
   if (value.is_list()) text = std::string(name(value.kind)) + " of ";
-  return text + std::string(name(value.dtype)) + "[" + join(value.shape) + "]";
+  return text + std::string(name(value.dtype)) + "[" +
+         (value.any_rank ? "..." : join(value.shape)) + "]";
 }
 
 std::string origin_of(const Value& value) {
@@ -28,11 +29,12 @@ std::string origin_of(const Value& value) {
     case ValueOrigin::kInput:
       return "input";
     case ValueOrigin::kConstant:
-      return "constant c" + std::to_string(value.constant);
+      return "constant c" + std::to_string(value.constant->value);
     case ValueOrigin::kView:
-      return "view of v" + std::to_string(value.view_of);
+      return "view of v" + std::to_string(value.view_of->value);
     case ValueOrigin::kPart:
-      return "part of v" + std::to_string(value.view_of) + " from byte " + value.offset.str();
+      return "part of v" + std::to_string(value.view_of->value) + " from byte " +
+             value.offset.str();
     case ValueOrigin::kStep:
       if (value.storage == ValueStorage::kOwn) return "computed, in its own storage";
       if (value.storage == ValueStorage::kGrowing) return "computed, growing";
@@ -41,47 +43,48 @@ std::string origin_of(const Value& value) {
   return "";
 }
 
-const char* name_of(StepKind kind) {
-  constexpr const char* kNames[] = {
-      "launch",    "copy",     "read",        "if",         "else", "end_if",       "loop",
-      "end_loop",  "assert",   "move",        "swap",       "call", "make_closure", "call_closure",
-      "make_list", "list_get", "list_insert", "list_erase", "text"};
+const char* name_of(step::StringWork::Kind kind) {
+  constexpr const char* kNames[] = {"parse", "format", "lower", "upper"};
   return kNames[static_cast<int>(kind)];
 }
 
-const char* name_of(TextWork work) {
-  constexpr const char* kNames[] = {"parse", "format", "lower", "upper"};
-  return kNames[static_cast<int>(work)];
+std::string launch_text(const Program& program, const Step& step, const step::Launch& launch) {
+  std::string text = "launch " + program.kernels[launch.kernel].symbol + "(" + join(step.operands) +
+                     ") -> (" + join(step.results) + ") params [" + join(launch.params) +
+                     "] grid " + launch.grid.str() + " grain " + launch.grain.str();
+  for (const Temporary& temporary : launch.temporaries)
+    text += " temporary " + temporary.bytes.str() + (temporary.per_worker ? " per worker" : "");
+  for (const step::Launch::InPlace& permission : launch.in_place)
+    text +=
+        " in_place " + std::to_string(permission.result) + "=" + std::to_string(permission.operand);
+  return text;
 }
 
-// All kinds but launches.
-std::string mark_text(const Program& program, const Function& function, const Step& step) {
-  std::string text = name_of(step.kind);
-  if (step.callee >= 0) text += " " + program.functions[step.callee].name;
+std::string other_text(const Program& program, const Function& function, const Step& step) {
+  std::string text(step.kind_name());
+  if (auto callee = step.callee()) text += " " + program.functions[*callee].name;
   text += " (" + join(step.operands) + ") -> (" + join(step.results) + ")";
-  if (step.kind == StepKind::kText) text += " " + std::string(name_of(step.text));
-  if (step.kind == StepKind::kLoop) text += " trip_count " + step.trip_count.str();
-  if (step.index) text += " index " + step.index->str();
-  if (step.has_condition) text += " while v" + std::to_string(step.operands.front());
-  if (step.stage >= 0) {
-    text += " stage " + std::to_string(step.stage);
-    for (const Birth& birth : function.stages[step.stage].births) text += " " + birth.symbol;
+  if (const auto* work = step.as<step::StringWork>())
+    text += std::string(" ") + name_of(work->kind);
+  if (const auto* loop = step.as<step::Loop>()) text += " trip_count " + loop->trip_count.str();
+  if (const auto* get = step.as<step::ListGet>()) text += " index " + get->index.str();
+  if (const auto* insert = step.as<step::ListInsert>(); insert && insert->index)
+    text += " index " + insert->index->str();
+  if (const auto* erase = step.as<step::ListErase>()) text += " index " + erase->index.str();
+  if (const auto* end = step.as<step::EndLoop>(); end && end->has_condition)
+    text += " while v" + std::to_string(step.operands.front().value);
+  if (step.segment) {
+    text += " segment " + std::to_string(step.segment->value);
+    for (const RuntimeSymbol& defined : function.segments[*step.segment].symbols)
+      text += " " + defined.symbol;
   }
-  return text + "  // " + step.name;
+  return text;
 }
 
 std::string step_text(const Program& program, const Function& function, const Step& step) {
-  if (step.kind != StepKind::kLaunch) return mark_text(program, function, step);
-  std::string text = "launch " + program.kernels[step.kernel].symbol + "(" + join(step.operands) +
-                     ") -> (" + join(step.results) + ") params [" + join(step.params) + "] grid " +
-                     step.grid.str() + " grain " + step.grain.str();
-  for (const Temporary& temporary : step.temporaries)
-    text += std::string(" temporary ") + temporary.bytes.str() +
-            (temporary.per_worker ? " per worker" : "");
-  for (const Step::InPlace& permission : step.in_place)
-    text +=
-        " in_place " + std::to_string(permission.result) + "=" + std::to_string(permission.operand);
-  return text + "  // " + step.name;
+  const auto* launch = step.as<step::Launch>();
+  return (launch ? launch_text(program, step, *launch) : other_text(program, function, step)) +
+         "  // " + step.name;
 }
 
 }  // namespace
@@ -89,23 +92,23 @@ std::string step_text(const Program& program, const Function& function, const St
 std::string str(const Program& program) {
   std::string text;
   const Machine& machine = program.machine;
-  for (size_t i = 0; i < machine.pools.size(); ++i)
-    text +=
-        "pool p" + std::to_string(i) + " " + machine.pools[i].scope +
-        (machine.devices.size() > 1 ? " of " + machine.devices[machine.pools[i].device].name : "") +
-        "\n";
-  for (size_t i = 0; i < program.constants.size(); ++i) {
-    const Constant& constant = program.constants[i];
-    text += "constant c" + std::to_string(i) + " " + std::string(name(constant.dtype)) + " " +
-            std::to_string(constant.bytes) + " bytes \"" + constant.name + "\"\n";
+  for (PoolIndex index : machine.pools.indices()) {
+    const Pool& pool = machine.pools[index];
+    text += "pool p" + std::to_string(index.value) + " " + pool.scope +
+            (machine.devices.size() > 1 ? " of " + machine.devices[pool.device].name : "") + "\n";
+  }
+  for (ConstantIndex index : program.constants.indices()) {
+    const Constant& constant = program.constants[index];
+    text += "constant c" + std::to_string(index.value) + " " + std::string(name(constant.dtype)) +
+            " " + std::to_string(constant.bytes) + " bytes \"" + constant.name + "\"\n";
   }
   for (const Function& function : program.functions) {
     text += "function " + function.name + "(" + join(function.inputs) + ") -> (" +
             join(function.outputs) + ")\n";
-    for (size_t id = 0; id < function.values.size(); ++id) {
+    for (ValueId id : function.values.indices()) {
       const Value& value = function.values[id];
-      text += "  v" + std::to_string(id) + ": " + type_of(value) + " " + origin_of(value) + " \"" +
-              value.name + "\"\n";
+      text += "  v" + std::to_string(id.value) + ": " + type_of(value) + " " + origin_of(value) +
+              " \"" + value.name + "\"\n";
     }
     for (const Check& check : function.checks)
       text +=

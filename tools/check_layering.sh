@@ -25,6 +25,7 @@ kCompilerInterface='compiler/interface/'
 # the driver. Subfolders belong to the nearest folder that is named. `.` is compiler/program.h.
 kStages='
 interface
+support
 shapes
 machine
 .

@@ -66,9 +66,10 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW);
   state.file = file;  // open until the image is unloaded: dlopen tells images apart by this path
   state.handle = handle;
-  if (!handle || state.program.functions[0].steps.size() != 1)
+  if (!handle || state.program.functions.front().steps.size() != 1)
     return Status(StatusCode::kInternal, "not one launch, or the image does not load");
-  state.entry = reinterpret_cast<KernelFn>(dlsym(handle, state.program.kernels[0].symbol.c_str()));
+  state.entry =
+      reinterpret_cast<KernelFn>(dlsym(handle, state.program.kernels.front().symbol.c_str()));
   return kernel;
 }
 
@@ -82,8 +83,9 @@ void CompiledKernel::bind(const std::map<std::string, int64_t>& dims, int copies
         })
         .value();
   };
-  const Function& function = state.program.functions[0];
+  const Function& function = state.program.functions.front();
   const Step& step = function.steps[0];
+  const step::Launch& launch = *step.as<step::Launch>();
   state.next = 0;
   state.memory.clear();
   state.buffers.assign(copies, {});
@@ -96,17 +98,17 @@ void CompiledKernel::bind(const std::map<std::string, int64_t>& dims, int copies
         if (!is_first && !is_constant)
           set.push_back(state.buffers.front()[set.size()]);
         else
-          set.push_back(
-              state.allocate(value_of(value.bytes()),
-                             is_constant ? state.program.constants[value.constant].data : nullptr));
+          set.push_back(state.allocate(
+              value_of(value.bytes()),
+              is_constant ? state.program.constants[*value.constant].data : nullptr));
       }
-    for (const Temporary& temporary : step.temporaries)
+    for (const Temporary& temporary : launch.temporaries)
       set.push_back(is_first ? state.allocate(value_of(temporary.bytes), nullptr)
                              : state.buffers.front()[set.size()]);
   }
   state.params.clear();
-  for (DimExpr param : step.params) state.params.push_back(value_of(param));
-  state.grid = value_of(step.grid);
+  for (DimExpr param : launch.params) state.params.push_back(value_of(param));
+  state.grid = value_of(launch.grid);
 }
 
 void CompiledKernel::run() {

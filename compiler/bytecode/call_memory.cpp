@@ -12,24 +12,27 @@ using ValueIndex = ShapeProgram::ValueIndex;
 // Longer formulas are not for people any more.
 constexpr size_t kLongestFormula = 400;
 
-std::vector<std::set<int>> callees_of_all(const Program& program) {
-  std::vector<std::set<int>> callees(program.functions.size());
-  for (size_t f = 0; f < callees.size(); ++f)
+using Callees = std::set<FunctionIndex>;
+
+IndexedVector<FunctionIndex, Callees> callees_of_all(const Program& program) {
+  IndexedVector<FunctionIndex, Callees> callees(program.functions.size());
+  for (FunctionIndex f : callees.indices())
     for (const Step& step : program.functions[f].steps)
-      if (step.callee >= 0) callees[f].insert(step.callee);
+      if (step.callee()) callees[f].insert(*step.callee());
   // Through others as well.
   for (bool has_grown = true; has_grown;) {
     has_grown = false;
-    for (std::set<int>& known : callees) {
-      const std::set<int> direct = known;
-      for (int callee : direct) known.insert(callees[callee].begin(), callees[callee].end());
+    for (Callees& known : callees) {
+      const Callees direct = known;
+      for (FunctionIndex callee : direct)
+        known.insert(callees[callee].begin(), callees[callee].end());
       has_grown = has_grown || known.size() > direct.size();
     }
   }
   return callees;
 }
 
-using ByPool = std::map<int, CallBytes>;
+using ByPool = CallMemory::ByPool;
 
 // Everything that a function needs while it runs, in its own shape program.
 ByPool total(ByPool own, const ByPool& calls, ShapeProgram& shapes) {
@@ -49,49 +52,47 @@ ByPool total(ByPool own, const ByPool& calls, ShapeProgram& shapes) {
 
 class CallMemoryFinder {
  public:
-  CallMemoryFinder(const Program& program, std::vector<PlannedFunction>& planned)
+  CallMemoryFinder(const Program& program, PlannedFunctions& planned)
       : program_(program),
         planned_(planned),
         callees_(callees_of_all(program)),
         memory_(planned.size()),
-        is_known_(planned.size(), false) {}
+        is_known_(planned.size()) {}
 
-  std::vector<CallMemory> run() {
-    for (size_t f = 0; f < planned_.size(); ++f) find(static_cast<int>(f));
+  IndexedVector<FunctionIndex, CallMemory> run() {
+    for (FunctionIndex f : planned_.indices()) find(f);
     return std::move(memory_);
   }
 
  private:
-  bool is_recursive(int function) const { return callees_[function].contains(function); }
+  bool is_recursive(FunctionIndex function) const { return callees_[function].contains(function); }
 
-  void find(int f) {
+  void find(FunctionIndex f) {
     if (is_known_[f]) return;
     is_known_[f] = true;
     const Function& function = program_.functions[f];
-    const std::vector<int64_t> releases = memory::release_steps(function);
-    const std::vector<int> outputs = memory::output_of_root(function);
+    const memory::LastSteps releases = memory::release_steps(function);
+    const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
     CallMemory memory;
     for (size_t at = 0; at < function.steps.size(); ++at) {
       const Step& step = function.steps[at];
-      if (step.kind == StepKind::kMakeClosure || step.kind == StepKind::kCallClosure)
-        add_open(memory, {"closures"});
-      if (step.kind != StepKind::kCall) continue;
-      add_call(f, step, kept_at(f, static_cast<int64_t>(at), releases, outputs), memory);
+      if (step.is<step::MakeClosure, step::CallClosure>()) add_open(memory, {"closures"});
+      if (!step.is<step::Call>()) continue;
+      add_call(f, step, kept_at(f, static_cast<int64_t>(at), releases, is_output), memory);
     }
     memory_[f] = std::move(memory);
   }
 
   // What the function keeps of calls' results at a step, where the dims decide it.
-  ByPool kept_at(int f, int64_t at, const std::vector<int64_t>& releases,
-                 const std::vector<int>& outputs) {
+  ByPool kept_at(FunctionIndex f, int64_t at, const memory::LastSteps& releases,
+                 const IndexedVector<ValueId, bool>& is_output) {
     const Function& function = program_.functions[f];
-    std::map<int, DimExpr> bytes;
+    std::map<PoolIndex, DimExpr> bytes;
     for (int64_t before = 0; before <= at; ++before)
       for (ValueId result : function.steps[before].results) {
         const Value& value = function.values[result];
-        if (function.steps[before].kind == StepKind::kCall && outputs[result] < 0 &&
-            !value.is_list() && (before == at || releases[result] >= at) &&
-            !depends_on_data(function, value.bytes())) {
+        if (function.steps[before].is<step::Call>() && !is_output[result] && !value.is_list() &&
+            (before == at || releases[result] >= at) && !depends_on_data(function, value.bytes())) {
           DimExpr& sum = bytes[program_.machine.global_pool(value.place.device)];
           sum = sum + value.bytes();
         }
@@ -104,8 +105,8 @@ class CallMemoryFinder {
     return kept;
   }
 
-  void add_call(int f, const Step& step, const ByPool& kept, CallMemory& memory) {
-    const int callee = step.callee;
+  void add_call(FunctionIndex f, const Step& step, const ByPool& kept, CallMemory& memory) {
+    const FunctionIndex callee = *step.callee();
     CallMemory needed{.results = kept};
     bool is_known = !is_recursive(callee);
     if (is_known) {
@@ -130,13 +131,13 @@ class CallMemoryFinder {
       memory.open.push_back(std::move(open));
   }
 
-  bool is_early(int f, const ByPool& bytes) const {
+  bool is_early(FunctionIndex f, const ByPool& bytes) const {
     return std::ranges::all_of(bytes, [&](const auto& entry) {
-      return planned_[f].shapes.stage_of(entry.second.most) == 0;
+      return planned_[f].shapes.segment_of(entry.second.most) == SegmentIndex{0};
     });
   }
 
-  void raise(int f, ByPool& most, const ByPool& by) {
+  void raise(FunctionIndex f, ByPool& most, const ByPool& by) {
     ShapeProgram& shapes = planned_[f].shapes;
     for (const auto& [pool, bytes] : by) {
       auto [entry, is_new] = most.try_emplace(pool, bytes);
@@ -151,32 +152,32 @@ class CallMemoryFinder {
     }
   }
 
-  ByPool workspace_of(int f) {
+  ByPool workspace_of(FunctionIndex f) {
     const memory::Plan& plan = planned_[f].plan;
     ByPool own;
     for (const memory::Arena& arena : plan.arenas)
-      if (arena.stage == 0)
+      if (arena.segment == SegmentIndex{0})
         own[arena.pool] = {arena.height, arena.lower_bound, plan.height_formula(arena)};
     return total(std::move(own), memory_[f].workspace, planned_[f].shapes);
   }
 
-  // Stages, and values with a storage of their own, as add_memory_by_data lists them.
-  bool needs_by_data(int f) const {
+  // Later segments, and values with a storage of their own, as add_memory_by_data lists them.
+  bool needs_by_data(FunctionIndex f) const {
     const Function& function = program_.functions[f];
     for (const memory::Arena& arena : planned_[f].plan.arenas)
-      if (arena.stage > 0) return true;
-    const std::vector<int> outputs = memory::output_of_root(function);
+      if (arena.segment > SegmentIndex{0}) return true;
+    const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
     return std::ranges::any_of(function.steps, [&](const Step& step) {
       return std::ranges::any_of(step.results, [&](ValueId id) {
-        return outputs[id] < 0 && is_made_by_data(function, step, id);
+        return !is_output[id] && is_made_by_data(function, step, id);
       });
     });
   }
 
   // The callee's bytes in the caller's terms.
-  ByPool in_call(int f, const Step& step, const ByPool& by_pool) {
+  ByPool in_call(FunctionIndex f, const Step& step, const ByPool& by_pool) {
     const Function& caller = program_.functions[f];
-    const Function& callee = program_.functions[step.callee];
+    const Function& callee = program_.functions[*step.callee()];
     ShapeProgram& shapes = planned_[f].shapes;
     std::vector<ValueIndex> dims;
     std::map<std::string, DimExpr, std::less<>> names;
@@ -191,7 +192,7 @@ class CallMemoryFinder {
           names.try_emplace(std::string(parameter.symbol_name()), dim);
       }
     }
-    const ShapeProgram& of = planned_[step.callee].shapes;
+    const ShapeProgram& of = planned_[*step.callee()].shapes;
     ByPool results;
     for (const auto& [pool, bytes] : by_pool) {
       CallBytes& result = results[pool];
@@ -207,10 +208,10 @@ class CallMemoryFinder {
   }
 
   const Program& program_;
-  std::vector<PlannedFunction>& planned_;
-  std::vector<std::set<int>> callees_;
-  std::vector<CallMemory> memory_;
-  std::vector<bool> is_known_;
+  PlannedFunctions& planned_;
+  IndexedVector<FunctionIndex, Callees> callees_;
+  IndexedVector<FunctionIndex, CallMemory> memory_;
+  IndexedVector<FunctionIndex, bool> is_known_;
 };
 
 }  // namespace
@@ -220,9 +221,8 @@ bool is_made_by_data(const Function& function, const Step& step, ValueId result)
   if (value.storage == ValueStorage::kGrowing) return true;
   if (value.storage != ValueStorage::kOwn) return false;
   if (value.is_list()) return false;  // one line for all
-  return step.kind == StepKind::kLaunch || step.kind == StepKind::kCallClosure ||
-         step.kind == StepKind::kText ||
-         (step.kind == StepKind::kCall && depends_on_data(function, value.bytes()));
+  return step.is<step::Launch, step::CallClosure, step::StringWork>() ||
+         (step.is<step::Call>() && depends_on_data(function, value.bytes()));
 }
 
 bool depends_on_data(const Function& function, DimExpr bytes) {
@@ -233,8 +233,8 @@ bool depends_on_data(const Function& function, DimExpr bytes) {
   });
 }
 
-std::vector<CallMemory> memory_of_calls(const Program& program,
-                                        std::vector<PlannedFunction>& planned) {
+IndexedVector<FunctionIndex, CallMemory> memory_of_calls(const Program& program,
+                                                         PlannedFunctions& planned) {
   return CallMemoryFinder(program, planned).run();
 }
 

@@ -12,16 +12,15 @@ namespace scopevm::compiler::bytecode {
 
 // Bytes of one pool, as a value of the function's shape program and for people.
 struct CallBytes {
-  ShapeProgram::ValueIndex most = -1;           // at one time
-  ShapeProgram::ValueIndex lower_bound = -1;    // likewise; no plan of the callees is lower
+  ShapeProgram::ValueIndex most;                // at one time
+  ShapeProgram::ValueIndex lower_bound;         // likewise; no plan of the callees is lower
   std::optional<DimExpr> formula = DimExpr(0);  // none: too long
 };
 
 struct CallMemory {
-  // By pool.
-  std::map<int, CallBytes> workspace;
-  std::map<int, CallBytes>
-      results;  // kept or made during the calls, without those that the function returns
+  using ByPool = std::map<PoolIndex, CallBytes>;
+  ByPool workspace;
+  ByPool results;  // kept or made during the calls, without those that the function returns
   // What needs more than the dims tell, and why: a callee calls itself, or data decides.
   struct Open {
     std::string what;
@@ -30,14 +29,14 @@ struct CallMemory {
   std::vector<Open> open;
 };
 
-// By function. Adds the values to the functions' shape programs.
-std::vector<CallMemory> memory_of_calls(const Program& program,
-                                        std::vector<PlannedFunction>& planned);
+// Adds the values to the functions' shape programs.
+IndexedVector<FunctionIndex, CallMemory> memory_of_calls(const Program& program,
+                                                         PlannedFunctions& planned);
 
 // True when the step gives its result a storage of its own, and data decides whether, or how large.
 bool is_made_by_data(const Function& function, const Step& step, ValueId result);
 
-// True when the bytes depend on a symbol that is born in the function.
+// True if the bytes depend on a runtime-defined symbol.
 bool depends_on_data(const Function& function, DimExpr bytes);
 
 }  // namespace scopevm::compiler::bytecode

@@ -1,5 +1,5 @@
 // Calls and closures: see code_emitter.h. The callee reads the dims of its arguments from their
-// registers, so a value that shows in another's register is passed as a view of its own.
+// registers, so a view that shares the register of another value is passed in one of its own.
 #include <span>
 #include <utility>
 
@@ -15,24 +15,23 @@ void CodeEmitter::emit_call(const Step& step) {
   std::vector<RegisterIndex> arguments;
   for (ValueId operand : step.operands) arguments.push_back(with_own_dims(operand));
   for (ValueId result : step.results)
-    registers_[result] = outputs_[result] >= 0 ? register_count_++ : take_register();
+    registers_[result] = is_output_[result] ? new_register() : take_register();
   code_.sources.push_back({encoder_.size(), step.name});
   emit_call_of(step, arguments);
   release_views();
 }
 
 void CodeEmitter::emit_call_of(const Step& step, const std::vector<RegisterIndex>& arguments) {
-  isa::FunctionIndex callee = {static_cast<uint32_t>(step.callee)};
   std::vector<RegisterIndex> results;
-  for (ValueId result : step.results) results.push_back({registers_[result]});
-  if (step.kind == StepKind::kCall) {
-    encoder_.emit(op::call{.callee = callee, .arguments = arguments, .results = results});
+  for (ValueId result : step.results) results.push_back(*registers_[result]);
+  if (const auto* call = step.as<step::Call>()) {
+    encoder_.emit(op::call{.callee = call->callee, .arguments = arguments, .results = results});
     return;
   }
-  if (step.kind == StepKind::kMakeClosure) {
+  if (const auto* closure = step.as<step::MakeClosure>()) {
     encoder_.emit(op::make_closure{.dst = results[0],
                                    .from = host_pool("global.workspace"),
-                                   .callee = callee,
+                                   .callee = closure->callee,
                                    .captured = arguments});
     return;
   }

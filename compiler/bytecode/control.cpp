@@ -1,4 +1,4 @@
-// Branches, loops, and the stages that begin in them: see code_emitter.h.
+// Branches, loops, and the segments that begin in them: see code_emitter.h.
 //
 //   if:    load_element c; branch c        loop:  set_slot i, 0; jump check
 //          ... then ...                    body:  load_dim ...; shape_function; ...
@@ -14,55 +14,46 @@ using isa::RegisterIndex;
 namespace op = isa::op;
 
 void CodeEmitter::emit_control(const Step& step, int64_t index) {
-  if ((step.kind == StepKind::kIf || step.kind == StepKind::kLoop) && depth_++ == 0)
-    load_constants_of_region(index);
-  switch (step.kind) {
-    case StepKind::kRead:
-      return emit_stage(step);
-    case StepKind::kIf:
-      return begin_if(step, index);
-    case StepKind::kElse:
-      return begin_else(step);
-    case StepKind::kEndIf:
-      --depth_;
-      encoder_.bind(ifs_.at(step.match).end);
-      return emit_stage(step);
-    case StepKind::kLoop:
-      return begin_loop(step, index);
-    case StepKind::kEndLoop:
-      --depth_;
-      return end_loop(step);
-    case StepKind::kAssert:
-      return emit_assert(step);
-    case StepKind::kCall:
-    case StepKind::kMakeClosure:
-    case StepKind::kCallClosure:
-      return emit_call(step);
-    case StepKind::kMove: {
-      uint32_t from = register_of(step.operands[0]);
-      if (registers_[step.results[0]] == kNone) registers_[step.results[0]] = register_count_++;
-      return emit_move(registers_[step.results[0]], from);
-    }
-    case StepKind::kSwap: {
-      uint32_t a = register_of(step.operands[0]), b = register_of(step.operands[1]);
-      uint32_t spare = take_register();
-      emit_move(spare, a);
-      emit_move(a, b);
-      emit_move(b, spare);
-      encoder_.emit(op::kill{.value = {spare}});
-      free_.push_back(spare);
-      return;
-    }
-    default:
-      return emit_list_step(step, index);
+  if (step.is<step::If, step::Loop>() && depth_++ == 0) load_constants_of_region(index);
+  if (step.is<step::EndIf, step::EndLoop>()) --depth_;
+  if (step.is<step::Read>()) return begin_segment(step);
+  if (step.is<step::If>()) return begin_if(step, index);
+  if (const auto* otherwise = step.as<step::Else>()) return begin_else(step, otherwise->begin);
+  if (const auto* end = step.as<step::EndIf>()) {
+    encoder_.bind(ifs_.at(end->begin).end);
+    return begin_segment(step);
   }
+  if (step.is<step::Loop>()) return begin_loop(step, index);
+  if (const auto* end = step.as<step::EndLoop>()) return end_loop(step, *end);
+  if (const auto* assertion = step.as<step::Assert>()) return emit_assert(step, assertion->message);
+  if (step.is<step::Move>()) return emit_rename(step);
+  if (step.is<step::Swap>()) return emit_swap(step);
+  if (step.is<step::Call, step::MakeClosure, step::CallClosure>()) return emit_call(step);
+  emit_list_step(step, index);
 }
 
-void CodeEmitter::emit_move(uint32_t to, uint32_t from) {
-  encoder_.emit(op::move{.dst = {to}, .from = {from}});
+void CodeEmitter::emit_rename(const Step& step) {
+  const RegisterIndex from = register_of(step.operands[0]);
+  std::optional<RegisterIndex>& to = registers_[step.results[0]];
+  if (!to) to = new_register();
+  emit_move(*to, from);
 }
 
-// What one branch or iteration loads, another may not have: constants are loaded before.
+void CodeEmitter::emit_swap(const Step& step) {
+  const RegisterIndex a = register_of(step.operands[0]), b = register_of(step.operands[1]);
+  const RegisterIndex spare = take_register();
+  emit_move(spare, a);
+  emit_move(a, b);
+  emit_move(b, spare);
+  encoder_.emit(op::kill{.value = spare});
+  free_.push_back(spare);
+}
+
+void CodeEmitter::emit_move(RegisterIndex to, RegisterIndex from) {
+  encoder_.emit(op::move{.dst = to, .from = from});
+}
+
+// A constant that one branch or iteration loads is missing in others: constants are loaded before.
 void CodeEmitter::load_constants_of_region(int64_t begin) {
   int depth = 0;
   for (size_t i = static_cast<size_t>(begin); i < function_.steps.size(); ++i) {
@@ -70,62 +61,65 @@ void CodeEmitter::load_constants_of_region(int64_t begin) {
     for (ValueId operand : step.operands)
       if (function_.values[memory::root_of(function_, operand)].origin == ValueOrigin::kConstant)
         register_of(operand);
-    if (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) ++depth;
-    if ((step.kind == StepKind::kEndIf || step.kind == StepKind::kEndLoop) && --depth == 0) return;
+    if (step.is<step::If, step::Loop>()) ++depth;
+    if (step.is<step::EndIf, step::EndLoop>() && --depth == 0) return;
   }
 }
 
-// --- Stages. ------------------------------------------------------------------------------------
+// --- Segments. ----------------------------------------------------------------------------------
 
-void CodeEmitter::emit_stage(const Step& step) {
-  if (step.stage < 0) return;
-  emit_births(step);
-  bool has_work =
-      !function_.stages[step.stage].births.empty() || !shapes_.conditions_of(step.stage).empty();
+void CodeEmitter::begin_segment(const Step& step) {
+  if (!step.segment) return;
+  const SegmentIndex segment = *step.segment;
+  emit_symbols(step);
+  const bool has_work =
+      !function_.segments[segment].symbols.empty() || !shapes_.conditions_of(segment).empty();
   if (!has_work) return;
   code_.sources.push_back({encoder_.size(), step.name});
   op::shape_function code;
-  code.function = {shape_functions_ + static_cast<uint32_t>(step.stage)};
+  code.function = {shape_functions_.value + segment.value};
   encoder_.emit(code);
-  emit_arenas(step.stage);
+  emit_arenas(segment);
 }
 
-void CodeEmitter::emit_births(const Step& step) {
-  const std::vector<Birth>& births = function_.stages[step.stage].births;
-  uint32_t last = kNone;
-  for (size_t i = 0; i < births.size(); ++i) {
-    const Birth& birth = births[i];
-    uint32_t slot = shapes_.birth_slot(step.stage, static_cast<int>(i));
+// Writes the values of the segment's symbols to their slots.
+void CodeEmitter::emit_symbols(const Step& step) {
+  const std::vector<RuntimeSymbol>& symbols = function_.segments[*step.segment].symbols;
+  const std::vector<SlotIndex>& slots = shapes_.symbol_slots(*step.segment);
+  std::optional<SlotIndex> last;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const RuntimeSymbol& symbol = symbols[i];
+    const SlotIndex slot = slots[i];
     if (slot == last) continue;  // another part of the same value
     last = slot;
-    Int index = Int::immediate(birth.index);
-    if (birth.source == Birth::Source::kCount) {
-      if (step.kind == StepKind::kEndLoop)
+    const Int index = Int::immediate(symbol.index);
+    if (symbol.source == RuntimeSymbol::Source::kCount) {
+      if (const auto* end = step.as<step::EndLoop>())
         encoder_.emit(
-            op::set_slot{.dst = {slot}, .value = Int::slot({loops_.at(step.match).count_slot})});
+            op::set_slot{.dst = slot, .value = Int::slot(loops_.at(end->begin).count_slot)});
       continue;
     }
-    RegisterIndex of = {register_of(step.operands[birth.operand])};
-    if (birth.source == Birth::Source::kSize)
-      encoder_.emit(op::list_size{.dst = {slot}, .list = of});
-    else if (birth.source == Birth::Source::kElement)
-      encoder_.emit(op::load_element{.dst = {slot}, .of = of, .index = index});
+    const RegisterIndex of = register_of(step.operands[symbol.operand]);
+    if (symbol.source == RuntimeSymbol::Source::kSize)
+      encoder_.emit(op::list_size{.dst = slot, .list = of});
+    else if (symbol.source == RuntimeSymbol::Source::kElement)
+      encoder_.emit(op::load_element{.dst = slot, .of = of, .index = index});
     else
-      encoder_.emit(op::load_dim{.dst = {slot}, .of = of, .axis = index});
+      encoder_.emit(op::load_dim{.dst = slot, .of = of, .axis = index});
   }
 }
 
 // --- Branches. ----------------------------------------------------------------------------------
 
 Int CodeEmitter::condition_slot(ValueId condition) {
-  uint32_t slot = shapes_.new_slot();
+  const SlotIndex slot = shapes_.new_slot();
   encoder_.emit(
-      op::load_element{.dst = {slot}, .of = {register_of(condition)}, .index = Int::immediate(0)});
-  release_parts();  // here, where both ways from the branch come by
-  return Int::slot({slot});
+      op::load_element{.dst = slot, .of = register_of(condition), .index = Int::immediate(0)});
+  release_parts();  // before the branch, so that both ways release them
+  return Int::slot(slot);
 }
 
-void CodeEmitter::emit_assert(const Step& step) {
+void CodeEmitter::emit_assert(const Step& step, const std::string& message) {
   isa::Encoder::Label holds = encoder_.new_label(), fails = encoder_.new_label();
   Int condition = condition_slot(step.operands[0]);
   encoder_.emit(op::branch{.condition = condition,
@@ -133,7 +127,7 @@ void CodeEmitter::emit_assert(const Step& step) {
                            .else_to = isa::Encoder::target(fails)});
   encoder_.bind(fails);
   encoder_.emit(op::fail{.text = {static_cast<uint32_t>(messages_.size())}});
-  messages_.push_back(step.message);
+  messages_.push_back(message);
   encoder_.bind(holds);
 }
 
@@ -147,59 +141,58 @@ void CodeEmitter::begin_if(const Step& step, int64_t index) {
                            .else_to = isa::Encoder::target(open.otherwise)});
   encoder_.bind(then);
   ifs_.emplace(index, open);
-  emit_stage(step);
+  begin_segment(step);
 }
 
-void CodeEmitter::begin_else(const Step& step) {
-  const OpenIf& open = ifs_.at(step.match);
+void CodeEmitter::begin_else(const Step& step, int64_t begin) {
+  const OpenIf& open = ifs_.at(begin);
   encoder_.emit(op::jump{.to = isa::Encoder::target(open.end)});
   encoder_.bind(open.otherwise);
-  emit_stage(step);
+  begin_segment(step);
 }
 
 // --- Loops. -------------------------------------------------------------------------------------
 
 void CodeEmitter::begin_loop(const Step& step, int64_t index) {
   for (ValueId result : step.results) make_result(result);
-  OpenLoop open{encoder_.new_label(), encoder_.new_label(), encoder_.new_label()};
-  const std::vector<Birth>& births = function_.stages[step.stage].births;
-  open.count_slot = kNone;
-  for (size_t i = 0; i < births.size(); ++i)
-    if (births[i].source == Birth::Source::kCount)
-      open.count_slot = shapes_.birth_slot(step.stage, static_cast<int>(i));
-  encoder_.emit(op::set_slot{.dst = {open.count_slot}, .value = Int::immediate(0)});
+  OpenLoop open{encoder_.new_label(), encoder_.new_label(), encoder_.new_label(), {}};
+  const std::vector<RuntimeSymbol>& symbols = function_.segments[*step.segment].symbols;
+  for (size_t i = 0; i < symbols.size(); ++i)
+    if (symbols[i].source == RuntimeSymbol::Source::kCount)
+      open.count_slot = shapes_.symbol_slots(*step.segment)[i];
+  encoder_.emit(op::set_slot{.dst = open.count_slot, .value = Int::immediate(0)});
   encoder_.emit(op::jump{.to = isa::Encoder::target(open.check)});
   encoder_.bind(open.body);
   loops_.emplace(index, open);
-  emit_stage(step);
+  begin_segment(step);
 }
 
-void CodeEmitter::end_loop(const Step& step) {
-  const OpenLoop& open = loops_.at(step.match);
-  const Step& loop = function_.steps[step.match];
-  encoder_.emit(op::add_slot{.dst = {open.count_slot}, .by = Int::immediate(1)});
-  if (!step.operands.empty() && step.has_condition) {
+void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
+  const OpenLoop& open = loops_.at(end.begin);
+  const Step& loop = function_.steps[end.begin];
+  encoder_.emit(op::add_slot{.dst = open.count_slot, .by = Int::immediate(1)});
+  if (end.has_condition) {
     Int condition = condition_slot(step.operands[0]);
     encoder_.emit(op::branch{.condition = condition,
                              .then_to = isa::Encoder::target(open.check),
                              .else_to = isa::Encoder::target(open.end)});
   }
   encoder_.bind(open.check);
-  encoder_.emit(op::branch_less{.a = Int::slot({open.count_slot}),
-                                .b = int_operand(loop.trip_count),
+  encoder_.emit(op::branch_less{.a = Int::slot(open.count_slot),
+                                .b = int_operand(loop.as<step::Loop>()->trip_count),
                                 .then_to = isa::Encoder::target(open.body),
                                 .else_to = isa::Encoder::target(open.end)});
   encoder_.bind(open.end);
-  emit_stage(step);
+  begin_segment(step);
   finish_growing(loop);
 }
 
-// What grew is a tensor now that its size is known.
+// A result that grew becomes a tensor now that its size is known.
 void CodeEmitter::finish_growing(const Step& loop) {
   for (ValueId result : loop.results) {
     const Value& value = function_.values[result];
     if (value.storage == ValueStorage::kGrowing)
-      emit_tensor(registers_[result], storages_[result], shapes_.constant(0), value);
+      emit_tensor(*registers_[result], *storages_[result], shapes_.constant(0), value);
   }
 }
 

@@ -12,17 +12,16 @@ namespace {
 // Longer formulas are cut: they are for people, the slots are exact.
 constexpr size_t kLongestFormula = 400;
 
-// In the type of a list's elements, -1 and -2 stand for what differs.
 std::string dim_text(DimExpr dim) {
-  if (dim.is_constant(-1)) return format::kAnyDim;
-  return dim.is_constant(-2) ? format::kAnyDims : dim.str();
+  return dim.is_constant(Value::kAnyDim) ? format::kAnyDim : dim.str();
 }
 
 format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
                                const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
-  decl.pool = static_cast<uint32_t>(memory::result_pool(machine, value));
+  decl.pool = memory::result_pool(machine, value).value;
   for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
+  if (value.any_rank) decl.dims = {format::kAnyDims};
   decl.kind = value.kind;
   return decl;
 }
@@ -38,8 +37,9 @@ DimExpr peak_formula(const Function& function, const PlannedFunction& planned,
   std::map<std::string, int64_t> symbols;
   for (const Dimension& dimension : function.dimensions)
     symbols[dimension.name] = dimension.representative;
-  for (const Stage& stage : function.stages)
-    for (const Birth& birth : stage.births) symbols[birth.symbol] = 0;  // none lies in stage 0
+  // Sizes of segment 0 use none of these.
+  for (const Segment& segment : function.segments)
+    for (const RuntimeSymbol& defined : segment.symbols) symbols[defined.symbol] = 0;
   std::vector<memory::Buffer> buffers = planned.plan.at(arena, planned.shapes, symbols, 1);
   int64_t most = -1;
   DimExpr formula = 0;
@@ -49,7 +49,7 @@ DimExpr peak_formula(const Function& function, const PlannedFunction& planned,
     for (size_t i = 0; i < buffers.size(); ++i) {
       if (step < buffers[i].lower || step >= buffers[i].upper) continue;
       live += buffers[i].size;
-      sum = sum + planned.plan.liveness.buffers[buffers[i].id].bytes;
+      sum = sum + planned.plan.liveness.buffers[{static_cast<uint32_t>(buffers[i].id)}].bytes;
     }
     if (live > most) {
       most = live;
@@ -68,19 +68,20 @@ std::string arena_formula(const Function& function, const PlannedFunction& plann
   return "max(" + cut(peak_formula(function, planned, arena).str()) + ", ...)";
 }
 
-// What stages plan, and the values that have a storage of their own.
+// The arenas of later segments, and the values that have a storage of their own.
 void add_memory_by_data(const Machine& machine, const Function& function, PlannedFunction& planned,
                         format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
-  const std::vector<int> outputs = memory::output_of_root(function);
+  const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
   for (const memory::Arena& arena : planned.plan.arenas) {
-    if (arena.stage == 0) continue;
+    if (arena.segment == SegmentIndex{0}) continue;
     DimExpr sum = 0;
-    for (int buffer : arena.buffers) sum = sum + planned.plan.liveness.buffers[buffer].bytes;
-    decl.memory.push_back({static_cast<uint32_t>(arena.pool),
-                           "stage " + std::to_string(arena.stage), false,
-                           shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
-                           "at most " + cut(sum.str()), true});
+    for (memory::BufferIndex buffer : arena.buffers)
+      sum = sum + planned.plan.liveness.buffers[buffer].bytes;
+    decl.memory.push_back({arena.pool.value, "segment " + std::to_string(arena.segment.value),
+                           false, shapes.slot_of(arena.height).value,
+                           shapes.slot_of(arena.lower_bound).value, "at most " + cut(sum.str()),
+                           true});
   }
   bool has_lists = std::ranges::any_of(function.inputs,
                                        [&](ValueId id) { return function.values[id].is_list(); });
@@ -88,17 +89,17 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
       has_lists = has_lists || value.is_list();
-      if (outputs[id] >= 0 || !is_made_by_data(function, step, id)) continue;
-      bool is_made_by_callee = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
-      const int from =
+      if (is_output[id] || !is_made_by_data(function, step, id)) continue;
+      const bool is_made_by_callee = step.is<step::Call, step::CallClosure>();
+      const PoolIndex pool =
           is_made_by_callee ? machine.global_pool(value.place.device) : value.place.pool;
-      const auto pool = static_cast<uint32_t>(from);
-      uint32_t slot = shapes.slot_of(shapes.value(value.bytes()));
-      decl.memory.push_back({pool, value.name, false, slot, slot, cut(value.bytes().str()), true});
+      const uint32_t slot = shapes.slot_of(shapes.value(value.bytes())).value;
+      decl.memory.push_back(
+          {pool.value, value.name, false, slot, slot, cut(value.bytes().str()), true});
     }
   if (!has_lists) return;
-  uint32_t none = shapes.slot_of(shapes.value(0));
-  const auto lists = static_cast<uint32_t>(machine.global_pool(machine.host_device()));
+  const uint32_t none = shapes.slot_of(shapes.value(0)).value;
+  const uint32_t lists = machine.global_pool(machine.host_device()).value;
   decl.memory.push_back({lists, "lists", false, none, none, "their lengths and elements", true});
 }
 
@@ -108,48 +109,48 @@ void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDec
   const auto is_text = [](const Value& value) { return value.dtype == DType::kStr; };
   const auto has_texts = [&](const Function& f) { return std::ranges::any_of(f.values, is_text); };
   if (std::ranges::none_of(program.functions, has_texts)) return;
-  const uint32_t none = shapes.slot_of(shapes.value(0));
-  const auto pool =
-      static_cast<uint32_t>(program.machine.global_pool(program.machine.host_device()));
+  const uint32_t none = shapes.slot_of(shapes.value(0)).value;
+  const uint32_t pool = program.machine.global_pool(program.machine.host_device()).value;
   decl.memory.push_back({pool, "texts", false, none, none, "the texts of the call", true});
 }
 
 // Where a call may take bytes that nothing said before: the pools that all devices have, and others
 // where a function has planned something.
-std::vector<int> pools_of_calls(const Program& program) {
+std::vector<PoolIndex> pools_of_calls(const Program& program) {
   const Machine& machine = program.machine;
-  std::vector<int> pools;
-  for (size_t device = 0; device < machine.devices.size(); ++device) {
-    pools.push_back(machine.workspace_pool(static_cast<int>(device)));
-    pools.push_back(machine.global_pool(static_cast<int>(device)));
+  std::vector<PoolIndex> pools;
+  for (DeviceIndex device : machine.devices.indices()) {
+    pools.push_back(machine.workspace_pool(device));
+    pools.push_back(machine.global_pool(device));
   }
-  std::set<int> others;
+  std::set<PoolIndex> others;
   for (const Function& function : program.functions) {
     for (const Value& value : function.values)
       if (value.origin == ValueOrigin::kStep) others.insert(value.place.pool);
     for (const Step& step : function.steps)
-      for (const Temporary& temporary : step.temporaries) others.insert(temporary.pool);
+      for (const Temporary& temporary : step.temporaries()) others.insert(temporary.pool);
   }
-  std::ranges::copy_if(others, std::back_inserter(pools),
-                       [&](int pool) { return std::ranges::find(pools, pool) == pools.end(); });
+  std::ranges::copy_if(others, std::back_inserter(pools), [&](PoolIndex pool) {
+    return std::ranges::find(pools, pool) == pools.end();
+  });
   return pools;
 }
 
 void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeProgram& shapes,
                          format::FunctionDecl& decl) {
-  auto add = [&](int pool, const char* what, const CallBytes& bytes) {
+  auto add = [&](PoolIndex pool, const char* what, const CallBytes& bytes) {
     if (shapes.constant_of(bytes.most) == 0) return;
-    decl.memory.push_back({static_cast<uint32_t>(pool), what, false, shapes.slot_of(bytes.most),
-                           shapes.slot_of(bytes.lower_bound),
+    decl.memory.push_back({pool.value, what, false, shapes.slot_of(bytes.most).value,
+                           shapes.slot_of(bytes.lower_bound).value,
                            bytes.formula ? cut(bytes.formula->str()) : "...", false});
   };
   for (const auto& [pool, bytes] : calls.workspace) add(pool, "calls", bytes);
   for (const auto& [pool, bytes] : calls.results) add(pool, "results of calls", bytes);
   for (const CallMemory::Open& open : calls.open)
-    for (int pool : pools_of_calls(program)) {
-      uint32_t none = shapes.slot_of(shapes.constant(0));
+    for (PoolIndex pool : pools_of_calls(program)) {
+      const uint32_t none = shapes.slot_of(shapes.constant(0)).value;
       const char* why = open.is_recursive ? "recursion" : "data";
-      decl.memory.push_back({static_cast<uint32_t>(pool), open.what, false, none, none, why, true});
+      decl.memory.push_back({pool.value, open.what, false, none, none, why, true});
     }
 }
 
@@ -158,16 +159,17 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
   const Machine& machine = program.machine;
   ShapeProgram& shapes = planned.shapes;
   for (const memory::Arena& arena : planned.plan.arenas)
-    if (arena.stage == 0)
-      decl.memory.push_back({static_cast<uint32_t>(arena.pool), "workspace", false,
-                             shapes.slot_of(arena.height), shapes.slot_of(arena.lower_bound),
+    if (arena.segment == SegmentIndex{0})
+      decl.memory.push_back({arena.pool.value, "workspace", false,
+                             shapes.slot_of(arena.height).value,
+                             shapes.slot_of(arena.lower_bound).value,
                              arena_formula(function, planned, arena), false});
   add_memory_of_calls(program, calls, shapes, decl);
   add_memory_by_data(machine, function, planned, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
-    uint32_t slot = code.result_bytes_slots[i];
+    const uint32_t slot = code.result_bytes_slots[i].value;
     const Value& output = function.values[function.outputs[i]];
-    const auto pool = static_cast<uint32_t>(memory::result_pool(machine, output));
+    const uint32_t pool = memory::result_pool(machine, output).value;
     if (output.is_list()) {
       decl.memory.push_back(
           {pool, function.output_names[i], true, slot, slot, "its elements", true});
@@ -179,9 +181,9 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
   }
 }
 
-Result<format::FunctionDecl> function_decl(const Program& program, size_t index,
+Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex index,
                                            PlannedFunction& planned, const CallMemory& calls,
-                                           uint32_t shape_functions,
+                                           isa::ShapeFunctionIndex shape_functions,
                                            std::vector<std::string>& messages) {
   const Machine& machine = program.machine;
   const Function& function = program.functions[index];
@@ -208,65 +210,69 @@ Result<format::FunctionDecl> function_decl(const Program& program, size_t index,
 }
 
 format::ShapeFunctionDecl shape_function_decl(const Function& function, const ShapeProgram& shapes,
-                                              int stage) {
+                                              SegmentIndex segment) {
   format::ShapeFunctionDecl decl;
-  decl.symbol = shape_symbol(function, stage);
+  decl.symbol = shape_symbol(function, segment);
   decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
-  decl.dim_count = stage == 0 ? shapes.dim_count() : 0;
-  for (const ShapeProgram::Condition* condition : shapes.conditions_of(stage))
-    decl.checks.push_back(
-        {condition->message, condition->lhs_slot, condition->rhs_slot, condition->more_slots});
+  decl.dim_count = segment.value == 0 ? shapes.dim_count() : 0;
+  for (const ShapeProgram::Condition* condition : shapes.conditions_of(segment)) {
+    auto& check = decl.checks.emplace_back();
+    check = {condition->message, condition->lhs_slot.value, condition->rhs_slot.value, {}};
+    for (SlotIndex slot : condition->more_slots) check.more_slots.push_back(slot.value);
+  }
   decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
   return decl;
 }
 
 }  // namespace
 
-std::string shape_symbol(const Function& function, int stage) {
+std::string shape_symbol(const Function& function, SegmentIndex segment) {
   // The names of functions have no dots.
-  return "shape_" + function.name + (stage == 0 ? "" : "." + std::to_string(stage));
+  return "shape_" + function.name + (segment.value == 0 ? "" : "." + std::to_string(segment.value));
 }
 
-Result<format::ModuleContents> emit_module(const Program& program,
-                                           std::vector<PlannedFunction>& planned) {
+Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned) {
   format::ModuleContents module;
   module.producer = "scopevm 0.1.0";
   const Machine& machine = program.machine;
   for (const DeviceDecl& device : machine.devices)
     module.devices.push_back({device.name, device.kind, device.is_host() ? 0 : device.workers,
                               device.is_host() ? 0U : static_cast<uint32_t>(device.number)});
-  for (const Pool& pool : machine.pools)
-    module.pools.push_back({pool.scope,
-                            static_cast<format::PoolKind>(pool.kind),
-                            static_cast<uint32_t>(pool.device),
-                            pool.limit,
-                            {pool.reached.begin() + 1, pool.reached.end()},
-                            pool.bytes_per_second.value_or(0),
-                            pool.latency_seconds.value_or(0),
-                            static_cast<uint32_t>(pool.alignment),
-                            pool.pinned_for});
+  for (const Pool& pool : machine.pools) {
+    format::PoolDecl& decl = module.pools.emplace_back();
+    decl = {.scope = pool.scope,
+            .kind = static_cast<format::PoolKind>(pool.kind),
+            .device = pool.device.value,
+            .limit = pool.limit.value_or(-1),
+            .shared_with = {},
+            .bytes_per_second = pool.bytes_per_second.value_or(0),
+            .latency_seconds = pool.latency_seconds.value_or(0),
+            .alignment = static_cast<uint32_t>(pool.alignment)};
+    for (DeviceIndex device : pool.reached | std::views::drop(1))
+      decl.shared_with.push_back(device.value);
+    if (pool.pinned_for) decl.pinned_for = static_cast<int32_t>(pool.pinned_for->value);
+  }
   for (const Kernel& kernel : program.kernels)
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
-                              static_cast<uint32_t>(kernel.param_count),
-                              static_cast<uint32_t>(kernel.device)});
-  module.texts = program.texts;
+                              static_cast<uint32_t>(kernel.param_count), kernel.device.value});
+  module.texts = program.strings;
   for (const Constant& constant : program.constants)
     module.constants.push_back(
         {constant.name,
          constant.dtype,
          constant.dims,
-         static_cast<uint32_t>(constant.pool),
+         constant.pool.value,
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
-  const std::vector<CallMemory> calls = memory_of_calls(program, planned);
-  for (size_t i = 0; i < program.functions.size(); ++i) {
+  const IndexedVector<FunctionIndex, CallMemory> calls = memory_of_calls(program, planned);
+  for (FunctionIndex i : program.functions.indices()) {
     const Function& function = program.functions[i];
     SCOPEVM_ASSIGN_OR_RETURN(
         format::FunctionDecl decl,
         function_decl(program, i, planned[i], calls[i],
-                      static_cast<uint32_t>(module.shape_functions.size()), module.messages));
+                      {static_cast<uint32_t>(module.shape_functions.size())}, module.messages));
     module.functions.push_back(std::move(decl));
-    for (int stage = 0; stage < planned[i].shapes.stage_count(); ++stage)
-      module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes, stage));
+    for (SegmentIndex segment : function.segments.indices())
+      module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes, segment));
   }
   return module;
 }

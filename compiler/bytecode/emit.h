@@ -29,19 +29,21 @@ struct Code {
   std::vector<uint32_t> words;
   std::vector<format::SourceDecl> sources;
   uint32_t register_count = 0;
-  std::vector<uint32_t> result_bytes_slots;  // by output
+  std::vector<SlotIndex> result_bytes_slots;  // by output
 };
-// `shape_functions` is the index of its first stage's shape function; the others follow. Appends
+// `shape_functions` is the index of its first segment's shape function; the others follow. Appends
 // the module's messages that it needs.
 Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
-                       uint32_t shape_functions, std::vector<std::string>& messages);
+                       isa::ShapeFunctionIndex shape_functions, std::vector<std::string>& messages);
+
+// By function of the program.
+using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 
 // Everything but the images, which the caller adds once the shape functions are compiled: their
 // programs, with all slots that the code names, are in `planned` afterwards, and the symbol of a
-// stage is shape_symbol(function, stage).
-Result<format::ModuleContents> emit_module(const Program& program,
-                                           std::vector<PlannedFunction>& planned);
+// segment is shape_symbol(function, segment).
+Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned);
 
-std::string shape_symbol(const Function& function, int stage);
+std::string shape_symbol(const Function& function, SegmentIndex segment);
 
 }  // namespace scopevm::compiler::bytecode

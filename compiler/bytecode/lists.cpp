@@ -1,7 +1,8 @@
 // Lists: see code_emitter.h.
 //
-// A list that is changed is taken over where nothing reads it any more: then the register that
-// changes is its only one, and it is changed where it lies. Else the VM copies it first.
+// A step that changes a list takes over the operand's register if that list has no later use: the
+// register then holds the only reference, and the VM changes the list in place. Otherwise the VM
+// copies the list first.
 #include <algorithm>
 #include <set>
 
@@ -14,44 +15,21 @@ using isa::RegisterIndex;
 namespace op = isa::op;
 
 void CodeEmitter::emit_list_step(const Step& step, int64_t index) {
-  switch (step.kind) {
-    case StepKind::kMakeList:
-      return emit_make_list(step);
-    case StepKind::kListGet:
-      return emit_list_get(step);
-    case StepKind::kListInsert: {
-      RegisterIndex value = with_own_dims(step.operands[1]);
-      take_list(step, index);
-      RegisterIndex list = {registers_[step.results[0]]};
-      if (step.index) {
-        Int at = int_operand(*step.index);
-        code_.sources.push_back({encoder_.size(), step.name});
-        encoder_.emit(
-            op::list_insert{.list = list, .from = list_pool(), .element = value, .index = at});
-      } else {
-        encoder_.emit(op::list_append{.list = list, .from = list_pool(), .element = value});
-      }
-      return release_views();
-    }
-    case StepKind::kListErase: {
-      take_list(step, index);
-      Int at = int_operand(*step.index);
-      code_.sources.push_back({encoder_.size(), step.name});
-      encoder_.emit(
-          op::list_erase{.list = {registers_[step.results[0]]}, .from = list_pool(), .index = at});
-      return;
-    }
-    default:
-      return;
-  }
+  if (step.is<step::MakeList>()) return emit_make_list(step);
+  if (const auto* get = step.as<step::ListGet>()) return emit_list_get(step, get->index);
+  if (const auto* insert = step.as<step::ListInsert>())
+    return emit_list_insert(step, insert->index, index);
+  if (const auto* erase = step.as<step::ListErase>())
+    return emit_list_erase(step, erase->index, index);
 }
 
 void CodeEmitter::emit_make_list(const Step& step) {
   const Value& list = function_.values[step.results[0]];
   std::vector<RegisterIndex> elements;
   for (ValueId operand : step.operands) elements.push_back(with_own_dims(operand));
-  registers_[step.results[0]] = take_register();
-  encoder_.emit(op::make_list{.dst = {registers_[step.results[0]]},
+  const RegisterIndex dst = take_register();
+  registers_[step.results[0]] = dst;
+  encoder_.emit(op::make_list{.dst = dst,
                               .from = list_pool(),
                               .depth = Int::immediate(list_depth(list.kind)),
                               .dtype = list.dtype,
@@ -59,34 +37,59 @@ void CodeEmitter::emit_make_list(const Step& step) {
   release_views();
 }
 
-void CodeEmitter::emit_list_get(const Step& step) {
+void CodeEmitter::emit_list_get(const Step& step, DimExpr at) {
   const Value& result = function_.values[step.results[0]];
-  RegisterIndex list = {register_of(step.operands[0])};
-  registers_[step.results[0]] = take_register();
-  Int at = int_operand(*step.index);
+  const RegisterIndex list = register_of(step.operands[0]);
+  const RegisterIndex dst = take_register();
+  registers_[step.results[0]] = dst;
+  const Int index = int_operand(at);
   const size_t rank = result.is_list() ? 0 : result.shape.size();
   code_.sources.push_back({encoder_.size(), step.name});
-  encoder_.emit(op::list_get{.dst = {registers_[step.results[0]]},
+  encoder_.emit(op::list_get{.dst = dst,
                              .list = list,
-                             .index = at,
+                             .index = index,
                              .rank = Int::immediate(static_cast<int64_t>(rank))});
 }
 
-// Lists and callees take a value's dims from its register: a view, which shows in another's, gets
-// one of its own until release_views.
+void CodeEmitter::emit_list_insert(const Step& step, const std::optional<DimExpr>& at,
+                                   int64_t index) {
+  const RegisterIndex value = with_own_dims(step.operands[1]);
+  take_list(step, index);
+  const RegisterIndex list = *registers_[step.results[0]];
+  if (at) {
+    const Int position = int_operand(*at);
+    code_.sources.push_back({encoder_.size(), step.name});
+    encoder_.emit(
+        op::list_insert{.list = list, .from = list_pool(), .element = value, .index = position});
+  } else {
+    encoder_.emit(op::list_append{.list = list, .from = list_pool(), .element = value});
+  }
+  release_views();
+}
+
+void CodeEmitter::emit_list_erase(const Step& step, DimExpr at, int64_t index) {
+  take_list(step, index);
+  const Int position = int_operand(at);
+  code_.sources.push_back({encoder_.size(), step.name});
+  encoder_.emit(
+      op::list_erase{.list = *registers_[step.results[0]], .from = list_pool(), .index = position});
+}
+
+// Lists and callees read a value's dims from its register, so a view that shares the register of
+// another value gets one of its own until release_views.
 RegisterIndex CodeEmitter::with_own_dims(ValueId id) {
   const Value& value = function_.values[id];
-  uint32_t reg = register_of(id);
-  if (value.origin != ValueOrigin::kView || value.is_list()) return {reg};
-  uint32_t view = take_register();
+  const RegisterIndex reg = register_of(id);
+  if (value.origin != ValueOrigin::kView || value.is_list()) return reg;
+  const RegisterIndex view = take_register();
   emit_view(view, reg, value);
   views_.push_back(view);
-  return {view};
+  return view;
 }
 
 void CodeEmitter::release_views() {
-  for (uint32_t view : views_) {
-    encoder_.emit(op::kill{.value = {view}});
+  for (RegisterIndex view : views_) {
+    encoder_.emit(op::kill{.value = view});
     free_.push_back(view);
   }
   views_.clear();
@@ -94,38 +97,33 @@ void CodeEmitter::release_views() {
 
 // The result's register gets the list of operand 0.
 void CodeEmitter::take_list(const Step& step, int64_t index) {
-  ValueId from = memory::root_of(function_, step.operands[0]);
-  uint32_t source = register_of(from);
-  bool is_ours = function_.values[from].origin != ValueOrigin::kInput;
+  const ValueId from = memory::root_of(function_, step.operands[0]);
+  const RegisterIndex source = register_of(from);
+  const bool is_ours = function_.values[from].origin != ValueOrigin::kInput;
   if (is_ours && std::ranges::find(dying_[index], from) != dying_[index].end()) {
-    registers_[step.results[0]] = std::exchange(registers_[from], kNone);
+    registers_[step.results[0]] = std::exchange(registers_[from], std::nullopt);
     return;
   }
-  uint32_t to = registers_[step.results[0]] = take_register();
+  const RegisterIndex to = take_register();
+  registers_[step.results[0]] = to;
   emit_move(to, source);
-  if (is_ours && is_dead_after(from, index)) encoder_.emit(op::kill{.value = {source}});
+  if (is_ours && is_dead_after(from, index)) encoder_.emit(op::kill{.value = source});
 }
 
 // The steps that may run right after this one.
 std::vector<int64_t> CodeEmitter::steps_after(int64_t at) const {
-  auto find = [&](StepKind kind, int64_t match) {
-    for (int64_t i = at + 1; i < static_cast<int64_t>(function_.steps.size()); ++i)
-      if (function_.steps[i].kind == kind && function_.steps[i].match == match) return i;
-    return static_cast<int64_t>(function_.steps.size());
+  // The next mark that closes a block which the step at `begin` opens.
+  auto close_of = [&](int64_t begin) {
+    auto close = std::find_if(function_.steps.begin() + at + 1, function_.steps.end(),
+                              [&](const Step& step) { return step.begin() == begin; });
+    return close - function_.steps.begin();
   };
   const Step& step = function_.steps[at];
-  switch (step.kind) {
-    case StepKind::kIf:
-      return {at + 1, find(StepKind::kElse, at) + 1};
-    case StepKind::kElse:
-      return {find(StepKind::kEndIf, step.match)};
-    case StepKind::kLoop:
-      return {at + 1, find(StepKind::kEndLoop, at) + 1};
-    case StepKind::kEndLoop:
-      return {at + 1, int64_t{step.match} + 1};
-    default:
-      return {at + 1};
-  }
+  if (step.is<step::If>()) return {at + 1, close_of(at) + 1};
+  if (const auto* otherwise = step.as<step::Else>()) return {close_of(otherwise->begin)};
+  if (step.is<step::Loop>()) return {at + 1, close_of(at) + 1};
+  if (const auto* end = step.as<step::EndLoop>()) return {at + 1, end->begin + 1};
+  return {at + 1};
 }
 
 // True when on every way from the step the value is written again before it is read, if ever.

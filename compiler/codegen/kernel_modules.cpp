@@ -23,12 +23,10 @@ std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
   return table;
 }
 
-format::ImageDecl declared(Image image, size_t device, const kernels::Target& target) {
+format::ImageDecl declared(Image image, DeviceIndex device, const kernels::Target& target) {
   auto bytes = std::make_shared<const std::vector<uint8_t>>(std::move(image.bytes));
-  return {static_cast<uint32_t>(device),
-          target.name,
-          std::move(image.features),
-          {bytes, bytes->data(), bytes->size()}};
+  return {
+      device.value, target.name, std::move(image.features), {bytes, bytes->data(), bytes->size()}};
 }
 
 }  // namespace
@@ -56,15 +54,14 @@ size_t KernelModules::rounds() const {
   return rounds;
 }
 
-std::vector<kernels::KernelModule*> KernelModules::begin_round(size_t round,
-                                                               const Machine& machine) {
-  std::vector<kernels::KernelModule*> by_device(machine.devices.size());
+kernels::ModulesByDevice KernelModules::begin_round(size_t round, const Machine& machine) {
+  kernels::ModulesByDevice by_device(machine.devices.size());
   for (Kind& kind : kinds_) {
     const size_t target = kind.target_of(round);
     kind.modules[target] = std::make_unique<kernels::KernelModule>(context_, kind.targets[target]);
-    for (size_t i = 0; i < by_device.size(); ++i)
-      if (machine.devices[i].kind == kind.backend->name())
-        by_device[i] = kind.modules[target].get();
+    for (DeviceIndex device : by_device.indices())
+      if (machine.devices[device].kind == kind.backend->name())
+        by_device[device] = kind.modules[target].get();
   }
   return by_device;
 }
@@ -79,12 +76,12 @@ std::string KernelModules::round_name(size_t round) const {
 Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program& program,
                                                                   const ImagesRequest& request) {
   std::vector<format::ImageDecl> images;
-  const std::vector<DeviceDecl>& devices = program.machine.devices;
   for (Kind& kind : kinds_) {
     const std::string_view name = kind.backend->name();
     const std::vector<Kernel> table = kernels_of(program, name);
     if (table.empty() && !kind.backend->is_host()) continue;
-    const auto device = std::ranges::find(devices, name, &DeviceDecl::kind) - devices.begin();
+    const DeviceIndex device = *find_index(
+        program.machine.devices, [&](const DeviceDecl& declared) { return declared.kind == name; });
     for (size_t i = 0; i < kind.targets.size(); ++i) {
       const ImageRequest one{kind.modules[i]->module(),
                              table,
@@ -94,7 +91,7 @@ Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program&
                              request.progress,
                              request.dump};
       SCOPEVM_ASSIGN_OR_RETURN(Image image, kind.backend->generator()->make_image(one));
-      images.push_back(declared(std::move(image), static_cast<size_t>(device), kind.targets[i]));
+      images.push_back(declared(std::move(image), device, kind.targets[i]));
     }
   }
   return images;

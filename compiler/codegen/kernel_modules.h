@@ -37,7 +37,7 @@ class KernelModules {
   size_t rounds() const;
   // New modules for a round, for kernels::lower: one for each device; those of a kind share theirs.
   // REQUIRES: `machine` has the devices that create() was given.
-  std::vector<kernels::KernelModule*> begin_round(size_t round, const Machine& machine);
+  kernels::ModulesByDevice begin_round(size_t round, const Machine& machine);
   // The targets of the round, for messages: "x86-64-v3, opencl".
   std::string round_name(size_t round) const;
 

@@ -85,7 +85,7 @@ class Compilation {
   std::vector<kernels::GraphFunction> functions_;          // of these graphs
   std::optional<codegen::KernelModules> kernels_;
   Program program_;
-  std::vector<bytecode::PlannedFunction> planned_;
+  bytecode::PlannedFunctions planned_;
   format::ModuleContents module_;
 };
 

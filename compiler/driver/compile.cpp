@@ -196,9 +196,10 @@ Status Compilation::lower_for_targets() {
 void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
                             const std::map<std::string, int64_t>& symbols) {
   for (const memory::Arena& arena : plan.arenas) {
-    if (arena.stage > 0) continue;
+    if (arena.segment > SegmentIndex{0}) continue;
     // The workspace of a plain machine needs no name.
-    if (machine_.devices.size() > 1 || arena.pool != machine_.workspace_pool(0)) {
+    if (machine_.devices.size() > 1 ||
+        arena.pool != machine_.workspace_pool(machine_.host_device())) {
       dump("memory", "# " + machine_.pool_name(arena.pool) + "\n");
     }
     dump("memory", memory::to_csv(plan.at(arena, shapes, symbols, 1)));
@@ -225,8 +226,8 @@ Status Compilation::plan() {
     std::map<std::string, int64_t> symbols;
     for (const Dimension& dimension : function.dimensions)
       symbols[dimension.name] = dimension.representative;
-    for (const Stage& stage : function.stages)
-      for (const Birth& birth : stage.births) symbols[birth.symbol] = 0;
+    for (const Segment& segment : function.segments)
+      for (const RuntimeSymbol& defined : segment.symbols) symbols[defined.symbol] = 0;
     if (wants("memory")) dump_plan(plan, shapes, symbols);
     planned_.push_back({std::move(shapes), std::move(plan)});
   }
@@ -239,10 +240,12 @@ Status Compilation::make_images() {
                         ? options_.threads
                         : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   request.add_functions = [&](llvm::Module& module) {
-    for (size_t f = 0; f < planned_.size(); ++f)
-      for (int stage = 0; stage < planned_[f].shapes.stage_count(); ++stage)
-        emit_shape_function(planned_[f].shapes, stage,
-                            bytecode::shape_symbol(program_.functions[f], stage), module);
+    for (FunctionIndex f : program_.functions.indices()) {
+      const Function& function = program_.functions[f];
+      for (SegmentIndex segment : function.segments.indices())
+        emit_shape_function(planned_[f].shapes, segment, bytecode::shape_symbol(function, segment),
+                            module);
+    }
   };
   if (options_.progress)
     request.progress = [&](int64_t done, int64_t total) {

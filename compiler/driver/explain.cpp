@@ -107,7 +107,8 @@ class GraphReader {
 
 // What each value of a shape program is, as an expression: a symbol, or the input dim itself where
 // that is checked against something.
-std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& program) {
+IndexedVector<ShapeProgram::ValueIndex, DimExpr> expressions(const Function& function,
+                                                             const ShapeProgram& program) {
   using Op = ShapeProgram::Op;
   std::vector<DimExpr> dims;
   std::set<std::string> bound;
@@ -122,7 +123,7 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
                            : DimExpr::symbol(input.name + ".shape[" + std::to_string(axis) + "]"));
     }
   }
-  std::vector<DimExpr> values;
+  IndexedVector<ShapeProgram::ValueIndex, DimExpr> values;
   for (const ShapeProgram::Instruction& i : program.instructions()) {
     auto operand = [&](ShapeProgram::ValueIndex index) { return values[index]; };
     switch (i.op) {
@@ -132,8 +133,8 @@ std::vector<DimExpr> expressions(const Function& function, const ShapeProgram& p
       case Op::kInputDim:
         values.push_back(dims[i.immediate]);
         break;
-      case Op::kBorn:
-        values.push_back(program.born_value(i.immediate));
+      case Op::kRuntime:
+        values.push_back(program.runtime_value({static_cast<uint32_t>(i.immediate)}));
         break;
       case Op::kThreads:
         values.push_back(DimExpr::symbol(kThreadsSymbol));
@@ -177,7 +178,7 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
 }
 
 void add_checks(const Function& function, const ShapeProgram& program, Explained& explained) {
-  std::vector<DimExpr> values = expressions(function, program);
+  const auto values = expressions(function, program);
   std::vector<ShapeExplanation::Check> assertions = std::move(explained.checks);
   explained.checks.clear();
   for (const ShapeProgram::Condition& c : program.conditions())
@@ -280,13 +281,9 @@ std::optional<int64_t> Compilation::known_bytes(DimExpr bytes) const {
 
 Result<double> Compilation::copy_seconds(const CopyExplanation::Copy& copy) const {
   if (!copy.bytes) return 0;
-  int pools[2];
-  for (int end : {0, 1}) {
-    SCOPEVM_ASSIGN_OR_RETURN(const placement::Place place,
-                             placement::parse_place(end == 0 ? copy.from : copy.to, machine_));
-    pools[end] = place.pool < 0 ? machine_.global_pool(place.device) : place.pool;
-  }
-  return machine_.copy_seconds(pools[0], pools[1], static_cast<double>(*copy.bytes));
+  SCOPEVM_ASSIGN_OR_RETURN(const PoolIndex from, placement::parse_pool(copy.from, machine_));
+  SCOPEVM_ASSIGN_OR_RETURN(const PoolIndex to, placement::parse_pool(copy.to, machine_));
+  return machine_.copy_seconds(from, to, static_cast<double>(*copy.bytes));
 }
 
 CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool is_spill) const {

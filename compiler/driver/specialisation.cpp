@@ -122,7 +122,7 @@ Result<std::vector<format::VariantDecl>> variant_table(
   std::vector<format::VariantDecl> table;
   for (const Specialisation& specialisation : specialisations) {
     format::VariantDecl variant{static_cast<uint32_t>(table.size() + 1), {}};
-    SCOPEVM_RETURN_IF_ERROR(check_results(program.functions[variant.function], main)
+    SCOPEVM_RETURN_IF_ERROR(check_results(program.functions[{variant.function}], main)
                                 .with_context("specialisation " + specialisation.label));
     for (const Dimension& dimension : main.dimensions) {
       const DimBound bound = bound_of(specialisation.dims, dimension.name);

@@ -22,7 +22,7 @@ void add_callees(mlir::func::FuncOp caller, Callees& callees) {
 
 class Lowering {
  public:
-  Lowering(const Machine& machine, llvm::ArrayRef<KernelModule*> kernels)
+  Lowering(const Machine& machine, const ModulesByDevice& kernels)
       : kernels_(kernels), constants_(program_) {
     program_.machine = machine;
   }
@@ -38,7 +38,7 @@ class Lowering {
       add_callees(functions.back(), callees);
     }
     for (auto [i, callee] : llvm::enumerate(callees))
-      indexes_[callee.first.str()] = static_cast<int>(functions.size() + i);
+      indexes_[callee.first.str()] = {static_cast<uint32_t>(functions.size() + i)};
     for (auto [function, entry] : llvm::zip(functions, entries))
       SCOPEVM_RETURN_IF_ERROR(lower(function, entry.dims, DimBound()));
     // --dim speaks of the dims that the caller of the model gives.
@@ -63,7 +63,7 @@ class Lowering {
   }
 
   Program program_;
-  llvm::ArrayRef<KernelModule*> kernels_;
+  const ModulesByDevice& kernels_;
   FunctionLowering::KernelIndexes kernel_indexes_;
   ConstantTable constants_;
   FunctionLowering::Functions indexes_;
@@ -72,7 +72,7 @@ class Lowering {
 }  // namespace
 
 Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
-                      llvm::ArrayRef<KernelModule*> kernels) {
+                      const ModulesByDevice& kernels) {
   return Lowering(machine, kernels).run(functions);
 }
 

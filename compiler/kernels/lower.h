@@ -16,12 +16,11 @@ struct GraphFunction {
   std::map<std::string, DimBound> dims;  // of the named dimensions
 };
 
-// Lowers functions, and behind them what they call. `kernels` has a module for each device of the
-// machine, which gets the bodies; devices of one kind may share one. The Program is the same for
-// every target that a device's kernels may be made for. Constants of equal bytes, type and dims are
-// one, whichever functions use them. Errors: kUnsupported or kInternal with the op's location; see
-// status_of_diagnostics.
+// Lowers functions, then the functions that they call. The modules in `kernels` get the bodies. The
+// Program is the same for every target that a device's kernels may be made for. Constants of equal
+// bytes, type and dims are one, whichever functions use them. Errors: kUnsupported or kInternal
+// with the op's location; see status_of_diagnostics.
 Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
-                      llvm::ArrayRef<KernelModule*> kernels);
+                      const ModulesByDevice& kernels);
 
 }  // namespace scopevm::compiler::kernels

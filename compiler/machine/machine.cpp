@@ -9,37 +9,43 @@ Machine Machine::host() {
   Machine machine;
   machine.devices.emplace_back();
   machine.pools = {
-      {.scope = "global", .kind = PoolKind::kHeap, .reached = {0}},
-      {.scope = "global.workspace", .kind = PoolKind::kArena, .reached = {0}},
-      {.scope = "global.constant", .kind = PoolKind::kConstant, .reached = {0}},
-      {.scope = kStackScope, .kind = PoolKind::kStack, .limit = kStackBytes, .reached = {0}}};
+      {.scope = "global", .kind = PoolKind::kHeap, .reached = {DeviceIndex{0}}},
+      {.scope = "global.workspace", .kind = PoolKind::kArena, .reached = {DeviceIndex{0}}},
+      {.scope = "global.constant", .kind = PoolKind::kConstant, .reached = {DeviceIndex{0}}},
+      {.scope = kStackScope,
+       .kind = PoolKind::kStack,
+       .limit = kStackBytes,
+       .reached = {DeviceIndex{0}}}};
   return machine;
 }
 
-Machine::Indices Machine::keep_devices(const std::vector<bool>& kept) {
-  Indices indices{std::vector<int>(devices.size(), -1), std::vector<int>(pools.size(), -1)};
+Machine::Renumbering Machine::keep_devices(const IndexedVector<DeviceIndex, bool>& kept) {
   const Machine all = std::move(*this);
   *this = {.described_only = all.described_only};
-  for (size_t i = 0; i < all.devices.size(); ++i) {
-    if (!kept[i]) continue;
-    indices.devices[i] = static_cast<int>(devices.size());
-    devices.push_back(all.devices[i]);
+  Renumbering now;
+  now.devices.resize(all.devices.size());
+  now.pools.resize(all.pools.size());
+  for (DeviceIndex device : all.devices.indices()) {
+    if (!kept[device]) continue;
+    now.devices[device] = devices.next_index();
+    devices.push_back(all.devices[device]);
   }
-  for (size_t i = 0; i < all.pools.size(); ++i) {
-    if (!kept[all.pools[i].device]) continue;
-    indices.pools[i] = static_cast<int>(pools.size());
-    Pool& pool = pools.emplace_back(all.pools[i]);
-    pool.device = indices.devices[pool.device];
-    for (int& device : pool.reached) device = indices.devices[device];
-    std::erase(pool.reached, -1);
-    if (pool.pinned_for >= 0) pool.pinned_for = indices.devices[pool.pinned_for];
+  for (PoolIndex index : all.pools.indices()) {
+    Pool pool = all.pools[index];
+    if (!kept[pool.device]) continue;
+    std::erase_if(pool.reached, [&](DeviceIndex device) { return !kept[device]; });
+    for (DeviceIndex& device : pool.reached) device = *now.devices[device];
+    pool.device = *now.devices[pool.device];
+    if (pool.pinned_for) pool.pinned_for = now.devices[*pool.pinned_for];
+    now.pools[index] = pools.next_index();
+    pools.push_back(std::move(pool));
   }
-  default_device = std::max(indices.devices[all.default_device], 0);
-  return indices;
+  default_device = now.devices[all.default_device].value_or(DeviceIndex{0});
+  return now;
 }
 
 void Machine::set_aside_devices_without_kernels() {
-  std::vector<bool> kept;
+  IndexedVector<DeviceIndex, bool> kept;
   for (const DeviceDecl& device : devices) {
     kept.push_back(device.has_kernels);
     if (!kept.back()) described_only.push_back(device);
@@ -47,58 +53,50 @@ void Machine::set_aside_devices_without_kernels() {
   keep_devices(kept);
 }
 
-std::optional<int> Machine::find_device(std::string_view name) const {
-  auto found = std::ranges::find(devices, name, &DeviceDecl::name);
-  if (found == devices.end()) return std::nullopt;
-  return static_cast<int>(found - devices.begin());
+std::optional<DeviceIndex> Machine::find_device(std::string_view name) const {
+  return find_index(devices, [&](const DeviceDecl& device) { return device.name == name; });
 }
 
-std::optional<int> Machine::find_pool(int device, std::string_view scope) const {
-  std::optional<int> reached;
-  for (size_t i = 0; i < pools.size(); ++i) {
-    if (pools[i].scope != scope) continue;
-    if (pools[i].device == device) return static_cast<int>(i);
-    if (!reached && reaches(device, static_cast<int>(i))) reached = static_cast<int>(i);
+std::optional<PoolIndex> Machine::find_pool(DeviceIndex device, std::string_view scope) const {
+  std::optional<PoolIndex> reached;
+  for (PoolIndex pool : pools.indices()) {
+    if (pools[pool].scope != scope) continue;
+    if (pools[pool].device == device) return pool;
+    if (!reached && reaches(device, pool)) reached = pool;
   }
   return reached;
 }
 
-std::optional<int> Machine::stack_pool(int device) const {
-  auto stack = std::ranges::find_if(pools, [&](const Pool& pool) {
+std::optional<PoolIndex> Machine::stack_pool(DeviceIndex device) const {
+  return find_index(pools, [&](const Pool& pool) {
     return pool.kind == PoolKind::kStack && pool.device == device;
   });
-  if (stack == pools.end()) return std::nullopt;
-  return static_cast<int>(stack - pools.begin());
 }
 
-std::optional<int> Machine::pinned_pool(int device, int other) const {
-  auto pinned = std::ranges::find_if(
+std::optional<PoolIndex> Machine::pinned_pool(DeviceIndex device, DeviceIndex other) const {
+  return find_index(
       pools, [&](const Pool& pool) { return pool.pinned_for == other && pool.device == device; });
-  if (pinned == pools.end()) return std::nullopt;
-  return static_cast<int>(pinned - pools.begin());
 }
 
-std::string Machine::pool_name(int pool) const {
+std::string Machine::pool_name(PoolIndex pool) const {
   return devices[pools[pool].device].name + "." + pools[pool].scope;
 }
 
-bool Machine::reaches(int device, int pool) const {
+bool Machine::reaches(DeviceIndex device, PoolIndex pool) const {
   return std::ranges::find(pools[pool].reached, device) != pools[pool].reached.end();
 }
 
-int Machine::host_device() const {
-  auto cpu = std::ranges::find_if(devices, &DeviceDecl::is_host);
-  return static_cast<int>(cpu - devices.begin());
-}
+// REQUIRES of every Machine: one device is a CPU.
+DeviceIndex Machine::host_device() const { return *find_index(devices, &DeviceDecl::is_host); }
 
-bool Machine::is_by_host(int from_pool, int to_pool) const {
-  const int from = pools[from_pool].device, to = pools[to_pool].device;
+bool Machine::is_by_host(PoolIndex from_pool, PoolIndex to_pool) const {
+  const DeviceIndex from = pools[from_pool].device, to = pools[to_pool].device;
   return from != to && !devices[from].is_host() && !devices[to].is_host();
 }
 
-double Machine::copy_seconds(int from_pool, int to_pool, double bytes) const {
+double Machine::copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const {
   if (is_by_host(from_pool, to_pool)) {
-    const int host = global_pool(host_device());
+    const PoolIndex host = global_pool(host_device());
     return copy_seconds(from_pool, host, bytes) + copy_seconds(host, to_pool, bytes);
   }
   const Pool &from = pools[from_pool], &to = pools[to_pool];

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/support/index.h"
 #include "scopevm/status.h"
 #include "vm/format/host_kind.h"
 
@@ -23,16 +24,16 @@ inline constexpr char kStackScope[] = "global.stack";
 struct Pool {
   std::string scope;  // "global.workspace"; of the pools of one device, each has another
   PoolKind kind = PoolKind::kArena;
-  int device = 0;      // whose scope it is
-  int64_t limit = -1;  // bytes, of a stack in each frame; -1: none
+  DeviceIndex device;            // whose scope it is
+  std::optional<int64_t> limit;  // bytes, of a stack in each frame
   // For all that a session holds there at one time.
-  bool is_limited() const { return limit >= 0 && kind != PoolKind::kStack; }
-  std::vector<int> reached;  // devices whose kernels read and write it, `device` first
+  bool is_limited() const { return limit && kind != PoolKind::kStack; }
+  std::vector<DeviceIndex> reached;  // devices whose kernels read and write it, `device` first
   // Blocks of it, and what is planned in them, begin at multiples of so many bytes: of heaps and
   // arenas the most that a device asks for which reaches them.
   int64_t alignment = kLeastAlignment;
   static constexpr int64_t kLeastAlignment = 64;  // a cache line, and the widest vector
-  int pinned_for = -1;  // a device that is no CPU, whose driver gives its blocks; -1: none
+  std::optional<DeviceIndex> pinned_for;  // a non-CPU device, whose driver allocates its blocks
   // Of copies from it and to it, what the description says: emulation takes that.
   std::optional<double> bytes_per_second;
   std::optional<double> latency_seconds;
@@ -58,9 +59,9 @@ struct DeviceDecl {
 };
 
 struct Machine {
-  std::vector<DeviceDecl> devices;  // that have kernels
-  std::vector<Pool> pools;          // of these
-  int default_device = 0;
+  IndexedVector<DeviceIndex, DeviceDecl> devices;  // that have kernels
+  IndexedVector<PoolIndex, Pool> pools;            // of these
+  DeviceIndex default_device;
   std::vector<DeviceDecl> described_only;  // devices without kernels, for messages
 
   // Bytes of each frame of a CPU's stack, where its description does not say: as many as one page
@@ -70,35 +71,39 @@ struct Machine {
   // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
   static Machine host();
 
-  // New indices by old ones; -1: gone.
-  struct Indices {
-    std::vector<int> devices;
-    std::vector<int> pools;
+  // New indices by old ones; none for what was removed.
+  struct Renumbering {
+    IndexedVector<DeviceIndex, std::optional<DeviceIndex>> devices;
+    IndexedVector<PoolIndex, std::optional<PoolIndex>> pools;
   };
-  // Drops the other devices and their pools. REQUIRES: one that is kept is a CPU.
-  Indices keep_devices(const std::vector<bool>& kept);
+  // Removes the other devices and their pools. REQUIRES: one that is kept is a CPU.
+  Renumbering keep_devices(const IndexedVector<DeviceIndex, bool>& kept);
   // Moves devices without kernels to `described_only`.
   void set_aside_devices_without_kernels();
 
-  std::optional<int> find_device(std::string_view name) const;
+  std::optional<DeviceIndex> find_device(std::string_view name) const;
   // The pool that `device` calls by this scope: its own, else one of another device that it
   // reaches.
-  std::optional<int> find_pool(int device, std::string_view scope) const;
-  bool reaches(int device, int pool) const;
-  std::string pool_name(int pool) const;  // "npu.global.workspace"
+  std::optional<PoolIndex> find_pool(DeviceIndex device, std::string_view scope) const;
+  bool reaches(DeviceIndex device, PoolIndex pool) const;
+  std::string pool_name(PoolIndex pool) const;  // "npu.global.workspace"
   // The device that runs the VM: the first CPU.
-  int host_device() const;
+  DeviceIndex host_device() const;
   // The scopes that every device has: what outlives a call, what a call plans, and constants.
-  int global_pool(int device) const { return *find_pool(device, "global"); }
-  int workspace_pool(int device) const { return *find_pool(device, "global.workspace"); }
-  int constant_pool(int device) const { return *find_pool(device, "global.constant"); }
+  PoolIndex global_pool(DeviceIndex device) const { return *find_pool(device, "global"); }
+  PoolIndex workspace_pool(DeviceIndex device) const {
+    return *find_pool(device, "global.workspace");
+  }
+  PoolIndex constant_pool(DeviceIndex device) const {
+    return *find_pool(device, "global.constant");
+  }
   // The arena of `device` for values that are copied from or to `other`, if it has one.
-  std::optional<int> pinned_pool(int device, int other) const;
+  std::optional<PoolIndex> pinned_pool(DeviceIndex device, DeviceIndex other) const;
   // The device's bytes in frames, if it has any.
-  std::optional<int> stack_pool(int device) const;
+  std::optional<PoolIndex> stack_pool(DeviceIndex device) const;
   // Seconds that a copy of so many bytes takes, by way of the host where neither pool is a CPU's.
-  double copy_seconds(int from_pool, int to_pool, double bytes) const;
-  bool is_by_host(int from_pool, int to_pool) const;
+  double copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const;
+  bool is_by_host(PoolIndex from_pool, PoolIndex to_pool) const;
 };
 
 class DeviceKind;

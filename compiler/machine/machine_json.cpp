@@ -138,8 +138,7 @@ class MachineReader {
   Status read_default_device(const Member& root) {
     std::optional<Member> given = root.find("default_device");
     if (!given) {
-      auto first = std::ranges::find_if(machine_.devices, &DeviceDecl::has_kernels);
-      machine_.default_device = static_cast<int>(first - machine_.devices.begin());
+      machine_.default_device = *find_index(machine_.devices, &DeviceDecl::has_kernels);
       return {};
     }
     SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*given));
@@ -167,9 +166,9 @@ class MachineReader {
     return given->fail("at most " + std::to_string(format::kMaxStackBytes));
   }
 
-  Result<int> device_of(const Member& member) {
+  Result<DeviceIndex> device_of(const Member& member) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string name, member.text());
-    std::optional<int> device = machine_.find_device(name);
+    std::optional<DeviceIndex> device = machine_.find_device(name);
     if (device) return *device;
     std::string known;
     for (const DeviceDecl& other : machine_.devices)
@@ -245,9 +244,9 @@ class MachineReader {
     std::optional<Member> reached = member.find("reached_by");
     if (!reached) return {};
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> devices, reached->elements());
-    std::set<int> others;
+    std::set<DeviceIndex> others;
     for (const Member& device : devices) {
-      SCOPEVM_ASSIGN_OR_RETURN(const int index, device_of(device));
+      SCOPEVM_ASSIGN_OR_RETURN(const DeviceIndex index, device_of(device));
       // A kernel of one kind cannot be handed what another kind of device keeps.
       if (machine_.devices[index].kind != machine_.devices[pool.device].kind)
         return device.fail("a device of kind " + machine_.devices[index].kind +
@@ -263,39 +262,38 @@ class MachineReader {
     std::optional<Member> pinned = member.find("pinned_for");
     if (!pinned) return {};
     SCOPEVM_ASSIGN_OR_RETURN(pool.pinned_for, device_of(*pinned));
-    if (machine_.devices[pool.pinned_for].is_host())
+    if (machine_.devices[*pool.pinned_for].is_host())
       return pinned->fail("the driver of a device that is no CPU pins memory");
     if (!machine_.devices[pool.device].is_host()) return pinned->fail("pinned memory is a CPU's");
     if (pool.kind == PoolKind::kArena) return {};
     return pinned->fail("pinned memory is for what is planned: an arena");
   }
 
-  // "global" and "global.workspace" are where values lie of which nothing is asked: what reaches
-  // one must reach the other.
+  // "global" and "global.workspace" store the values without a required scope: the same devices
+  // must reach both.
   Status add_missing_pools(const Member& root) {
-    for (size_t i = 0; i < machine_.devices.size(); ++i) {
-      const int device = static_cast<int>(i);
+    for (DeviceIndex device : machine_.devices.indices()) {
       Pool* global = find(device, "global");
       Pool* workspace = find(device, "global.workspace");
       if (global && workspace && global->reached != workspace->reached)
         return root.fail("pools: \"global\" and \"global.workspace\" of device \"" +
-                         machine_.devices[i].name + "\" are reached by different devices");
-      std::vector<int> reached = {device};
+                         machine_.devices[device].name + "\" are reached by different devices");
+      std::vector<DeviceIndex> reached = {device};
       if (global || workspace) reached = (global ? global : workspace)->reached;
       for (const char* scope : {"global", "global.workspace"})
         if (!find(device, scope)) add(device, scope, reached);
       if (!find(device, "global.constant")) add(device, "global.constant", {device});
-      if (stack_bytes_[i] == 0) continue;
+      if (stack_bytes_[device] == 0) continue;
       add(device, kStackScope, reached);
       machine_.pools.back().kind = PoolKind::kStack;
-      machine_.pools.back().limit = stack_bytes_[i];
+      machine_.pools.back().limit = stack_bytes_[device];
     }
     for (Pool& pool : machine_.pools)
       if (pool.kind == PoolKind::kHeap || pool.kind == PoolKind::kArena)
-        for (int device : pool.reached)
+        for (DeviceIndex device : pool.reached)
           pool.alignment = std::max(pool.alignment, alignments_[device]);
-    // By device, the three first, and stacks behind all others: so that the same machine written
-    // otherwise gives the same module.
+    // By device, the three required scopes first, and stacks after all other pools: the module does
+    // not depend on the order of the description.
     std::ranges::stable_sort(machine_.pools, {}, [](const Pool& pool) {
       const std::string_view scope = pool.scope;
       const int rank = scope == "global"             ? 0
@@ -307,13 +305,13 @@ class MachineReader {
     return {};
   }
 
-  Pool* find(int device, std::string_view scope) {
+  Pool* find(DeviceIndex device, std::string_view scope) {
     for (Pool& pool : machine_.pools)
       if (pool.device == device && pool.scope == scope) return &pool;
     return nullptr;
   }
 
-  void add(int device, const char* scope, std::vector<int> reached) {
+  void add(DeviceIndex device, const char* scope, std::vector<DeviceIndex> reached) {
     machine_.pools.push_back({.scope = scope,
                               .kind = default_kind(scope),
                               .device = device,
@@ -323,8 +321,8 @@ class MachineReader {
   const std::span<const DeviceKind* const> kinds_;
   std::vector<std::string_view> device_members_;  // of all kinds
   Machine machine_;
-  std::vector<int64_t> stack_bytes_;  // by device
-  std::vector<int64_t> alignments_;   // likewise
+  IndexedVector<DeviceIndex, int64_t> stack_bytes_;
+  IndexedVector<DeviceIndex, int64_t> alignments_;
 };
 
 }  // namespace

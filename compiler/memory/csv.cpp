@@ -7,12 +7,12 @@
 namespace scopevm::compiler::memory {
 
 std::string to_csv(const std::vector<Buffer>& buffers) {
-  bool has_offsets = !buffers.empty() && buffers.front().offset >= 0;
+  bool has_offsets = !buffers.empty() && buffers.front().offset.has_value();
   std::string text = has_offsets ? "id,lower,upper,size,offset\n" : "id,lower,upper,size\n";
   for (const Buffer& b : buffers) {
     text += std::to_string(b.id) + "," + std::to_string(b.lower) + "," + std::to_string(b.upper) +
             "," + std::to_string(b.size);
-    if (has_offsets) text += "," + std::to_string(b.offset);
+    if (has_offsets) text += "," + std::to_string(*b.offset);
     text += "\n";
   }
   return text;

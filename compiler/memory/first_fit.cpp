@@ -47,8 +47,8 @@ void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order
     int64_t at = 0;
     for (const Buffer* other : placed) {
       if (!live_together(buffer, *other)) continue;
-      if (at + buffer.size <= other->offset) break;
-      at = std::max(at, other->offset + other->size);
+      if (at + buffer.size <= *other->offset) break;
+      at = std::max(at, *other->offset + other->size);
     }
     buffer.offset = at;
     placed.insert(
@@ -60,7 +60,7 @@ void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order
 
 int64_t height_of(const std::vector<Buffer>& buffers) {
   int64_t height = 0;
-  for (const Buffer& buffer : buffers) height = std::max(height, buffer.offset + buffer.size);
+  for (const Buffer& buffer : buffers) height = std::max(height, *buffer.offset + buffer.size);
   return height;
 }
 

@@ -37,7 +37,7 @@ void place_by_layers(const Layers& layers, std::vector<Buffer>& buffers) {
   for (int buffer : layers.order) {
     int64_t offset = 0;
     for (int other : layers.below[buffer])
-      offset = std::max(offset, buffers[other].offset + buffers[other].size);
+      offset = std::max(offset, *buffers[other].offset + buffers[other].size);
     buffers[buffer].offset = offset;
   }
 }

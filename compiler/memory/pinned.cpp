@@ -17,7 +17,7 @@ class FunctionPinning {
 
   void run() {
     for (const Step& step : function_.steps) {
-      if (step.kind != StepKind::kCopy) continue;
+      if (!step.is<step::Copy>()) continue;
       pin(step.operands[0], step.results[0]);
       pin(step.results[0], step.operands[0]);
     }
@@ -27,13 +27,13 @@ class FunctionPinning {
   void pin(ValueId id, ValueId other) {
     const ValueId root = root_of(function_, id);
     const Place place = function_.values[root].place;
-    const std::optional<int> pinned =
+    const std::optional<PoolIndex> pinned =
         machine_.pinned_pool(place.device, function_.values[other].place.device);
-    const int buffer = liveness_.buffer_of_value[root];
-    if (!pinned || buffer < 0 || place.pool != machine_.workspace_pool(place.device)) return;
-    const std::optional<std::vector<int64_t>> accesses = uses_.accesses_if_free(buffer);
+    const std::optional<BufferIndex> buffer = liveness_.buffer_of_value[root];
+    if (!pinned || !buffer || place.pool != machine_.workspace_pool(place.device)) return;
+    const std::optional<std::vector<int64_t>> accesses = uses_.accesses_if_free(*buffer);
     if (accesses && uses_.may_use(*accesses, *pinned))
-      move_buffer(function_, liveness_, buffer, *pinned);
+      move_buffer(function_, liveness_, *buffer, *pinned);
   }
 
   const Machine& machine_;

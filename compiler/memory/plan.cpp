@@ -12,7 +12,7 @@ namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
 
-// Plans the buffers of one stage.
+// Plans the buffers of one segment.
 class ArenaPlanner {
  public:
   ArenaPlanner(const Function& function, ShapeProgram& shapes, const std::vector<Request>& samples,
@@ -71,7 +71,7 @@ class ArenaPlanner {
   }
 
   void make_offsets() {
-    for (int buffer : arena_.buffers)
+    for (BufferIndex buffer : arena_.buffers)
       sizes_.push_back(shapes_.value(plan_.liveness.buffers[buffer].bytes));
     offsets_.assign(sizes_.size(), shapes_.constant(0));
     arena_.height = shapes_.constant(0);
@@ -86,7 +86,7 @@ class ArenaPlanner {
 
   ValueIndex end_of(int i) { return shapes_.add(offsets_[i], sizes_[i]); }
 
-  // Only times at which something is born can be the peak.
+  // Only times at which a buffer becomes live can be the peak.
   void make_lower_bound() {
     arena_.lower_bound = shapes_.constant(0);
     std::vector<std::vector<int>> peaks;
@@ -125,7 +125,7 @@ Status validate_at_samples(const Machine& machine, const Function& function,
                            const ShapeProgram& shapes, const Plan& plan,
                            const std::vector<Request>& samples) {
   for (const Request& request : samples) {
-    std::optional<std::vector<int64_t>> values = shapes.evaluate(request.symbols, request.threads);
+    std::optional<ShapeProgram::Values> values = shapes.evaluate(request.symbols, request.threads);
     if (!values) continue;  // the request's own overflow check covers it
     for (const Arena& arena : plan.arenas) {
       Status status = validate(plan.at(arena, shapes, request.symbols, request.threads),
@@ -140,11 +140,12 @@ Status validate_at_samples(const Machine& machine, const Function& function,
 
 std::vector<Buffer> Plan::at(const Arena& arena, const ShapeProgram& shapes,
                              const std::map<std::string, int64_t>& symbols, int64_t threads) const {
-  std::optional<std::vector<int64_t>> values = shapes.evaluate(symbols, threads);
+  std::optional<ShapeProgram::Values> values = shapes.evaluate(symbols, threads);
   std::optional<std::vector<Buffer>> buffers =
       buffers_at(liveness, arena.buffers, {symbols, threads});
   if (!values || !buffers) return {};
-  for (Buffer& buffer : *buffers) buffer.offset = (*values)[offsets[buffer.id]];
+  for (Buffer& buffer : *buffers)
+    buffer.offset = (*values)[offsets[{static_cast<uint32_t>(buffer.id)}]];
   return *std::move(buffers);
 }
 
@@ -167,15 +168,15 @@ Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram
   Plan plan;
   plan.liveness = find_lifespans(machine, function);
   plan.offsets.assign(plan.liveness.buffers.size(), shapes.constant(0));
-  plan.arena_of_buffer.assign(plan.liveness.buffers.size(), -1);
-  std::map<std::pair<int, int>, std::vector<int>> members;  // by stage and pool
-  for (size_t i = 0; i < plan.liveness.buffers.size(); ++i) {
-    const Liveness::Lifespan& lifespan = plan.liveness.buffers[i];
-    members[{lifespan.stage, lifespan.pool}].push_back(static_cast<int>(i));
+  plan.arena_of_buffer.resize(plan.liveness.buffers.size());
+  std::map<std::pair<SegmentIndex, PoolIndex>, std::vector<BufferIndex>> members;
+  for (BufferIndex buffer : plan.liveness.buffers.indices()) {
+    const Liveness::Lifespan& lifespan = plan.liveness.buffers[buffer];
+    members[{lifespan.segment, lifespan.pool}].push_back(buffer);
   }
   for (auto& [key, buffers] : members) {
-    for (int buffer : buffers) plan.arena_of_buffer[buffer] = static_cast<int>(plan.arenas.size());
-    Arena arena{.stage = key.first, .pool = key.second, .buffers = std::move(buffers)};
+    for (BufferIndex buffer : buffers) plan.arena_of_buffer[buffer] = plan.arenas.next_index();
+    Arena arena{.segment = key.first, .pool = key.second, .buffers = std::move(buffers)};
     SCOPEVM_ASSIGN_OR_RETURN(arena,
                              ArenaPlanner(function, shapes, samples, plan, std::move(arena)).run());
     plan.arenas.push_back(std::move(arena));

@@ -30,43 +30,48 @@ struct Buffer {
   int id = 0;
   int64_t lower = 0;  // live in steps [lower, upper)
   int64_t upper = 0;
-  int64_t size = 0;     // bytes
-  int64_t offset = -1;  // bytes; -1: none yet
+  int64_t size = 0;               // bytes
+  std::optional<int64_t> offset;  // bytes
 };
 
-// Which buffer each value and temporary of a function lives in.
+using BufferIndex = isa::Index<struct BufferTag>;  // Liveness::buffers
+
+// Which buffer holds each value and temporary of a function.
 struct Liveness {
   struct Lifespan {
     int64_t lower = 0;
     int64_t upper = 0;
-    DimExpr bytes;  // rounded up to the pool's alignment
-    int stage = 0;  // of the function, in which `bytes` becomes known
-    int pool = 0;   // of the machine
+    DimExpr bytes;         // rounded up to the pool's alignment
+    SegmentIndex segment;  // in which `bytes` becomes known
+    PoolIndex pool;
   };
-  std::vector<Lifespan> buffers;
-  std::vector<int> buffer_of_value;                   // by ValueId; -1: not planned
-  std::vector<std::vector<int>> buffer_of_temporary;  // by step and temporary
+  IndexedVector<BufferIndex, Lifespan> buffers;
+  // None of values that are not planned.
+  IndexedVector<ValueId, std::optional<BufferIndex>> buffer_of_value;
+  std::vector<std::vector<BufferIndex>> buffer_of_temporary;  // by step and temporary
 };
 
 // The value whose bytes `id` shows: itself, or what it is a view of.
 ValueId root_of(const Function& function, ValueId id);
-// The pool that a value lies in outside of the function that makes it.
-int result_pool(const Machine& machine, const Value& value);
-// For each value: the first output that it is the root of, or -1. Such a value has storage of its
-// own.
-std::vector<int> output_of_root(const Function& function);
-// Last step that reads each root value or writes it again, or shows it as an output (the number of
-// steps); -1: never. What is made before a loop and used in it lives until the loop's end.
-std::vector<int64_t> last_uses(const Function& function);
+// The pool of a value outside of the function that computes it.
+PoolIndex result_pool(const Machine& machine, const Value& value);
+// For each value: whether it is the root of an output. Such a value has a storage of its own.
+IndexedVector<ValueId, bool> output_roots(const Function& function);
 
-// Step after which a register must give up the storage that a root value lives in: its last use, or
-// the end of the branches that that lies in and the value was made before; -1: never used.
-std::vector<int64_t> release_steps(const Function& function);
+// A position in the steps for each root value; none of unused ones.
+using LastSteps = IndexedVector<ValueId, std::optional<int64_t>>;
+// The last step that reads the value or writes it again; the number of steps if it is an output. A
+// value that is computed before a loop and used in it is live until the loop's end.
+LastSteps last_uses(const Function& function);
+
+// The step after which a register must release the storage of a root value: its last use, or the
+// end of the branches around that use, if the value was computed before them.
+LastSteps release_steps(const Function& function);
 
 Liveness find_lifespans(const Machine& machine, const Function& function);
 
 // Puts a buffer into another pool, with all values and scratch that it holds.
-void move_buffer(Function& function, const Liveness& liveness, int buffer, int pool);
+void move_buffer(Function& function, const Liveness& liveness, BufferIndex buffer, PoolIndex pool);
 
 // Puts what is copied between a CPU and another device into the pool that is pinned for that, if
 // the machine has one, and nobody asked for another place.
@@ -111,22 +116,22 @@ int64_t lower_bound_of(const std::vector<Buffer>& buffers);
 // Buffers that live at the same time must not overlap; offsets are aligned and not negative.
 Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alignment);
 
-// The buffers of one pool whose sizes one stage of a function decides: planned together, one
-// storage.
+// The buffers of one pool whose sizes become known in one segment: planned together, one storage.
 struct Arena {
-  int stage = 0;
-  int pool = 0;
-  std::vector<int> buffers;  // indexes of Liveness::buffers
-  Layers layers;             // by place in `buffers`
-  ShapeProgram::ValueIndex height = -1;
-  ShapeProgram::ValueIndex lower_bound = -1;
+  SegmentIndex segment;
+  PoolIndex pool;
+  std::vector<BufferIndex> buffers;
+  Layers layers;  // by position in `buffers`
+  ShapeProgram::ValueIndex height;
+  ShapeProgram::ValueIndex lower_bound;
 };
+using ArenaIndex = isa::Index<struct ArenaTag>;  // Plan::arenas
 
 struct Plan {
   Liveness liveness;
-  std::vector<Arena> arenas;  // by stage, then pool; none is empty
-  std::vector<int> arena_of_buffer;
-  std::vector<ShapeProgram::ValueIndex> offsets;  // by buffer, in its arena
+  IndexedVector<ArenaIndex, Arena> arenas;  // by segment, then pool; none is empty
+  IndexedVector<BufferIndex, ArenaIndex> arena_of_buffer;
+  IndexedVector<BufferIndex, ShapeProgram::ValueIndex> offsets;  // in its arena
 
   // An arena at given dims, to validate or to print. Empty when the dims overflow.
   std::vector<Buffer> at(const Arena& arena, const ShapeProgram& shapes,

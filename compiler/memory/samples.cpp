@@ -12,8 +12,8 @@ constexpr int64_t kRepresentativeThreads = 2;
 // Dims far beyond any request make sizes overflow and say nothing of a plan.
 constexpr int64_t kLargestSample = 1 << 20;
 
-// What is only known during the call is taken to be as large as an unbounded dim.
-const Dimension kBornSymbol{.name = "", .min = 0, .representative = 64};
+// A runtime-defined symbol is assumed to be as large as an unbounded dim.
+const Dimension kRuntimeDimension{.name = "", .min = 0, .representative = 64};
 
 int64_t scaled(const Dimension& dimension, int64_t numerator, int64_t denominator, int64_t plus) {
   int64_t value = std::clamp<int64_t>(dimension.representative, 0, kLargestSample);
@@ -26,11 +26,12 @@ Request scaled(const Function& function, int64_t numerator, int64_t denominator,
   Request request{{}, threads};
   for (const Dimension& dimension : function.dimensions)
     request.symbols[dimension.name] = scaled(dimension, numerator, denominator, plus);
-  for (const Stage& stage : function.stages)
-    for (const Birth& birth : stage.births)
-      request.symbols[birth.symbol] = birth.part == Birth::Part::kNegative
-                                          ? 0
-                                          : scaled(kBornSymbol, numerator, denominator, plus);
+  for (const Segment& segment : function.segments)
+    for (const RuntimeSymbol& defined : segment.symbols)
+      request.symbols[defined.symbol] =
+          defined.part == RuntimeSymbol::Part::kNegative
+              ? 0
+              : scaled(kRuntimeDimension, numerator, denominator, plus);
   return request;
 }
 
@@ -71,15 +72,15 @@ std::optional<int64_t> evaluate(DimExpr expression, const Request& request) {
 }
 
 std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
-                                              const std::vector<int>& members,
+                                              const std::vector<BufferIndex>& members,
                                               const Request& request) {
   std::vector<Buffer> buffers;
   int64_t total = 0;  // bounds every sum of sizes
-  for (int id : members) {
+  for (BufferIndex id : members) {
     const Liveness::Lifespan& lifespan = liveness.buffers[id];
     std::optional<int64_t> size = evaluate(lifespan.bytes, request);
     if (!size || *size < 0 || __builtin_add_overflow(total, *size, &total)) return std::nullopt;
-    buffers.push_back({id, lifespan.lower, lifespan.upper, *size});
+    buffers.push_back({static_cast<int>(id.value), lifespan.lower, lifespan.upper, *size, {}});
   }
   return buffers;
 }

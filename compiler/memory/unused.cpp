@@ -8,8 +8,8 @@ namespace {
 class UsedDevices {
  public:
   explicit UsedDevices(const Program& program)
-      : machine_(program.machine), used_(machine_.devices.size(), false) {
-    for (size_t i = 0; i < used_.size(); ++i) used_[i] = machine_.devices[i].is_host();
+      : machine_(program.machine), used_(machine_.devices.size()) {
+    for (DeviceIndex device : used_.indices()) used_[device] = machine_.devices[device].is_host();
     for (const Kernel& kernel : program.kernels) used_[kernel.device] = true;
     for (const Constant& constant : program.constants) use_pool(constant.pool);
     for (const Function& function : program.functions) {
@@ -18,34 +18,34 @@ class UsedDevices {
         use_pool(value.place.pool);
       }
       for (const Step& step : function.steps)
-        for (const Temporary& temporary : step.temporaries) use_pool(temporary.pool);
+        for (const Temporary& temporary : step.temporaries()) use_pool(temporary.pool);
     }
   }
-  const std::vector<bool>& used() const { return used_; }
+  const IndexedVector<DeviceIndex, bool>& used() const { return used_; }
 
  private:
-  void use_pool(int pool) { used_[machine_.pools[pool].device] = true; }
+  void use_pool(PoolIndex pool) { used_[machine_.pools[pool].device] = true; }
 
   const Machine& machine_;
-  std::vector<bool> used_;
+  IndexedVector<DeviceIndex, bool> used_;
 };
 
-void renumber(Function& function, const Machine::Indices& indices) {
+// REQUIRES: everything that the function uses is kept.
+void renumber(Function& function, const Machine::Renumbering& now) {
   for (Value& value : function.values)
-    value.place = {indices.devices[value.place.device], indices.pools[value.place.pool]};
+    value.place = {*now.devices[value.place.device], *now.pools[value.place.pool]};
   for (Step& step : function.steps)
-    for (Temporary& temporary : step.temporaries) temporary.pool = indices.pools[temporary.pool];
-  for (int& stack : function.stacks) stack = indices.pools[stack];
+    for (Temporary& temporary : step.temporaries()) temporary.pool = *now.pools[temporary.pool];
+  for (PoolIndex& stack : function.stacks) stack = *now.pools[stack];
 }
 
 }  // namespace
 
 void drop_unused_devices(Program& program) {
-  const std::vector<bool> used = UsedDevices(program).used();
-  const Machine::Indices indices = program.machine.keep_devices(used);
-  for (Kernel& kernel : program.kernels) kernel.device = indices.devices[kernel.device];
-  for (Constant& constant : program.constants) constant.pool = indices.pools[constant.pool];
-  for (Function& function : program.functions) renumber(function, indices);
+  const Machine::Renumbering now = program.machine.keep_devices(UsedDevices(program).used());
+  for (Kernel& kernel : program.kernels) kernel.device = *now.devices[kernel.device];
+  for (Constant& constant : program.constants) constant.pool = *now.pools[constant.pool];
+  for (Function& function : program.functions) renumber(function, now);
 }
 
 }  // namespace scopevm::compiler::memory

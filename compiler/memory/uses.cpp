@@ -6,77 +6,74 @@
 namespace scopevm::compiler::memory {
 
 BufferUses::BufferUses(const Program& program, const Function& function, const Liveness& liveness)
-    : program_(program), function_(function), outputs_(output_of_root(function)) {
+    : program_(program), function_(function), is_output_(output_roots(function)) {
   read_steps();
   values_of_buffer_.resize(liveness.buffers.size());
-  for (size_t id = 0; id < function.values.size(); ++id)
-    if (int buffer = liveness.buffer_of_value[id];
-        buffer >= 0 && function.values[id].origin == ValueOrigin::kStep)
-      values_of_buffer_[buffer].push_back(static_cast<ValueId>(id));
-  step_of_scratch_.assign(liveness.buffers.size(), -1);
+  for (ValueId id : function.values.indices())
+    if (const std::optional<BufferIndex> buffer = liveness.buffer_of_value[id];
+        buffer && function.values[id].origin == ValueOrigin::kStep)
+      values_of_buffer_[*buffer].push_back(id);
+  step_of_scratch_.resize(liveness.buffers.size());
   for (size_t i = 0; i < function.steps.size(); ++i)
-    for (int buffer : liveness.buffer_of_temporary[i])
+    for (BufferIndex buffer : liveness.buffer_of_temporary[i])
       step_of_scratch_[buffer] = static_cast<int64_t>(i);
 }
 
 void BufferUses::read_steps() {
   uses_.resize(function_.values.size());
-  auto is_plain = [](StepKind kind) {
-    return kind == StepKind::kLaunch || kind == StepKind::kCopy || kind == StepKind::kRead ||
-           kind == StepKind::kAssert || kind == StepKind::kText;
-  };
   for (size_t i = 0; i < function_.steps.size(); ++i) {
     const Step& step = function_.steps[i];
     const auto at = static_cast<int64_t>(i);
+    const bool is_plain =
+        step.is<step::Launch, step::Copy, step::Read, step::Assert, step::StringWork>();
     for (size_t o = 0; o < step.operands.size(); ++o) {
       Uses& uses = uses_[root_of(function_, step.operands[o])];
       if (uses.reads.empty() || uses.reads.back() != at) uses.reads.push_back(at);
-      const bool is_passed = step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure;
-      const bool is_condition = step.kind == StepKind::kIf && o == 0;
-      uses.is_plain = uses.is_plain && (is_plain(step.kind) || is_passed || is_condition);
+      const bool is_passed = step.is<step::Call, step::CallClosure>();
+      const bool is_condition = step.is<step::If>() && o == 0;
+      uses.is_plain = uses.is_plain && (is_plain || is_passed || is_condition);
     }
     for (ValueId result : step.results) {
       Uses& uses = uses_[root_of(function_, result)];
       uses.writes.push_back(at);
-      uses.is_plain = uses.is_plain && is_plain(step.kind);
+      uses.is_plain = uses.is_plain && is_plain;
     }
   }
 }
 
-std::optional<std::vector<int64_t>> BufferUses::accesses_if_free(int buffer) const {
+std::optional<std::vector<int64_t>> BufferUses::accesses_if_free(BufferIndex buffer) const {
   std::vector<int64_t> accesses;
   // Written and read.
-  if (step_of_scratch_[buffer] >= 0) accesses.assign(2, step_of_scratch_[buffer]);
+  if (step_of_scratch_[buffer]) accesses.assign(2, *step_of_scratch_[buffer]);
   for (ValueId id : values_of_buffer_[buffer]) {
     const Value& value = function_.values[id];
-    if (value.is_scope_asked || value.twin >= 0 || !uses_[id].is_plain) return std::nullopt;
+    if (value.is_scope_required || value.swap_partner || !uses_[id].is_plain) return std::nullopt;
     accesses.insert(accesses.end(), uses_[id].writes.begin(), uses_[id].writes.end());
     accesses.insert(accesses.end(), uses_[id].reads.begin(), uses_[id].reads.end());
   }
   return accesses;
 }
 
-bool BufferUses::may_use(const std::vector<int64_t>& accesses, int pool) const {
+bool BufferUses::may_use(const std::vector<int64_t>& accesses, PoolIndex pool) const {
   return std::ranges::all_of(accesses,
                              [&](int64_t at) { return may_use(function_.steps[at], pool); });
 }
 
-// Callees' kernels know where arguments lie. A copy leads from this pool to some other, or to this
-// one from there.
-bool BufferUses::may_use(const Step& step, int pool) const {
-  if (step.kind == StepKind::kCall || step.kind == StepKind::kCallClosure) return false;
-  if (step.kind == StepKind::kCopy)
+// Callees' kernels know the pools of their arguments. The two pools of a copy stay different.
+bool BufferUses::may_use(const Step& step, PoolIndex pool) const {
+  if (step.is<step::Call, step::CallClosure>()) return false;
+  if (step.is<step::Copy>())
     return pool_of(step.operands[0]) != pool && pool_of(step.results[0]) != pool;
   const Machine& machine = program_.machine;
-  return machine.reaches(
-      step.kind == StepKind::kLaunch ? program_.kernels[step.kernel].device : machine.host_device(),
-      pool);
+  const auto* launch = step.as<step::Launch>();
+  return machine.reaches(launch ? program_.kernels[launch->kernel].device : machine.host_device(),
+                         pool);
 }
 
-int BufferUses::pool_of(ValueId id) const {
+PoolIndex BufferUses::pool_of(ValueId id) const {
   const ValueId root = root_of(function_, id);
   const Value& value = function_.values[root];
-  return outputs_[root] >= 0 ? result_pool(program_.machine, value) : value.place.pool;
+  return is_output_[root] ? result_pool(program_.machine, value) : value.place.pool;
 }
 
 }  // namespace scopevm::compiler::memory

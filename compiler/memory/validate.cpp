@@ -8,14 +8,15 @@ Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alig
     return Status(StatusCode::kInternal, "memory plan: buffer " + std::to_string(buffer.id) + what);
   };
   for (const Buffer& a : buffers) {
-    if (a.offset < 0 || a.offset % alignment != 0)
-      return fail(a, " is at offset " + std::to_string(a.offset));
-    if (a.size < 0 || a.offset > height - a.size)
+    if (!a.offset) return fail(a, " has no offset");
+    if (*a.offset < 0 || *a.offset % alignment != 0)
+      return fail(a, " is at offset " + std::to_string(*a.offset));
+    if (a.size < 0 || *a.offset > height - a.size)
       return fail(a, " ends above the plan's height " + std::to_string(height));
     for (const Buffer& b : buffers) {
-      if (&a == &b || a.size == 0 || b.size == 0) continue;
+      if (&a == &b || a.size == 0 || b.size == 0 || !b.offset) continue;
       bool share_time = a.lower < b.upper && b.lower < a.upper;
-      bool share_bytes = a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+      bool share_bytes = *a.offset < *b.offset + b.size && *b.offset < *a.offset + a.size;
       if (share_time && share_bytes) return fail(a, " overlaps buffer " + std::to_string(b.id));
     }
   }

@@ -17,21 +17,15 @@ using graph::TensorType;
 class Applier {
  public:
   Applier(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment)
-      : module_(module),
-        graph_(graph),
-        machine_(*graph.problem.machine),
-        devices_(assignment.devices) {
+      : module_(module), graph_(graph), machine_(*graph.problem.machine), assignment_(assignment) {
     report_.is_proved = assignment.is_proved;
     report_.notes = graph.notes;
     report_.matched = graph.matched;
   }
 
   Report run() {
-    for (size_t f = 0; f < graph_.values.size(); ++f)
-      if (graph_.problem.flows[f].is_free)
-        place_constant(static_cast<int>(f));
-      else
-        place_value(static_cast<int>(f));
+    for (FlowIndex f : graph_.values.indices())
+      flow(f).is_free ? place_constant(f) : place_value(f);
     mark_devices();  // it looks at all ops, so before any are erased
     erase_demands();
     merge_copies();
@@ -43,34 +37,36 @@ class Applier {
   }
 
  private:
-  const Flow& flow(int f) const { return graph_.problem.flows[f]; }
+  const Flow& flow(FlowIndex f) const { return graph_.problem.flows[f]; }
+  DeviceIndex device(TaskIndex task) const { return *assignment_.devices[task]; }
+  const std::string& device_name(DeviceIndex device) const { return machine_.devices[device].name; }
 
   void set_place(mlir::Value value, const std::string& place) {
     auto type = mlir::cast<TensorType>(value.getType());
     value.setType(type.withPlace(mlir::StringAttr::get(value.getContext(), place)));
   }
 
-  // The device alone, where no scope of it is meant.
-  std::string text_of(int pool) const {
-    const int owner = machine_.pools[pool].device;
-    return place_text(owner, pool == machine_.global_pool(owner) ? kAny : pool, machine_);
+  // "gpu.global.fast"; "gpu" for its "global".
+  std::string text_of(PoolIndex pool) const {
+    const DeviceIndex owner = machine_.pools[pool].device;
+    return pool == machine_.global_pool(owner) ? device_name(owner) : machine_.pool_name(pool);
   }
 
   // --- Values and their copies. ---
 
-  void place_value(int f) {
-    const Route route = route_of(graph_.problem, flow(f), devices_);
+  void place_value(FlowIndex f) {
+    const Route route = route_of(graph_.problem, flow(f), assignment_.devices);
     mlir::Value value = graph_.values[f];
     set_place(value, text_of(route.home));
-    std::map<int, std::vector<Use>> by_copy;
+    std::map<PoolIndex, std::vector<Use>> by_copy;
     for (const Use& use : graph_.uses[f])
-      if (int pool = pool_for(flow(f).readers[use.reader], route); pool == route.home)
+      if (PoolIndex pool = pool_for(flow(f).readers[use.reader], route); pool == route.home)
         use.operand->set(value);
       else
         by_copy[pool].push_back(use);
-    // What goes by way of the host shares the copy there with the host's own readers.
-    std::map<int, std::vector<Use>> from_host;
-    const int host = machine_.global_pool(machine_.host_device());
+    // Copies by way of the host share the copy there with the host's own readers.
+    std::map<PoolIndex, std::vector<Use>> from_host;
+    const PoolIndex host = machine_.global_pool(machine_.host_device());
     for (const auto& [pool, uses] : by_copy)
       if (machine_.is_by_host(route.home, pool)) from_host[pool] = uses;
     for (const auto& [pool, uses] : from_host) {
@@ -84,16 +80,17 @@ class Applier {
     }
   }
 
-  int pool_for(const Reader& reader, const Route& route) const {
-    const int device = devices_[reader.task];
-    if (reader.pool != kAny) return pool_at(machine_, device, reader.pool);
-    if (machine_.reaches(device, route.home)) return route.home;
+  PoolIndex pool_for(const Reader& reader, const Route& route) const {
+    const DeviceIndex at = device(reader.task);
+    if (!reader.pool.is_any()) return *reader.pool.on(machine_, at);
+    if (machine_.reaches(at, route.home)) return route.home;
     return *std::ranges::find_if(route.copies,
-                                 [&](int pool) { return machine_.reaches(device, pool); });
+                                 [&](PoolIndex pool) { return machine_.reaches(at, pool); });
   }
 
   // A copy of the flow's value, made from `value`, for these uses.
-  mlir::Value insert_copy(int f, mlir::Value value, int pool, const std::vector<Use>& uses) {
+  mlir::Value insert_copy(FlowIndex f, mlir::Value value, PoolIndex pool,
+                          const std::vector<Use>& uses) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPoint(first_reader(value, uses));
     mlir::Value copy = make_copy(builder, value, text_of(pool), reason_of(f, pool, uses));
@@ -103,7 +100,7 @@ class Applier {
   }
 
   // A copy of an earlier placement keeps its reason.
-  CopyReason reason_of(int f, int pool, const std::vector<Use>& uses) {
+  CopyReason reason_of(FlowIndex f, PoolIndex pool, const std::vector<Use>& uses) {
     for (const Use& use : uses)
       if (auto known = mlir::dyn_cast<graph::DeviceCopyOp>(use.operand->getOwner());
           known && known.getTo() == text_of(pool))
@@ -198,15 +195,15 @@ class Applier {
     }
   }
 
-  // A constant is loaded once for each device that reads it, before any call. What must lie in a
-  // scope, as all that leads to one place does, is a copy of it.
-  void place_constant(int f) {
+  // A constant is loaded once for each device that reads it, before any call. A reader with a
+  // required scope, such as a block argument, reads a copy of it.
+  void place_constant(FlowIndex f) {
     mlir::Operation* constant = graph_.values[f].getDefiningOp();
-    std::map<int, mlir::Value> by_device;
-    std::map<int, std::vector<Use>> by_scope;  // pool
+    std::map<DeviceIndex, mlir::Value> by_device;
+    std::map<PoolIndex, std::vector<Use>> by_pool;
     for (const Use& use : graph_.uses[f]) {
-      const int device = devices_[flow(f).readers[use.reader].task];
-      auto [entry, is_new] = by_device.try_emplace(device);
+      const Reader& reader = flow(f).readers[use.reader];
+      auto [entry, is_new] = by_device.try_emplace(device(reader.task));
       if (is_new) {
         const bool is_first = by_device.size() == 1;
         mlir::Operation* own = constant;
@@ -216,27 +213,24 @@ class Applier {
           own = builder.clone(*constant);
         }
         entry->second = own->getResult(0);
-        set_place(entry->second, place_text(device, kAny, machine_));
+        set_place(entry->second, device_name(entry->first));
       }
       use.operand->set(entry->second);
-      if (int pool = scope_for(flow(f).readers[use.reader]); pool != kAny)
-        by_scope[pool].push_back(use);
+      if (std::optional<PoolIndex> pool = pool_of_copy(reader)) by_pool[*pool].push_back(use);
     }
-    for (const auto& [pool, uses] : by_scope)
-      insert_copy(f, by_device.at(devices_[flow(f).readers[uses.front().reader].task]), pool, uses);
-    if (by_device.empty())
-      set_place(graph_.values[f], place_text(machine_.default_device, kAny, machine_));
+    for (const auto& [pool, uses] : by_pool)
+      insert_copy(f, by_device.at(device(flow(f).readers[uses.front().reader].task)), pool, uses);
+    if (by_device.empty()) set_place(graph_.values[f], device_name(machine_.default_device));
   }
 
-  // Of a place that values come to, or a copy that is asked for: its pool, where it is not just its
-  // device's own. Ops read a constant wherever it is.
-  int scope_for(const Reader& reader) const {
+  // The pool of a constant's copy for a placement-only node, or for a copy that the graph requires;
+  // none if it is "global" of the device. Other ops read a constant from any pool.
+  std::optional<PoolIndex> pool_of_copy(const Reader& reader) const {
     mlir::Operation* op = graph_.tasks[reader.task].op;
-    if (reader.pool == kAny || (op && !mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op)))
-      return kAny;
-    const int device = devices_[reader.task];
-    const int pool = pool_at(machine_, device, reader.pool);
-    return pool == machine_.global_pool(device) ? kAny : pool;
+    if (reader.pool.is_any() || (op && !mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op)))
+      return std::nullopt;
+    const std::optional<PoolIndex> pool = reader.pool.on(machine_, device(reader.task));
+    return pool == machine_.global_pool(device(reader.task)) ? std::nullopt : pool;
   }
 
   // --- What is left of demands. ---
@@ -271,13 +265,13 @@ class Applier {
   }
 
   void mark_devices() {
-    for (size_t t = 0; t < graph_.tasks.size(); ++t) {
-      mlir::Operation* op = graph_.tasks[t].op;
+    for (TaskIndex task : graph_.tasks.indices()) {
+      mlir::Operation* op = graph_.tasks[task].op;
       if (!op || mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp, graph::ConstantOp>(op)) continue;
       op->removeAttr(kDeviceAttribute);
-      if (device_of(op, machine_) != devices_[t])
+      if (device_of(op, machine_) != device(task))
         op->setAttr(kDeviceAttribute,
-                    mlir::StringAttr::get(op->getContext(), machine_.devices[devices_[t]].name));
+                    mlir::StringAttr::get(op->getContext(), device_name(device(task))));
     }
   }
 
@@ -286,7 +280,7 @@ class Applier {
   // Callers' tensors are in the host's memory: an input or result with its place on a non-CPU
   // device is copied from there, or to there. The function's type then has the host's place.
   void copy_at_boundary(mlir::func::FuncOp function) {
-    const std::string host = place_text(machine_.host_device(), kAny, machine_);
+    const std::string host = device_name(machine_.host_device());
     const std::string callers = "callers' tensors are on " + host;
     mlir::Block& block = function.getBody().front();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
@@ -315,13 +309,13 @@ class Applier {
   bool is_out_of_reach(mlir::Value value) const {
     if (!mlir::isa<TensorType>(value.getType())) return false;
     Result<Place> place = parse_place(place_of(value), machine_);
-    return !machine_.devices[place->device].is_host();
+    return !machine_.devices[*place->device].is_host();
   }
 
   std::string input_why(mlir::Value input) {
-    for (size_t f = 0; f < graph_.values.size(); ++f)
-      if (graph_.values[f] == input) return why(flow(static_cast<int>(f)).maker);
-    return "";
+    const auto is_input = [&](mlir::Value value) { return value == input; };
+    const std::optional<FlowIndex> f = find_index(graph_.values, is_input);
+    return f ? why(flow(*f).maker) : "";
   }
 
   // --- The report. ---
@@ -336,60 +330,58 @@ class Applier {
     return input.empty() ? graph::op_name(value.getParentBlock()->getParentOp()) : input;
   }
 
-  // The demand that puts a task where it is: its own, or the nearest among those it is kept
-  // together with by what they hand each other.
-  std::string why(int task) {
+  // The demand that decides a task's device: its own, or that of the nearest task on the same
+  // device, by the values that tasks pass to each other.
+  std::string why(TaskIndex task) {
     const TaskRecord& record = graph_.tasks[task];
-    const std::string device = machine_.devices[devices_[task]].name;
-    if (const Demand* demand = demand_of(task))
-      return record.name + " is on " + device + ": " + placement::text_of(*demand);
-    const int near = nearest_demand(task);
-    if (near < 0)
-      return record.name + " is on " + device + ": " +
-             (record.scope ? placement::text_of(*record.scope) : "nothing asks for another place");
-    return record.name + " is on " + device + ", cheapest beside " + graph_.tasks[near].name +
-           ": " + placement::text_of(*demand_of(near));
+    const std::string is_on = record.name + " is on " + device_name(device(task));
+    if (const Demand* demand = demand_of(task)) return is_on + ": " + placement::text_of(*demand);
+    if (std::optional<TaskIndex> near = nearest_demand(task))
+      return is_on + ", cheapest beside " + graph_.tasks[*near].name + ": " +
+             placement::text_of(*demand_of(*near));
+    return is_on + ": " +
+           (record.scope ? placement::text_of(*record.scope) : "nothing asks for another place");
   }
 
-  // What gives the task its device: a scope does where only one device has it.
-  const Demand* demand_of(int task) const {
+  // The demand that decides the task's device: a scope does if only one device has it.
+  const Demand* demand_of(TaskIndex task) const {
     const TaskRecord& record = graph_.tasks[task];
     if (record.demand) return &*record.demand;
     return record.scope && graph_.problem.tasks[task].devices.size() == 1 ? &*record.scope
                                                                           : nullptr;
   }
 
-  int nearest_demand(int task) {
+  std::optional<TaskIndex> nearest_demand(TaskIndex task) {
     if (neighbours_.empty()) find_neighbours();
-    std::vector<bool> is_seen(graph_.tasks.size(), false);
-    std::vector<int> queue = {task};
+    IndexedVector<TaskIndex, bool> is_seen(graph_.tasks.size(), false);
+    std::vector<TaskIndex> queue = {task};
     is_seen[task] = true;
     for (size_t i = 0; i < queue.size(); ++i) {
       if (demand_of(queue[i])) return queue[i];
-      for (int next : neighbours_[queue[i]])
-        if (devices_[next] == devices_[task] && !is_seen[next]) {
+      for (TaskIndex next : neighbours_[queue[i]])
+        if (device(next) == device(task) && !is_seen[next]) {
           is_seen[next] = true;
           queue.push_back(next);
         }
     }
-    return -1;
+    return std::nullopt;
   }
 
-  // Tasks that a value leads to or from; and of those that read it on one device, each with the one
+  // The maker of a value and its readers; and of its readers on one device, each with the one
   // before: they share its copy.
   void find_neighbours() {
     neighbours_.resize(graph_.tasks.size());
-    auto join = [&](int a, int b) {
+    auto join = [&](TaskIndex a, TaskIndex b) {
       if (a == b) return;
       neighbours_[a].push_back(b);
       neighbours_[b].push_back(a);
     };
     for (const Flow& flow : graph_.problem.flows) {
       if (flow.is_free) continue;
-      std::map<int, int> last;  // by device
+      std::map<DeviceIndex, TaskIndex> last;
       for (const Reader& reader : flow.readers) {
         join(flow.maker, reader.task);
-        auto [before, is_first] = last.try_emplace(devices_[reader.task], reader.task);
+        auto [before, is_first] = last.try_emplace(device(reader.task), reader.task);
         if (!is_first) join(std::exchange(before->second, reader.task), reader.task);
       }
     }
@@ -398,8 +390,8 @@ class Applier {
   mlir::ModuleOp module_;
   const GraphProblem& graph_;
   const Machine& machine_;
-  const std::vector<int>& devices_;
-  std::vector<std::vector<int>> neighbours_;  // by task, once asked for
+  const Assignment& assignment_;
+  IndexedVector<TaskIndex, std::vector<TaskIndex>> neighbours_;  // filled by find_neighbours()
   Report report_;
   std::vector<mlir::Value> copies_;
 };

@@ -1,6 +1,5 @@
-// Reads a graph into a Problem; see constraints.h. Every op is a task, and so are parameters,
-// results, and what a branch or a loop hands on: a joint, whose value lies in one place whichever
-// way it came.
+// Reads a graph into a Problem; see constraints.h. Every op, parameter and result is a task, and so
+// is a merge point: a result of a branch or a loop, stored at one place whichever operand it has.
 #include "compiler/placement/constraints.h"
 
 #include <algorithm>
@@ -37,9 +36,9 @@ class ConstraintReader : private FlowReader {
   // --- Functions. ---
 
   struct Signature {
-    std::vector<int> parameters;  // tasks
-    std::vector<int> results;
-    std::vector<int> result_pools;
+    std::vector<TaskIndex> parameters;
+    std::vector<TaskIndex> results;
+    std::vector<PoolRequirement> result_pools;
   };
 
   void add_parameters(mlir::func::FuncOp function) {
@@ -50,11 +49,11 @@ class ConstraintReader : private FlowReader {
     for (mlir::BlockArgument argument : function.getArguments()) {
       const unsigned i = argument.getArgNumber();
       const std::string name = graph::input_name(argument);
-      const int task = new_task("input \"" + name + "\"" + of);
+      const TaskIndex task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors lie in the host's memory, so that is where an input stays if it may.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
       if (is_text(argument.getType())) leave_out_devices(task);
-      make(argument, task, kOwn, argument.getLoc());
+      make(argument, task, PoolRequirement::own_scope(), argument.getLoc());
       if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
         place_value(argument, place.getValue(), "its type", argument.getLoc());
@@ -63,9 +62,9 @@ class ConstraintReader : private FlowReader {
     }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
       const std::string name = graph::output_name(function, i);
-      const int task = new_task("result \"" + name + "\"" + of);
+      const TaskIndex task = new_task("result \"" + name + "\"" + of);
       signature.results.push_back(task);
-      signature.result_pools.push_back(kOwn);
+      signature.result_pools.push_back(PoolRequirement::own_scope());
       if (function.isPublic()) ruled_.push_back({task, {{Rule::Kind::kOutput, name}}, {}});
       place_result(function, i, signature);
     }
@@ -81,7 +80,7 @@ class ConstraintReader : private FlowReader {
     if (written) {
       std::optional<Place> place = place_of(written.getValue(), where);
       if (!place) return;
-      if (place->pool != kAny) signature.result_pools[i] = place->pool;
+      if (!place->pool.is_any()) signature.result_pools[i] = place->pool;
       return demand(signature.results[i],
                     {*place, "its type \"" + written.getValue().str() + "\"", where});
     }
@@ -118,7 +117,7 @@ class ConstraintReader : private FlowReader {
     if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return read_loop(loop);
     if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return read_call(call);
     if (auto closure = mlir::dyn_cast<graph::ClosureOp>(op)) return read_closure(closure);
-    const int task = new_task("\"" + graph::op_name(op) + "\"", op);
+    const TaskIndex task = new_task("\"" + graph::op_name(op) + "\"", op);
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) return read_copy(copy, task);
     for (mlir::OpResult result : op->getResults())
       make(result, task, scope_of(op, kResultScopes, result.getResultNumber(), task), op->getLoc());
@@ -134,16 +133,16 @@ class ConstraintReader : private FlowReader {
       views_.push_back({flow_of_.at(op->getResult(0)), op->getOpOperand(0).get(), task});
     for (mlir::OpOperand& operand : op->getOpOperands())
       read(operand, task,
-           is_kept_by_vm(op) ? kOwn
+           is_kept_by_vm(op) ? PoolRequirement::own_scope()
                              : scope_of(op, kOperandScopes, operand.getOperandNumber(), task));
   }
 
-  // What an op gives may be the bytes that it reads: both lie in one pool, that of the result if
-  // one is asked for, else that of what it reads.
+  // The result of a view may be the bytes of its operand: both are stored in one pool, that of the
+  // result if one is required, else that of the operand.
   struct View {
-    int flow = 0;
+    FlowIndex flow;
     mlir::Value of;
-    int task = 0;
+    TaskIndex task;
   };
   void keep_in_place(const View& view) {
     auto of = flow_of_.find(annotated(view.of));
@@ -151,16 +150,17 @@ class ConstraintReader : private FlowReader {
     Flow& source = graph_.problem.flows[of->second];
     Flow& result = graph_.problem.flows[view.flow];
     if (source.is_free) return;
-    if (result.pool == kAny || result.pool == kOwn)
-      result.pool =
-          source.pool >= 0 && source_device(source) == source_device(result) ? source.pool : kOwn;
+    if (result.pool.is_default())
+      result.pool = source.pool.pool() && source_device(source) == source_device(result)
+                        ? source.pool
+                        : PoolRequirement::own_scope();
     for (Reader& reader : source.readers)
       if (reader.task == view.task) reader.pool = result.pool;
   }
-  // The device of a flow's maker where a demand gives it.
-  int source_device(const Flow& flow) const {
+  // The device of a flow's maker, if a demand requires one.
+  std::optional<DeviceIndex> source_device(const Flow& flow) const {
     const std::optional<Demand>& demand = graph_.tasks[flow.maker].demand;
-    return demand ? demand->place.device : kAny;
+    return demand ? demand->place.device : std::nullopt;
   }
 
   // What the VM itself reads, or keeps in its own structures.
@@ -177,20 +177,21 @@ class ConstraintReader : private FlowReader {
                                             llvm::any_of(op->getResultTypes(), is_kept));
   }
 
-  // The scope that a kernel asks for of one operand or result. It implies no device.
-  int scope_of(mlir::Operation* op, const char* attribute, unsigned index, int task) {
+  // The scope that a kernel requires for one operand or result. It implies no device.
+  PoolRequirement scope_of(mlir::Operation* op, const char* attribute, unsigned index,
+                           TaskIndex task) {
     auto scopes = op->getAttrOfType<mlir::ArrayAttr>(attribute);
-    if (!scopes || index >= scopes.size()) return kAny;
+    if (!scopes || index >= scopes.size()) return {};
     auto scope = mlir::dyn_cast<mlir::StringAttr>(scopes[index]);
-    if (!scope || scope.getValue().empty()) return kAny;
+    if (!scope || scope.getValue().empty()) return {};
     auto type = op->getNumResults() > 0 ? tensor_of(op->getResult(0)) : TensorType();
-    if (!type || !type.getPlace()) return kAny;
-    const int device = device_of(op, machine_);
-    if (std::optional<int> pool = machine_.find_pool(device, scope.getValue())) return *pool;
+    if (!type || !type.getPlace()) return {};
+    const DeviceIndex device = device_of(op, machine_);
+    if (std::optional<PoolIndex> pool = machine_.find_pool(device, scope.getValue())) return *pool;
     fail(location_text(op->getLoc()), graph_.tasks[task].name + " asks for scope " +
                                           scope.getValue().str() + ", which device " +
                                           device_name(device) + " lacks");
-    return kAny;
+    return {};
   }
 
   // An annotation is a demand on the maker. Of what has one already by another annotation around
@@ -200,7 +201,7 @@ class ConstraintReader : private FlowReader {
     if (inner && wish.getConstrainBody() && inner.getPlace() != wish.getPlace() &&
         !inner.getConstrainResult()) {
       copies_.insert(wish);
-      const int task = new_task("\"" + graph::op_name(wish) + "\"", wish);
+      const TaskIndex task = new_task("\"" + graph::op_name(wish) + "\"", wish);
       return read_copy_to(wish, wish.getPlace(), "sv.on_device", task);
     }
     if (wish.getConstrainBody()) {
@@ -215,7 +216,7 @@ class ConstraintReader : private FlowReader {
     place_of(wish.getPlace(), location_text(wish.getLoc()));
   }
 
-  void read_copy(graph::DeviceCopyOp copy, int task) {
+  void read_copy(graph::DeviceCopyOp copy, TaskIndex task) {
     if (copy.getFrom()) {
       mlir::Value value = annotated(copy.getX());
       if (flow_of_.contains(value))
@@ -225,20 +226,20 @@ class ConstraintReader : private FlowReader {
   }
 
   void read_copy_to(mlir::Operation* op, llvm::StringRef place_name, const std::string& by,
-                    int task) {
+                    TaskIndex task) {
     const std::string where = location_text(op->getLoc());
     std::optional<Place> place = place_of(place_name, where);
     if (!place) return;
     demand(task, {*place, by + " \"" + place_name.str() + "\"", where});
-    const int pool = place->pool == kAny ? kOwn : place->pool;
+    const PoolRequirement pool = place->pool.is_any() ? PoolRequirement::own_scope() : place->pool;
     make(op->getResult(0), task, pool, op->getLoc());
     read(op->getOpOperand(0), task, pool);
   }
 
   // --- Control flow. ---
 
-  // A task for what several ways lead to: all of them bring it to where it lies.
-  int new_joint(mlir::Operation* op, mlir::Value value) {
+  // A task for a merge point: every branch stores its operand at the place of the value.
+  TaskIndex new_merge_point(mlir::Operation* op, mlir::Value value) {
     return new_task(
         "\"" + graph::op_name(op) + "\"" +
         (op->getNumResults() > 1
@@ -247,63 +248,64 @@ class ConstraintReader : private FlowReader {
   }
 
   void read_if(graph::IfOp branch) {
-    const int condition = new_task("the condition of \"" + graph::op_name(branch) + "\"");
+    const TaskIndex condition = new_task("the condition of \"" + graph::op_name(branch) + "\"");
     on_host(condition, "conditions are read on the host", branch.getLoc());
     read(branch->getOpOperand(0), condition);
-    std::vector<int> joints;
+    std::vector<TaskIndex> merge_points;
     for (mlir::Value result : branch->getResults()) {
-      joints.push_back(new_joint(branch, result));
-      make(result, joints.back(), kOwn, branch.getLoc());
+      merge_points.push_back(new_merge_point(branch, result));
+      make(result, merge_points.back(), PoolRequirement::own_scope(), branch.getLoc());
     }
     for (mlir::Region& region : branch->getRegions()) {
       read_block(region.front());
       for (mlir::OpOperand& operand : region.front().getTerminator()->getOpOperands())
-        read_joint(operand, branch->getResult(operand.getOperandNumber()),
-                   joints[operand.getOperandNumber()]);
+        read_merge_operand(operand, branch->getResult(operand.getOperandNumber()),
+                           merge_points[operand.getOperandNumber()]);
     }
   }
 
-  // What flows into a joint lies where the joint's value does.
-  void read_joint(mlir::OpOperand& operand, mlir::Value value, int joint) {
-    auto flow = flow_of_.find(value);
-    read(operand, joint, flow == flow_of_.end() ? kOwn : graph_.problem.flows[flow->second].pool);
+  // An operand of a merge point is stored in the pool of its value.
+  void read_merge_operand(mlir::OpOperand& operand, mlir::Value value, TaskIndex merge_point) {
+    read(operand, merge_point, pool_of(value));
   }
 
   void read_loop(graph::LoopOp loop) {
     mlir::Block& block = loop.getBody().front();
     const size_t carried = block.getNumArguments();
     const double outside = times_;
-    std::vector<int> joints;
+    std::vector<TaskIndex> merge_points;
     for (mlir::Value result : loop->getResults()) {
-      joints.push_back(new_joint(loop, result));
-      make(result, joints.back(), kOwn, loop.getLoc());
+      merge_points.push_back(new_merge_point(loop, result));
+      make(result, merge_points.back(), PoolRequirement::own_scope(), loop.getLoc());
       // It grows as the iterations go: the VM copies it to a larger storage.
-      if (joints.size() > carried && gathers_unknown(loop))
-        on_host(joints.back(), "what grows with each iteration is the host's", loop.getLoc());
+      if (merge_points.size() > carried && gathers_unknown(loop))
+        on_host(merge_points.back(), "what grows with each iteration is the host's", loop.getLoc());
     }
     for (size_t i = 0; i < carried; ++i)
-      read_joint(loop->getOpOperand(static_cast<unsigned>(i)), loop->getResult(i), joints[i]);
+      read_merge_operand(loop->getOpOperand(static_cast<unsigned>(i)), loop->getResult(i),
+                         merge_points[i]);
     times_ *= trips_of(loop, [&](DimExpr e) { return representative(e, dims_); });
     for (size_t i = 0; i < carried; ++i)
-      make(block.getArgument(i), joints[i], pool_of(loop->getResult(i)), loop.getLoc());
+      make(block.getArgument(i), merge_points[i], pool_of(loop->getResult(i)), loop.getLoc());
     read_block(block);
     const unsigned first = loop.getHasCondition() ? 1 : 0;
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
       if (operand.getOperandNumber() < first) {
-        const int condition = new_task("the condition of \"" + graph::op_name(loop) + "\"");
+        const TaskIndex condition = new_task("the condition of \"" + graph::op_name(loop) + "\"");
         on_host(condition, "conditions are read on the host", loop.getLoc());
         read(operand, condition);
       } else {
         const unsigned i = operand.getOperandNumber() - first;
-        read_joint(operand, loop->getResult(i), joints[i]);
+        read_merge_operand(operand, loop->getResult(i), merge_points[i]);
       }
     }
     times_ = outside;
   }
 
-  int pool_of(mlir::Value value) const {
+  PoolRequirement pool_of(mlir::Value value) const {
     auto flow = flow_of_.find(value);
-    return flow == flow_of_.end() ? kOwn : graph_.problem.flows[flow->second].pool;
+    return flow == flow_of_.end() ? PoolRequirement::own_scope()
+                                  : graph_.problem.flows[flow->second].pool;
   }
 
   static bool gathers_unknown(graph::LoopOp loop) {
@@ -316,7 +318,7 @@ class ConstraintReader : private FlowReader {
     const Signature& callee = signatures_.at(call.getCallee());
     times_of_[call.getCallee()] += times_;
     for (mlir::OpOperand& operand : call->getOpOperands()) {
-      const int task = callee.parameters[operand.getOperandNumber()];
+      const TaskIndex task = callee.parameters[operand.getOperandNumber()];
       auto function = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
       mlir::BlockArgument parameter = function.getArgument(operand.getOperandNumber());
       read(operand, task, pool_of(parameter));
@@ -339,10 +341,11 @@ class ConstraintReader : private FlowReader {
   // host.
   void read_closure(graph::ClosureOp closure) {
     const Signature& callee = signatures_.at(closure.getCallee());
-    for (const std::vector<int>* tasks : {&callee.parameters, &callee.results})
-      for (int task : *tasks) on_host(task, "lists and closures are the host's", closure.getLoc());
+    for (const std::vector<TaskIndex>* tasks : {&callee.parameters, &callee.results})
+      for (TaskIndex task : *tasks)
+        on_host(task, "lists and closures are the host's", closure.getLoc());
     for (mlir::OpOperand& operand : closure->getOpOperands())
-      read(operand, callee.parameters[operand.getOperandNumber()], kOwn);
+      read(operand, callee.parameters[operand.getOperandNumber()], PoolRequirement::own_scope());
   }
 
   mlir::ModuleOp module_;

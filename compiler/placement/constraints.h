@@ -34,14 +34,14 @@ struct TaskRecord {
 // A use of a flow's value: operand `operand` of `op`, which is the task's or belongs to it.
 struct Use {
   mlir::OpOperand* operand = nullptr;
-  int reader = 0;  // index into Flow::readers
+  size_t reader = 0;  // index into Flow::readers
 };
 
 struct GraphProblem {
   Problem problem;
-  std::vector<TaskRecord> tasks;
-  std::vector<mlir::Value> values;     // by flow
-  std::vector<std::vector<Use>> uses;  // by flow
+  IndexedVector<TaskIndex, TaskRecord> tasks;
+  IndexedVector<FlowIndex, mlir::Value> values;
+  IndexedVector<FlowIndex, std::vector<Use>> uses;
   std::vector<std::string> notes;
   std::vector<bool> matched;  // by rule
 };

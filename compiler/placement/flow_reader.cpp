@@ -24,21 +24,22 @@ std::string text_of(const Demand& demand) {
   return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
 }
 
-int FlowReader::new_task(std::string name, mlir::Operation* op) {
+TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
+  const TaskIndex index = graph_.tasks.next_index();
   Task task{.preferred = machine_.default_device};
-  for (size_t d = 0; d < machine_.devices.size(); ++d) task.devices.push_back(static_cast<int>(d));
+  llvm::append_range(task.devices, machine_.devices.indices());
   graph_.problem.tasks.push_back(std::move(task));
   graph_.tasks.push_back({std::move(name), op, std::nullopt});
-  return static_cast<int>(graph_.tasks.size() - 1);
+  return index;
 }
 
 // A scope without a device: the device is one that has it.
-void FlowReader::demand_scope(int task, Demand wanted) {
+void FlowReader::demand_scope(TaskIndex task, Demand wanted) {
   TaskRecord& record = graph_.tasks[task];
-  const std::string_view scope = scope_of(machine_, wanted.place.pool);
-  std::vector<int>& devices = graph_.problem.tasks[task].devices;
-  std::vector<int> left;
-  for (int device : devices)
+  const std::string_view scope = wanted.place.pool.scope(machine_);
+  std::vector<DeviceIndex>& devices = graph_.problem.tasks[task].devices;
+  std::vector<DeviceIndex> left;
+  for (DeviceIndex device : devices)
     if (machine_.find_pool(device, scope)) left.push_back(device);
   if (left.empty())
     return fail(wanted.where,
@@ -49,33 +50,25 @@ void FlowReader::demand_scope(int task, Demand wanted) {
   if (!record.scope) record.scope = std::move(wanted);
 }
 
-std::optional<int> FlowReader::joined(int pool, int other) const {
-  if (pool == kAny || pool == kOwn) return other;
-  if (pool == other) return pool;
-  if ((pool >= 0 && other >= 0) || scope_of(machine_, pool) != scope_of(machine_, other))
-    return std::nullopt;
-  return std::max(pool, other);
-}
-
-void FlowReader::demand(int task, Demand wanted) {
-  if (wanted.place.device == kAny) return demand_scope(task, std::move(wanted));
+void FlowReader::demand(TaskIndex task, Demand wanted) {
+  if (!wanted.place.device) return demand_scope(task, std::move(wanted));
+  const DeviceIndex device = *wanted.place.device;
   TaskRecord& record = graph_.tasks[task];
-  if (record.demand && record.demand->place.device != wanted.place.device)
-    return fail(wanted.where, record.name + " is placed on " + device_name(wanted.place.device) +
-                                  " by " + wanted.why + ", and on " +
-                                  device_name(record.demand->place.device) + " by " +
+  if (record.demand && record.demand->place.device != device)
+    return fail(wanted.where, record.name + " is placed on " + device_name(device) + " by " +
+                                  wanted.why + ", and on " +
+                                  device_name(*record.demand->place.device) + " by " +
                                   text_of(*record.demand));
   if (record.demand) return;
-  if (!may_be(task, wanted.place.device))
-    return fail(wanted.where, record.name + " cannot be on " + device_name(wanted.place.device) +
-                                  ", where " + wanted.why +
-                                  " places it: " + why_not(task, wanted.place.device));
-  graph_.problem.tasks[task].devices = {wanted.place.device};
+  if (!may_be(task, device))
+    return fail(wanted.where, record.name + " cannot be on " + device_name(device) + ", where " +
+                                  wanted.why + " places it: " + why_not(task, device));
+  graph_.problem.tasks[task].devices = {device};
   record.demand = std::move(wanted);
 }
 
-void FlowReader::on_host(int task, const std::string& why, mlir::Location location) {
-  demand(task, {{machine_.host_device(), kAny}, why, location_text(location)});
+void FlowReader::on_host(TaskIndex task, const std::string& why, mlir::Location location) {
+  demand(task, {{machine_.host_device(), {}}, why, location_text(location)});
 }
 
 std::optional<Place> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
@@ -95,14 +88,13 @@ double FlowReader::bytes_of(TensorType type) const {
          static_cast<double>(byte_size(type.getDtype()));
 }
 
-void FlowReader::make(mlir::Value value, int task, int pool, mlir::Location location) {
+void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
+                      mlir::Location location) {
   TensorType type = tensor_of(value);
   if (!type) return;
-  Flow flow{.maker = task, .pool = pool};
-  flow.bytes = bytes_of(type);
-  flow.times = times_;
-  flow_of_[value] = static_cast<int>(graph_.problem.flows.size());
-  graph_.problem.flows.push_back(std::move(flow));
+  flow_of_[value] = graph_.problem.flows.next_index();
+  graph_.problem.flows.push_back(
+      {.maker = task, .pool = std::move(pool), .bytes = bytes_of(type), .times = times_});
   graph_.values.push_back(value);
   graph_.uses.emplace_back();
   if (type.getPlace()) place_value(value, type.getPlace().getValue(), "its type", location);
@@ -117,27 +109,27 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   if (auto maker = value.getDefiningOp(); maker && maker->hasAttr(kDeviceAttribute)) {
     auto device =
         machine_.find_device(maker->getAttrOfType<mlir::StringAttr>(kDeviceAttribute).getValue());
-    if (device && place->pool == kAny) place->pool = machine_.global_pool(place->device);
-    if (device) place->device = *device;
+    if (device && place->pool.is_any()) place->pool = machine_.global_pool(*place->device);
+    if (device) place->device = device;
   }
   Flow& flow = graph_.problem.flows[flow_of_.at(value)];
   if (flow.is_free) return;
   demand(flow.maker, {*place, by + " \"" + text.str() + "\"", where});
-  if (place->pool == kAny) return;
+  if (place->pool.is_any()) return;
   const Demand scope{*place, by + " \"" + text.str() + "\"", where};
   auto [first, is_first] = scopes_.try_emplace(value, scope);
-  const std::optional<int> pool = joined(flow.pool, place->pool);
+  const std::optional<PoolRequirement> pool = joined(machine_, flow.pool, place->pool);
   if (!pool)
     return fail(where, graph_.tasks[flow.maker].name + " is stored in scope " +
-                           std::string(scope_of(machine_, place->pool)) + " by " + scope.why +
-                           ", and in " + std::string(scope_of(machine_, flow.pool)) + " by " +
+                           std::string(place->pool.scope(machine_)) + " by " + scope.why +
+                           ", and in " + std::string(flow.pool.scope(machine_)) + " by " +
                            (is_first ? "its kernel" : text_of(first->second)));
   flow.pool = *pool;
-  if (!graph_.tasks[flow.maker].op) lie_in(flow.maker, scope);
+  if (!graph_.tasks[flow.maker].op) require_scope(flow.maker, scope);
 }
 
-void FlowReader::read(mlir::OpOperand& operand, int task, int pool) {
-  // sv.on_device that constrains its result speaks of who reads it.
+void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool) {
+  // sv.on_device that constrains its result constrains the readers of it.
   mlir::Value value = operand.get();
   while (auto wish = value.getDefiningOp<graph::OnDeviceOp>()) {
     if (wish.getConstrainResult()) {
@@ -145,8 +137,8 @@ void FlowReader::read(mlir::OpOperand& operand, int task, int pool) {
       if (std::optional<Place> place = place_of(wish.getPlace(), where)) {
         const Demand wanted{*place, "sv.on_device \"" + wish.getPlace().str() + "\"", where};
         demand(task, wanted);
-        if (place->pool != kAny && graph_.tasks[task].op) pool = place->pool;
-        if (place->pool != kAny && !graph_.tasks[task].op) lie_in(task, wanted);
+        if (!place->pool.is_any() && graph_.tasks[task].op) pool = place->pool;
+        if (!place->pool.is_any() && !graph_.tasks[task].op) require_scope(task, wanted);
       }
     }
     if (copies_.contains(wish)) break;
@@ -155,14 +147,14 @@ void FlowReader::read(mlir::OpOperand& operand, int task, int pool) {
   auto flow = flow_of_.find(value);
   if (flow == flow_of_.end()) return;  // a list or closure
   std::vector<Reader>& readers = graph_.problem.flows[flow->second].readers;
-  readers.push_back({task, pool});
-  graph_.uses[flow->second].push_back({&operand, static_cast<int>(readers.size() - 1)});
+  graph_.uses[flow->second].push_back({&operand, readers.size()});
+  readers.push_back({task, std::move(pool)});
 }
 
-void FlowReader::lie_in(int task, const Demand& wanted) {
+void FlowReader::require_scope(TaskIndex task, const Demand& wanted) {
   auto [first, is_first] = stores_.try_emplace(task, wanted);
   if (is_first) return;
-  if (std::optional<int> pool = joined(first->second.place.pool, wanted.place.pool))
+  if (auto pool = joined(machine_, first->second.place.pool, wanted.place.pool))
     first->second.place.pool = *pool;
   else
     fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why + ", and at " +
@@ -170,14 +162,14 @@ void FlowReader::lie_in(int task, const Demand& wanted) {
 }
 
 void FlowReader::apply_stores() {
-  auto store = [&](int task, int& current) {
+  auto store = [&](TaskIndex task, PoolRequirement& current) {
     auto wanted = stores_.find(task);
     if (wanted == stores_.end()) return;
     const Demand& scope = wanted->second;
-    const std::optional<int> both = joined(current, scope.place.pool);
+    const std::optional<PoolRequirement> both = joined(machine_, current, scope.place.pool);
     if (!both)
       fail(scope.where, graph_.tasks[task].name + " is stored at " + scope.why + ", and in scope " +
-                            std::string(scope_of(machine_, current)));
+                            std::string(current.scope(machine_)));
     current = both.value_or(scope.place.pool);
   };
   for (Flow& flow : graph_.problem.flows) {
@@ -196,18 +188,18 @@ bool FlowReader::has_texts(mlir::Operation* op) {
          llvm::any_of(op->getResultTypes(), is_text);
 }
 
-void FlowReader::leave_out_devices(int task) {
+void FlowReader::leave_out_devices(TaskIndex task) {
   std::erase_if(graph_.problem.tasks[task].devices,
-                [&](int device) { return !machine_.devices[device].is_host(); });
+                [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
 }
 
-std::string FlowReader::why_not(int task, int device) const {
+std::string FlowReader::why_not(TaskIndex task, DeviceIndex device) const {
   const std::optional<Demand>& scope = graph_.tasks[task].scope;
-  if (!scope || machine_.find_pool(device, scope_of(machine_, scope->place.pool))) return kNoTexts;
+  if (!scope || scope->place.pool.on(machine_, device)) return kNoTexts;
   return "it lacks the scope of " + text_of(*scope);
 }
 
-bool FlowReader::may_be(int task, int device) const {
+bool FlowReader::may_be(TaskIndex task, DeviceIndex device) const {
   return llvm::is_contained(graph_.problem.tasks[task].devices, device);
 }
 

@@ -33,45 +33,42 @@ class FlowReader {
   }
 
  protected:
-  int new_task(std::string name, mlir::Operation* op = nullptr);
-  void demand(int task, Demand wanted);
-  void demand_scope(int task, Demand wanted);
-  // Of two pools that are asked for, what holds for both: a pool, or a scope of an open device.
-  // Empty where they disagree.
-  std::optional<int> joined(int pool, int other) const;
-  void on_host(int task, const std::string& why, mlir::Location location);
-  std::string device_name(int device) const { return machine_.devices[device].name; }
+  TaskIndex new_task(std::string name, mlir::Operation* op = nullptr);
+  void demand(TaskIndex task, Demand wanted);
+  void demand_scope(TaskIndex task, Demand wanted);
+  void on_host(TaskIndex task, const std::string& why, mlir::Location location);
+  std::string device_name(DeviceIndex device) const { return machine_.devices[device].name; }
   std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
   void fail(const std::string& where, const std::string& message);
 
   // At representative dims.
   double bytes_of(graph::TensorType type) const;
 
-  // `value` is made by the task. Its type may say where it lies.
-  void make(mlir::Value value, int task, int pool, mlir::Location location);
+  // `value` is made by the task. Its type may require a place.
+  void make(mlir::Value value, TaskIndex task, PoolRequirement pool, mlir::Location location);
 
-  // The value lies at a place: so its maker is on the device.
+  // The value is stored at a place: so its maker is on the device.
   void place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
                    mlir::Location location);
 
-  // The task reads the operand, in any pool in its reach, or in `pool`.
-  void read(mlir::OpOperand& operand, int task, int pool = kAny);
+  // The task reads the operand, from a pool that satisfies `pool`.
+  void read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool = {});
 
-  // A task without an op is a place that values come to: all of them are in the scope.
-  void lie_in(int task, const Demand& wanted);
+  // A task without an op is a placement-only node: all its values are stored in the scope.
+  void require_scope(TaskIndex task, const Demand& wanted);
   void apply_stores();
 
   // Texts are numbers into a table of the call, which only the host's kernels and the VM may read.
   static constexpr char kNoTexts[] = "texts are the host's";
   static bool is_text(mlir::Type type);
   static bool has_texts(mlir::Operation* op);
-  void leave_out_devices(int task);
-  bool may_be(int task, int device) const;
-  std::string why_not(int task, int device) const;
+  void leave_out_devices(TaskIndex task);
+  bool may_be(TaskIndex task, DeviceIndex device) const;
+  std::string why_not(TaskIndex task, DeviceIndex device) const;
 
   // What rules may place, by its names of several kinds: those that come first hold before others.
   struct Ruled {
-    int task;
+    TaskIndex task;
     std::vector<std::pair<Rule::Kind, std::string>> names;
     std::vector<mlir::Value> values;
   };
@@ -81,7 +78,7 @@ class FlowReader {
   // Of one kind the last rule that matches holds. What the graph itself says holds before any, so
   // all of it has been read.
   void apply_rules(const Ruled& ruled);
-  void store_in(int pool, const Ruled& ruled);
+  void store_in(const PoolRequirement& pool, const Ruled& ruled);
 
   // Where nothing is said of a result of the model.
   void place_results();
@@ -91,11 +88,11 @@ class FlowReader {
   std::vector<llvm::GlobPattern> patterns_;
   std::vector<Place> rule_places_;
   std::vector<Ruled> ruled_;
-  std::vector<int> model_results_;  // tasks
-  std::map<int, Demand> stores_;    // by task
+  std::vector<TaskIndex> model_results_;
+  std::map<TaskIndex, Demand> stores_;  // required scopes of placement-only nodes
   GraphProblem graph_;
-  llvm::DenseMap<mlir::Value, int> flow_of_;
-  llvm::DenseMap<mlir::Value, Demand> scopes_;  // that text asks for
+  llvm::DenseMap<mlir::Value, FlowIndex> flow_of_;
+  llvm::DenseMap<mlir::Value, Demand> scopes_;  // that types and annotations require
   llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
   DimValues dims_;                              // of the function that is read, from its caller
   double times_ = 1;                            // that what is read runs in a call of the model

@@ -1,4 +1,4 @@
-// Dinic's algorithm: blocking flows on the graph of shortest ways; see the header.
+// Dinic's algorithm: blocking flows on the graph of shortest paths; see the header.
 #include "compiler/placement/min_cut.h"
 
 #include <algorithm>
@@ -11,34 +11,34 @@ constexpr Cost kNoLimit{INT64_MAX / 2, 0};
 
 }  // namespace
 
-void Network::add_edge(int from, int to, Cost capacity) {
+void Network::add_edge(NodeIndex from, NodeIndex to, Cost capacity) {
   edges_.push_back({from, to, capacity});
   edges_.push_back({to, from, kNone});
 }
 
 bool Network::find_levels() {
-  level_.assign(node_count_, -1);
+  level_.assign(node_count_, std::nullopt);
   level_[kSource] = 0;
-  std::vector<int> queue = {kSource};
+  std::vector<NodeIndex> queue = {kSource};
   for (size_t i = 0; i < queue.size(); ++i)
-    for (int edge : out_[queue[i]])
-      if (edges_[edge].left > kNone && level_[edges_[edge].to] < 0) {
-        level_[edges_[edge].to] = level_[queue[i]] + 1;
+    for (size_t edge : out_[queue[i]])
+      if (edges_[edge].left > kNone && !level_[edges_[edge].to]) {
+        level_[edges_[edge].to] = *level_[queue[i]] + 1;
         queue.push_back(edges_[edge].to);
       }
-  return level_[kSink] >= 0;
+  return level_[kSink].has_value();
 }
 
-// Sends what one way of growing level takes from the source to the sink; nothing when there is none
-// left. A loop and no recursion: ways may be as long as the graph.
+// Augments the flow along one path of ascending levels from the source to the sink; nothing if no
+// such path is left. A loop instead of recursion: a path may be as long as the graph.
 Cost Network::push() {
-  std::vector<int> way;
-  int at = kSource;
+  std::vector<size_t> path;
+  NodeIndex at = kSource;
   while (true) {
     if (at == kSink) {
       Cost amount = kNoLimit;
-      for (int edge : way) amount = std::min(amount, edges_[edge].left);
-      for (int edge : way) {
+      for (size_t edge : path) amount = std::min(amount, edges_[edge].left);
+      for (size_t edge : path) {
         edges_[edge].left = edges_[edge].left - amount;
         edges_[edge ^ 1].left = edges_[edge ^ 1].left + amount;
       }
@@ -46,38 +46,37 @@ Cost Network::push() {
     }
     bool is_dead_end = true;
     for (; next_[at] < out_[at].size(); ++next_[at]) {
-      const int edge = out_[at][next_[at]];
-      if (edges_[edge].left > kNone && level_[edges_[edge].to] == level_[at] + 1) {
-        way.push_back(edge);
+      const size_t edge = out_[at][next_[at]];
+      if (edges_[edge].left > kNone && level_[edges_[edge].to] == *level_[at] + 1) {
+        path.push_back(edge);
         at = edges_[edge].to;
         is_dead_end = false;
         break;
       }
     }
     if (!is_dead_end) continue;
-    if (way.empty()) return kNone;
-    at = edges_[way.back()].from;
-    way.pop_back();
+    if (path.empty()) return kNone;
+    at = edges_[path.back()].from;
+    path.pop_back();
     ++next_[at];
   }
 }
 
-std::vector<bool> Network::cut() {
+IndexedVector<NodeIndex, bool> Network::cut() {
   out_.assign(node_count_, {});
-  for (size_t edge = 0; edge < edges_.size(); ++edge)
-    out_[edges_[edge].from].push_back(static_cast<int>(edge));
+  for (size_t edge = 0; edge < edges_.size(); ++edge) out_[edges_[edge].from].push_back(edge);
   while (find_levels()) {
     next_.assign(node_count_, 0);
     while (push() > kNone) {
     }
   }
   // Backwards from the sink.
-  std::vector<bool> reaches_sink(node_count_, false);
+  IndexedVector<NodeIndex, bool> reaches_sink(node_count_, false);
   reaches_sink[kSink] = true;
-  std::vector<int> queue = {kSink};
+  std::vector<NodeIndex> queue = {kSink};
   for (size_t i = 0; i < queue.size(); ++i)
-    for (int edge : out_[queue[i]]) {
-      const int from = edges_[edge].to;  // edge ^ 1 leads from there to here
+    for (size_t edge : out_[queue[i]]) {
+      const NodeIndex from = edges_[edge].to;  // edge ^ 1 starts there and ends here
       if (edges_[edge ^ 1].left > kNone && !reaches_sink[from]) {
         reaches_sink[from] = true;
         queue.push_back(from);

@@ -7,30 +7,32 @@
 
 namespace scopevm::compiler::placement {
 
+using NodeIndex = isa::Index<struct NodeTag>;
+
 class Network {
  public:
-  static constexpr int kSource = 0;
-  static constexpr int kSink = 1;
+  static constexpr NodeIndex kSource{0};
+  static constexpr NodeIndex kSink{1};
 
-  int add_node() { return node_count_++; }
-  void add_edge(int from, int to, Cost capacity);
-  // After cut(): true for nodes from which the sink can still be reached. The set of the other
-  // nodes is the largest source side of any minimum cut.
-  std::vector<bool> cut();
+  NodeIndex add_node() { return {node_count_++}; }
+  void add_edge(NodeIndex from, NodeIndex to, Cost capacity);
+  // True for nodes from which the sink can still be reached. The set of the other nodes is the
+  // largest source side of any minimum cut.
+  IndexedVector<NodeIndex, bool> cut();
 
  private:
   struct Edge {
-    int from, to;
+    NodeIndex from, to;
     Cost left;  // capacity that is not used
   };
   bool find_levels();
   Cost push();
 
-  int node_count_ = 2;
-  std::vector<Edge> edges_;  // edge i ^ 1 is the way back
-  std::vector<std::vector<int>> out_;
-  std::vector<int> level_;
-  std::vector<size_t> next_;
+  uint32_t node_count_ = 2;
+  std::vector<Edge> edges_;  // edge i ^ 1 is the reverse of edge i
+  IndexedVector<NodeIndex, std::vector<size_t>> out_;
+  IndexedVector<NodeIndex, std::optional<int>> level_;  // none: not reached
+  IndexedVector<NodeIndex, size_t> next_;
 };
 
 }  // namespace scopevm::compiler::placement

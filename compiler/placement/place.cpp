@@ -7,11 +7,10 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-std::string known_scopes(int device, const Machine& machine) {
+std::string known_scopes(DeviceIndex device, const Machine& machine) {
   std::string known;
-  for (size_t pool = 0; pool < machine.pools.size(); ++pool)
-    if (machine.reaches(device, static_cast<int>(pool)) &&
-        machine.pools[pool].kind != PoolKind::kConstant)
+  for (PoolIndex pool : machine.pools.indices())
+    if (machine.reaches(device, pool) && machine.pools[pool].kind != PoolKind::kConstant)
       known += (known.empty() ? "" : ", ") + machine.pools[pool].scope;
   return known;
 }
@@ -52,13 +51,13 @@ Result<Place> parse_place(std::string_view text, const Machine& machine) {
         }))
       return Status(StatusCode::kInvalidModel,
                     quoted + ": no device stores values in scope \"" + std::string(scope) + "\"");
-    return Place{kAny, own_scope(machine, scope)};
+    return Place{{}, PoolRequirement::own_scope(std::string(scope))};
   }
-  std::optional<int> device = machine.find_device(name);
+  std::optional<DeviceIndex> device = machine.find_device(name);
   if (!device) return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
-  if (dot == std::string_view::npos) return Place{*device, kAny};
+  if (dot == std::string_view::npos) return Place{*device, {}};
   const std::string_view scope = text.substr(dot + 1);
-  std::optional<int> pool = machine.find_pool(*device, scope);
+  std::optional<PoolIndex> pool = machine.find_pool(*device, scope);
   if (!pool || machine.pools[*pool].kind == PoolKind::kConstant)
     return Status(StatusCode::kInvalidModel,
                   quoted + ": device \"" + std::string(name) + "\" stores no values in scope \"" +
@@ -97,23 +96,26 @@ Result<Rule> parse_rule(const std::string& text) {
   return rule;
 }
 
-std::string place_text(int device, int pool, const Machine& machine) {
-  return machine.devices[device].name + (pool == kAny ? "" : "." + machine.pools[pool].scope);
+Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Place place, parse_place(text, machine));
+  if (!place.device)
+    return Status(StatusCode::kInvalidModel, "place \"" + std::string(text) + "\": has no device");
+  return place.pool.pool().value_or(machine.global_pool(*place.device));
 }
 
-int device_of(mlir::Operation* op, const Machine& machine) {
+DeviceIndex device_of(mlir::Operation* op, const Machine& machine) {
   auto named = op->getAttrOfType<mlir::StringAttr>(kDeviceAttribute);
   if (named)
-    if (std::optional<int> device = machine.find_device(named.getValue())) return *device;
-  auto of_type = [&](mlir::Type type) -> std::optional<int> {
+    if (std::optional<DeviceIndex> device = machine.find_device(named.getValue())) return *device;
+  auto of_type = [&](mlir::Type type) -> std::optional<DeviceIndex> {
     auto tensor = mlir::dyn_cast<graph::TensorType>(type);
     if (!tensor || !tensor.getPlace()) return std::nullopt;
     return machine.find_device(tensor.getPlace().getValue().split('.').first);
   };
   for (mlir::Type type : op->getResultTypes())
-    if (std::optional<int> device = of_type(type)) return *device;
+    if (std::optional<DeviceIndex> device = of_type(type)) return *device;
   for (mlir::Type type : op->getOperandTypes())
-    if (std::optional<int> device = of_type(type)) return *device;
+    if (std::optional<DeviceIndex> device = of_type(type)) return *device;
   return machine.host_device();
 }
 

@@ -1,14 +1,15 @@
 // The placement stage: gives every value of a graph its place, and inserts sv.device_copy where a
 // value is read on a device that cannot reach it.
 //
-//   constraints.cpp  what the graph asks for -> a Problem (assignment.h), on top of
-//   flow_reader.cpp  tasks, flows and demands; and rules.cpp, what the caller asks for
-//   assignment.cpp   a Problem -> a device for each task (knows no graph)
-//   apply.cpp        devices -> places in types, copies, one constant for each device
-//   copies.cpp       the copies of a placed graph, and why each is made
-//   call_tree.cpp    how often calls of the model make a copy inside a function
-//   functions.cpp    a function for each place that it is called at
-//   verify.cpp       does every op reach what it reads?
+//   constraints.cpp       the requirements of the graph -> a Problem (assignment.h), based on
+//   flow_reader.cpp       tasks, flows and demands; and rules.cpp, the rules of the caller
+//   assignment.cpp        a Problem -> a device for each task (knows no graph)
+//   pool_requirement.cpp  the pool that a task requires for a value
+//   apply.cpp             devices -> places in types, copies, one constant for each device
+//   copies.cpp            the copies of a placed graph, and why each is made
+//   call_tree.cpp         how often calls of the model make a copy inside a function
+//   functions.cpp         a function for each place that it is called at
+//   verify.cpp            whether each op reaches its operands and results
 //
 // docs/placement.md has the rules.
 #pragma once
@@ -18,6 +19,7 @@
 
 #include "compiler/graph/rewrite/together.h"
 #include "compiler/machine/machine.h"
+#include "compiler/placement/pool_requirement.h"
 #include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/status.h"
@@ -86,17 +88,18 @@ Status verify_places(mlir::ModuleOp module, const Machine& machine);
 using graph::kDeviceAttribute;
 using graph::kPlaceAttribute;
 
-// The device that runs `op`, once it is placed: that of its results, else of what it reads.
-int device_of(mlir::Operation* op, const Machine& machine);
+// The device that runs a placed `op`: that of its results, else of its operands.
+DeviceIndex device_of(mlir::Operation* op, const Machine& machine);
 
-// A device, and the pool where a scope is asked for (else kAny). Of ".global.fast" the device is
-// kAny, and the pool stands for that scope of whichever it will be (assignment.h).
+// A required place: "gpu", "gpu.global.fast" or ".global.fast".
 struct Place {
-  int device = 0;
-  int pool = -1;
+  std::optional<DeviceIndex> device;  // none: any that has the scope
+  PoolRequirement pool;
 };
-// Errors: kInvalidModel (no such device, no such scope; says which there are).
+// Errors: kInvalidModel (no such device, no such scope; lists the known ones).
 Result<Place> parse_place(std::string_view text, const Machine& machine);
-std::string place_text(int device, int pool, const Machine& machine);
+// The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: as parse_place,
+// and for a place without a device.
+Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);
 
 }  // namespace scopevm::compiler::placement

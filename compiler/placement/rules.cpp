@@ -1,4 +1,4 @@
-// What --place asks for; see flow_reader.h.
+// The rules of --place; see flow_reader.h.
 #include "compiler/placement/flow_reader.h"
 
 namespace scopevm::compiler::placement {
@@ -26,25 +26,26 @@ void FlowReader::apply_rules(const Ruled& ruled) {
     for (size_t i = rules_.size(); i-- > 0;) {
       if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
       graph_.matched[i] = true;
-      const int device = rule_places_[i].device;
-      if (said && device != kAny && said->place.device != device)
+      const Place& place = rule_places_[i];
+      if (said && place.device && said->place.device != place.device)
         graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
                                graph_.tasks[ruled.task].name + ", which is on " +
-                               device_name(said->place.device) + ": " + text_of(*said));
-      if (graph_.tasks[ruled.task].demand || (device == kAny && has_scope)) continue;
-      if (device != kAny && !may_be(ruled.task, device)) {
+                               device_name(*said->place.device) + ": " + text_of(*said));
+      if (graph_.tasks[ruled.task].demand || (!place.device && has_scope)) continue;
+      if (place.device && !may_be(ruled.task, *place.device)) {
         graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
-                               graph_.tasks[ruled.task].name + ": " + why_not(ruled.task, device));
+                               graph_.tasks[ruled.task].name + ": " +
+                               why_not(ruled.task, *place.device));
         continue;
       }
-      demand(ruled.task, {rule_places_[i], "--place " + rules_[i].text, ""});
-      if (rule_places_[i].pool == kAny || has_scope) continue;
+      demand(ruled.task, {place, "--place " + rules_[i].text, ""});
+      if (place.pool.is_any() || has_scope) continue;
       has_scope = true;
-      store_in(rule_places_[i].pool, ruled);
+      store_in(place.pool, ruled);
     }
 }
 
-void FlowReader::store_in(int pool, const Ruled& ruled) {
+void FlowReader::store_in(const PoolRequirement& pool, const Ruled& ruled) {
   for (mlir::Value value : ruled.values)
     if (auto flow = flow_of_.find(value); flow != flow_of_.end())
       graph_.problem.flows[flow->second].pool = pool;
@@ -55,10 +56,10 @@ void FlowReader::store_in(int pool, const Ruled& ruled) {
 }
 
 void FlowReader::place_results() {
-  // In a scope that the default device lacks, it is on one of those that have it.
-  for (int task : model_results_)
+  // A result in a scope that the default device lacks is placed on a device that has the scope.
+  for (TaskIndex task : model_results_)
     if (!graph_.tasks[task].demand && may_be(task, machine_.default_device))
-      demand(task, {{machine_.default_device, kAny}, "the default device, for results", ""});
+      demand(task, {{machine_.default_device, {}}, "the default device, for results", ""});
 }
 
 }  // namespace scopevm::compiler::placement

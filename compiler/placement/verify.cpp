@@ -39,13 +39,12 @@ class PlaceVerifier {
     return tensor.getPlace();
   }
 
-  void check_reach(mlir::Operation* op, int device, mlir::Type type) {
+  void check_reach(mlir::Operation* op, DeviceIndex device, mlir::Type type) {
     mlir::StringAttr name = place(op, type);
     if (!name) return;
-    Result<Place> at = parse_place(name.getValue(), machine_);
-    if (!at.is_ok()) return fail(op, std::string(at.status().message()));
-    const int pool = at->pool == kAny ? machine_.global_pool(at->device) : at->pool;
-    if (!machine_.reaches(device, pool))
+    Result<PoolIndex> pool = parse_pool(name.getValue(), machine_);
+    if (!pool.is_ok()) return fail(op, std::string(pool.status().message()));
+    if (!machine_.reaches(device, *pool))
       fail(op, "runs on " + machine_.devices[device].name + ", which does not reach a value at " +
                    name.getValue());
   }
@@ -76,7 +75,7 @@ class PlaceVerifier {
     if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op) &&
         !op->getOperand(0).getDefiningOp<graph::ConstantOp>())
       check_same(op, op->getOperandTypes()[0], op->getResultTypes()[0], "a view");
-    const int device = device_of(op, machine_);
+    const DeviceIndex device = device_of(op, machine_);
     for (mlir::Type type : op->getOperandTypes()) check_reach(op, device, type);
     for (mlir::Type type : op->getResultTypes()) check_reach(op, device, type);
   }

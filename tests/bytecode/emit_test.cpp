@@ -22,25 +22,27 @@ Program program_of(Function function) {
   Program program;
   program.machine = Machine::host();
   for (Value& value : function.values)
-    value.place.pool = value.origin == ValueOrigin::kConstant ? program.machine.constant_pool(0)
-                                                              : program.machine.workspace_pool(0);
+    value.place.pool = value.origin == ValueOrigin::kConstant ? program.machine.constant_pool({0})
+                                                              : program.machine.workspace_pool({0});
   // One kernel per step: its counts are those of the step.
   for (size_t i = 0; i < function.steps.size(); ++i) {
     Step& step = function.steps[i];
-    step.kernel = static_cast<int>(i);
-    for (Temporary& temporary : step.temporaries)
-      temporary.pool = program.machine.workspace_pool(0);
+    auto* launch = step.as<step::Launch>();
+    if (!launch) continue;
+    launch->kernel = program.kernels.next_index();
+    for (Temporary& temporary : launch->temporaries)
+      temporary.pool = program.machine.workspace_pool({0});
     program.kernels.push_back(
         {"k" + std::to_string(i),
-         static_cast<int>(step.operands.size() + step.results.size() + step.temporaries.size()),
-         static_cast<int>(step.params.size())});
+         static_cast<int>(step.operands.size() + step.results.size() + launch->temporaries.size()),
+         static_cast<int>(launch->params.size())});
   }
   program.functions.push_back(std::move(function));
   return program;
 }
 
 struct Emitted {
-  std::vector<PlannedFunction> planned;
+  PlannedFunctions planned;
   format::ModuleContents module;
   const format::FunctionDecl& main() const { return module.functions[0]; }
 
@@ -54,8 +56,8 @@ struct Emitted {
   // Slot values at given dims.
   int64_t slot(uint32_t index, const std::map<std::string, int64_t>& symbols,
                int64_t threads) const {
-    const ShapeProgram& shapes = planned[0].shapes;
-    return (*shapes.evaluate(symbols, threads))[shapes.stores()[index]];
+    const ShapeProgram& shapes = planned.front().shapes;
+    return (*shapes.evaluate(symbols, threads))[*shapes.stores()[{index}]];
   }
 };
 
@@ -85,12 +87,13 @@ Function three_steps() {
   ValueId x = memory::add_input(f, {n, 16});
   ValueId a = memory::add_step(f, {x}, {n, 16});
   ValueId b = memory::add_step(f, {a}, {n, 32});
-  f.steps.back().temporaries = {{256, true}};
+  memory::launch(f.steps.back()).temporaries = {{256, true, {}}};
   memory::add_output(f, memory::add_step(f, {b}, {n}));
   for (Step& step : f.steps) {
-    step.params = {n, 16, n * 16};
-    step.grid = n;
-    step.grain = 4;
+    step::Launch& launch = memory::launch(step);
+    launch.params = {n, 16, n * 16};
+    launch.grid = n;
+    launch.grain = 4;
   }
   return f;
 }
@@ -194,7 +197,7 @@ TEST(Bytecode, CopiesAreDeviceCopies) {
   Function f;
   ValueId x = memory::add_input(f, {4});
   memory::add_output(f, memory::add_step(f, {x}, {4}));
-  f.steps[0].kind = StepKind::kCopy;
+  f.steps[0].work = step::Copy();
   EXPECT_THAT(emit(program_of(f)).opcodes(),
               ElementsAre("shape_function", "alloc_storage", "alloc_tensor", "device_copy", "ret"));
 }
@@ -202,12 +205,13 @@ TEST(Bytecode, CopiesAreDeviceCopies) {
 TEST(Bytecode, ConstantsAreLoadedAtFirstUseOnce) {
   Function f;
   ValueId x = memory::add_input(f, {4});
-  f.values.push_back({.name = "w", .shape = {4}, .origin = ValueOrigin::kConstant, .constant = 0});
-  ValueId a = memory::add_step(f, {x, 1}, {4});
-  memory::add_output(f, memory::add_step(f, {a, 1}, {4}));
+  f.values.push_back(
+      {.name = "w", .shape = {4}, .origin = ValueOrigin::kConstant, .constant = ConstantIndex{0}});
+  ValueId a = memory::add_step(f, {x, {1}}, {4});
+  memory::add_output(f, memory::add_step(f, {a, {1}}, {4}));
   Program program = program_of(f);
   auto bytes = std::make_shared<std::vector<uint8_t>>(16);
-  program.constants.push_back({DType::kF32, {4}, 2, "w", bytes, bytes->data(), 16});
+  program.constants.push_back({DType::kF32, {4}, PoolIndex{2}, "w", bytes, bytes->data(), 16});
   Emitted e = emit(program);
   EXPECT_THAT(e.opcodes(), testing::Contains("load_const").Times(1));
   EXPECT_EQ(e.module.constants[0].name, "w");

@@ -17,12 +17,12 @@ TEST(ProgramText, PrintsEveryItemOnItsOwnLine) {
   Function f;
   ValueId x = memory::add_input(f, {n, 4});
   ValueId a = memory::add_step(f, {x}, {n, 4});
-  f.steps[0].params = {4 * n};
-  f.steps[0].grid = n;
-  f.steps[0].temporaries = {{64, true}};
-  f.steps[0].in_place = {{0, 0}};
+  memory::launch(f.steps[0]).params = {4 * n};
+  memory::launch(f.steps[0]).grid = n;
+  memory::launch(f.steps[0]).temporaries = {{64, true, {}}};
+  memory::launch(f.steps[0]).in_place = {{0, 0}};
   memory::add_output(f, memory::add_step(f, {memory::add_view(f, a, {4 * n})}, {4 * n}));
-  f.steps[1].kind = StepKind::kCopy;
+  f.steps[1].work = step::Copy();
   f.checks = {{Check::Kind::kEqual, n, 4, "they are {0} and {1}"}};
   program.functions.push_back(std::move(f));
   EXPECT_EQ(str(program),

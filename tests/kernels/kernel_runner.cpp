@@ -78,7 +78,7 @@ struct KernelRunner::State {
   // Open as long as the image: dlopen takes a path that it has seen for the library loaded then.
   int file = -1;
   void* handle = nullptr;
-  std::vector<KernelFn> entries;
+  IndexedVector<KernelIndex, KernelFn> entries;
   std::unique_ptr<OpenClKernels> opencl;  // instead of an image
   std::map<std::string, int64_t, std::less<>> symbols;
 
@@ -97,7 +97,7 @@ struct KernelRunner::State {
     return value.value_or(-1);
   }
   Status compile(kernels::KernelModule& kernels);
-  Status run_step(const Step& step, const std::vector<Buffer*>& values, int pieces);
+  Status run_step(const Step& step, const IndexedVector<ValueId, Buffer*>& values, int pieces);
 };
 
 KernelRunner::KernelRunner() : state_(std::make_unique<State>()) {}
@@ -177,34 +177,35 @@ Status KernelRunner::State::bind(const std::vector<Array>& inputs) {
   return {};
 }
 
-Status KernelRunner::State::run_step(const Step& step, const std::vector<Buffer*>& values,
-                                     int pieces) {
+Status KernelRunner::State::run_step(const Step& step,
+                                     const IndexedVector<ValueId, Buffer*>& values, int pieces) {
+  const step::Launch& launch = *step.as<step::Launch>();
   symbols[kThreadsSymbol] = pieces;
   std::vector<Buffer*> buffers;
   for (ValueId id : step.operands) buffers.push_back(values[id]);
   for (ValueId id : step.results) buffers.push_back(values[id]);
   std::deque<Buffer> temporaries;
-  for (const Temporary& temporary : step.temporaries) {
+  for (const Temporary& temporary : launch.temporaries) {
     int64_t bytes = value_of(temporary.bytes);
     if (bytes < 0) return error(StatusCode::kInternal, step.name + ": bad temporary size");
     if (temporary.per_worker) bytes = (bytes + 63) / 64 * 64 * pieces;
     buffers.push_back(&temporaries.emplace_back(static_cast<size_t>(bytes)));
   }
   std::vector<int64_t> params;
-  for (DimExpr param : step.params) params.push_back(value_of(param));
-  int64_t grid = value_of(step.grid);
-  if (grid < 0 || value_of(step.grain) < 1)
+  for (DimExpr param : launch.params) params.push_back(value_of(param));
+  int64_t grid = value_of(launch.grid);
+  if (grid < 0 || value_of(launch.grain) < 1)
     return error(StatusCode::kInternal, step.name + ": bad grid or grain");
   if (opencl) {
     std::vector<std::span<uint8_t>> memory;
     for (Buffer* buffer : buffers) memory.push_back(buffer->guarded());
-    SCOPEVM_RETURN_IF_ERROR(opencl->run(step.kernel, memory, params, grid, pieces));
+    SCOPEVM_RETURN_IF_ERROR(opencl->run(launch.kernel, memory, params, grid, pieces));
   } else {
     std::vector<void*> addresses;
     for (Buffer* buffer : buffers) addresses.push_back(buffer->data());
     for (int64_t piece = 0; piece < pieces; ++piece) {
       int64_t begin = grid * piece / pieces, end = grid * (piece + 1) / pieces;
-      if (begin < end) entries[step.kernel](addresses.data(), params.data(), begin, end, piece);
+      if (begin < end) entries[launch.kernel](addresses.data(), params.data(), begin, end, piece);
     }
   }
   for (Buffer& temporary : temporaries)
@@ -218,25 +219,25 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
   SCOPEVM_RETURN_IF_ERROR(state.bind(inputs));
   const Function& function = state.program.functions.front();
   std::deque<Buffer> buffers;
-  std::vector<Buffer*> values;
+  IndexedVector<ValueId, Buffer*> values;
   auto dims_of = [&](const Value& value) {
     std::vector<int64_t> dims;
     for (DimExpr dim : value.shape) dims.push_back(state.value_of(dim));
     return dims;
   };
-  for (size_t id = 0; id < function.values.size(); ++id) {
+  for (ValueId id : function.values.indices()) {
     const Value& value = function.values[id];
     int64_t bytes = byte_size(value.dtype);
     for (int64_t dim : dims_of(value)) bytes = dim < 0 ? -1 : bytes * dim;
     if (bytes < 0) return error(StatusCode::kInternal, "value " + value.name + ": negative dim");
     if (value.origin == ValueOrigin::kView) {
-      values.push_back(values[value.view_of]);
+      values.push_back(values[*value.view_of]);
       continue;
     }
     const uint8_t* from = nullptr;
-    if (value.origin == ValueOrigin::kConstant) from = state.program.constants[value.constant].data;
-    auto input =
-        std::find(function.inputs.begin(), function.inputs.end(), static_cast<ValueId>(id));
+    if (value.origin == ValueOrigin::kConstant)
+      from = state.program.constants[*value.constant].data;
+    auto input = std::ranges::find(function.inputs, id);
     if (input != function.inputs.end()) {
       const Array& array = inputs[input - function.inputs.begin()];
       if (static_cast<int64_t>(array.bytes.size()) != bytes)
@@ -271,7 +272,8 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
 std::vector<std::string> KernelRunner::steps() const {
   std::vector<std::string> names;
   for (const Step& step : state_->program.functions.front().steps)
-    names.push_back(step.name + " " + state_->program.kernels[step.kernel].symbol);
+    names.push_back(step.name + " " +
+                    state_->program.kernels[step.as<step::Launch>()->kernel].symbol);
   return names;
 }
 

@@ -27,7 +27,7 @@ Result<std::unique_ptr<OpenClKernels>> OpenClKernels::load(const std::string& te
   return loaded;
 }
 
-Status OpenClKernels::run(int kernel, const std::vector<std::span<uint8_t>>& buffers,
+Status OpenClKernels::run(KernelIndex kernel, const std::vector<std::span<uint8_t>>& buffers,
                           const std::vector<int64_t>& params, int64_t grid, int64_t pieces) {
   std::map<uint8_t*, void*> blocks;
   std::vector<void*> addresses;
@@ -46,7 +46,7 @@ Status OpenClKernels::run(int kernel, const std::vector<std::span<uint8_t>>& buf
     if (!status.is_ok()) break;
   }
   if (status.is_ok())
-    status = stream_->launch({kernels_[static_cast<size_t>(kernel)], addresses, params, grid,
+    status = stream_->launch({kernels_[kernel.value], addresses, params, grid,
                               /*grain=*/1, /*workers=*/pieces});
   for (std::span<uint8_t> buffer : buffers) {
     void* block = blocks[buffer.data()];

@@ -22,7 +22,7 @@ class OpenClKernels {
   // Copies the buffers to the device, launches the kernel of that index over `pieces` workers, and
   // copies them back. Each begins and ends with guard bytes that the kernel does not count. The
   // same memory may be given twice.
-  Status run(int kernel, const std::vector<std::span<uint8_t>>& buffers,
+  Status run(KernelIndex kernel, const std::vector<std::span<uint8_t>>& buffers,
              const std::vector<int64_t>& params, int64_t grid, int64_t pieces);
 
  private:

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ using ::testing::ElementsAre;
 using testing::with_cuda;
 using testing::with_device;
 using testing::with_pools;
+
+// The first three devices of a description; of with_pools(): "cpu", "npu" and "gpu".
+constexpr DeviceIndex kFirst{0}, kSecond{1}, kThird{2};
 
 Machine read(const std::string& json) {
   Result<Machine> machine = testing::parse(json);
@@ -34,15 +38,15 @@ TEST(Machine, OneCpuIsTheHost) {
   const Machine machine = read(R"({"devices": [{"name": "cpu", "kind": "cpu"}]})");
   const Machine host = Machine::host();
   EXPECT_EQ(machine.devices.size(), 1u);
-  EXPECT_EQ(machine.default_device, 0);
-  EXPECT_EQ(machine.host_device(), 0);
+  EXPECT_EQ(machine.default_device, kFirst);
+  EXPECT_EQ(machine.host_device(), kFirst);
   EXPECT_EQ(scopes(machine), scopes(host));
-  for (size_t i = 0; i < machine.pools.size(); ++i) {
+  for (PoolIndex i : machine.pools.indices()) {
     EXPECT_EQ(machine.pools[i].kind, host.pools[i].kind);
     EXPECT_EQ(machine.pools[i].limit, host.pools[i].limit);
     EXPECT_EQ(machine.pools[i].bytes_per_second, host.pools[i].bytes_per_second);
     EXPECT_EQ(machine.pools[i].latency_seconds, host.pools[i].latency_seconds);
-    EXPECT_THAT(machine.pools[i].reached, ElementsAre(0));
+    EXPECT_THAT(machine.pools[i].reached, ElementsAre(kFirst));
   }
 }
 
@@ -54,13 +58,13 @@ TEST(Machine, EachDeviceHasItsThreePoolsAndEachCpuAStackBehindThem) {
                           "gpu.global.workspace", "gpu.global.constant", "cpu.global.stack",
                           "npu.global.stack"));
   const std::vector<PoolKind> kinds = {PoolKind::kHeap, PoolKind::kArena, PoolKind::kConstant};
-  for (size_t i = 0; i < 9; ++i) EXPECT_EQ(machine.pools[i].kind, kinds[i % 3]) << i;
-  for (size_t i = 9; i < machine.pools.size(); ++i) {
-    EXPECT_EQ(machine.pools[i].kind, PoolKind::kStack);
-    EXPECT_EQ(machine.pools[i].limit, Machine::kStackBytes);
+  for (uint32_t i = 0; i < 9; ++i) EXPECT_EQ(machine.pools[{i}].kind, kinds[i % 3]) << i;
+  for (const Pool& stack : machine.pools | std::views::drop(9)) {
+    EXPECT_EQ(stack.kind, PoolKind::kStack);
+    EXPECT_EQ(stack.limit, Machine::kStackBytes);
   }
-  EXPECT_EQ(machine.stack_pool(1), 10);
-  EXPECT_EQ(machine.stack_pool(2), std::nullopt);
+  EXPECT_EQ(machine.stack_pool(kSecond), PoolIndex{10});
+  EXPECT_EQ(machine.stack_pool(kThird), std::nullopt);
 }
 
 TEST(Machine, ACpuSaysHowManyBytesOfAFrameItsStackHas) {
@@ -68,23 +72,24 @@ TEST(Machine, ACpuSaysHowManyBytesOfAFrameItsStackHas) {
       {"name": "b", "kind": "cpu", "max_stack_bytes": 1048576},
       {"name": "c", "kind": "cpu", "max_stack_bytes": 1}],
       "pools": [{"device": "b", "scope": "global", "reached_by": ["c"]}]})");
-  EXPECT_EQ(machine.stack_pool(0), std::nullopt);
-  ASSERT_TRUE(machine.stack_pool(1).has_value());
-  EXPECT_EQ(machine.pools[*machine.stack_pool(1)].limit, 1048576);
-  EXPECT_THAT(machine.pools[*machine.stack_pool(1)].reached, ElementsAre(1, 2)) << "as global is";
-  EXPECT_EQ(machine.pools[*machine.stack_pool(2)].limit, 1);
+  EXPECT_EQ(machine.stack_pool(kFirst), std::nullopt);
+  ASSERT_TRUE(machine.stack_pool(kSecond).has_value());
+  EXPECT_EQ(machine.pools[*machine.stack_pool(kSecond)].limit, 1048576);
+  EXPECT_THAT(machine.pools[*machine.stack_pool(kSecond)].reached, ElementsAre(kSecond, kThird))
+      << "as global is";
+  EXPECT_EQ(machine.pools[*machine.stack_pool(kThird)].limit, 1);
 }
 
 TEST(Machine, TheFirstCpuSaysWhatKernelsAreCompiledFor) {
-  EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu"}]})").devices[0].target, "");
+  EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu"}]})").devices[kFirst].target, "");
   EXPECT_EQ(read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
       {"name": "a", "kind": "cpu", "target_cpu": "x86-64-v3", "features": ["+avxvnni", "-f16c"]},
       {"name": "b", "kind": "cpu"}]})")
-                .devices[1]
+                .devices[kSecond]
                 .target,
             "x86-64-v3,+avxvnni,-f16c");
   EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu", "features": ["-avx"]}]})")
-                .devices[0]
+                .devices[kFirst]
                 .target,
             "host,-avx");
 }
@@ -92,63 +97,63 @@ TEST(Machine, TheFirstCpuSaysWhatKernelsAreCompiledFor) {
 TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
   const Machine machine = read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
       {"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}], "default_device": "b"})");
-  EXPECT_EQ(machine.host_device(), 1);
-  EXPECT_EQ(machine.default_device, 2);
-  EXPECT_EQ(read(with_pools("")).default_device, 0);
+  EXPECT_EQ(machine.host_device(), kSecond);
+  EXPECT_EQ(machine.default_device, kThird);
+  EXPECT_EQ(read(with_pools("")).default_device, kFirst);
 }
 
 TEST(Machine, WorkersAreAnOpenClDevices) {
   const Machine machine = read(with_device(
       R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl", "workers": 256})"));
-  EXPECT_EQ(machine.devices[0].workers, 2);
-  EXPECT_EQ(machine.devices[1].workers, 64);
-  EXPECT_EQ(machine.devices[2].workers, 256);
+  EXPECT_EQ(machine.devices[kFirst].workers, 2);
+  EXPECT_EQ(machine.devices[kSecond].workers, 64);
+  EXPECT_EQ(machine.devices[kThird].workers, 256);
 }
 
 TEST(Machine, PoolsReplaceTheirDefaults) {
   const Machine machine = read(with_pools(
       R"({"device": "gpu", "scope": "global", "limit_bytes": 1000, "bytes_per_second": 2e9,
           "latency_seconds": 0}, {"device": "npu", "scope": "global.x.y_1", "kind": "heap"})"));
-  const Pool& global = machine.pools[machine.global_pool(2)];
+  const Pool& global = machine.pools[machine.global_pool(kThird)];
   EXPECT_EQ(global.kind, PoolKind::kHeap);
   EXPECT_EQ(global.limit, 1000);
   EXPECT_EQ(global.bytes_per_second, 2e9);
   EXPECT_EQ(global.latency_seconds, 0);
-  const Pool& unsaid = machine.pools[machine.global_pool(0)];
+  const Pool& unsaid = machine.pools[machine.global_pool(kFirst)];
   EXPECT_GT(unsaid.planned_bytes_per_second(), 0);
   EXPECT_EQ(unsaid.bytes_per_second, std::nullopt);
   EXPECT_EQ(unsaid.latency_seconds, std::nullopt);
-  const std::optional<int> own = machine.find_pool(1, "global.x.y_1");
+  const std::optional<PoolIndex> own = machine.find_pool(kSecond, "global.x.y_1");
   ASSERT_TRUE(own.has_value());
   EXPECT_EQ(machine.pools[*own].kind, PoolKind::kHeap);
-  EXPECT_FALSE(machine.find_pool(0, "global.x.y_1").has_value());
+  EXPECT_FALSE(machine.find_pool(kFirst, "global.x.y_1").has_value());
   EXPECT_EQ(machine.pools.size(), 12u);
 }
 
 TEST(Machine, KindIsArenaWhereNotGiven) {
   const Machine machine = read(with_pools(R"({"device": "npu", "scope": "global.fast"})"));
-  EXPECT_EQ(machine.pools[*machine.find_pool(1, "global.fast")].kind, PoolKind::kArena);
+  EXPECT_EQ(machine.pools[*machine.find_pool(kSecond, "global.fast")].kind, PoolKind::kArena);
 }
 
 TEST(Machine, ReachedByNamesOtherDevices) {
   const Machine machine = read(with_pools(
       R"({"device": "npu", "scope": "global.shared", "reached_by": ["cpu", "npu", "cpu"]})"));
-  const std::optional<int> pool = machine.find_pool(1, "global.shared");
+  const std::optional<PoolIndex> pool = machine.find_pool(kSecond, "global.shared");
   ASSERT_TRUE(pool.has_value());
-  EXPECT_THAT(machine.pools[*pool].reached, ElementsAre(1, 0));
-  EXPECT_TRUE(machine.reaches(0, *pool));
-  EXPECT_FALSE(machine.reaches(2, *pool));
-  EXPECT_EQ(machine.find_pool(0, "global.shared"), pool) << "by the same scope";
-  EXPECT_FALSE(machine.find_pool(2, "global.shared").has_value());
+  EXPECT_THAT(machine.pools[*pool].reached, ElementsAre(kSecond, kFirst));
+  EXPECT_TRUE(machine.reaches(kFirst, *pool));
+  EXPECT_FALSE(machine.reaches(kThird, *pool));
+  EXPECT_EQ(machine.find_pool(kFirst, "global.shared"), pool) << "by the same scope";
+  EXPECT_FALSE(machine.find_pool(kThird, "global.shared").has_value());
 }
 
 TEST(Machine, WorkspaceIsReachedAsGlobalIs) {
   for (const char* scope : {"global", "global.workspace"}) {
     const Machine machine = read(with_pools(
         R"({"device": "npu", "reached_by": ["cpu"], "scope": ")" + std::string(scope) + "\"}"));
-    EXPECT_TRUE(machine.reaches(0, machine.global_pool(1))) << scope;
-    EXPECT_TRUE(machine.reaches(0, machine.workspace_pool(1))) << scope;
-    EXPECT_FALSE(machine.reaches(0, machine.constant_pool(1))) << scope;
+    EXPECT_TRUE(machine.reaches(kFirst, machine.global_pool(kSecond))) << scope;
+    EXPECT_TRUE(machine.reaches(kFirst, machine.workspace_pool(kSecond))) << scope;
+    EXPECT_FALSE(machine.reaches(kFirst, machine.constant_pool(kSecond))) << scope;
   }
 }
 
@@ -165,8 +170,8 @@ TEST(Machine, ACopyTakesBothLatenciesAndTheLesserBandwidth) {
       R"({"device": "cpu", "scope": "global", "bytes_per_second": 4e9, "latency_seconds": 1e-6},
          {"device": "npu", "scope": "global", "bytes_per_second": 1e9, "latency_seconds": 2e-6},
          {"device": "gpu", "scope": "global", "bytes_per_second": 2e9, "latency_seconds": 4e-6})"));
-  const int cpu = machine.global_pool(0), npu = machine.global_pool(1),
-            gpu = machine.global_pool(2);
+  const PoolIndex cpu = machine.global_pool(kFirst), npu = machine.global_pool(kSecond),
+                  gpu = machine.global_pool(kThird);
   EXPECT_DOUBLE_EQ(machine.copy_seconds(cpu, npu, 1e9), 3e-6 + 1);
   EXPECT_DOUBLE_EQ(machine.copy_seconds(gpu, cpu, 1e9), 5e-6 + 0.5);
   EXPECT_FALSE(machine.is_by_host(npu, gpu));
@@ -175,10 +180,11 @@ TEST(Machine, ACopyTakesBothLatenciesAndTheLesserBandwidth) {
 TEST(Machine, BetweenTwoDevicesThatAreNoCpusACopyGoesByTheHost) {
   const Machine machine =
       read(with_device(R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl"})"));
-  const int cpu = machine.global_pool(0), a = machine.global_pool(1), b = machine.global_pool(2);
+  const PoolIndex cpu = machine.global_pool(kFirst), a = machine.global_pool(kSecond),
+                  b = machine.global_pool(kThird);
   EXPECT_TRUE(machine.is_by_host(a, b));
   EXPECT_FALSE(machine.is_by_host(a, cpu));
-  EXPECT_FALSE(machine.is_by_host(a, machine.workspace_pool(1)));
+  EXPECT_FALSE(machine.is_by_host(a, machine.workspace_pool(kSecond)));
   EXPECT_DOUBLE_EQ(machine.copy_seconds(a, b, 100),
                    machine.copy_seconds(a, cpu, 100) + machine.copy_seconds(cpu, b, 100));
 }
@@ -190,10 +196,9 @@ TEST(Machine, APoolIsAlignedForAllThatReachIt) {
       "pools": [{"device": "a", "scope": "global.x", "reached_by": ["c", "b"]},
                 {"device": "c", "scope": "global.y", "reached_by": ["a"]}]})");
   std::vector<std::string> aligned;
-  for (size_t i = 0; i < machine.pools.size(); ++i)
+  for (PoolIndex i : machine.pools.indices())
     if (machine.pools[i].alignment != Pool::kLeastAlignment)
-      aligned.push_back(machine.pool_name(static_cast<int>(i)) + " " +
-                        std::to_string(machine.pools[i].alignment));
+      aligned.push_back(machine.pool_name(i) + " " + std::to_string(machine.pools[i].alignment));
   EXPECT_THAT(aligned, ElementsAre("a.global 128", "a.global.workspace 128", "a.global.x 4096",
                                    "b.global 4096", "b.global.workspace 4096", "c.global.y 128"));
 }
@@ -201,12 +206,12 @@ TEST(Machine, APoolIsAlignedForAllThatReachIt) {
 TEST(Machine, PinnedPoolsAreForOneDevice) {
   const Machine machine = read(with_pools(R"(
       {"device": "npu", "scope": "global.x", "pinned_for": "gpu"})"));
-  const int cpu = *machine.find_device("cpu"), npu = *machine.find_device("npu"),
-            gpu = *machine.find_device("gpu");
+  const DeviceIndex cpu = *machine.find_device("cpu"), npu = *machine.find_device("npu"),
+                    gpu = *machine.find_device("gpu");
   EXPECT_EQ(machine.pinned_pool(npu, gpu), machine.find_pool(npu, "global.x"));
   EXPECT_EQ(machine.pinned_pool(cpu, gpu), std::nullopt);
   EXPECT_EQ(machine.pinned_pool(npu, cpu), std::nullopt);
-  EXPECT_EQ(machine.pools[machine.global_pool(npu)].pinned_for, -1);
+  EXPECT_EQ(machine.pools[machine.global_pool(npu)].pinned_for, std::nullopt);
 }
 
 TEST(Machine, DevicesThatAreNotKeptLeaveNothingBehind) {
@@ -214,16 +219,15 @@ TEST(Machine, DevicesThatAreNotKeptLeaveNothingBehind) {
       {"device": "cpu", "scope": "global.x", "reached_by": ["npu"]},
       {"device": "cpu", "scope": "global.y", "pinned_for": "gpu"})"));
   const Machine before = machine;
-  const Machine::Indices indices = machine.keep_devices({true, false, false});
-  EXPECT_THAT(indices.devices, ElementsAre(0, -1, -1));
-  ASSERT_EQ(indices.pools.size(), before.pools.size());
-  for (size_t i = 0; i < indices.pools.size(); ++i) {
-    EXPECT_EQ(indices.pools[i] >= 0, before.pools[i].device == 0) << i;
-    if (indices.pools[i] >= 0)
-      EXPECT_EQ(machine.pool_name(indices.pools[i]), before.pool_name(static_cast<int>(i)));
+  const Machine::Renumbering now = machine.keep_devices({true, false, false});
+  EXPECT_THAT(now.devices, ElementsAre(kFirst, std::nullopt, std::nullopt));
+  ASSERT_EQ(now.pools.size(), before.pools.size());
+  for (PoolIndex i : now.pools.indices()) {
+    EXPECT_EQ(now.pools[i].has_value(), before.pools[i].device == kFirst) << i.value;
+    if (now.pools[i]) EXPECT_EQ(machine.pool_name(*now.pools[i]), before.pool_name(i));
   }
-  EXPECT_THAT(machine.pools[*machine.find_pool(0, "global.x")].reached, ElementsAre(0));
-  EXPECT_EQ(machine.pools[*machine.find_pool(0, "global.y")].pinned_for, -1);
+  EXPECT_THAT(machine.pools[*machine.find_pool(kFirst, "global.x")].reached, ElementsAre(kFirst));
+  EXPECT_EQ(machine.pools[*machine.find_pool(kFirst, "global.y")].pinned_for, std::nullopt);
 }
 
 TEST(Machine, ACudaDeviceIsDescribedAndThatIsAll) {
@@ -237,15 +241,15 @@ TEST(Machine, ACudaDeviceIsDescribedAndThatIsAll) {
       R"({"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]},
          {"device": "npu", "scope": "global.pinned"})"));
   EXPECT_EQ(scopes(machine), scopes(without));
-  for (size_t i = 0; i < machine.pools.size(); ++i) {
-    EXPECT_EQ(machine.pools[i].reached, without.pools[i].reached) << i;
-    EXPECT_EQ(machine.pools[i].limit, without.pools[i].limit) << i;
-    EXPECT_EQ(machine.pools[i].kind, without.pools[i].kind) << i;
-    EXPECT_EQ(machine.pools[i].pinned_for, -1) << i;
+  for (PoolIndex i : machine.pools.indices()) {
+    EXPECT_EQ(machine.pools[i].reached, without.pools[i].reached) << i.value;
+    EXPECT_EQ(machine.pools[i].limit, without.pools[i].limit) << i.value;
+    EXPECT_EQ(machine.pools[i].kind, without.pools[i].kind) << i.value;
+    EXPECT_EQ(machine.pools[i].pinned_for, std::nullopt) << i.value;
   }
-  EXPECT_EQ(machine.host_device(), 0);
-  EXPECT_EQ(machine.find_device("npu"), 1);
-  EXPECT_EQ(machine.find_device("gpu"), 2);
+  EXPECT_EQ(machine.host_device(), kFirst);
+  EXPECT_EQ(machine.find_device("npu"), kSecond);
+  EXPECT_EQ(machine.find_device("gpu"), kThird);
   EXPECT_EQ(machine.find_device("a"), std::nullopt);
   ASSERT_EQ(machine.described_only.size(), 3u);
   EXPECT_EQ(machine.described_only[0].name, "a");
@@ -256,8 +260,8 @@ TEST(Machine, ACudaDeviceIsDescribedAndThatIsAll) {
 }
 
 TEST(Machine, TheDefaultIsADeviceWithKernels) {
-  EXPECT_EQ(read(with_cuda("")).default_device, 0);
-  EXPECT_EQ(read(with_cuda(R"(, "default_device": "gpu")")).default_device, 2);
+  EXPECT_EQ(read(with_cuda("")).default_device, kFirst);
+  EXPECT_EQ(read(with_cuda(R"(, "default_device": "gpu")")).default_device, kThird);
 }
 
 TEST(Machine, WhereNothingElseIsDescribedNothingIsSetAside) {

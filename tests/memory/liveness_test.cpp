@@ -11,9 +11,9 @@ const DimExpr n = DimExpr::symbol("n");
 
 // "lower-upper:bytes" of a value's buffer, "-" without one.
 std::string life(const Liveness& liveness, ValueId id) {
-  int buffer = liveness.buffer_of_value[id];
-  if (buffer < 0) return "-";
-  const Liveness::Lifespan& l = liveness.buffers[buffer];
+  const std::optional<BufferIndex> buffer = liveness.buffer_of_value[id];
+  if (!buffer) return "-";
+  const Liveness::Lifespan& l = liveness.buffers[*buffer];
   return std::to_string(l.lower) + "-" + std::to_string(l.upper) + ":" + l.bytes.str();
 }
 
@@ -50,15 +50,15 @@ TEST(Liveness, AResultShownThroughAViewHasStorageOfItsOwn) {
   ValueId a = add_step(f, {add_input(f, {n})}, {16, n});
   add_output(f, add_view(f, a, {n * 16}));
   EXPECT_EQ(life(find_lifespans(kHost, f), a), "-");
-  EXPECT_EQ(output_of_root(f)[a], 0);
+  EXPECT_TRUE(output_roots(f)[a]);
 }
 
 TEST(Liveness, TemporariesLiveOnlyInTheirStep) {
   Function f;
   add_step(f, {add_input(f, {n})}, {16, n});
-  add_output(f, add_step(f, {1}, {n}));
-  f.steps[1].temporaries = {{n, false}, {n, true}};
-  f.steps[1].grid = n;
+  add_output(f, add_step(f, {{1}}, {n}));
+  launch(f.steps[1]).temporaries = {{n, false, {}}, {n, true, {}}};
+  launch(f.steps[1]).grid = n;
   Liveness liveness = find_lifespans(kHost, f);
   ASSERT_EQ(liveness.buffer_of_temporary[1].size(), 2u);
   const Liveness::Lifespan& one = liveness.buffers[liveness.buffer_of_temporary[1][0]];
@@ -72,11 +72,11 @@ TEST(Liveness, TemporariesLiveOnlyInTheirStep) {
 TEST(Liveness, WhatIsNeverSplitNeedsTheScratchOfOneWorker) {
   Function f;
   add_output(f, add_step(f, {add_input(f, {n})}, {n}));
-  f.steps[0].temporaries = {{100, true}};
+  launch(f.steps[0]).temporaries = {{100, true, {}}};
   auto bytes_of = [&](DimExpr grid, DimExpr grain) {
-    f.steps[0].grid = grid;
-    f.steps[0].grain = grain;
-    return find_lifespans(kHost, f).buffers.at(0).bytes;
+    launch(f.steps[0]).grid = grid;
+    launch(f.steps[0]).grain = grain;
+    return find_lifespans(kHost, f).buffers.front().bytes;
   };
   EXPECT_EQ(bytes_of(8, 8), DimExpr(128));
   EXPECT_EQ(bytes_of(9, 8), 128 * DimExpr::symbol(kThreadsSymbol));
@@ -89,16 +89,16 @@ class InPlace : public ::testing::Test {
   void make(std::vector<DimExpr> of_a, std::vector<DimExpr> of_b) {
     a_ = add_step(f_, {add_input(f_, {n})}, of_a);
     b_ = add_step(f_, {a_}, of_b);
-    f_.steps[1].in_place = {{0, 0}};
+    launch(f_.steps[1]).in_place = {{0, 0}};
   }
   bool is_shared() {
     if (f_.outputs.empty()) add_output(f_, add_step(f_, {b_}, {1}));
     Liveness liveness = find_lifespans(kHost, f_);
-    return liveness.buffer_of_value[a_] >= 0 &&
+    return liveness.buffer_of_value[a_] &&
            liveness.buffer_of_value[a_] == liveness.buffer_of_value[b_];
   }
   Function f_;
-  ValueId a_ = -1, b_ = -1;
+  ValueId a_, b_;
 };
 
 TEST_F(InPlace, SharesWhereTheOperandDies) {
@@ -133,9 +133,9 @@ TEST_F(InPlace, NotWhereTheStepReadsTheOperandTwice) {
 
 TEST_F(InPlace, NotForTwoResults) {
   make({n}, {n});
-  f_.steps[1].in_place.push_back({1, 0});
+  launch(f_.steps[1]).in_place.push_back({1, 0});
+  const ValueId second = f_.values.next_index();
   f_.values.push_back({.name = "second", .shape = {n}});
-  auto second = static_cast<ValueId>(f_.values.size() - 1);
   f_.steps[1].results.push_back(second);
   add_output(f_, add_step(f_, {b_, second}, {1}));
   EXPECT_TRUE(is_shared());
@@ -145,10 +145,10 @@ TEST_F(InPlace, NotForTwoResults) {
 
 TEST_F(InPlace, NotOverAnInput) {
   b_ = add_step(f_, {add_input(f_, {n})}, {n});
-  f_.steps[0].in_place = {{0, 0}};
+  launch(f_.steps[0]).in_place = {{0, 0}};
   add_output(f_, add_step(f_, {b_}, {1}));
-  EXPECT_EQ(find_lifespans(kHost, f_).buffer_of_value[0], -1);
-  EXPECT_GE(find_lifespans(kHost, f_).buffer_of_value[b_], 0);
+  EXPECT_EQ(find_lifespans(kHost, f_).buffer_of_value[{0}], std::nullopt);
+  EXPECT_TRUE(find_lifespans(kHost, f_).buffer_of_value[b_]);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ TEST(Plan, ChainReusesTheBytesOfWhatDied) {
   for (int i = 0; i < 6; ++i) x = add_step(f, {x}, {n, 16});
   add_output(f, x);
   Planned p = plan_of(f);
-  EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 1), 2 * 5 * 64);
-  EXPECT_EQ(p.plan.height_formula(p.plan.arenas.at(0)), 128 * n);
+  EXPECT_EQ(p.value(p.plan.arenas.front().height, {{"n", 5}}, 1), 2 * 5 * 64);
+  EXPECT_EQ(p.plan.height_formula(p.plan.arenas.front()), 128 * n);
 }
 
 TEST(Plan, ScratchOfWorkersGrowsWithThreads) {
@@ -44,11 +44,11 @@ TEST(Plan, ScratchOfWorkersGrowsWithThreads) {
   Function f;
   f.dimensions = {{"n", 1, 1000, 1, 10}};
   add_output(f, add_step(f, {add_input(f, {n})}, {n}));
-  f.steps[0].temporaries = {{100, true}};
-  f.steps[0].grid = n;
+  launch(f.steps[0]).temporaries = {{100, true, {}}};
+  launch(f.steps[0]).grid = n;
   Planned p = plan_of(f);
-  EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 1), 128);
-  EXPECT_EQ(p.value(p.plan.arenas.at(0).height, {{"n", 5}}, 6), 6 * 128);
+  EXPECT_EQ(p.value(p.plan.arenas.front().height, {{"n", 5}}, 1), 128);
+  EXPECT_EQ(p.value(p.plan.arenas.front().height, {{"n", 5}}, 6), 6 * 128);
 }
 
 TEST(Plan, NoBuffersNoArena) {
@@ -66,14 +66,14 @@ TEST(Plan, EachPoolHasAnArena) {
   ValueId a = add_step(f, {add_input(f, {n})}, {n, 16});
   ValueId b = add_step(f, {a}, {n, 32});
   ValueId c = add_step(f, {b}, {n, 16});
-  f.values[b].place = {1, 1};
+  f.values[b].place = {DeviceIndex{1}, PoolIndex{1}};
   add_output(f, add_step(f, {c}, {n}));
   Planned p = plan_of(f);
   ASSERT_EQ(p.plan.arenas.size(), 2u);
-  EXPECT_EQ(p.plan.arenas[0].pool, 0);
-  EXPECT_EQ(p.value(p.plan.arenas[0].height, {{"n", 5}}, 1), 5 * 64);
-  EXPECT_EQ(p.plan.arenas[1].pool, 1);
-  EXPECT_EQ(p.value(p.plan.arenas[1].height, {{"n", 5}}, 1), 5 * 128);
+  EXPECT_EQ(p.plan.arenas[{0}].pool, PoolIndex{0});
+  EXPECT_EQ(p.value(p.plan.arenas[{0}].height, {{"n", 5}}, 1), 5 * 64);
+  EXPECT_EQ(p.plan.arenas[{1}].pool, PoolIndex{1});
+  EXPECT_EQ(p.value(p.plan.arenas[{1}].height, {{"n", 5}}, 1), 5 * 128);
 }
 
 TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
@@ -85,13 +85,13 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       Symbols symbols = {{"n", static_cast<int64_t>(random() % 4096)},
                          {"m", static_cast<int64_t>(random() % 64)}};
       int64_t threads = 1 + static_cast<int64_t>(random() % 16);
-      std::vector<Buffer> buffers = p.plan.at(p.plan.arenas.at(0), p.shapes, symbols, threads);
+      std::vector<Buffer> buffers = p.plan.at(p.plan.arenas.front(), p.shapes, symbols, threads);
       ASSERT_EQ(buffers.size(), p.plan.offsets.size());
-      int64_t height = p.value(p.plan.arenas.at(0).height, symbols, threads);
+      int64_t height = p.value(p.plan.arenas.front().height, symbols, threads);
       Status status = validate(buffers, height, Pool::kLeastAlignment);
       ASSERT_TRUE(status.is_ok()) << status.message();
       ASSERT_EQ(height, height_of(buffers));
-      int64_t bound = p.value(p.plan.arenas.at(0).lower_bound, symbols, threads);
+      int64_t bound = p.value(p.plan.arenas.front().lower_bound, symbols, threads);
       ASSERT_EQ(bound, lower_bound_of(buffers));
       // With an empty or one-wide dim another plan may be far better; formulas are made for
       // requests.
@@ -108,7 +108,7 @@ TEST(Plan, FormulaIsTheHeight) {
   int compared = 0;
   for (uint32_t seed = 0; seed < 30; ++seed) {
     Planned p = plan_of(random_function(seed, 12));
-    std::optional<DimExpr> formula = p.plan.height_formula(p.plan.arenas.at(0));
+    std::optional<DimExpr> formula = p.plan.height_formula(p.plan.arenas.front());
     if (!formula) continue;
     ++compared;
     for (int64_t n : {0, 1, 63, 1000}) {
@@ -116,7 +116,7 @@ TEST(Plan, FormulaIsTheHeight) {
         return std::optional<int64_t>(name == "n" ? n : name == "m" ? 33 : 4);
       };
       ASSERT_EQ(formula->evaluate(value_of),
-                p.value(p.plan.arenas.at(0).height, {{"n", n}, {"m", 33}}, 4));
+                p.value(p.plan.arenas.front().height, {{"n", n}, {"m", 33}}, 4));
     }
   }
   EXPECT_GT(compared, 10);

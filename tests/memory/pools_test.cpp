@@ -23,6 +23,8 @@ const char* const kPinned =
     R"({"device": "cpu", "scope": "global.pinned", "pinned_for": "gpu"},
        {"device": "cpu", "scope": "global.own"})";
 
+constexpr DeviceIndex kFirst{0};
+
 // x is the caller's; a = f(x) on the CPU, b its copy on the device, c = g(b) there, d its copy on
 // the CPU, and y = h(d) the result.
 struct Fixture {
@@ -31,30 +33,29 @@ struct Fixture {
 
   explicit Fixture(Machine machine, DimExpr size = DimExpr::symbol("n")) {
     program.machine = std::move(machine);
-    const int gpu = *program.machine.find_device("gpu");
-    program.kernels = {{"on_cpu", 2, 0, 0}, {"on_gpu", 2, 0, gpu}};
+    const DeviceIndex gpu = *program.machine.find_device("gpu");
+    program.kernels = {Kernel{"on_cpu", 2, 0, kFirst}, Kernel{"on_gpu", 2, 0, gpu}};
     Function f;
     f.dimensions = {{"n", 1, 1000, 1, 10}};
     const ValueId x = add_input(f, {size});
     a = add_step(f, {x}, {size});
     b = add_copy(f, a, size);
     c = add_step(f, {b}, {size});
-    f.steps.back().kernel = 1;
+    launch(f.steps.back()).kernel = {1};
     d = add_copy(f, c, size);
     add_output(f, add_step(f, {d}, {size}));
-    for (Value& value : f.values) value.place = {0, program.machine.workspace_pool(0)};
+    for (Value& value : f.values) value.place = {kFirst, program.machine.workspace_pool(kFirst)};
     for (ValueId id : {b, c}) f.values[id].place = {gpu, program.machine.workspace_pool(gpu)};
     program.functions.push_back(std::move(f));
   }
 
   static ValueId add_copy(Function& f, ValueId from, DimExpr size) {
     const ValueId made = add_step(f, {from}, {size});
-    f.steps.back().kind = StepKind::kCopy;
-    f.steps.back().kernel = -1;
+    f.steps.back().work = step::Copy();
     return made;
   }
 
-  Function& main() { return program.functions[0]; }
+  Function& main() { return program.functions.front(); }
   std::string pool_of(ValueId id) {
     return program.machine.pool_name(main().values[id].place.pool);
   }
@@ -80,8 +81,8 @@ TEST(Pinned, NothingMovesWithoutSuchAPool) {
 
 TEST(Pinned, WhatAScopeWasAskedForStays) {
   Fixture f(machine_with(kPinned));
-  f.main().values[f.a].is_scope_asked = true;
-  f.main().values[f.d].place.pool = *f.program.machine.find_pool(0, "global.own");
+  f.main().values[f.a].is_scope_required = true;
+  f.main().values[f.d].place.pool = *f.program.machine.find_pool(kFirst, "global.own");
   use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.own");
@@ -90,8 +91,7 @@ TEST(Pinned, WhatAScopeWasAskedForStays) {
 // What a register may keep beyond a block, and what callees know the place of.
 TEST(Pinned, WhatOthersHoldStays) {
   Fixture f(machine_with(kPinned));
-  f.main().steps.back().kind = StepKind::kCall;
-  f.main().steps.back().callee = 0;
+  f.main().steps.back().work = step::Call{FunctionIndex{0}};
   f.main().values[f.a].storage = ValueStorage::kOwn;
   use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
@@ -105,8 +105,8 @@ TEST(Pinned, EveryKernelReachesIt) {
       "pools": [{"device": "npu", "scope": "global", "reached_by": ["cpu"]},
                 {"device": "npu", "scope": "global.pinned", "pinned_for": "gpu"}]})",
                            "machine", testing::stand_in_kinds()));
-  f.program.kernels.push_back({"on_other", 2, 0, 2});
-  f.main().steps[0].kernel = 2;  // makes a
+  f.program.kernels.push_back({"on_other", 2, 0, DeviceIndex{2}});
+  launch(f.main().steps[0]).kernel = {2};  // computes a
   use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "npu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "npu.global.pinned");
@@ -122,12 +122,12 @@ TEST(Alignment, OffsetsAndSizesAreThePoolsMultiples) {
   ASSERT_EQ(made->arenas.size(), 2u);
   for (const Arena& arena : made->arenas) {
     const Pool& pool = f.program.machine.pools[arena.pool];
-    EXPECT_EQ(pool.alignment, pool.device == 0 ? 64 : 256);
+    EXPECT_EQ(pool.alignment, pool.device == kFirst ? 64 : 256);
     for (const Buffer& buffer : made->at(arena, *shapes, {{"n", 17}}, 1)) {
-      EXPECT_EQ(buffer.size, pool.device == 0 ? 128 : 256);
-      EXPECT_EQ(buffer.offset % pool.alignment, 0);
+      EXPECT_EQ(buffer.size, pool.device == kFirst ? 128 : 256);
+      EXPECT_EQ(*buffer.offset % pool.alignment, 0);
     }
-    EXPECT_EQ((*shapes->evaluate({{"n", 17}}, 1))[arena.height], pool.device == 0 ? 128 : 512);
+    EXPECT_EQ((*shapes->evaluate({{"n", 17}}, 1))[arena.height], pool.device == kFirst ? 128 : 512);
   }
 }
 
@@ -135,10 +135,10 @@ TEST(UnusedDevices, LeaveTheProgram) {
   Fixture f(machine_with(kPinned));
   use_pinned(f.program);
   const Machine before = f.program.machine;
-  const int gpu = *before.find_device("gpu");
+  const DeviceIndex gpu = *before.find_device("gpu");
   f.program.constants.push_back({.pool = before.constant_pool(gpu)});
-  f.main().steps[2].temporaries.push_back({64, false, before.workspace_pool(gpu)});
-  f.main().stacks = {*before.stack_pool(0)};
+  launch(f.main().steps[2]).temporaries.push_back({64, false, before.workspace_pool(gpu)});
+  f.main().stacks = {*before.stack_pool(kFirst)};
   drop_unused_devices(f.program);
   const Machine& machine = f.program.machine;
   EXPECT_EQ(machine.devices.size(), 2u);
@@ -147,11 +147,12 @@ TEST(UnusedDevices, LeaveTheProgram) {
   EXPECT_EQ(f.pool_of(f.c), "gpu.global.workspace");
   for (const Value& value : f.main().values)
     EXPECT_EQ(machine.pools[value.place.pool].device, value.place.device) << value.name;
-  EXPECT_EQ(f.program.kernels[1].device, *machine.find_device("gpu"));
-  EXPECT_NE(f.program.kernels[1].device, gpu);
-  EXPECT_EQ(machine.devices[f.program.kernels[1].device].number, 1) << "of the description";
-  EXPECT_EQ(machine.pool_name(f.program.constants[0].pool), "gpu.global.constant");
-  EXPECT_EQ(machine.pool_name(f.main().steps[2].temporaries[0].pool), "gpu.global.workspace");
+  EXPECT_EQ(f.program.kernels[{1}].device, *machine.find_device("gpu"));
+  EXPECT_NE(f.program.kernels[{1}].device, gpu);
+  EXPECT_EQ(machine.devices[f.program.kernels[{1}].device].number, 1) << "of the description";
+  EXPECT_EQ(machine.pool_name(f.program.constants.front().pool), "gpu.global.constant");
+  EXPECT_EQ(machine.pool_name(launch(f.main().steps[2]).temporaries[0].pool),
+            "gpu.global.workspace");
   EXPECT_EQ(machine.pool_name(f.main().stacks[0]), "cpu.global.stack");
 }
 
@@ -160,13 +161,13 @@ TEST(UnusedDevices, WhateverLiesThereKeepsThem) {
   for (int keeper = 0; keeper < 4; ++keeper) {
     Fixture f(machine_with(""));
     const Machine& machine = f.program.machine;
-    const int idle = *machine.find_device("idle");
+    const DeviceIndex idle = *machine.find_device("idle");
     if (keeper == 0)
-      f.main().values[f.a].place = {0, machine.workspace_pool(idle)};
+      f.main().values[f.a].place = {kFirst, machine.workspace_pool(idle)};
     else if (keeper == 1)
       f.program.constants.push_back({.pool = machine.constant_pool(idle)});
     else if (keeper == 2)
-      f.main().steps[0].temporaries.push_back({64, false, machine.workspace_pool(idle)});
+      launch(f.main().steps[0]).temporaries.push_back({64, false, machine.workspace_pool(idle)});
     else
       f.program.kernels.push_back({"on_idle", 0, 0, idle});
     drop_unused_devices(f.program);

@@ -10,9 +10,12 @@ namespace scopevm::compiler::memory {
 
 inline const Machine kHost = Machine::host();
 
+// REQUIRES: the step is a launch.
+inline step::Launch& launch(Step& step) { return *step.as<step::Launch>(); }
+
 inline ValueId add_input(Function& function, std::vector<DimExpr> shape) {
-  auto id = static_cast<ValueId>(function.values.size());
-  function.values.push_back({.name = "in" + std::to_string(id),
+  const ValueId id = function.values.next_index();
+  function.values.push_back({.name = "in" + std::to_string(id.value),
                              .shape = std::move(shape),
                              .origin = ValueOrigin::kInput});
   function.inputs.push_back(id);
@@ -22,16 +25,16 @@ inline ValueId add_input(Function& function, std::vector<DimExpr> shape) {
 // A launch with one result.
 inline ValueId add_step(Function& function, std::vector<ValueId> operands,
                         std::vector<DimExpr> shape) {
-  auto id = static_cast<ValueId>(function.values.size());
-  function.values.push_back({.name = "t" + std::to_string(id), .shape = std::move(shape)});
+  const ValueId id = function.values.next_index();
+  function.values.push_back({.name = "t" + std::to_string(id.value), .shape = std::move(shape)});
   function.steps.push_back(
-      {.name = "s" + std::to_string(id), .kernel = 0, .operands = operands, .results = {id}});
+      {.name = "s" + std::to_string(id.value), .operands = operands, .results = {id}});
   return id;
 }
 
 inline ValueId add_view(Function& function, ValueId of, std::vector<DimExpr> shape) {
-  auto id = static_cast<ValueId>(function.values.size());
-  function.values.push_back({.name = "w" + std::to_string(id),
+  const ValueId id = function.values.next_index();
+  function.values.push_back({.name = "w" + std::to_string(id.value),
                              .shape = std::move(shape),
                              .origin = ValueOrigin::kView,
                              .view_of = of});
@@ -62,9 +65,9 @@ inline Function random_function(uint32_t seed, int step_count) {
     ValueId id = add_step(
         function, operands,
         keeps_shape ? function.values[operands[0]].shape : shapes[random() % shapes.size()]);
-    Step& step = function.steps.back();
-    if (keeps_shape) step.in_place.push_back({0, 0});
-    if (random() % 4 == 0) step.temporaries.push_back({n * 8, random() % 2 == 0});
+    step::Launch& launch = memory::launch(function.steps.back());
+    if (keeps_shape) launch.in_place.push_back({0, 0});
+    if (random() % 4 == 0) launch.temporaries.push_back({n * 8, random() % 2 == 0, {}});
     alive.push_back(id);
     if (random() % 5 == 0)
       alive.push_back(add_view(function, id, {element_count(function.values[id].shape)}));

@@ -18,7 +18,7 @@ double cost_of(const SpillProblem& problem, const std::vector<SpillChoice>& choi
   double cost = 0;
   for (size_t i = 0; i < choices.size(); ++i) {
     const SpillItem& item = problem.items[i];
-    if (choices[i].move >= 0) cost += item.moves[choices[i].move].cost;
+    if (choices[i].move) cost += item.moves[*choices[i].move].cost;
     for (size_t v = 0; v < choices[i].values.size(); ++v) {
       const SpillChoice::Held& held = choices[i].values[v];
       if (held.gaps.empty()) continue;
@@ -32,12 +32,12 @@ double cost_of(const SpillProblem& problem, const std::vector<SpillChoice>& choi
 bool holds(const SpillProblem& problem, const std::vector<SpillChoice>& choices) {
   for (int64_t step = 0; step < problem.steps; ++step) {
     int64_t here = 0;
-    std::map<int, int64_t> elsewhere;
+    std::map<PoolIndex, int64_t> elsewhere;
     for (size_t i = 0; i < choices.size(); ++i) {
       const SpillItem& item = problem.items[i];
       if (step < item.lower || step >= item.upper) continue;
-      bool is_here = choices[i].move < 0;
-      if (!is_here) elsewhere[item.moves[choices[i].move].pool] += item.bytes;
+      bool is_here = !choices[i].move;
+      if (!is_here) elsewhere[item.moves[*choices[i].move].pool] += item.bytes;
       for (size_t v = 0; is_here && v < choices[i].values.size(); ++v) {
         const SpillChoice::Held& held = choices[i].values[v];
         if (held.gaps.empty()) continue;
@@ -109,19 +109,21 @@ SpillProblem random_problem(uint32_t seed, bool has_limits_elsewhere) {
     item.lower = pick(0, 4);
     item.upper = pick(item.lower + 4, 10);
     total += item.bytes;
-    if (pick(0, 2) == 0) item.moves.push_back({1, static_cast<double>(item.bytes * pick(1, 9))});
+    if (pick(0, 2) == 0)
+      item.moves.push_back({PoolIndex{1}, static_cast<double>(item.bytes * pick(1, 9))});
     SpillItem::Held held{.made = item.lower, .gaps = {}, .ways = {}};
     const int64_t middle = pick(item.lower + 2, item.upper - 1);
     if (middle > item.lower + 1) held.gaps.push_back({item.lower + 1, middle});
     if (middle + 1 < item.upper - 1) held.gaps.push_back({middle + 1, item.upper - 1});
     for (int64_t way = pick(1, 2); way > 0; --way)
-      held.ways.push_back({static_cast<int>(way), static_cast<double>(item.bytes * way),
+      held.ways.push_back({{static_cast<uint32_t>(way)},
+                           static_cast<double>(item.bytes * way),
                            static_cast<double>(item.bytes * pick(1, 3))});
     if (!held.gaps.empty() && pick(0, 4) != 0) item.values.push_back(std::move(held));
   }
   problem.room = pick(total / 3, total);
   if (has_limits_elsewhere)
-    for (int pool : {1, 2})
+    for (PoolIndex pool : {PoolIndex{1}, PoolIndex{2}})
       problem.elsewhere[pool] = std::vector<int64_t>(problem.steps, pick(5, 40));
   return problem;
 }
@@ -132,16 +134,16 @@ TEST(SpillChoice, NothingLeavesWhatFits) {
   const SpillSolution solution = choose_spills(problem);
   ASSERT_TRUE(solution.is_found);
   EXPECT_EQ(solution.cost, 0);
-  EXPECT_EQ(solution.choices[0].move, -1);
+  EXPECT_EQ(solution.choices[0].move, std::nullopt);
 }
 
 // Two that wait for the end; the smaller is enough.
 TEST(SpillChoice, TheCheaperOfTwoLeaves) {
   SpillItem small{.bytes = 40, .lower = 0, .upper = 5, .moves = {}, .values = {}};
-  small.values.push_back({.made = 0, .gaps = {{1, 4}}, .ways = {{1, 40, 40}}});
+  small.values.push_back({.made = 0, .gaps = {{1, 4}}, .ways = {{PoolIndex{1}, 40, 40}}});
   SpillItem large = small;
   large.bytes = 60;
-  large.values[0].ways = {{1, 60, 60}};
+  large.values[0].ways = {{PoolIndex{1}, 60, 60}};
   SpillItem work{.bytes = 50, .lower = 2, .upper = 3, .moves = {}, .values = {}};
   const SpillSolution solution =
       choose_spills({.steps = 5, .room = 110, .elsewhere = {}, .items = {large, small, work}});

@@ -7,21 +7,21 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-constexpr int kWorkspace = 1, kStack = 3;  // of Machine::host()
+constexpr PoolIndex kWorkspace{1}, kStack{3};  // of Machine::host()
 
 Program program_of(Function main, int64_t stack = Machine::kStackBytes) {
   Program program{.machine = Machine::host()};
   program.machine.pools[kStack].limit = stack;
   for (Value& value : main.values) value.place.pool = kWorkspace;
   for (Step& step : main.steps)
-    for (Temporary& temporary : step.temporaries) temporary.pool = kWorkspace;
+    for (Temporary& temporary : step.temporaries()) temporary.pool = kWorkspace;
   program.functions.push_back(std::move(main));
   return program;
 }
 
 void add_function(Program& program, Function function) {
   Program other = program_of(std::move(function));
-  program.functions.push_back(std::move(other.functions[0]));
+  program.functions.push_back(std::move(other.functions.front()));
 }
 
 std::string error_of(Program& program) {
@@ -39,19 +39,19 @@ Function chain(DimExpr floats) {
   return f;
 }
 
-bool uses_stack(const Program& program, size_t function = 0) {
+bool uses_stack(const Program& program, FunctionIndex function = {}) {
   return !program.functions[function].stacks.empty();
 }
 
 // The bytes of the frame that the function's plan takes.
-int64_t height_in_frame(const Program& program, size_t function = 0) {
+int64_t height_in_frame(const Program& program, FunctionIndex function = {}) {
   Result<ShapeProgram> shapes = ShapeProgram::create(program.functions[function]);
   Result<Plan> made = plan(program.machine, program.functions[function], *shapes);
   EXPECT_TRUE(made.is_ok()) << made.status().message();
   int64_t height = 0;
   for (const Arena& arena : made->arenas)
     if (arena.pool == kStack) {
-      EXPECT_EQ(arena.stage, 0);
+      EXPECT_EQ(arena.segment, SegmentIndex{0});
       const std::optional<int64_t> known = shapes->constant_of(arena.height);
       EXPECT_TRUE(known.has_value()) << "a frame's size is a constant";
       height = known.value_or(-1);
@@ -62,9 +62,9 @@ int64_t height_in_frame(const Program& program, size_t function = 0) {
 TEST(Stack, TakesAWorkspaceThatFits) {
   Program program = program_of(chain(16));
   EXPECT_EQ(error_of(program), "");
-  EXPECT_EQ(program.functions[0].values[1].place.pool, kStack);
-  EXPECT_EQ(program.functions[0].values[0].place.pool, kWorkspace) << "an input";
-  EXPECT_EQ(program.functions[0].values[3].place.pool, kWorkspace) << "a result";
+  EXPECT_EQ(program.functions[{0}].values[{1}].place.pool, kStack);
+  EXPECT_EQ(program.functions[{0}].values[{0}].place.pool, kWorkspace) << "an input";
+  EXPECT_EQ(program.functions[{0}].values[{3}].place.pool, kWorkspace) << "a result";
   EXPECT_EQ(height_in_frame(program), 128);
 }
 
@@ -79,7 +79,7 @@ TEST(Stack, TheLimitIsTheFramesNotATensors) {
 
 TEST(Stack, AFrameHasItsOwnAlignment) {
   Program program = program_of(chain(16), 128);
-  for (int pool : {kWorkspace - 1, kWorkspace}) program.machine.pools[pool].alignment = 4096;
+  for (PoolIndex pool : {PoolIndex{0}, kWorkspace}) program.machine.pools[pool].alignment = 4096;
   EXPECT_EQ(error_of(program), "");
   EXPECT_EQ(height_in_frame(program), 128);
 }
@@ -91,20 +91,20 @@ TEST(Stack, AThousandTemporariesNeverTakeMore) {
   for (int i = 0; i < 1000; ++i) x = add_step(line, {x}, {16 + i % 7});
   add_output(line, x);
   std::vector<ValueId> all = {add_input(fan, {4})};
-  for (int i = 0; i < 1000; ++i) all.push_back(add_step(fan, {0}, {16 + i % 7}));
+  for (int i = 0; i < 1000; ++i) all.push_back(add_step(fan, {{0}}, {16 + i % 7}));
   add_output(fan, add_step(fan, all, {4}));
   Program program = program_of(std::move(line));
   add_function(program, std::move(fan));
   EXPECT_EQ(error_of(program), "");
-  EXPECT_GT(height_in_frame(program, 0), 0);
-  EXPECT_LT(height_in_frame(program, 0), 512);
-  EXPECT_EQ(height_in_frame(program, 1), 0);
-  EXPECT_FALSE(uses_stack(program, 1));
+  EXPECT_GT(height_in_frame(program), 0);
+  EXPECT_LT(height_in_frame(program), 512);
+  EXPECT_EQ(height_in_frame(program, {1}), 0);
+  EXPECT_FALSE(uses_stack(program, {1}));
 }
 
 TEST(Stack, OneLargeBufferKeepsAllInTheWorkspace) {
   Function f = chain(16);
-  f.steps[0].temporaries = {{Machine::kStackBytes + 1, false}};
+  launch(f.steps[0]).temporaries = {{Machine::kStackBytes + 1, false, {}}};
   Program program = program_of(std::move(f));
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
@@ -122,31 +122,32 @@ TEST(Stack, SizesByDimsTakeTheirMost) {
 
 TEST(Stack, ScratchOfEachWorkerHasNoBound) {
   Function f = chain(16);
-  f.steps[0].temporaries = {{100, true}};
-  f.steps[0].grid = 2;
+  launch(f.steps[0]).temporaries = {{100, true, {}}};
+  launch(f.steps[0]).grid = 2;
   Program program = program_of(f);
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
-  f.steps[0].grain = 2;  // never split
+  launch(f.steps[0]).grain = 2;  // never split
   program = program_of(f);
   EXPECT_EQ(error_of(program), "");
-  EXPECT_EQ(program.functions[0].steps[0].temporaries[0].pool, kStack);
+  EXPECT_EQ(program.functions[{0}].steps[0].temporaries()[0].pool, kStack);
   EXPECT_EQ(height_in_frame(program), 192);
 }
 
 TEST(Stack, WhatSomeoneAskedForStays) {
   Function f = chain(16);
-  f.values[1].is_scope_asked = true;
+  f.values[{1}].is_scope_required = true;
   Program program = program_of(std::move(f));
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
 }
 
 TEST(Stack, WhatSomethingKeepsStays) {
-  for (StepKind kind : {StepKind::kMakeList, StepKind::kMakeClosure, StepKind::kCallClosure,
-                        StepKind::kMove, StepKind::kListInsert}) {
+  const std::vector<decltype(Step::work)> kinds = {
+      step::MakeList(), step::MakeClosure(), step::CallClosure(), step::Move(), step::ListInsert()};
+  for (const auto& kind : kinds) {
     Function f = chain(16);
-    f.steps.push_back({.kind = kind, .operands = {2}});
+    f.steps.push_back({.operands = {{2}}, .work = kind});
     Program program = program_of(std::move(f));
     EXPECT_EQ(error_of(program), "");
     EXPECT_FALSE(uses_stack(program));
@@ -155,11 +156,11 @@ TEST(Stack, WhatSomethingKeepsStays) {
 
 TEST(Stack, TwinsStayTogether) {
   Function f = chain(16);
-  f.values[1].twin = 2;
+  f.values[{1}].swap_partner = ValueId{2};
   Program program = program_of(f);
   EXPECT_EQ(error_of(program), "");
   EXPECT_TRUE(uses_stack(program));
-  f.values[2].storage = ValueStorage::kOwn;
+  f.values[{2}].storage = ValueStorage::kOwn;
   program = program_of(f);
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
@@ -171,7 +172,7 @@ TEST(Stack, TwinsStayTogether) {
 Program calling(Function callee) {
   Function main = chain(16);
   main.steps.insert(main.steps.begin() + 1,
-                    {.kind = StepKind::kCall, .callee = 1, .operands = {1}});
+                    {.operands = {{1}}, .work = step::Call{FunctionIndex{1}}});
   Program program = program_of(std::move(main));
   callee.name = "f";
   add_function(program, std::move(callee));
@@ -188,18 +189,18 @@ TEST(Stack, ParametersSayThatTheyMayLieInAFrame) {
   Program program = calling(reading());
   EXPECT_EQ(error_of(program), "");
   EXPECT_TRUE(uses_stack(program));
-  EXPECT_EQ(program.functions[1].values[0].place.pool, kStack);
-  EXPECT_EQ(height_in_frame(program, 1), 0);
+  EXPECT_EQ(program.functions[{1}].values[{0}].place.pool, kStack);
+  EXPECT_EQ(height_in_frame(program, {1}), 0);
 }
 
 TEST(Stack, ArgumentsThatACalleeGivesBackStay) {
   Function identity;
   add_input(identity, {16});
-  add_output(identity, add_view(identity, 0, {4, 4}));
+  add_output(identity, add_view(identity, {0}, {4, 4}));
   Program program = calling(identity);
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
-  EXPECT_EQ(program.functions[1].values[0].place.pool, kWorkspace);
+  EXPECT_EQ(program.functions[{1}].values[{0}].place.pool, kWorkspace);
 }
 
 TEST(Stack, ArgumentsGoOnToOtherFunctions) {
@@ -207,17 +208,18 @@ TEST(Stack, ArgumentsGoOnToOtherFunctions) {
   for (const bool gives_back : {false, true}) {
     Function f;
     add_input(f, {16});
-    f.steps.push_back({.kind = StepKind::kCall, .callee = 2, .operands = {0}});
-    add_output(f, add_step(f, {0}, {4}));
+    f.steps.push_back({.operands = {{0}}, .work = step::Call{FunctionIndex{2}}});
+    add_output(f, add_step(f, {{0}}, {4}));
     Program program = calling(std::move(f));
     Function g = reading();
     g.name = "g";
-    if (gives_back) add_output(g, 0);
+    if (gives_back) add_output(g, {0});
     add_function(program, std::move(g));
     EXPECT_EQ(error_of(program), "");
     EXPECT_EQ(uses_stack(program), !gives_back);
-    for (size_t function : {1, 2})
-      EXPECT_EQ(program.functions[function].values[0].place.pool, gives_back ? kWorkspace : kStack);
+    for (FunctionIndex function : {FunctionIndex{1}, FunctionIndex{2}})
+      EXPECT_EQ(program.functions[function].values[{0}].place.pool,
+                gives_back ? kWorkspace : kStack);
   }
 }
 
@@ -225,17 +227,17 @@ TEST(Stack, ArgumentsGoOnToOtherFunctions) {
 
 Program asking(Function f, ValueId id, int64_t limit = 256) {
   Program program = program_of(std::move(f), limit);
-  program.functions[0].values[id].place.pool = kStack;
-  program.functions[0].values[id].is_scope_asked = true;
+  program.functions[{0}].values[id].place.pool = kStack;
+  program.functions[{0}].values[id].is_scope_required = true;
   return program;
 }
 
 TEST(Stack, WhatIsAskedForLiesThere) {
   Function f = chain(16);
-  f.steps[0].temporaries = {{4096, false}};
-  Program program = asking(std::move(f), 2);
+  launch(f.steps[0]).temporaries = {{4096, false, {}}};
+  Program program = asking(std::move(f), {2});
   EXPECT_EQ(error_of(program), "");
-  EXPECT_EQ(program.functions[0].values[1].place.pool, kWorkspace);
+  EXPECT_EQ(program.functions[{0}].values[{1}].place.pool, kWorkspace);
   EXPECT_EQ(height_in_frame(program), 64);
 }
 
@@ -243,7 +245,7 @@ TEST(Stack, RefusesWhatCannotLieThere) {
   const std::string begins =
       "main: \"t2\" cannot lie in cpu.global.stack, which has 256 bytes in a "
       "frame: ";
-  const auto refused = [&](Function f, ValueId id = 2) {
+  const auto refused = [&](Function f, ValueId id = {2}) {
     Program program = asking(std::move(f), id);
     return error_of(program);
   };
@@ -251,23 +253,23 @@ TEST(Stack, RefusesWhatCannotLieThere) {
   EXPECT_EQ(refused(chain(DimExpr::symbol("n"))),
             begins + "its 4*n bytes have no constant bound that fits");
   Function f = chain(16);
-  f.outputs[0] = 2;
+  f.outputs[0] = {2};
   EXPECT_EQ(refused(f), begins + "it is a result, which outlives the call");
   f = chain(16);
-  f.values[2].storage = ValueStorage::kOwn;
+  f.values[{2}].storage = ValueStorage::kOwn;
   EXPECT_EQ(refused(f), begins + "a register keeps it beyond its block, or a callee makes it");
   f = chain(16);
-  f.steps.push_back({.kind = StepKind::kMakeList, .operands = {2}});
+  f.steps.push_back({.operands = {{2}}, .work = step::MakeList()});
   EXPECT_EQ(refused(f), begins + "something keeps it: a list, a closure or a result");
-  EXPECT_EQ(refused(chain(16), 0),
+  EXPECT_EQ(refused(chain(16), {0}),
             "main: \"in0\" cannot lie in cpu.global.stack, which has 256 bytes in a frame: its "
             "bytes are the caller's");
 }
 
 TEST(Stack, RefusesMoreThanTheFrameHas) {
-  Program program = asking(chain(64), 1, 511);
-  program.functions[0].values[2].place.pool = kStack;
-  program.functions[0].values[2].is_scope_asked = true;
+  Program program = asking(chain(64), {1}, 511);
+  program.functions[{0}].values[{2}].place.pool = kStack;
+  program.functions[{0}].values[{2}].is_scope_required = true;
   EXPECT_EQ(error_of(program),
             "main: \"t1\" cannot lie in cpu.global.stack, which has 511 bytes in a frame: all that "
             "is asked for there takes 512");
@@ -289,7 +291,7 @@ TEST(Stack, NoFrameTakesMoreThanItsLimit) {
     for (Value& value : f.values)
       for (DimExpr& dim : value.shape) dim = small(dim);
     for (Step& step : f.steps)
-      for (Temporary& temporary : step.temporaries) temporary.bytes = small(temporary.bytes);
+      for (Temporary& temporary : step.temporaries()) temporary.bytes = small(temporary.bytes);
     const int64_t limit = 64 << (seed % 10);
     Program program = program_of(std::move(f), limit);
     ASSERT_EQ(error_of(program), "");

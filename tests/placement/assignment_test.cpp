@@ -13,6 +13,7 @@ namespace scopevm::compiler::placement {
 namespace {
 
 constexpr int kProblems = 5000;
+constexpr DeviceIndex kFirst{0}, kSecond{1};
 
 class RandomProblem {
  public:
@@ -27,26 +28,34 @@ class RandomProblem {
 
  private:
   int below(int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(random_); }
+  // The index of an element of `items` that is not one of the first `skipped`.
+  template <typename Index, typename T>
+  Index any_of(const IndexedVector<Index, T>& items, uint32_t skipped = 0) {
+    const int count = static_cast<int>(items.size() - skipped);
+    return {skipped + static_cast<uint32_t>(below(count))};
+  }
 
   void make_machine() {
     const int devices = 2 + below(2);
-    for (int d = 0; d < devices; ++d) {
+    for (int i = 0; i < devices; ++i) {
+      const DeviceIndex d = machine_.devices.next_index();
       machine_.devices.push_back(
-          {"d" + std::to_string(d), d > 0 && below(2) == 0 ? "opencl" : "cpu"});
+          {"d" + std::to_string(i), i > 0 && below(2) == 0 ? "opencl" : "cpu"});
       add_pool("global", PoolKind::kHeap, d);
       add_pool("global.constant", PoolKind::kConstant, d);
     }
     if (below(3) == 0) {
-      add_pool("global.shared", PoolKind::kHeap, 0);
-      for (int d = 1; d < devices; ++d)
+      add_pool("global.shared", PoolKind::kHeap, kFirst);
+      for (DeviceIndex d : machine_.devices.indices() | std::views::drop(1))
         if (machine_.devices[d].is_host()) machine_.pools.back().reached.push_back(d);
     }
-    if (below(3) == 0) add_pool("global.fast", PoolKind::kArena, below(devices));
+    if (below(3) == 0) add_pool("global.fast", PoolKind::kArena, any_of(machine_.devices));
     if (below(8) == 0)
-      for (int d = below(2); d < devices; ++d) add_pool("global.slow", PoolKind::kArena, d);
+      for (DeviceIndex d : machine_.devices.indices() | std::views::drop(below(2)))
+        add_pool("global.slow", PoolKind::kArena, d);
   }
 
-  void add_pool(const std::string& scope, PoolKind kind, int device) {
+  void add_pool(const std::string& scope, PoolKind kind, DeviceIndex device) {
     machine_.pools.push_back({.scope = scope,
                               .kind = kind,
                               .device = device,
@@ -56,24 +65,24 @@ class RandomProblem {
   }
 
   void make_tasks() {
-    const int devices = static_cast<int>(machine_.devices.size());
     const int count = 2 + below(6);
     for (int t = 0; t < count; ++t) {
-      Task task{.preferred = below(devices)};
-      for (int d = 0; d < devices; ++d) task.devices.push_back(d);
-      if (below(3) == 0) task.devices = {below(devices)};
+      Task task{.preferred = any_of(machine_.devices)};
+      for (DeviceIndex d : machine_.devices.indices()) task.devices.push_back(d);
+      if (below(3) == 0) task.devices = {any_of(machine_.devices)};
       problem_.tasks.push_back(task);
     }
   }
 
   void make_flows() {
-    const int tasks = static_cast<int>(problem_.tasks.size());
-    for (int maker = 0; maker + 1 < tasks; ++maker) {
+    for (TaskIndex maker : problem_.tasks.indices()) {
+      const uint32_t after = maker.value + 1;
+      if (after == problem_.tasks.size()) break;
       Flow flow{.maker = maker, .bytes = 1000.0 * (1 + below(9)), .times = 1.0 + below(2)};
       const int readers = 1 + below(3);
       for (int i = 0; i < readers; ++i)
-        flow.readers.push_back({maker + 1 + below(tasks - maker - 1), pool_or_any()});
-      if (below(8) == 0) flow.pool = kOwn;
+        flow.readers.push_back({any_of(problem_.tasks, after), pool_or_any()});
+      if (below(8) == 0) flow.pool = PoolRequirement::own_scope();
       if (problem_.tasks[maker].devices.size() == 1 && below(6) == 0)
         flow.pool = machine_.global_pool(problem_.tasks[maker].devices[0]);
       problem_.flows.push_back(flow);
@@ -81,27 +90,26 @@ class RandomProblem {
     if (std::ranges::find(machine_.pools, "global.slow", &Pool::scope) == machine_.pools.end())
       return;
     for (Flow& flow : problem_.flows) {
-      if (flow.pool == kAny && below(4) == 0) flow.pool = scope_for(flow.maker);
+      if (flow.pool.is_any() && below(4) == 0) flow.pool = scope_for(flow.maker);
       for (Reader& reader : flow.readers)
-        if (reader.pool == kAny && below(4) == 0) reader.pool = scope_for(reader.task);
+        if (reader.pool.is_any() && below(4) == 0) reader.pool = scope_for(reader.task);
     }
   }
 
-  // A scope that leaves the device open, but to those that have it. kAny where the task has no
-  // such.
-  int scope_for(int task) {
-    std::vector<int> devices = problem_.tasks[task].devices;
-    std::erase_if(devices, [&](int d) { return !machine_.find_pool(d, "global.slow"); });
-    if (devices.empty()) return kAny;
+  // A scope of the task's device, which is then one that has it; any pool if none has it.
+  PoolRequirement scope_for(TaskIndex task) {
+    std::vector<DeviceIndex> devices = problem_.tasks[task].devices;
+    std::erase_if(devices, [&](DeviceIndex d) { return !machine_.find_pool(d, "global.slow"); });
+    if (devices.empty()) return {};
     problem_.tasks[task].devices = devices;
-    return own_scope(machine_, "global.slow");
+    return PoolRequirement::own_scope("global.slow");
   }
 
-  int pool_or_any() {
-    if (below(8) == 0) return kOwn;
-    if (below(12) != 0) return kAny;
-    int pool = below(static_cast<int>(machine_.pools.size()));
-    return machine_.pools[pool].kind == PoolKind::kConstant ? kAny : pool;
+  PoolRequirement pool_or_any() {
+    if (below(8) == 0) return PoolRequirement::own_scope();
+    if (below(12) != 0) return {};
+    const PoolIndex pool = any_of(machine_.pools);
+    return machine_.pools[pool].kind == PoolKind::kConstant ? PoolRequirement() : pool;
   }
 
   std::mt19937 random_;
@@ -109,38 +117,38 @@ class RandomProblem {
   Problem problem_;
 };
 
-// Every assignment, and for each value every pool and every set of copies: no shortcut that the
-// solver takes.
+// Every assignment, and for each value every pool and every set of copies, without the solver's
+// shortcuts.
 class Brute {
  public:
   explicit Brute(const Problem& problem) : problem_(problem), machine_(*problem.machine) {
-    devices_.assign(problem.tasks.size(), 0);
+    devices_.resize(problem.tasks.size());
     least_.resize(problem.flows.size());
-    try_task(0);
+    try_task({0});
   }
   Cost best() const { return *best_; }
 
  private:
-  void try_task(size_t task) {
-    if (task == devices_.size()) return count();
-    for (int device : problem_.tasks[task].devices) {
+  void try_task(TaskIndex task) {
+    if (task == devices_.next_index()) return count();
+    for (DeviceIndex device : problem_.tasks[task].devices) {
       devices_[task] = device;
-      try_task(task + 1);
+      try_task({task.value + 1});
     }
   }
 
   void count() {
     Cost cost;
-    for (size_t i = 0; i < devices_.size(); ++i)
-      cost.displaced += devices_[i] != problem_.tasks[i].preferred;
-    for (size_t i = 0; i < problem_.flows.size(); ++i) cost.copies += least(i);
+    for (TaskIndex task : devices_.indices())
+      cost.displaced += devices_[task] != problem_.tasks[task].preferred;
+    for (FlowIndex flow : problem_.flows.indices()) cost.copies += least(flow);
     if (!best_ || cost < *best_) best_ = cost;
   }
 
   // Depends on the devices of the flow's own tasks only: searched once for each choice of those.
-  int64_t least(size_t index) {
+  int64_t least(FlowIndex index) {
     const Flow& flow = problem_.flows[index];
-    std::vector<int> devices = {devices_[flow.maker]};
+    std::vector<DeviceIndex> devices = {devices_[flow.maker]};
     for (const Reader& reader : flow.readers) devices.push_back(devices_[reader.task]);
     const auto [known, is_new] = least_[index].try_emplace(std::move(devices));
     if (is_new) known->second = search(flow);
@@ -148,57 +156,53 @@ class Brute {
   }
 
   int64_t search(const Flow& flow) const {
-    const int pools = static_cast<int>(machine_.pools.size()), maker = devices_[flow.maker];
     int64_t least = INT64_MAX;
-    for (int home = 0; home < pools; ++home) {
-      if (!is_home(flow, home, maker)) continue;
-      for (int copies = 0; copies < 1 << pools; ++copies)
+    for (PoolIndex home : machine_.pools.indices()) {
+      if (!is_home(flow, home, devices_[flow.maker])) continue;
+      for (Copies copies = 0; copies < 1u << machine_.pools.size(); ++copies)
         if (serves(flow, home, copies)) least = std::min(least, cost(flow, home, copies));
     }
     return least;
   }
 
-  bool is_home(const Flow& flow, int home, int maker) const {
+  using Copies = uint32_t;  // a bit for each pool
+  static bool has(Copies copies, PoolIndex pool) { return (copies >> pool.value & 1) == 1; }
+
+  bool is_home(const Flow& flow, PoolIndex home, DeviceIndex maker) const {
     if (machine_.pools[home].kind == PoolKind::kConstant) return false;
-    if (flow.pool >= 0) return home == flow.pool;
-    if (flow.pool != kAny) return home == own(maker, flow.pool);
+    if (!flow.pool.is_any()) return home == flow.pool.on(machine_, maker);
     if (!machine_.reaches(maker, home)) return false;
-    // A pool of its maker alone is taken when a reader asks for it, and else only "global".
+    // Of the pools that only its maker reaches: "global", and those that a reader requires.
     return machine_.pools[home].scope == "global" || machine_.pools[home].reached.size() > 1 ||
            std::ranges::any_of(flow.readers, [&](const Reader& reader) {
-             return reader.pool == home ||
-                    (reader.pool < kAny && own(devices_[reader.task], reader.pool) == home) ||
-                    (reader.pool < kAny && own(maker, reader.pool) == home);
+             return !reader.pool.is_any() &&
+                    (reader.pool.on(machine_, devices_[reader.task]) == home ||
+                     reader.pool.on(machine_, maker) == home);
            });
   }
 
-  bool serves(const Flow& flow, int home, int copies) const {
+  bool serves(const Flow& flow, PoolIndex home, Copies copies) const {
     for (const Reader& reader : flow.readers) {
-      const int device = devices_[reader.task];
+      const DeviceIndex device = devices_[reader.task];
       bool is_served = false;
-      for (int pool = 0; pool < static_cast<int>(machine_.pools.size()); ++pool) {
-        if (pool != home && (copies >> pool & 1) == 0) continue;
+      for (PoolIndex pool : machine_.pools.indices()) {
+        if (pool != home && !has(copies, pool)) continue;
         if (machine_.pools[pool].kind == PoolKind::kConstant) continue;
-        const int wanted = reader.pool < kAny ? own(device, reader.pool) : reader.pool;
-        is_served = is_served || (wanted == kAny ? machine_.reaches(device, pool) : wanted == pool);
+        is_served = is_served || (reader.pool.is_any() ? machine_.reaches(device, pool)
+                                                       : reader.pool.on(machine_, device) == pool);
       }
       if (!is_served) return false;
     }
     return true;
   }
 
-  // The pool of a scope that leaves the device open; kAny where the device lacks it.
-  int own(int device, int scope) const {
-    return machine_.find_pool(device, scope == kOwn ? "global" : "global.slow").value_or(kAny);
-  }
-
-  // What goes by way of the host starts from a copy that is there.
-  int64_t cost(const Flow& flow, int home, int copies) const {
+  // A copy by way of the host starts from a copy that is there.
+  int64_t cost(const Flow& flow, PoolIndex home, Copies copies) const {
     int64_t sum = 0;
-    for (int pool = 0; pool < static_cast<int>(machine_.pools.size()); ++pool) {
-      if ((copies >> pool & 1) == 0) continue;
+    for (PoolIndex pool : machine_.pools.indices()) {
+      if (!has(copies, pool)) continue;
       const bool is_by_host = machine_.is_by_host(home, pool);
-      if (is_by_host && (copies >> host_ & 1) == 0) return INT64_MAX;
+      if (is_by_host && !has(copies, host_)) return INT64_MAX;
       sum += static_cast<int64_t>(std::ceil(
           machine_.copy_seconds(is_by_host ? host_ : home, pool, flow.bytes) * flow.times * 1e12));
     }
@@ -207,9 +211,9 @@ class Brute {
 
   const Problem& problem_;
   const Machine& machine_;
-  const int host_ = machine_.global_pool(machine_.host_device());
-  std::vector<int> devices_;
-  std::vector<std::map<std::vector<int>, int64_t>> least_;  // for each flow, by devices
+  const PoolIndex host_ = machine_.global_pool(machine_.host_device());
+  IndexedVector<TaskIndex, DeviceIndex> devices_;
+  IndexedVector<FlowIndex, std::map<std::vector<DeviceIndex>, int64_t>> least_;
   std::optional<Cost> best_;
 };
 
@@ -234,18 +238,20 @@ TEST(Assignment, CutsALongChainWhereItIsThinnest) {
   Machine machine = Machine::host();
   machine.devices.push_back({"npu", "cpu"});
   machine.pools.push_back(
-      {.scope = "global", .kind = PoolKind::kHeap, .device = 1, .reached = {1}});
-  constexpr int kTasks = 5000, kThin = 3210;
+      {.scope = "global", .kind = PoolKind::kHeap, .device = kSecond, .reached = {kSecond}});
+  constexpr uint32_t kTasks = 5000, kThin = 3210;
   Problem problem{.machine = &machine};
-  for (int t = 0; t < kTasks; ++t) problem.tasks.push_back({{0, 1}});
-  problem.tasks.front().devices = {0};
-  problem.tasks.back().devices = {1};
-  for (int t = 0; t + 1 < kTasks; ++t)
-    problem.flows.push_back(
-        {.maker = t, .bytes = t == kThin ? 100.0 : 1000.0 + t % 7, .readers = {{t + 1}}});
+  for (uint32_t t = 0; t < kTasks; ++t) problem.tasks.push_back({{kFirst, kSecond}, {}});
+  problem.tasks.front().devices = {kFirst};
+  problem.tasks.back().devices = {kSecond};
+  for (uint32_t t = 0; t + 1 < kTasks; ++t)
+    problem.flows.push_back({.maker = {t},
+                             .bytes = t == kThin ? 100.0 : 1000.0 + t % 7,
+                             .readers = {{.task = {t + 1}}}});
   const Assignment found = assign(problem);
   EXPECT_TRUE(found.is_proved);
-  for (int t = 0; t < kTasks; ++t) ASSERT_EQ(found.devices[t], t <= kThin ? 0 : 1) << t;
+  for (uint32_t t = 0; t < kTasks; ++t)
+    ASSERT_EQ(found.devices[{t}], t <= kThin ? kFirst : kSecond) << t;
 }
 
 }  // namespace

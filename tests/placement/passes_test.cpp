@@ -287,9 +287,10 @@ TEST(Passes, AMovedValueIsRefused) {
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
     Placed placed = random_placed(seed, Form::kSimplified, *context);
     auto elsewhere = mlir::StringAttr::get(context.get(), "far");
+    const DeviceIndex far = placed.machine.devices.next_index();
     placed.machine.devices.push_back({"far", "cpu"});
     placed.machine.pools.push_back(
-        {.scope = "global", .kind = PoolKind::kHeap, .device = 3, .reached = {3}});
+        {.scope = "global", .kind = PoolKind::kHeap, .device = far, .reached = {far}});
     ASSERT_TRUE(verify_places(*placed.module, placed.machine).is_ok());
     placed.module->walk([&](mlir::Operation* op) {
       auto type = op->getNumResults() == 0

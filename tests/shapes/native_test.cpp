@@ -20,7 +20,7 @@ Function two_inputs() {
   Function function;
   function.values = {{.name = "a", .shape = {n, 3}, .origin = ValueOrigin::kInput},
                      {.name = "b", .shape = {m, n}, .origin = ValueOrigin::kInput}};
-  function.inputs = {0, 1};
+  function.inputs = {{0}, {1}};
   function.dimensions = {{"n", 0, int64_t{1} << 62}, {"m", 0, int64_t{1} << 62}};
   return function;
 }
@@ -33,7 +33,7 @@ class NativeShapes {
     llvm::InitializeNativeTargetAsmPrinter();
     auto context = std::make_unique<llvm::LLVMContext>();
     auto module = std::make_unique<llvm::Module>("shapes", *context);
-    emit_shape_function(program, 0, "shape_main", *module);
+    emit_shape_function(program, {0}, "shape_main", *module);
     EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
     jit_ = llvm::cantFail(llvm::orc::LLJITBuilder().create());
     module->setDataLayout(jit_->getDataLayout());
@@ -51,7 +51,7 @@ class NativeShapes {
   }
   int64_t overflow_check() const { return static_cast<int64_t>(count_); }
 
-  std::vector<int64_t> slots;
+  IndexedVector<SlotIndex, int64_t> slots;
 
  private:
   std::unique_ptr<llvm::orc::LLJIT> jit_;
@@ -64,7 +64,7 @@ TEST(NativeShapes, WritesSlotsAndReportsTheFirstFailedCheck) {
   function.checks = {{Check::Kind::kBroadcastable, n, m, "broadcast"},
                      {Check::Kind::kMultipleOf, m, 4, "multiple"}};
   ShapeProgram program = *ShapeProgram::create(function);
-  uint32_t slot = program.slot_of(program.value(n * threads));
+  const SlotIndex slot = program.slot_of(program.value(n * threads));
   NativeShapes native(program);
   EXPECT_EQ(native({5, 3, 1, 5, 2}), 7) << "1 is no multiple of 4";
   EXPECT_EQ(native({4, 3, 4, 4, 2}), -1);
@@ -117,7 +117,7 @@ TEST(NativeShapes, AgreesWithTheEvaluatorOnRandomExpressions) {
   int failed = 0, held = 0;
   for (int round = 0; round < 40; ++round) {
     ShapeProgram program = *ShapeProgram::create(two_inputs());
-    std::vector<uint32_t> slots;
+    std::vector<SlotIndex> slots;
     for (int i = 0; i < 4; ++i)
       slots.push_back(program.slot_of(program.value(random_expr(random, 3))));
     NativeShapes native(program);
@@ -131,8 +131,8 @@ TEST(NativeShapes, AgreesWithTheEvaluatorOnRandomExpressions) {
       ASSERT_EQ(result, values ? -1 : native.overflow_check()) << program.str();
       (values ? held : failed)++;
       if (!values) continue;
-      for (uint32_t slot : slots)
-        ASSERT_EQ(native.slots[slot], (*values)[program.stores()[slot]]) << program.str();
+      for (SlotIndex slot : slots)
+        ASSERT_EQ(native.slots[slot], (*values)[*program.stores()[slot]]) << program.str();
     }
   }
   EXPECT_GT(held, 200);

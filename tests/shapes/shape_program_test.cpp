@@ -71,7 +71,7 @@ TEST(ShapeProgram, RefusesSizesThatNoInputGives) {
   EXPECT_EQ(status.message(), "\"nonzero\" dim 0 depends on \"k\", which is no dim of an input");
 
   Function other = function_of({{n}});
-  other.steps.push_back({.name = "conv", .params = {DimExpr::symbol("k")}});
+  other.steps.push_back({.name = "conv", .work = step::Launch{.params = {DimExpr::symbol("k")}}});
   EXPECT_EQ(ShapeProgram::create(other).status().message(),
             "\"conv\" depends on \"k\", which is no dim of an input");
 }
@@ -88,8 +88,9 @@ TEST(ShapeProgram, BlocksAreConsecutiveAndShared) {
   ShapeProgram program = *ShapeProgram::create(function_of({{n}, {m}}));
   std::vector<ShapeProgram::ValueIndex> params = {program.value(n), program.value(m),
                                                   program.value(n)};
-  uint32_t block = program.block_of(params);
-  for (size_t i = 0; i < params.size(); ++i) EXPECT_EQ(program.stores()[block + i], params[i]);
+  const SlotIndex block = program.block_of(params);
+  for (uint32_t i = 0; i < params.size(); ++i)
+    EXPECT_EQ(program.stores()[{block.value + i}], params[i]);
   EXPECT_EQ(program.block_of(params), block);
   EXPECT_NE(program.block_of({program.value(m), program.value(n)}), block);
 }

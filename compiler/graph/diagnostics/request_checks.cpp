@@ -75,9 +75,9 @@ void RequestChecks::add(Check::Kind kind, const CheckedDim& a, const CheckedDim&
                         const std::string& message) {
   for (const Check& other : checks_)
     if (other.kind == kind && other.lhs == a.dim && other.rhs == b.dim &&
-        (other.scope == 0 || other.scope == scope_))
+        (other.segment == SegmentIndex{0} || other.segment == segment_))
       return;
-  Check check{kind, a.dim, b.dim, "", {}, scope_};
+  Check check{kind, a.dim, b.dim, "", {}, segment_};
   check.message = op_->getName().stripDialect().str() + " \"" + op_name(op_) + "\": " + message;
   DimTrace trace(check.more);
   std::string origins;
@@ -93,9 +93,9 @@ void RequestChecks::add(Check::Kind kind, const CheckedDim& a, const CheckedDim&
   checks_.push_back(std::move(check));
 }
 
-void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks) {
+void collect_checks(mlir::Operation* op, SegmentIndex segment, std::vector<Check>& checks) {
   if (mlir::isa<GroupOp>(op)) return;
-  RequestChecks collected(op, scope, checks);
+  RequestChecks collected(op, segment, checks);
   if (auto checked = mlir::dyn_cast<RequestCheckOp>(op)) checked.addRequestChecks(collected);
   collected.require_results();
 }

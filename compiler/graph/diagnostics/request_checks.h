@@ -10,9 +10,9 @@
 
 namespace scopevm::compiler::graph {
 
-// Appends the checks of one graph op (also one inside a group), made when segment `scope` runs.
+// Appends the checks of one graph op (also one inside a group), made when `segment` begins.
 // Those that always hold are left out.
-void collect_checks(mlir::Operation* op, int scope, std::vector<Check>& checks);
+void collect_checks(mlir::Operation* op, SegmentIndex segment, std::vector<Check>& checks);
 
 // One side of a condition.
 struct CheckedDim {
@@ -26,8 +26,8 @@ CheckedDim dim_of(mlir::Value value, int64_t axis);
 // and {1} for that of the second; where they come from is appended.
 class RequestChecks {
  public:
-  RequestChecks(mlir::Operation* op, int scope, std::vector<Check>& checks)
-      : op_(op), scope_(scope), checks_(checks) {}
+  RequestChecks(mlir::Operation* op, SegmentIndex segment, std::vector<Check>& checks)
+      : op_(op), segment_(segment), checks_(checks) {}
 
   void require_equal(const CheckedDim& a, const CheckedDim& b);
   void require_broadcastable(const CheckedDim& a, const CheckedDim& b);
@@ -43,7 +43,7 @@ class RequestChecks {
 
  private:
   mlir::Operation* op_;
-  int scope_;
+  SegmentIndex segment_;
   std::vector<Check>& checks_;
 };
 

@@ -16,11 +16,11 @@ bool is_shape_dtype(DType dtype) {
   return dtype == DType::kI64 || dtype == DType::kI32 || dtype == DType::kBool;
 }
 
-// The element count of a tensor that may hold a shape; -1 for others.
-int64_t shape_tensor_size(TensorType type) {
-  if (!type || !is_shape_dtype(type.getDtype()) || !type.isStatic()) return -1;
+// The element count of a tensor that may hold a shape.
+std::optional<int64_t> shape_tensor_size(TensorType type) {
+  if (!type || !is_shape_dtype(type.getDtype()) || !type.isStatic()) return std::nullopt;
   std::optional<int64_t> count = type.getElementCount().as_constant();
-  return count && *count <= SymbolicValues::kMaxElements ? *count : -1;
+  return count <= SymbolicValues::kMaxElements ? count : std::nullopt;
 }
 
 // Integer division rounds towards zero; for operands that may be negative that is not floordiv.
@@ -230,12 +230,12 @@ Elements SymbolicValues::evaluate(mlir::Operation* op) {
 const std::vector<DimExpr>* SymbolicValues::find(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (!mlir::isa<TensorType>(value.getType())) return nullptr;
-  int64_t count = shape_tensor_size(type_of(value));
-  if (!op || op->getNumResults() != 1 || count < 0) return nullptr;
+  const std::optional<int64_t> count = shape_tensor_size(type_of(value));
+  if (!op || op->getNumResults() != 1 || !count) return nullptr;
   auto found = known_.find(value);
   if (found == known_.end()) {
     Elements elements = evaluate(op);
-    if (elements && static_cast<int64_t>(elements->size()) != count) elements.reset();
+    if (elements && static_cast<int64_t>(elements->size()) != *count) elements.reset();
     found = known_.try_emplace(value, std::make_unique<Elements>(std::move(elements))).first;
   }
   return *found->second ? &**found->second : nullptr;

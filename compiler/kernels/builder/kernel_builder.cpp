@@ -72,9 +72,10 @@ Buffer KernelBuilder::result(mlir::Value value, Elements elements) {
 }
 
 Scratch KernelBuilder::scratch(DimExpr elements, DType dtype) {
-  auto position = static_cast<unsigned>(step_.operands.size() + step_.results.size() +
-                                        step_.temporaries.size());
-  step_.temporaries.push_back({.bytes = elements * DimExpr(byte_size(dtype)), .per_worker = true});
+  std::vector<Temporary>& temporaries = launch_step().temporaries;
+  auto position =
+      static_cast<unsigned>(step_.operands.size() + step_.results.size() + temporaries.size());
+  temporaries.push_back({.bytes = elements * DimExpr(byte_size(dtype)), .per_worker = true});
   Buffer buffer = add_buffer(position, element_type(dtype, Elements::kNumbers), dtype);
   // The VM rounds a worker's part up to whole cache lines.
   constexpr int64_t kLineBytes = 64;
@@ -87,12 +88,12 @@ bool KernelBuilder::allow_in_place(const Buffer& result, const Buffer& operand) 
   };
   int r = index_in(results_, result), o = index_in(operands_, operand);
   if (llvm::count(step_.operands, step_.operands[o]) != 1) return false;
-  step_.in_place.push_back({r, o});
+  launch_step().in_place.push_back({r, o});
   return true;
 }
 
 Term KernelBuilder::param(DimExpr value) {
-  step_.params.push_back(value);
+  launch_step().params.push_back(value);
   unsigned position = entry_->getNumArguments() - kCallArguments;
   return term(entry_->insertArgument(position, index_type(), builder().getLoc()));
 }
@@ -110,13 +111,14 @@ llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr grain) {
   builder().setInsertionPointToEnd(entry_);
   builder().create<mlir::func::ReturnOp>();
   function_.setFunctionType(builder().getFunctionType(entry_->getArgumentTypes(), {}));
+  step::Launch& launch = launch_step();
   auto buffers =
-      static_cast<int>(step_.operands.size() + step_.results.size() + step_.temporaries.size());
-  step_.kernel =
-      context_.kernels().intern(function_, kind_, buffers, static_cast<int>(step_.params.size()));
+      static_cast<int>(step_.operands.size() + step_.results.size() + launch.temporaries.size());
+  launch.kernel =
+      context_.kernels().intern(function_, kind_, buffers, static_cast<int>(launch.params.size()));
   function_ = nullptr;
-  step_.grid = grid;
-  step_.grain = grain;
+  launch.grid = grid;
+  launch.grain = grain;
   context_.launch(std::move(step_));
   return mlir::success();
 }

@@ -94,12 +94,13 @@ class KernelBuilder : public CodeBuilder {
   Buffer add_buffer(unsigned position, mlir::Type element, DType dtype);
   mlir::Type element_type(DType dtype, Elements elements);
   Term argument_from_end(unsigned count);
+  step::Launch& launch_step() { return *step_.as<step::Launch>(); }
 
   LoweringContext& context_;
   std::string kind_;
   mlir::func::FuncOp function_;  // null after the launch
   mlir::Block* entry_;
-  Step step_;
+  Step step_;                                          // a launch
   llvm::SmallVector<mlir::Value> operands_, results_;  // the buffers' memrefs
 };
 

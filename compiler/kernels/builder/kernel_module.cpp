@@ -12,14 +12,14 @@ KernelModule::KernelModule(mlir::MLIRContext* context, Target target)
   if (target_.vector_bits >= 256) module_.get()->setAttr(kHasF16c, mlir::UnitAttr::get(context));
 }
 
-int KernelModule::intern(mlir::func::FuncOp function, llvm::StringRef kind, int buffer_count,
-                         int param_count) {
+KernelIndex KernelModule::intern(mlir::func::FuncOp function, llvm::StringRef kind,
+                                 int buffer_count, int param_count) {
   // The text of the body under a fixed name is its identity; locations are not printed.
   function.setName("k");
   std::string body;
   llvm::raw_string_ostream stream(body);
   function.getOperation()->print(stream, mlir::OpPrintingFlags().printGenericOpForm());
-  auto [entry, is_new] = by_body_.try_emplace(body, static_cast<int>(kernels_.size()));
+  auto [entry, is_new] = by_body_.try_emplace(body, kernels_.next_index());
   if (!is_new) {
     function.erase();
     return entry->second;
@@ -27,7 +27,7 @@ int KernelModule::intern(mlir::func::FuncOp function, llvm::StringRef kind, int 
   std::string symbol = (kind + "_" + llvm::Twine(kernels_.size())).str();
   function.setName(symbol);
   function.setPublic();
-  kernels_.push_back({symbol, buffer_count, param_count});
+  kernels_.push_back({symbol, buffer_count, param_count, {}});
   return entry->second;
 }
 

@@ -5,7 +5,7 @@
 //            except where the step's in_place allows a result to be its operand. T is the
 //            builtin type of the dtype (storage_type): bool as i8, u8 as i8, f16 and bf16 as i16,
 //            ...
-//   params   `index`, one per Step::params
+//   params   `index`, one per Launch::params
 //   begin, end, worker  `index`
 // It writes work items [begin, end) of the grid. Sizes come from params: memref.dim of a buffer
 // says nothing. Bodies use arith, math, scf, memref, vector, func, and call other functions of the
@@ -34,22 +34,26 @@ class KernelModule {
   const Target& target() const { return target_; }
   mlir::MLIRContext* context() { return module_->getContext(); }
 
-  // `function` becomes a kernel; returns the index for Step::kernel. `kind` starts its symbol.
-  // Erases `function` when an equal one exists.
-  int intern(mlir::func::FuncOp function, llvm::StringRef kind, int buffer_count, int param_count);
+  // Makes `function` a kernel and returns its index in kernels(). `kind` starts its symbol. Erases
+  // `function` if an equal kernel exists.
+  KernelIndex intern(mlir::func::FuncOp function, llvm::StringRef kind, int buffer_count,
+                     int param_count);
 
   // A private function that kernels call, made once per name.
   mlir::func::FuncOp shared(llvm::StringRef name,
                             llvm::function_ref<mlir::func::FuncOp(mlir::OpBuilder&)> make);
 
-  const std::vector<Kernel>& kernels() const { return kernels_; }
+  const IndexedVector<KernelIndex, Kernel>& kernels() const { return kernels_; }
 
  private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   Target target_;
-  std::vector<Kernel> kernels_;
-  llvm::StringMap<int> by_body_;
+  IndexedVector<KernelIndex, Kernel> kernels_;
+  llvm::StringMap<KernelIndex> by_body_;
 };
+
+// The module of each device; devices of one kind may share one.
+using ModulesByDevice = IndexedVector<DeviceIndex, KernelModule*>;
 
 // The builtin type whose memref holds elements of `dtype`: bool and (u)int8 as i8, u32 as i32, ...
 // f16 and bf16 as i16: as floats, LLVM would call a compiler's run-time library to move them.

@@ -26,9 +26,9 @@ class LoweringContext {
   // A new constant, such as packed weights. Made once per `key` (what it derives from and how);
   // `make` is called at most once, and only then.
   virtual ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) = 0;
-  // The id of a string in str constants: its index in Program::texts.
-  virtual int32_t id_of_text(llvm::StringRef text) = 0;
-  // Appends a launch. step.operands and step.results name program values.
+  // The index of a string in Program::strings: how string constants store it.
+  virtual int32_t string_index(llvm::StringRef string) = 0;
+  // Appends a launch, whose `kernel` is an index of kernels().kernels().
   virtual void launch(Step step) = 0;
 };
 

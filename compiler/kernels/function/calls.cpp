@@ -6,36 +6,33 @@
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult FunctionLowering::lower(graph::CallOp op) {
-  int callee = functions_.find(op.getCallee().str())->second;
-  lower_call(op, {.kind = StepKind::kCall, .callee = callee}, op.getSymbols());
+  lower_call(op, step::Call{functions_.find(op.getCallee().str())->second}, op.getSymbols());
   return mlir::success();
 }
 
 llvm::LogicalResult FunctionLowering::lower(graph::CallClosureOp op) {
-  lower_call(op, {.kind = StepKind::kCallClosure}, op.getSymbols());
+  lower_call(op, step::CallClosure(), op.getSymbols());
   return mlir::success();
 }
 
-void FunctionLowering::lower_call(mlir::Operation* op, Step call, mlir::ArrayAttr symbols) {
+void FunctionLowering::lower_call(mlir::Operation* op, decltype(Step::work) work,
+                                  mlir::ArrayAttr symbols) {
+  Step call{.work = std::move(work)};
   for (mlir::Value argument : op->getOperands()) call.operands.push_back(value_of(argument));
-  std::vector<Birth> births;
+  std::vector<RuntimeSymbol> defined;
   for (mlir::Value result : op->getResults()) {
     ValueId id = value_of(result);
     function_.values[id].storage = ValueStorage::kOwn;
-    add_dim_births(symbols, result.getType(), static_cast<int>(call.results.size()),
-                   "\"" + op_name(op) + "\"", births);
+    add_dim_symbols(symbols, result.getType(), call.results.size(), "\"" + op_name(op) + "\"",
+                    defined);
     call.results.push_back(id);
   }
-  Step read{.kind = StepKind::kRead, .operands = call.results};
-  if (!births.empty()) read.stage = new_stage(std::move(births));
-  push(std::move(call));
-  if (read.stage >= 0) push(std::move(read));
+  push_and_read(std::move(call), std::move(defined));
 }
 
 // What it keeps outlives what the plan gives; separate_results made copies of what needs them.
 llvm::LogicalResult FunctionLowering::lower(graph::ClosureOp op) {
-  Step step{.kind = StepKind::kMakeClosure,
-            .callee = functions_.find(op.getCallee().str())->second};
+  Step step{.work = step::MakeClosure{functions_.find(op.getCallee().str())->second}};
   for (mlir::Value captured : op.getCaptured()) {
     ValueId id = value_of(captured);
     if (function_.values[id].origin == ValueOrigin::kStep)

@@ -17,22 +17,22 @@ bool are_equal(const Constant& a, const Constant& b) {
 
 }  // namespace
 
-int ConstantTable::add(Constant constant) {
+ConstantIndex ConstantTable::add(Constant constant) {
   const uint64_t hash =
       llvm::xxh3_64bits(llvm::ArrayRef(constant.data, static_cast<size_t>(constant.bytes)));
   auto [first, last] = by_hash_.equal_range(hash);
   for (; first != last; ++first)
     if (are_equal(constants_[first->second], constant)) return first->second;
-  const int index = static_cast<int>(constants_.size());
+  const ConstantIndex index = constants_.next_index();
   by_hash_.emplace(hash, index);
   constants_.push_back(std::move(constant));
   return index;
 }
 
-int32_t ConstantTable::id_of_text(llvm::StringRef text) {
-  if (texts_.empty() && !text.empty()) (void)id_of_text("");
-  auto [entry, is_new] = ids_.try_emplace(text, static_cast<int32_t>(texts_.size()));
-  if (is_new) texts_.push_back(text.str());
+int32_t ConstantTable::string_index(llvm::StringRef string) {
+  if (strings_.empty() && !string.empty()) (void)string_index("");
+  auto [entry, is_new] = string_indices_.try_emplace(string, static_cast<int32_t>(strings_.size()));
+  if (is_new) strings_.push_back(string.str());
   return entry->second;
 }
 

@@ -1,4 +1,4 @@
-// The constants of a program, each kept once, and the texts that constants of str are ids of.
+// The constants of a program, each kept once, and the strings that string constants index.
 // Functions that are variants of one another use the same weights, packed the same way; what is
 // packed again is dropped as soon as it is found equal.
 #pragma once
@@ -14,18 +14,19 @@ namespace scopevm::compiler::kernels {
 
 class ConstantTable {
  public:
-  // Appends to the program's constants and texts, which nothing else may change.
-  explicit ConstantTable(Program& program) : constants_(program.constants), texts_(program.texts) {}
+  // Appends to the program's constants and strings, which nothing else may change.
+  explicit ConstantTable(Program& program)
+      : constants_(program.constants), strings_(program.strings) {}
 
   // The index of the constant, or of an earlier one of the same pool, type, dims and bytes.
-  int add(Constant constant);
-  int32_t id_of_text(llvm::StringRef text);
+  ConstantIndex add(Constant constant);
+  int32_t string_index(llvm::StringRef string);
 
  private:
-  std::vector<Constant>& constants_;
-  std::vector<std::string>& texts_;
-  llvm::StringMap<int32_t> ids_;
-  std::unordered_multimap<uint64_t, int> by_hash_;
+  IndexedVector<ConstantIndex, Constant>& constants_;
+  std::vector<std::string>& strings_;
+  llvm::StringMap<int32_t> string_indices_;
+  std::unordered_multimap<uint64_t, ConstantIndex> by_hash_;
 };
 
 }  // namespace scopevm::compiler::kernels

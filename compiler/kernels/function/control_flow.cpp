@@ -21,7 +21,26 @@ bool contains(mlir::ArrayAttr symbols, DimExpr dim) {
                             llvm::StringRef(dim.symbol_name()));
 }
 
-// What is no tensor is open too: only its name moves.
+bool is_defined(llvm::ArrayRef<RuntimeSymbol> symbols, llvm::StringRef name) {
+  return llvm::any_of(symbols,
+                      [&](const RuntimeSymbol& defined) { return defined.symbol == name; });
+}
+
+Step move(ValueId from, ValueId to) {
+  return {.operands = {from}, .results = {to}, .work = step::Move()};
+}
+
+// True if the step may write result `next` over the only one of its operands that is current.
+template <typename IsCurrent>
+bool may_write_in_place(const Step& step, ValueId next, IsCurrent is_current) {
+  const auto* launch = step.as<step::Launch>();
+  if (!launch || llvm::count_if(step.operands, is_current) != 1) return false;
+  return llvm::any_of(launch->in_place, [&](const step::Launch::InPlace& permission) {
+    return step.results[permission.result] == next && is_current(step.operands[permission.operand]);
+  });
+}
+
+// Lists and closures are open too: only their names move.
 bool is_open(mlir::ArrayAttr symbols, mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
   return !tensor ||
@@ -30,98 +49,115 @@ bool is_open(mlir::ArrayAttr symbols, mlir::Type type) {
 
 }  // namespace
 
-int FunctionLowering::new_stage(std::vector<Birth> births) {
-  for (const Birth& birth : births)
-    if (!born_.insert(birth.symbol).second && status_.is_ok())
-      status_ = Status(StatusCode::kInvalidModel,
-                       "\"" + op_name(current_) + "\": symbol " + birth.symbol + " is born twice");
-  function_.stages.push_back({std::move(births)});
-  return static_cast<int>(function_.stages.size()) - 1;
+SegmentIndex FunctionLowering::new_segment(std::vector<RuntimeSymbol> symbols) {
+  for (const RuntimeSymbol& defined : symbols)
+    if (!defined_.insert(defined.symbol).second && status_.is_ok())
+      status_ = Status(StatusCode::kInvalidModel, "\"" + op_name(current_) + "\": symbol " +
+                                                      defined.symbol + " is defined twice");
+  const SegmentIndex segment = function_.segments.next_index();
+  function_.segments.push_back({std::move(symbols)});
+  return segment;
 }
 
-int FunctionLowering::push(Step step) {
+int64_t FunctionLowering::push(Step step) {
   if (step.name.empty()) step.name = op_name(current_);
-  if (step.kind == StepKind::kLaunch || step.kind == StepKind::kCall ||
-      step.kind == StepKind::kCallClosure || step.kind == StepKind::kText || step.index)
-    check_born(step);
+  check_defined(step);
   function_.steps.push_back(std::move(step));
-  return static_cast<int>(function_.steps.size()) - 1;
+  return static_cast<int64_t>(function_.steps.size()) - 1;
 }
 
-// A step that runs before the stage of one of its symbols would find nothing in its slots.
-void FunctionLowering::check_born(const Step& step) {
-  for (ValueId result : step.results) check_born(step.name, function_.values[result].shape);
-  check_born(step.name, step.params);
-  if (step.index) check_born(step.name, *step.index);
+void FunctionLowering::push_read(std::vector<ValueId> operands,
+                                 std::vector<RuntimeSymbol> symbols) {
+  push({.operands = std::move(operands),
+        .segment = new_segment(std::move(symbols)),
+        .work = step::Read()});
 }
 
-void FunctionLowering::check_born(const std::string& name, llvm::ArrayRef<DimExpr> dims) {
+// The symbols may be dims of the step's results, so they are defined before the step is checked.
+void FunctionLowering::push_and_read(Step step, std::vector<RuntimeSymbol> symbols) {
+  std::vector<ValueId> results = step.results;
+  std::optional<SegmentIndex> segment;
+  if (!symbols.empty()) segment = new_segment(std::move(symbols));
+  push(std::move(step));
+  if (segment) push({.operands = std::move(results), .segment = segment, .work = step::Read()});
+}
+
+// A step that runs before the segment of one of its symbols would find nothing in its slots.
+void FunctionLowering::check_defined(const Step& step) {
+  if (step.is<step::Launch, step::Call, step::CallClosure, step::StringWork, step::ListGet,
+              step::ListInsert, step::ListErase>())
+    for (ValueId result : step.results) check_defined(step.name, function_.values[result].shape);
+  for (DimExpr expr : step.expressions()) check_defined(step.name, expr);
+}
+
+void FunctionLowering::check_defined(const std::string& name, llvm::ArrayRef<DimExpr> dims) {
   for (DimExpr dim : dims)
     for (const std::string& symbol : dim.symbols())
-      if (symbol.front() == '$' && symbol != kThreadsSymbol && !born_.contains(symbol) &&
+      if (symbol.front() == '$' && symbol != kThreadsSymbol && !defined_.contains(symbol) &&
           status_.is_ok())
         status_ = Status(StatusCode::kInvalidModel,
                          "\"" + name + "\" uses " + symbol + ", which is not known there");
 }
 
-// What a region bears, results need under a name that is known behind it.
-void FunctionLowering::check_results_born(mlir::Operation* op) {
+// The dims of results must not use symbols that only the op's regions define.
+void FunctionLowering::check_results_defined(mlir::Operation* op) {
   for (mlir::Type type : op->getResultTypes())
-    if (auto tensor = mlir::dyn_cast<TensorType>(type)) check_born(op_name(op), tensor.getShape());
+    if (auto tensor = mlir::dyn_cast<TensorType>(type))
+      check_defined(op_name(op), tensor.getShape());
 }
 
 ValueId FunctionLowering::root_of(ValueId id) const {
-  while (function_.values[id].view_of >= 0) id = function_.values[id].view_of;
+  while (function_.values[id].view_of) id = *function_.values[id].view_of;
   return id;
 }
 
-// Dims of `type` that are among `symbols`, each born where it is met first.
-void FunctionLowering::add_dim_births(mlir::ArrayAttr symbols, mlir::Type type, int operand,
-                                      const std::string& what, std::vector<Birth>& births) const {
+// Adds the dims of `type` that are among `names`. Each symbol is defined by its first dim.
+void FunctionLowering::add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, size_t operand,
+                                       const std::string& what,
+                                       std::vector<RuntimeSymbol>& symbols) const {
   auto tensor = mlir::dyn_cast<TensorType>(type);
   if (!tensor) return;
   llvm::ArrayRef<DimExpr> shape = tensor.getShape();
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (!contains(symbols, shape[axis])) continue;
+    if (!contains(names, shape[axis])) continue;
     std::string symbol(shape[axis].symbol_name());
-    if (llvm::any_of(births, [&](const Birth& birth) { return birth.symbol == symbol; })) continue;
-    births.push_back({symbol, Birth::Source::kDim, operand, static_cast<int>(axis),
-                      Birth::Part::kWhole, what + " dim " + std::to_string(axis)});
+    if (is_defined(symbols, symbol)) continue;
+    symbols.push_back({.symbol = symbol,
+                       .source = RuntimeSymbol::Source::kDim,
+                       .operand = static_cast<int>(operand),
+                       .index = static_cast<int>(axis),
+                       .what = what + " dim " + std::to_string(axis)});
   }
 }
 
 // --- Reads. -------------------------------------------------------------------------------------
 
 llvm::LogicalResult FunctionLowering::lower(graph::ReadDimsOp op) {
-  std::vector<Birth> births;
+  std::vector<RuntimeSymbol> symbols;
   std::string name = op_name(op);
   for (auto [i, symbol] : llvm::enumerate(op.getSymbols().getAsValueRange<mlir::StringAttr>())) {
-    std::string what = "\"" + name + "\" element " + std::to_string(i);
-    Birth birth{symbol.str(),
-                Birth::Source::kElement,
-                0,
-                static_cast<int>(i),
-                op.getIsSigned() ? Birth::Part::kPositive : Birth::Part::kWhole,
-                what};
-    births.push_back(birth);
+    RuntimeSymbol element{.symbol = symbol.str(),
+                          .source = RuntimeSymbol::Source::kElement,
+                          .index = static_cast<int>(i),
+                          .what = "\"" + name + "\" element " + std::to_string(i)};
+    if (op.getIsSigned()) element.part = RuntimeSymbol::Part::kPositive;
+    symbols.push_back(element);
     if (!op.getIsSigned()) continue;
-    birth.symbol += ".neg";
-    birth.part = Birth::Part::kNegative;
-    births.push_back(birth);
+    element.symbol += ".neg";
+    element.part = RuntimeSymbol::Part::kNegative;
+    symbols.push_back(element);
   }
-  Step step{.kind = StepKind::kRead, .operands = {value_of(op.getX())}};
-  step.stage = new_stage(std::move(births));
-  push(std::move(step));
+  push_read({value_of(op.getX())}, std::move(symbols));
   return mlir::success();
 }
 
 // --- If. ----------------------------------------------------------------------------------------
 
 llvm::LogicalResult FunctionLowering::lower(graph::IfOp op) {
-  Step begin{.kind = StepKind::kIf, .operands = {value_of(op.getCondition())}};
-  Step end{.kind = StepKind::kEndIf};
+  Step begin{.operands = {value_of(op.getCondition())}, .work = step::If()};
+  Step end;
   std::vector<bool> is_open;
-  std::vector<Birth> births;
+  std::vector<RuntimeSymbol> symbols;
   for (mlir::Value result : op.getOutputs()) {
     is_open.push_back(kernels::is_open(op.getSymbols(), result.getType()));
     ValueId id = value_of(result);
@@ -130,32 +166,31 @@ llvm::LogicalResult FunctionLowering::lower(graph::IfOp op) {
       continue;
     }
     function_.values[id].storage = ValueStorage::kOwn;
-    add_dim_births(op.getSymbols(), result.getType(), static_cast<int>(end.operands.size()),
-                   "\"" + op_name(op) + "\"", births);
+    add_dim_symbols(op.getSymbols(), result.getType(), end.operands.size(),
+                    "\"" + op_name(op) + "\"", symbols);
     end.operands.push_back(id);
   }
-  int outer = scope_;
-  scope_ = begin.stage = new_stage({});
-  int at = push(std::move(begin));
+  const SegmentIndex outer = segment_;
+  begin.segment = segment_ = new_segment({});
+  const int64_t at = push(std::move(begin));
   if (failed(lower_branch(op, op.getThen().front(), is_open))) return mlir::failure();
-  Step otherwise{.kind = StepKind::kElse, .match = at};
-  scope_ = otherwise.stage = new_stage({});
+  segment_ = new_segment({});
   current_ = op;
-  push(std::move(otherwise));
+  push({.segment = segment_, .work = step::Else{at}});
   if (failed(lower_branch(op, op.getOtherwise().front(), is_open))) return mlir::failure();
-  scope_ = outer;
+  segment_ = outer;
   current_ = op;
-  end.match = at;
-  if (!births.empty()) end.stage = new_stage(std::move(births));
+  end.work = step::EndIf{at};
+  if (!symbols.empty()) end.segment = new_segment(std::move(symbols));
   push(std::move(end));
-  check_results_born(op);
+  check_results_defined(op);
   return mlir::success();
 }
 
-// What the branch yields is written where the result lies, or the result takes its name.
+// A value that the branch yields is written to the result's bytes, or the result takes its name.
 llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& block,
                                                    const std::vector<bool>& is_open) {
-  const auto outer = born_;
+  const auto outer = defined_;
   mlir::OperandRange yielded = block.getTerminator()->getOperands();
   for (size_t i = 0; i < yielded.size(); ++i)
     if (!is_open[i]) ids_[yielded[i]] = value_of(op.getOutputs()[i]);
@@ -165,9 +200,9 @@ llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& 
     if (!is_open[i]) continue;
     ValueId from = value_of(yielded[i]);
     function_.values[from].storage = ValueStorage::kOwn;
-    push({.kind = StepKind::kMove, .operands = {from}, .results = {value_of(op.getOutputs()[i])}});
+    push(move(from, value_of(op.getOutputs()[i])));
   }
-  born_ = outer;
+  defined_ = outer;
   return mlir::success();
 }
 
@@ -184,7 +219,7 @@ std::vector<FunctionLowering::Carried> FunctionLowering::begin_carried(graph::Lo
       function_.values[c.value].storage = ValueStorage::kOwn;
       ValueId current = add_value(op_name(op), argument.getType());
       function_.values[current].storage = ValueStorage::kOwn;
-      push({.kind = StepKind::kMove, .operands = {c.value}, .results = {current}});
+      push(move(c.value, current));
       c.value = current;
       ValueId shown = add_value(op_name(op), result.getType());
       function_.values[shown].origin = ValueOrigin::kView;
@@ -220,28 +255,28 @@ void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
 llvm::LogicalResult FunctionLowering::lower(graph::LoopOp op) {
   llvm::ArrayRef<DimExpr> trip_count = op.getTripCount().getValue();
   std::vector<Carried> carried = begin_carried(op);
-  Step loop{.kind = StepKind::kLoop};
-  loop.trip_count = trip_count.empty() ? DimExpr(kNoLimit) : trip_count.front();
-  std::vector<Birth> births = {{op.getIndex().str(), Birth::Source::kCount, 0, 0,
-                                Birth::Part::kWhole, "\"" + op_name(op) + "\" iteration"}};
+  Step loop{.work = step::Loop{trip_count.empty() ? DimExpr(kNoLimit) : trip_count.front()}};
+  std::vector<RuntimeSymbol> symbols = {{.symbol = op.getIndex().str(),
+                                         .source = RuntimeSymbol::Source::kCount,
+                                         .what = "\"" + op_name(op) + "\" iteration"}};
   for (const Carried& c : carried) {
     if (c.is_open)
-      add_dim_births(op.getCarriedSymbols(), c.argument.getType(),
-                     static_cast<int>(loop.operands.size()), "\"" + op_name(op) + "\"", births);
+      add_dim_symbols(op.getCarriedSymbols(), c.argument.getType(), loop.operands.size(),
+                      "\"" + op_name(op) + "\"", symbols);
     loop.operands.push_back(c.value);
   }
-  int outer = scope_;
-  const auto outer_born = born_;
-  scope_ = loop.stage = new_stage(std::move(births));
+  const SegmentIndex outer = segment_;
+  const auto outer_defined = defined_;
+  loop.segment = segment_ = new_segment(std::move(symbols));
   begin_gathered(op, loop);
-  int begin = push(std::move(loop));
+  const int64_t begin = push(std::move(loop));
   if (failed(lower_block(op.getBody().front()))) return mlir::failure();
   current_ = op;
   end_carried(op, carried, begin);
-  scope_ = outer;
-  born_ = outer_born;
+  segment_ = outer;
+  defined_ = outer_defined;
   end_loop(op, carried, begin);
-  check_results_born(op);
+  check_results_defined(op);
   return mlir::success();
 }
 
@@ -255,7 +290,7 @@ bool is_carried(const std::vector<Carried>& carried, ValueId id) {
 }  // namespace
 
 void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>& carried,
-                                   int begin) {
+                                   int64_t begin) {
   mlir::OperandRange yielded = op.getBody().front().getTerminator()->getOperands();
   size_t first = op.getHasCondition() ? 1 : 0;
   std::vector<Step> ends;
@@ -268,45 +303,38 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
       // Lists may change places among those that are carried.
       if (function_.values[next].is_list() && next != c.value && is_carried(carried, next)) {
         ValueId apart = add_value(op_name(op), c.argument.getType());
-        push({.kind = StepKind::kMove, .operands = {next}, .results = {apart}});
+        push(move(next, apart));
         next = apart;
       }
-      ends.push_back({.kind = StepKind::kMove, .operands = {next}, .results = {c.value}});
+      ends.push_back(move(next, c.value));
     } else if (!take_over(next, c.value, begin)) {
-      function_.values[next].twin = c.value;
+      function_.values[next].swap_partner = c.value;
       function_.steps[begin].results.push_back(next);
-      ends.push_back({.kind = StepKind::kSwap, .operands = {c.value, next}});
+      ends.push_back({.operands = {c.value, next}, .work = step::Swap()});
     }
   }
   for (Step& end : ends) push(std::move(end));
 }
 
-// `next` is written where `current` lies, if nothing reads `current` after that.
-bool FunctionLowering::take_over(ValueId next, ValueId current, int begin) {
-  int written = -1, read = -1;
-  for (int at = begin + 1; at < static_cast<int>(function_.steps.size()); ++at) {
+// `next` is written to the bytes of `current`, if no later step reads `current`.
+bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
+  auto is_current = [&](ValueId id) { return root_of(id) == current; };
+  const Step* writer = nullptr;  // the first of `next`
+  for (auto at = static_cast<size_t>(begin) + 1; at < function_.steps.size(); ++at) {
     const Step& step = function_.steps[at];
-    if (written < 0 && llvm::is_contained(step.results, next)) written = at;
-    for (ValueId operand : step.operands)
-      if (root_of(operand) == current) read = at;
-    for (ValueId result : step.results)
-      if (root_of(result) == current) return false;  // another yield took it over
+    const bool reads_current = llvm::any_of(step.operands, is_current);
+    if (writer && reads_current) return false;
+    if (llvm::any_of(step.results, is_current)) return false;  // another yield took it over
+    if (writer || !llvm::is_contained(step.results, next)) continue;
+    writer = &step;
+    if (reads_current && !may_write_in_place(step, next, is_current)) return false;
   }
-  if (written < 0 || read > written) return false;
-  if (read == written) {
-    const Step& step = function_.steps[written];
-    auto is_current = [&](ValueId operand) { return root_of(operand) == current; };
-    bool is_allowed = llvm::any_of(step.in_place, [&](const Step::InPlace& permission) {
-      return step.results[permission.result] == next &&
-             is_current(step.operands[permission.operand]);
-    });
-    if (!is_allowed || llvm::count_if(step.operands, is_current) != 1) return false;
-  }
+  if (!writer) return false;
   rename(next, current, begin);
   return true;
 }
 
-void FunctionLowering::rename(ValueId from, ValueId to, int begin) {
+void FunctionLowering::rename(ValueId from, ValueId to, int64_t begin) {
   for (size_t at = static_cast<size_t>(begin); at < function_.steps.size(); ++at) {
     for (ValueId& operand : function_.steps[at].operands)
       if (operand == from) operand = to;
@@ -319,29 +347,29 @@ void FunctionLowering::rename(ValueId from, ValueId to, int begin) {
     if (id == from) id = to;
 }
 
-void FunctionLowering::end_loop(graph::LoopOp op, const std::vector<Carried>& carried, int begin) {
-  Step end{.kind = StepKind::kEndLoop, .match = begin};
-  if (op.getHasCondition()) {
-    end.has_condition = true;
+void FunctionLowering::end_loop(graph::LoopOp op, const std::vector<Carried>& carried,
+                                int64_t begin) {
+  Step end{.work = step::EndLoop{begin, op.getHasCondition()}};
+  if (op.getHasCondition())
     end.operands.push_back(value_of(op.getBody().front().getTerminator()->getOperand(0)));
-  }
-  std::vector<Birth> births;
+  std::vector<RuntimeSymbol> symbols;
   for (size_t i = 0; i < op.getNumResults(); ++i) {
     mlir::Type type = op.getOutputs()[i].getType();
     if (i < carried.size()) {
-      add_dim_births(op.getSymbols(), type, static_cast<int>(end.operands.size()),
-                     "\"" + op_name(op) + "\"", births);
+      add_dim_symbols(op.getSymbols(), type, end.operands.size(), "\"" + op_name(op) + "\"",
+                      symbols);
       end.operands.push_back(carried[i].value);
       continue;
     }
     DimExpr count = mlir::cast<TensorType>(type).getDim(0);
     if (!contains(op.getSymbols(), count)) continue;
     std::string symbol(count.symbol_name());
-    if (llvm::none_of(births, [&](const Birth& birth) { return birth.symbol == symbol; }))
-      births.push_back({symbol, Birth::Source::kCount, 0, 0, Birth::Part::kWhole,
-                        "\"" + op_name(op) + "\" iterations"});
+    if (!is_defined(symbols, symbol))
+      symbols.push_back({.symbol = symbol,
+                         .source = RuntimeSymbol::Source::kCount,
+                         .what = "\"" + op_name(op) + "\" iterations"});
   }
-  if (!births.empty()) end.stage = new_stage(std::move(births));
+  if (!symbols.empty()) end.segment = new_segment(std::move(symbols));
   push(std::move(end));
 }
 

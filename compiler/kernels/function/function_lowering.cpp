@@ -11,12 +11,12 @@ namespace {
 
 using graph::TensorType;
 
-Constant text_constant(mlir::ElementsAttr texts, LoweringContext& context) {
+Constant string_constant(mlir::ElementsAttr strings, LoweringContext& context) {
   auto ids = std::make_shared<std::vector<int32_t>>();
-  for (llvm::StringRef text : texts.getValues<llvm::StringRef>())
-    ids->push_back(context.id_of_text(text));
+  for (llvm::StringRef string : strings.getValues<llvm::StringRef>())
+    ids->push_back(context.string_index(string));
   Constant constant{.dtype = DType::kStr,
-                    .dims = texts.getShapedType().getShape().vec(),
+                    .dims = strings.getShapedType().getShape().vec(),
                     .data = reinterpret_cast<const uint8_t*>(ids->data()),
                     .bytes = static_cast<int64_t>(ids->size() * sizeof(int32_t))};
   constant.owner = std::move(ids);
@@ -77,25 +77,28 @@ ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
 }
 
 ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Constant()> make) {
-  auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(device_) + " " + key, -1);
+  auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(device_.value) + " " + key);
   if (is_new) entry->second = add_constant(make(), device_);
   return entry->second;
 }
 
-int32_t FunctionLowering::id_of_text(llvm::StringRef text) { return constants_.id_of_text(text); }
+int32_t FunctionLowering::string_index(llvm::StringRef string) {
+  return constants_.string_index(string);
+}
 
 // The device's workers stand for the session's threads, which its kernels never see.
 void FunctionLowering::launch(Step step) {
   const DeviceDecl& device = program_.machine.devices[device_];
-  const Kernel& made = kernels().kernels()[step.kernel];
-  auto [entry, is_new] = kernel_indexes_.try_emplace({device_, step.kernel},
-                                                     static_cast<int>(program_.kernels.size()));
+  step::Launch& launch = *step.as<step::Launch>();
+  const Kernel& made = kernels().kernels()[launch.kernel];
+  auto [entry, is_new] =
+      kernel_indexes_.try_emplace({device_, launch.kernel}, program_.kernels.next_index());
   if (is_new) {
     program_.kernels.push_back(made);
     program_.kernels.back().device = device_;
   }
-  step.kernel = entry->second;
-  for (Temporary& temporary : step.temporaries)
+  launch.kernel = entry->second;
+  for (Temporary& temporary : launch.temporaries)
     temporary.pool = program_.machine.workspace_pool(device_);
   if (!device.is_host()) {
     auto known = [&](DimExpr e) {
@@ -103,15 +106,15 @@ void FunctionLowering::launch(Step step) {
         return name == kThreadsSymbol ? std::optional(DimExpr(device.workers)) : std::nullopt;
       });
     };
-    for (Temporary& temporary : step.temporaries) {
+    for (Temporary& temporary : launch.temporaries) {
       temporary.bytes = known(temporary.bytes);
       if (!temporary.per_worker) continue;
       temporary.bytes = round_up(temporary.bytes, Pool::kLeastAlignment) * DimExpr(device.workers);
       temporary.per_worker = false;
     }
-    for (DimExpr& param : step.params) param = known(param);
-    step.grid = known(step.grid);
-    step.grain = known(step.grain);
+    for (DimExpr& param : launch.params) param = known(param);
+    launch.grid = known(launch.grid);
+    launch.grain = known(launch.grain);
   }
   push(std::move(step));
 }
@@ -124,25 +127,26 @@ Place FunctionLowering::place_of(mlir::Type type) const {
   if (!tensor || !tensor.getPlace())
     return {machine.host_device(), machine.workspace_pool(machine.host_device())};
   auto [name, scope] = tensor.getPlace().getValue().split('.');
-  const int device = machine.find_device(name).value_or(machine.host_device());
+  const DeviceIndex device = machine.find_device(name).value_or(machine.host_device());
   return {device, scope.empty()
                       ? machine.workspace_pool(device)
                       : machine.find_pool(device, scope).value_or(machine.workspace_pool(device))};
 }
 
-bool FunctionLowering::is_scope_asked(mlir::Type type) {
+bool FunctionLowering::is_scope_required(mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
   return tensor && tensor.getPlace() && tensor.getPlace().getValue().contains('.');
 }
 
-int FunctionLowering::device_running(mlir::Operation* op) const {
+DeviceIndex FunctionLowering::device_running(mlir::Operation* op) const {
   return placement::device_of(op, program_.machine);
 }
 
 ValueId FunctionLowering::add_value(Value value) {
-  value.scope = scope_;
+  value.segment = segment_;
+  const ValueId id = function_.values.next_index();
   function_.values.push_back(std::move(value));
-  return static_cast<ValueId>(function_.values.size() - 1);
+  return id;
 }
 
 ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
@@ -157,10 +161,10 @@ ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
                     .dtype = tensor.getDtype(),
                     .shape = {tensor.getShape().begin(), tensor.getShape().end()},
                     .place = place_of(type),
-                    .is_scope_asked = is_scope_asked(type)});
+                    .is_scope_required = is_scope_required(type)});
 }
 
-ValueId FunctionLowering::add_constant(Constant constant, int device) {
+ValueId FunctionLowering::add_constant(Constant constant, DeviceIndex device) {
   constant.pool = program_.machine.constant_pool(device);
   Value value{.name = constant.name,
               .dtype = constant.dtype,
@@ -175,7 +179,7 @@ Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Valu
   auto type = mlir::cast<TensorType>(value.getType());
   Constant constant;
   if (type.getDtype() == DType::kStr)
-    constant = text_constant(elements, *this);
+    constant = string_constant(elements, *this);
   else
     constant = graph::constant_of_elements(elements, type.getDtype());
   constant.name = op_name(value.getDefiningOp());
@@ -188,7 +192,7 @@ void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>&
   for (ValueId input : function_.inputs)
     for (DimExpr dim : function_.values[input].shape)
       for (const std::string& name : dim.symbols()) {
-        if (!born_.insert(name).second) continue;
+        if (!defined_.insert(name).second) continue;
         auto known = bounds.find(name);
         const DimBound& bound = known == bounds.end() ? any : known->second;
         Dimension dimension{.name = name,
@@ -204,10 +208,10 @@ void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>&
 // --- Ops. ---------------------------------------------------------------------------------------
 
 void FunctionLowering::collect_own_checks(mlir::Operation* op) {
-  graph::collect_checks(op, scope_, function_.checks);
+  graph::collect_checks(op, segment_, function_.checks);
   if (auto group = mlir::dyn_cast<graph::GroupOp>(op))
     for (mlir::Operation& inner : group.getBody().front())
-      graph::collect_checks(&inner, scope_, function_.checks);
+      graph::collect_checks(&inner, segment_, function_.checks);
 }
 
 llvm::LogicalResult FunctionLowering::lower_block(mlir::Block& block) {

@@ -35,14 +35,13 @@ void separate_results(mlir::func::FuncOp function);
 class FunctionLowering : public LoweringContext {
  public:
   // Indexes of the program's functions, by name.
-  using Functions = std::map<std::string, int, std::less<>>;
+  using Functions = std::map<std::string, FunctionIndex, std::less<>>;
 
-  // What the program calls a kernel: by its device, and its index in the device's module.
-  using KernelIndexes = std::map<std::pair<int, int>, int>;
+  // The program's index of a kernel, by its device and its index in the device's kernel module.
+  using KernelIndexes = std::map<std::pair<DeviceIndex, KernelIndex>, KernelIndex>;
 
-  FunctionLowering(Program& program, ConstantTable& constants,
-                   llvm::ArrayRef<KernelModule*> kernels, KernelIndexes& kernel_indexes,
-                   const Functions& functions)
+  FunctionLowering(Program& program, ConstantTable& constants, const ModulesByDevice& kernels,
+                   KernelIndexes& kernel_indexes, const Functions& functions)
       : program_(program),
         constants_(constants),
         kernels_(kernels),
@@ -59,7 +58,7 @@ class FunctionLowering : public LoweringContext {
   mlir::ElementsAttr constant_of(mlir::Value value) override;
   ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) override;
   ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) override;
-  int32_t id_of_text(llvm::StringRef text) override;
+  int32_t string_index(llvm::StringRef string) override;
   void launch(Step step) override;
 
   // --- Ops that become steps without kernels. ---
@@ -75,20 +74,20 @@ class FunctionLowering : public LoweringContext {
   llvm::LogicalResult lower(graph::ListInsertOp op);   // lists.cpp
   llvm::LogicalResult lower(graph::ListEraseOp op);    // lists.cpp
   llvm::LogicalResult lower(graph::ListSizeOp op);     // lists.cpp
-  // A step of one kind from the op's operands to its results.
-  void add_step(Step step, mlir::Operation* op);
+  // Appends a step with the op's name, operands and results.
+  void add_step(decltype(Step::work) work, mlir::Operation* op);
 
  private:
   // What a loop carries from iteration to iteration.
   struct Carried {
     mlir::Value argument;
-    ValueId value = -1;    // body argument i and result i, in one register
+    ValueId value;         // body argument i and result i, in one register
     bool is_open = false;  // its shape changes
   };
 
   ValueId add_value(Value value);
   ValueId add_value(const std::string& name, mlir::Type type);
-  ValueId add_constant(Constant constant, int device);
+  ValueId add_constant(Constant constant, DeviceIndex device);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
   void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
@@ -96,50 +95,56 @@ class FunctionLowering : public LoweringContext {
   llvm::LogicalResult lower_block(mlir::Block& block);
   llvm::LogicalResult lower_op(mlir::Operation* op);
   Place place_of(mlir::Type type) const;
-  static bool is_scope_asked(mlir::Type type);
-  int device_running(mlir::Operation* op) const;
+  static bool is_scope_required(mlir::Type type);
+  DeviceIndex device_running(mlir::Operation* op) const;
 
   // --- slice_view.cpp ---
   static bool is_part(graph::SliceOp slice);
   void lower_part(graph::SliceOp slice);
 
   // --- calls.cpp ---
-  void lower_call(mlir::Operation* op, Step call, mlir::ArrayAttr symbols);
+  void lower_call(mlir::Operation* op, decltype(Step::work) work, mlir::ArrayAttr symbols);
 
   // --- lists.cpp ---
   ValueId add_list(const std::string& name, graph::ListType type);
   ValueId element_of(mlir::Value value);
 
   // --- control_flow.cpp ---
-  int new_stage(std::vector<Birth> births);
-  int push(Step step);
-  void check_born(const Step& step);
-  void check_born(const std::string& name, llvm::ArrayRef<DimExpr> dims);
-  void check_results_born(mlir::Operation* op);
+  SegmentIndex new_segment(std::vector<RuntimeSymbol> symbols);
+  // Returns the step's position.
+  int64_t push(Step step);
+  // Appends a step that defines `symbols` by what it reads of `operands`.
+  void push_read(std::vector<ValueId> operands, std::vector<RuntimeSymbol> symbols);
+  // Appends `step`, then a read of its results that defines `symbols`, if there are any.
+  void push_and_read(Step step, std::vector<RuntimeSymbol> symbols);
+  void check_defined(const Step& step);
+  void check_defined(const std::string& name, llvm::ArrayRef<DimExpr> dims);
+  void check_results_defined(mlir::Operation* op);
   llvm::LogicalResult lower_branch(graph::IfOp op, mlir::Block& block,
                                    const std::vector<bool>& is_open);
   std::vector<Carried> begin_carried(graph::LoopOp op);
   void begin_gathered(graph::LoopOp op, Step& loop);
-  void end_carried(graph::LoopOp op, const std::vector<Carried>& carried, int begin);
-  void end_loop(graph::LoopOp op, const std::vector<Carried>& carried, int begin);
-  bool take_over(ValueId next, ValueId current, int begin);
-  void rename(ValueId from, ValueId to, int begin);
-  void add_dim_births(mlir::ArrayAttr symbols, mlir::Type type, int operand,
-                      const std::string& what, std::vector<Birth>& births) const;
+  void end_carried(graph::LoopOp op, const std::vector<Carried>& carried, int64_t begin);
+  void end_loop(graph::LoopOp op, const std::vector<Carried>& carried, int64_t begin);
+  bool take_over(ValueId next, ValueId current, int64_t begin);
+  void rename(ValueId from, ValueId to, int64_t begin);
+  void add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, size_t operand,
+                       const std::string& what, std::vector<RuntimeSymbol>& symbols) const;
   ValueId root_of(ValueId id) const;
 
   Program& program_;
   ConstantTable& constants_;
-  llvm::ArrayRef<KernelModule*> kernels_;  // by device
+  const ModulesByDevice& kernels_;
   KernelIndexes& kernel_indexes_;
   const Functions& functions_;
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;
   mlir::Operation* current_ = nullptr;
-  int device_ = 0;                           // that runs it
-  int scope_ = 0;                            // the stage of the block at hand
-  std::set<std::string, std::less<>> born_;  // symbols of the stages that the block at hand sees
+  DeviceIndex device_;    // that runs it
+  SegmentIndex segment_;  // of the current block
+  // The symbols that are known in the current block: its segment's and those of outer ones.
+  std::set<std::string, std::less<>> defined_;
   Status status_;
 };
 

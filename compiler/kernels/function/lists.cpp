@@ -6,9 +6,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// As Value::shape has them.
-constexpr int64_t kAnyDims = -2;
-
 std::optional<DimExpr> index_of(graph::DimsAttr index) {
   if (index.getValue().empty()) return std::nullopt;
   return index.getValue().front();
@@ -22,14 +19,13 @@ mlir::Value viewed(mlir::Value value) {
 }
 
 ValueId FunctionLowering::add_list(const std::string& name, graph::ListType type) {
-  std::vector<DimExpr> shape(type.getShape().begin(), type.getShape().end());
-  if (type.getElements() != graph::ElementDims::kShape) shape = {kAnyDims};
   return add_value({.name = name,
                     .dtype = type.getDtype(),
-                    .shape = std::move(shape),
+                    .shape = {type.getShape().begin(), type.getShape().end()},
                     .place = place_of(type),
                     .storage = ValueStorage::kOwn,
-                    .kind = type.getKind()});
+                    .kind = type.getKind(),
+                    .any_rank = type.getElements() != graph::ElementDims::kShape});
 }
 
 // separate_results saw to it that nothing writes to it again.
@@ -44,7 +40,7 @@ ValueId FunctionLowering::element_of(mlir::Value value) {
 }
 
 llvm::LogicalResult FunctionLowering::lower(graph::ListOp op) {
-  Step step{.kind = StepKind::kMakeList};
+  Step step{.work = step::MakeList()};
   for (mlir::Value element : op.getElements()) step.operands.push_back(element_of(element));
   step.results.push_back(value_of(op.getResult()));
   push(std::move(step));
@@ -52,7 +48,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ListOp op) {
 }
 
 llvm::LogicalResult FunctionLowering::lower(graph::ListInsertOp op) {
-  Step step{.kind = StepKind::kListInsert, .index = index_of(op.getIndexAttr())};
+  Step step{.work = step::ListInsert{index_of(op.getIndexAttr())}};
   step.operands = {value_of(op.getList()), element_of(op.getElement())};
   step.results = {value_of(op.getResult())};
   push(std::move(step));
@@ -60,7 +56,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ListInsertOp op) {
 }
 
 llvm::LogicalResult FunctionLowering::lower(graph::ListEraseOp op) {
-  Step step{.kind = StepKind::kListErase, .index = index_of(op.getIndexAttr())};
+  Step step{.work = step::ListErase{*index_of(op.getIndexAttr())}};
   step.operands = {value_of(op.getList())};
   step.results = {value_of(op.getResult())};
   push(std::move(step));
@@ -68,10 +64,9 @@ llvm::LogicalResult FunctionLowering::lower(graph::ListEraseOp op) {
 }
 
 llvm::LogicalResult FunctionLowering::lower(graph::ListSizeOp op) {
-  Step step{.kind = StepKind::kRead, .operands = {value_of(op.getList())}};
-  step.stage = new_stage({{op.getSymbol().str(), Birth::Source::kSize, 0, 0, Birth::Part::kWhole,
-                           "\"" + op_name(op) + "\" elements"}});
-  push(std::move(step));
+  push_read({value_of(op.getList())}, {{.symbol = op.getSymbol().str(),
+                                        .source = RuntimeSymbol::Source::kSize,
+                                        .what = "\"" + op_name(op) + "\" elements"}});
   return mlir::success();
 }
 
@@ -79,15 +74,12 @@ llvm::LogicalResult FunctionLowering::lower(graph::ListSizeOp op) {
 llvm::LogicalResult FunctionLowering::lower(graph::ListGetOp op) {
   ValueId result = value_of(op.getResult());
   function_.values[result].storage = ValueStorage::kOwn;
-  Step get{.kind = StepKind::kListGet, .index = index_of(op.getIndexAttr())};
+  Step get{.work = step::ListGet{*index_of(op.getIndexAttr())}};
   get.operands = {value_of(op.getList())};
   get.results = {result};
-  std::vector<Birth> births;
-  add_dim_births(op.getSymbols(), op.getResult().getType(), 0, "\"" + op_name(op) + "\"", births);
-  Step read{.kind = StepKind::kRead, .operands = {result}};
-  if (!births.empty()) read.stage = new_stage(std::move(births));
-  push(std::move(get));
-  if (read.stage >= 0) push(std::move(read));
+  std::vector<RuntimeSymbol> symbols;
+  add_dim_symbols(op.getSymbols(), op.getResult().getType(), 0, "\"" + op_name(op) + "\"", symbols);
+  push_and_read(std::move(get), std::move(symbols));
   return mlir::success();
 }
 

@@ -11,7 +11,7 @@ using graph::TensorType;
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// Behind the first dim of more than one element, all dims are whole.
+// After the first dim of more than one element, all dims are whole.
 bool is_contiguous(graph::SliceOp slice) {
   llvm::ArrayRef<DimExpr> sizes = slice.getSizes().getValue();
   llvm::ArrayRef<DimExpr> starts = slice.getStarts().getValue();

@@ -12,14 +12,16 @@ FunctionLowering& function(LoweringContext& context) {
   return static_cast<FunctionLowering&>(context);
 }
 
-llvm::LogicalResult lower_string_op(mlir::Operation* op, TextWork work, LoweringContext& context) {
-  function(context).add_step({.kind = StepKind::kText, .text = work}, op);
+llvm::LogicalResult lower_string_op(mlir::Operation* op, step::StringWork::Kind kind,
+                                    LoweringContext& context) {
+  function(context).add_step(step::StringWork{kind}, op);
   return mlir::success();
 }
 
 }  // namespace
 
-void FunctionLowering::add_step(Step step, mlir::Operation* op) {
+void FunctionLowering::add_step(decltype(Step::work) work, mlir::Operation* op) {
+  Step step{.name = op_name(op), .work = std::move(work)};
   for (mlir::Value operand : op->getOperands()) step.operands.push_back(value_of(operand));
   for (mlir::Value result : op->getResults()) step.results.push_back(value_of(result));
   push(std::move(step));
@@ -34,25 +36,25 @@ llvm::LogicalResult lower(graph::OnDeviceOp op, LoweringContext&) {
 }
 
 llvm::LogicalResult lower(graph::DeviceCopyOp op, LoweringContext& context) {
-  function(context).add_step({.kind = StepKind::kCopy, .name = graph::op_name(op)}, op);
+  function(context).add_step(step::Copy(), op);
   return mlir::success();
 }
 
 llvm::LogicalResult lower(graph::AssertOp op, LoweringContext& context) {
-  Step step{.kind = StepKind::kAssert};
-  step.message = "\"" + graph::op_name(op) + "\": " + op.getMessage().str();
-  function(context).add_step(std::move(step), op);
+  std::string message = "\"" + graph::op_name(op) + "\": " + op.getMessage().str();
+  function(context).add_step(step::Assert{std::move(message)}, op);
   return mlir::success();
 }
 
 llvm::LogicalResult lower(graph::ParseTextOp op, LoweringContext& context) {
-  return lower_string_op(op, TextWork::kParse, context);
+  return lower_string_op(op, step::StringWork::Kind::kParse, context);
 }
 llvm::LogicalResult lower(graph::FormatTextOp op, LoweringContext& context) {
-  return lower_string_op(op, TextWork::kFormat, context);
+  return lower_string_op(op, step::StringWork::Kind::kFormat, context);
 }
 llvm::LogicalResult lower(graph::ChangeCaseOp op, LoweringContext& context) {
-  return lower_string_op(op, op.getUpper() ? TextWork::kUpper : TextWork::kLower, context);
+  return lower_string_op(
+      op, op.getUpper() ? step::StringWork::Kind::kUpper : step::StringWork::Kind::kLower, context);
 }
 
 llvm::LogicalResult lower(graph::ReshapeOp op, LoweringContext& context) {

@@ -81,7 +81,7 @@ std::vector<int64_t> keys_of(mlir::ElementsAttr pool, LoweringContext& context) 
   if (mlir::isa<graph::TextType>(pool.getElementType())) {
     std::vector<int64_t> ids;
     for (llvm::StringRef text : pool.getValues<llvm::StringRef>())
-      ids.push_back(context.id_of_text(text));
+      ids.push_back(context.string_index(text));
     return ids;
   }
   Constant constant = graph::constant_of_elements(pool, DType::kI64);

@@ -91,7 +91,7 @@ class Prices {
       best = total;
       choice.move = static_cast<int>(m);
     }
-    if (choice.move >= 0) choice.values.assign(item.values.size(), {});
+    if (choice.move) choice.values.assign(item.values.size(), {});
     return best;
   }
 
@@ -126,7 +126,7 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
   Trial trial(problem);
   for (size_t i = 0; i < choices.size(); ++i) trial.set(i, choices[i]);
   if (!complete(problem, trial)) {
-    if (best.worst_step < 0) best.worst_step = trial.worst_step();
+    if (!best.worst_step) best.worst_step = trial.worst_step();
     return;
   }
   thin_out(problem, trial);

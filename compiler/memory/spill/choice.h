@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
+
+#include "compiler/support/index.h"
 
 namespace scopevm::compiler::memory {
 
@@ -17,7 +20,7 @@ struct SpillItem {
 
   // It may lie in another pool all its life.
   struct Move {
-    int pool = 0;
+    PoolIndex pool;
     double cost = 0;  // seconds
   };
   std::vector<Move> moves;
@@ -28,7 +31,7 @@ struct SpillItem {
     int64_t upper = 0;
   };
   struct Way {
-    int pool = 0;
+    PoolIndex pool;
     double out_cost = 0;   // of the copy out
     double back_cost = 0;  // of each copy back
   };
@@ -43,16 +46,16 @@ struct SpillItem {
 
 struct SpillProblem {
   int64_t steps = 0;
-  int64_t room = 0;                               // bytes that items may take at a step
-  std::map<int, std::vector<int64_t>> elsewhere;  // room in other pools, by step
+  int64_t room = 0;                                     // bytes that items may take at a step
+  std::map<PoolIndex, std::vector<int64_t>> elsewhere;  // room in other pools, by step
   std::vector<SpillItem> items;
 };
 
 // What becomes of an item.
 struct SpillChoice {
-  int move = -1;  // index of SpillItem::moves
+  std::optional<int> move;  // index of SpillItem::moves
   struct Held {
-    int way = -1;
+    int way = 0;            // index of Held::ways, if there are gaps
     std::vector<int> gaps;  // in which it is gone, ascending
   };
   std::vector<Held> values;  // by SpillItem::values
@@ -60,8 +63,8 @@ struct SpillChoice {
 
 struct SpillSolution {
   bool is_found = false;
-  int64_t worst_step = -1;           // where not: the step with the most bytes too much
-  std::vector<SpillChoice> choices;  // by item
+  std::optional<int64_t> worst_step;  // if none is found: the step with the most bytes too much
+  std::vector<SpillChoice> choices;   // by item
   double cost = 0;
   double lower_bound = 0;  // no solution costs less
 };

@@ -2,6 +2,7 @@
 // where its offsets leave holes that go over a limit, all again with less room.
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 #include "compiler/memory/spill/spill.h"
 
@@ -13,9 +14,8 @@ constexpr int kMostRounds = 12;
 
 PoolBytes limits_of(const Machine& machine) {
   PoolBytes limits;
-  for (size_t pool = 0; pool < machine.pools.size(); ++pool)
-    if (machine.pools[pool].is_limited())
-      limits[static_cast<int>(pool)] = machine.pools[pool].limit;
+  for (PoolIndex pool : machine.pools.indices())
+    if (machine.pools[pool].is_limited()) limits[pool] = *machine.pools[pool].limit;
   return limits;
 }
 
@@ -24,7 +24,7 @@ class Timeline {
  public:
   explicit Timeline(int64_t steps) : steps_(steps) {}
 
-  void add(int pool, int64_t lower, int64_t upper, int64_t bytes) {
+  void add(PoolIndex pool, int64_t lower, int64_t upper, int64_t bytes) {
     std::vector<int64_t>& live = live_.try_emplace(pool, steps_ + 1, 0).first->second;
     for (int64_t step = lower; step < std::min(upper, steps_ + 1); ++step) live[step] += bytes;
   }
@@ -37,32 +37,34 @@ class Timeline {
 
  private:
   int64_t steps_;
-  std::map<int, std::vector<int64_t>> live_;
+  std::map<PoolIndex, std::vector<int64_t>> live_;
 };
 
 // The most that results, values with a storage of their own, and callees hold.
 PoolBytes fixed_bytes(const Program& program, const Function& function,
-                      const std::map<int, PoolBytes>& callees, const Request& request) {
+                      const std::map<FunctionIndex, PoolBytes>& callees, const Request& request) {
   const auto end = static_cast<int64_t>(function.steps.size());
-  const std::vector<int> outputs = output_of_root(function);
-  const std::vector<int64_t> last = last_uses(function);
-  std::vector<bool> is_seen(function.values.size(), false);
+  const IndexedVector<ValueId, bool> is_output = output_roots(function);
+  const LastSteps last = last_uses(function);
+  IndexedVector<ValueId, bool> is_seen(function.values.size());
   Timeline timeline(end);
   for (int64_t at = 0; at < end; ++at) {
     const Step& step = function.steps[at];
     for (ValueId id : step.results) {
       const Value& value = function.values[id];
-      const bool has_own = outputs[id] >= 0 || value.storage != ValueStorage::kPlanned;
+      const bool has_own = is_output[id] || value.storage != ValueStorage::kPlanned;
       if (is_seen[id] || !has_own || value.is_list() || value.origin != ValueOrigin::kStep)
         continue;
       is_seen[id] = true;
-      const bool is_made_outside = outputs[id] >= 0 || step.callee >= 0;
-      const int pool = is_made_outside ? result_pool(program.machine, value) : value.place.pool;
+      const bool is_made_outside = is_output[id] || step.callee();
+      const PoolIndex pool =
+          is_made_outside ? result_pool(program.machine, value) : value.place.pool;
       const DimExpr bytes = round_up(value.bytes(), program.machine.pools[pool].alignment);
-      timeline.add(pool, at, outputs[id] >= 0 ? end + 1 : last[id] + 1,
+      timeline.add(pool, at, is_output[id] ? end + 1 : last[id].value_or(-1) + 1,
                    evaluate(bytes, request).value_or(0));
     }
-    if (auto callee = callees.find(step.callee); callee != callees.end())
+    if (!step.callee()) continue;
+    if (auto callee = callees.find(*step.callee()); callee != callees.end())
       for (const auto& [pool, bytes] : callee->second) timeline.add(pool, at, at + 1, bytes);
   }
   return timeline.most();
@@ -71,22 +73,23 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
 // What the plan takes for the whole call. What data decides is left to the session's limits.
 PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Request& request) {
   PoolBytes heights;
-  std::optional<std::vector<int64_t>> values = shapes.evaluate(request.symbols, request.threads);
+  std::optional<ShapeProgram::Values> values = shapes.evaluate(request.symbols, request.threads);
   if (!values) return heights;
   for (const Arena& arena : plan.arenas)
-    if (arena.stage == 0) heights[arena.pool] += (*values)[arena.height];
+    if (arena.segment == SegmentIndex{0}) heights[arena.pool] += (*values)[arena.height];
   return heights;
 }
 
-int64_t at(const PoolBytes& bytes, int pool) {
+int64_t at(const PoolBytes& bytes, PoolIndex pool) {
   auto found = bytes.find(pool);
   return found == bytes.end() ? 0 : found->second;
 }
 
 // Lowers `room` where the plan went over, the more the longer that goes on. Returns the pool that
-// is over by most, or -1.
-int tighten(const PoolBytes& limits, const PoolBytes& used, int round, PoolBytes& room) {
-  int worst = -1;
+// is over by most, if any.
+std::optional<PoolIndex> tighten(const PoolBytes& limits, const PoolBytes& used, int round,
+                                 PoolBytes& room) {
+  std::optional<PoolIndex> worst;
   int64_t most = 0;
   for (const auto& [pool, limit] : limits) {
     const int64_t over = at(used, pool) - limit;
@@ -99,9 +102,9 @@ int tighten(const PoolBytes& limits, const PoolBytes& used, int round, PoolBytes
   return worst;
 }
 
-Status plan_is_over(const Machine& machine, int pool, int64_t used) {
+Status plan_is_over(const Machine& machine, PoolIndex pool, int64_t used) {
   return {StatusCode::kResourceLimit, machine.pool_name(pool) + " is limited to " +
-                                          std::to_string(machine.pools[pool].limit) +
+                                          std::to_string(*machine.pools[pool].limit) +
                                           " bytes; what must live there fits, but its "
                                           "plan takes " +
                                           std::to_string(used) + " bytes"};
@@ -124,22 +127,22 @@ class CalleesFirst {
  public:
   explicit CalleesFirst(const Program& program)
       : program_(program), is_seen_(program.functions.size(), false) {
-    for (size_t i = 0; i < program.functions.size(); ++i) visit(i);
+    for (FunctionIndex function : program.functions.indices()) visit(function);
   }
-  const std::vector<size_t>& order() const { return order_; }
+  const std::vector<FunctionIndex>& order() const { return order_; }
 
  private:
-  void visit(size_t index) {
+  void visit(FunctionIndex index) {
     if (is_seen_[index]) return;
     is_seen_[index] = true;
     for (const Step& step : program_.functions[index].steps)
-      if (step.callee >= 0) visit(static_cast<size_t>(step.callee));
+      if (step.callee()) visit(*step.callee());
     order_.push_back(index);
   }
 
   const Program& program_;
-  std::vector<bool> is_seen_;
-  std::vector<size_t> order_;
+  IndexedVector<FunctionIndex, bool> is_seen_;
+  std::vector<FunctionIndex> order_;
 };
 
 class LimitKeeper {
@@ -152,7 +155,7 @@ class LimitKeeper {
     const CalleesFirst functions(program_);
     find_requests(functions.order());
     if (fits_anyway()) return std::vector<SpillReport>();
-    for (size_t index : functions.order())
+    for (FunctionIndex index : functions.order())
       SCOPEVM_RETURN_IF_ERROR(keep(index).with_context(program_.functions[index].name));
     return std::move(reports_);
   }
@@ -173,31 +176,29 @@ class LimitKeeper {
   }
 
   // What is called gets its dims from those that call it: the largest of all.
-  void find_requests(const std::vector<size_t>& callees_first) {
+  void find_requests(const std::vector<FunctionIndex>& callees_first) {
     for (const Function& function : program_.functions)
       requests_.push_back(limit_request(program_.machine, function));
-    std::vector<bool> is_called(program_.functions.size(), false);
-    for (size_t i = callees_first.size(); i-- > 0;) {
-      const Function& caller = program_.functions[callees_first[i]];
-      for (const Step& step : caller.steps) {
-        if (step.kind != StepKind::kCall) continue;
-        pass_dims(caller, requests_[callees_first[i]], step, is_called[step.callee]);
-        is_called[step.callee] = true;
+    IndexedVector<FunctionIndex, bool> is_called(program_.functions.size());
+    for (FunctionIndex caller : callees_first | std::views::reverse)
+      for (const Step& step : program_.functions[caller].steps) {
+        const auto* call = step.as<step::Call>();
+        if (!call) continue;
+        pass_dims(caller, step, call->callee, is_called[call->callee]);
+        is_called[call->callee] = true;
       }
-    }
   }
 
-  void pass_dims(const Function& caller, const Request& request, const Step& call,
-                 bool is_called_before) {
-    const Function& callee = program_.functions[call.callee];
+  void pass_dims(FunctionIndex from, const Step& call, FunctionIndex to, bool is_called_before) {
+    const Function &caller = program_.functions[from], &callee = program_.functions[to];
     for (size_t o = 0; o < call.operands.size(); ++o) {
       if (caller.values[call.operands[o]].is_list()) continue;
       const std::vector<DimExpr>& given = caller.values[call.operands[o]].shape;
       const std::vector<DimExpr>& taken = callee.values[callee.inputs[o]].shape;
       for (size_t axis = 0; axis < std::min(given.size(), taken.size()); ++axis) {
         if (taken[axis].kind() != DimExpr::Kind::kSymbol) continue;
-        int64_t& dim = requests_[call.callee].symbols[std::string(taken[axis].symbol_name())];
-        const int64_t known = evaluate(given[axis], request).value_or(0);
+        int64_t& dim = requests_[to].symbols[std::string(taken[axis].symbol_name())];
+        const int64_t known = evaluate(given[axis], requests_[from]).value_or(0);
         dim = is_called_before ? std::max(dim, known) : known;
       }
     }
@@ -207,13 +208,13 @@ class LimitKeeper {
   // to be made to see it. A function that calls itself may hold more, which is the session's.
   bool fits_anyway() const {
     PoolBytes all;
-    for (size_t index = 0; index < requests_.size(); ++index) {
+    for (FunctionIndex index : requests_.indices()) {
       const Function& function = program_.functions[index];
       for (const auto& [pool, bytes] : fixed_bytes(program_, function, {}, requests_[index]))
         all[pool] += bytes;
       for (const Liveness::Lifespan& lifespan :
            find_lifespans(program_.machine, function).buffers) {
-        if (lifespan.stage > 0) continue;
+        if (lifespan.segment > SegmentIndex{0}) continue;
         const std::optional<int64_t> bytes = evaluate(lifespan.bytes, requests_[index]);
         int64_t& sum = all[lifespan.pool];
         if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) return false;
@@ -223,7 +224,7 @@ class LimitKeeper {
         limits_, [&](const auto& limit) { return at(all, limit.first) <= limit.second; });
   }
 
-  Status keep(size_t index) {
+  Status keep(FunctionIndex index) {
     const Function original = program_.functions[index];
     const Request& request = requests_[index];
     const PoolBytes fixed = fixed_bytes(program_, original, heights_, request);
@@ -238,21 +239,21 @@ class LimitKeeper {
       SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(program_.machine, function, shapes));
       PoolBytes heights = heights_of(made, shapes, request);
       for (const auto& [pool, bytes] : fixed) heights[pool] += bytes;
-      const int worst = tighten(limits_, heights, round, room);
-      if (worst < 0) {
-        heights_[static_cast<int>(index)] = std::move(heights);
+      const std::optional<PoolIndex> worst = tighten(limits_, heights, round, room);
+      if (!worst) {
+        heights_[index] = std::move(heights);
         std::ranges::move(reports, std::back_inserter(reports_));
         return {};
       }
-      over = plan_is_over(program_.machine, worst, heights[worst]);
+      over = plan_is_over(program_.machine, *worst, heights[*worst]);
     }
     return over;
   }
 
   Program& program_;
   const PoolBytes limits_;
-  std::vector<Request> requests_;     // by function
-  std::map<int, PoolBytes> heights_;  // likewise
+  IndexedVector<FunctionIndex, Request> requests_;
+  std::map<FunctionIndex, PoolBytes> heights_;
   std::vector<SpillReport> reports_;
 };
 

@@ -1,6 +1,7 @@
 // Steps -> a SpillProblem: which buffers may lie elsewhere, when nobody needs them where they are,
 // and what it costs by the machine's bandwidths.
 #include <algorithm>
+#include <ranges>
 
 #include "compiler/memory/spill/spill.h"
 #include "compiler/memory/uses.h"
@@ -8,14 +9,12 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-constexpr int64_t kNone = -1;
-
 // Which block each step lies in: a branch, a loop's body, or the function's own.
 struct Blocks {
   struct Block {
-    int parent = -1;
-    int64_t begin = kNone;  // the marks around it, which lie in its parent
-    int64_t end = kNone;
+    int parent = 0;     // the function's own block is its own parent
+    int64_t begin = 0;  // the marks around it, which belong to its parent
+    int64_t end = 0;
     double times = 1;  // a call
   };
   std::vector<Block> blocks = std::vector<Block>(1);
@@ -26,16 +25,16 @@ struct Blocks {
     for (size_t i = 0; i < function.steps.size(); ++i) {
       const Step& step = function.steps[i];
       const auto at = static_cast<int64_t>(i);
-      if (step.kind == StepKind::kElse || step.kind == StepKind::kEndIf ||
-          step.kind == StepKind::kEndLoop)
-        current = blocks[current].parent;
+      if (step.is<step::Else, step::EndIf, step::EndLoop>()) current = blocks[current].parent;
       of_step.push_back(current);
-      if (step.kind == StepKind::kIf) current = add(current, at, 1);
-      if (step.kind == StepKind::kElse) current = add(current, step.match, 1);
-      if (step.kind == StepKind::kLoop) current = add(current, at, trips(step.trip_count, request));
-      if (step.kind == StepKind::kEndIf || step.kind == StepKind::kEndLoop)
-        for (Block& block : blocks)
-          if (block.begin == step.match) block.end = at;
+      if (step.is<step::If>()) current = add(current, at, 1);
+      if (const auto* otherwise = step.as<step::Else>())
+        current = add(current, otherwise->begin, 1);
+      if (const auto* loop = step.as<step::Loop>())
+        current = add(current, at, trips(loop->trip_count, request));
+      if (step.is<step::EndIf, step::EndLoop>())
+        for (Block& block : blocks | std::views::drop(1))
+          if (block.begin == step.begin()) block.end = at;
     }
   }
 
@@ -43,7 +42,7 @@ struct Blocks {
 
  private:
   int add(int parent, int64_t begin, double trips) {
-    blocks.push_back({parent, begin, kNone, blocks[parent].times * trips});
+    blocks.push_back({parent, begin, begin, blocks[parent].times * trips});
     return static_cast<int>(blocks.size()) - 1;
   }
 
@@ -63,8 +62,8 @@ struct Access {
 
 class SiteReader {
  public:
-  SiteReader(const Program& program, const Function& function, int pool, const PoolBytes& room,
-             const PoolBytes& fixed, const Request& request)
+  SiteReader(const Program& program, const Function& function, PoolIndex pool,
+             const PoolBytes& room, const PoolBytes& fixed, const Request& request)
       : machine_(program.machine),
         function_(function),
         pool_(pool),
@@ -81,9 +80,8 @@ class SiteReader {
     problem.steps = static_cast<int64_t>(function_.steps.size());
     problem.room = room_.at(pool_) - fixed_in(pool_);
     make_room_elsewhere();
-    for (size_t b = 0; b < sizes_.size(); ++b)
-      if (site_.liveness.buffers[b].pool == pool_ && sizes_[b].size > 0)
-        add_item(static_cast<int>(b));
+    for (BufferIndex buffer : sizes_.indices())
+      if (site_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer].size > 0) add_item(buffer);
     std::vector<int64_t> live(problem.steps, fixed_in(pool_));
     for (const SpillItem& item : problem.items)
       for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
@@ -94,21 +92,21 @@ class SiteReader {
  private:
   // What data decides is not planned for: the session's limits hold it.
   void read_sizes(const Request& request) {
-    std::vector<int> known;
-    for (size_t i = 0; i < site_.liveness.buffers.size(); ++i)
-      if (site_.liveness.buffers[i].stage == 0) known.push_back(static_cast<int>(i));
+    std::vector<BufferIndex> known;
+    for (BufferIndex buffer : site_.liveness.buffers.indices())
+      if (site_.liveness.buffers[buffer].segment == SegmentIndex{0}) known.push_back(buffer);
     sizes_.resize(site_.liveness.buffers.size());
     for (const Buffer& buffer :
          buffers_at(site_.liveness, known, request).value_or(std::vector<Buffer>()))
-      sizes_[buffer.id] = buffer;
+      sizes_[{static_cast<uint32_t>(buffer.id)}] = buffer;
   }
 
-  int64_t fixed_in(int pool) const {
+  int64_t fixed_in(PoolIndex pool) const {
     auto found = fixed_.find(pool);
     return found == fixed_.end() ? 0 : found->second;
   }
 
-  bool is_candidate(int pool) const {
+  bool is_candidate(PoolIndex pool) const {
     const PoolKind kind = machine_.pools[pool].kind;
     return pool != pool_ && (kind == PoolKind::kHeap || kind == PoolKind::kArena);
   }
@@ -118,7 +116,7 @@ class SiteReader {
     for (const auto& [pool, room] : room_) {
       if (!is_candidate(pool)) continue;
       std::vector<int64_t> left(site_.problem.steps, room - fixed_in(pool));
-      for (size_t b = 0; b < sizes_.size(); ++b)
+      for (BufferIndex b : sizes_.indices())
         if (site_.liveness.buffers[b].pool == pool)
           for (int64_t step = sizes_[b].lower; step < sizes_[b].upper; ++step)
             left[step] -= sizes_[b].size;
@@ -126,7 +124,7 @@ class SiteReader {
     }
   }
 
-  void add_item(int buffer) {
+  void add_item(BufferIndex buffer) {
     const Buffer& sized = sizes_[buffer];
     SpillItem& item = site_.problem.items.emplace_back();
     item = {sized.size, sized.lower, sized.upper, {}, {}};
@@ -143,13 +141,12 @@ class SiteReader {
   }
 
   // Its accesses then go at that pool's speed.
-  void add_moves(SpillItem& item, int buffer) {
+  void add_moves(SpillItem& item, BufferIndex buffer) {
     const std::optional<std::vector<int64_t>> steps = uses_.accesses_if_free(buffer);
     if (!steps) return;
     double accesses = 0;
     for (int64_t at : *steps) accesses += blocks_.times_of_step(at);
-    for (size_t p = 0; p < machine_.pools.size(); ++p) {
-      const int pool = static_cast<int>(p);
+    for (PoolIndex pool : machine_.pools.indices()) {
       if (!is_candidate(pool) || !uses_.may_use(*steps, pool)) continue;
       const double slower = 1 / machine_.pools[pool].planned_bytes_per_second() -
                             1 / machine_.pools[pool_].planned_bytes_per_second();
@@ -162,7 +159,7 @@ class SiteReader {
   bool find_gaps(ValueId id, SpillItem::Held& held) const {
     const BufferUses::Uses& uses = uses_.of_value(id);
     const Value& value = function_.values[id];
-    if (!uses.is_plain || uses.writes.size() != 1 || value.twin >= 0) return false;
+    if (!uses.is_plain || uses.writes.size() != 1 || value.swap_partner) return false;
     held.made = uses.writes[0];
     held.times = blocks_.times_of_step(held.made);
     const int home = blocks_.of_step[held.made];
@@ -186,8 +183,7 @@ class SiteReader {
 
   void add_ways(ValueId id, int64_t bytes, SpillItem::Held& held) const {
     const double size = static_cast<double>(bytes);
-    for (size_t p = 0; p < machine_.pools.size(); ++p) {
-      const int pool = static_cast<int>(p);
+    for (PoolIndex pool : machine_.pools.indices()) {
       if (!is_candidate(pool) || function_.values[id].dtype == DType::kStr) continue;
       held.ways.push_back({pool, machine_.copy_seconds(pool_, pool, size) * held.times,
                            machine_.copy_seconds(pool, pool_, size) * held.times});
@@ -196,18 +192,18 @@ class SiteReader {
 
   const Machine& machine_;
   const Function& function_;
-  const int pool_;
+  const PoolIndex pool_;
   const PoolBytes& room_;
   const PoolBytes& fixed_;
   const Blocks blocks_;
   SpillSite site_;
   const BufferUses uses_;
-  std::vector<Buffer> sizes_;  // by buffer; empty where data decides
+  IndexedVector<BufferIndex, Buffer> sizes_;  // empty where data decides
 };
 
 }  // namespace
 
-SpillSite read_site(const Program& program, const Function& function, int pool,
+SpillSite read_site(const Program& program, const Function& function, PoolIndex pool,
                     const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
   return SiteReader(program, function, pool, room, fixed, request).run();
 }

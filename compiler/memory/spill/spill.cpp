@@ -9,14 +9,14 @@ namespace {
 
 // A value's way out and its ways back, in steps of the function as it was.
 struct Spilled {
-  ValueId value = -1;
-  int pool = 0;
+  ValueId value;
+  PoolIndex pool;
   struct Return {
     int64_t before = 0;  // the step
-    ValueId value = -1;  // what is used from there on
+    ValueId value;       // what is used from there on
   };
   int64_t made = 0;
-  ValueId outside = -1;
+  ValueId outside;
   std::vector<Return> returns;  // ascending
 };
 
@@ -28,8 +28,8 @@ class Rewriter {
   void run(const std::vector<SpillChoice>& choices) {
     for (size_t i = 0; i < choices.size(); ++i) {
       const SpillItem& item = site_.problem.items[i];
-      if (choices[i].move >= 0)
-        move_buffer(function_, site_.liveness, site_.buffers[i], item.moves[choices[i].move].pool);
+      if (choices[i].move)
+        move_buffer(function_, site_.liveness, site_.buffers[i], item.moves[*choices[i].move].pool);
       for (size_t v = 0; v < choices[i].values.size(); ++v)
         if (!choices[i].values[v].gaps.empty())
           plan_copies(site_.values[i][v], item.values[v], choices[i].values[v]);
@@ -40,16 +40,17 @@ class Rewriter {
 
  private:
   ValueId add_value(Value value) {
+    const ValueId id = function_.values.next_index();
     function_.values.push_back(std::move(value));
-    return static_cast<ValueId>(function_.values.size()) - 1;
+    return id;
   }
 
   void plan_copies(ValueId id, const SpillItem::Held& held, const SpillChoice::Held& choice) {
-    Spilled spilled{id, held.ways[choice.way].pool, held.made, -1, {}};
+    Spilled spilled{id, held.ways[choice.way].pool, held.made, {}, {}};
     const Value value = function_.values[id];
     Value outside = value;
     outside.place = {machine_.pools[spilled.pool].device, spilled.pool};
-    outside.is_scope_asked = true;
+    outside.is_scope_required = true;
     spilled.outside = add_value(std::move(outside));
     for (int gap : choice.gaps)
       spilled.returns.push_back({held.gaps[gap].upper, add_value(Value(value))});
@@ -67,10 +68,9 @@ class Rewriter {
   // The view of `to` that `id` is of `root`.
   ValueId shown(ValueId id, ValueId root, ValueId to) {
     if (id == root || to == root) return id == root ? to : id;
-    auto [entry, is_new] = views_.try_emplace({id, to}, -1);
-    if (!is_new) return entry->second;
+    if (auto known = views_.find({id, to}); known != views_.end()) return known->second;
     Value view = function_.values[id];
-    view.view_of = shown(view.view_of, root, to);
+    view.view_of = shown(*view.view_of, root, to);
     return views_[{id, to}] = add_value(std::move(view));
   }
 
@@ -84,10 +84,10 @@ class Rewriter {
   }
 
   Step copy(ValueId from, ValueId to) const {
-    return {.kind = StepKind::kCopy,
-            .name = function_.values[to].name,
+    return {.name = function_.values[to].name,
             .operands = {from},
-            .results = {to}};
+            .results = {to},
+            .work = step::Copy()};
   }
 
   void insert_copies() {
@@ -99,14 +99,14 @@ class Rewriter {
         before[back.before].push_back(copy(spilled.outside, back.value));
     }
     std::vector<Step> steps;
-    std::vector<int> now_at(count);
+    std::vector<int64_t> now_at(count);
     for (int64_t i = 0; i < count; ++i) {
       for (Step& step : before[i]) steps.push_back(std::move(step));
-      now_at[i] = static_cast<int>(steps.size());
+      now_at[i] = static_cast<int64_t>(steps.size());
       steps.push_back(std::move(function_.steps[i]));
     }
     for (Step& step : steps)
-      if (step.match >= 0) step.match = now_at[step.match];
+      if (const std::optional<int64_t> begin = step.begin()) step.set_begin(now_at[*begin]);
     function_.steps = std::move(steps);
   }
 
@@ -120,8 +120,9 @@ class Rewriter {
 std::string bytes_text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
 // The names of what a buffer holds at a step: the value, or whose scratch it is.
-std::string name_at(const Function& function, const SpillSite& site, int buffer, int64_t step) {
-  for (int temporary : site.liveness.buffer_of_temporary[step])
+std::string name_at(const Function& function, const SpillSite& site, BufferIndex buffer,
+                    int64_t step) {
+  for (BufferIndex temporary : site.liveness.buffer_of_temporary[step])
     if (temporary == buffer) return "scratch of \"" + function.steps[step].name + "\"";
   std::string name;
   for (int64_t at = 0; at <= step; ++at)
@@ -186,10 +187,10 @@ class Describer {
 
   void add(size_t i, const SpillChoice& choice) {
     const SpillItem& item = site_.problem.items[i];
-    if (choice.move >= 0)
+    if (choice.move)
       report_.moves.push_back({name_at(function_, site_, site_.buffers[i], item.lower),
                                site_.liveness.buffers[site_.buffers[i]].bytes,
-                               item.moves[choice.move].pool});
+                               item.moves[*choice.move].pool});
     for (size_t v = 0; v < choice.values.size(); ++v)
       if (!choice.values[v].gaps.empty())
         add_copies(function_.values[site_.values[i][v]], item.values[v], choice.values[v]);
@@ -200,7 +201,7 @@ class Describer {
 
   void add_copies(const Value& value, const SpillItem::Held& held,
                   const SpillChoice::Held& choice) {
-    const int pool = held.ways[choice.way].pool;
+    const PoolIndex pool = held.ways[choice.way].pool;
     auto peak = live_.begin();
     for (int gap : choice.gaps) {
       auto in_gap = std::max_element(live_.begin() + held.gaps[gap].lower,
@@ -225,11 +226,11 @@ class Describer {
   const std::string home_;
 };
 
-Status does_not_fit(const Program& program, const Function& function, int pool, int64_t fixed,
+Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t fixed,
                     const SpillSite& site, int64_t step, const Request& request) {
   const int64_t live = fixed + live_bytes(site.problem)[step];
   std::string text = program.machine.pool_name(pool) + " is limited to " +
-                     bytes_text(program.machine.pools[pool].limit) +
+                     bytes_text(*program.machine.pools[pool].limit) +
                      ", and what lives there at \"" + function.steps[step].name + "\" takes " +
                      bytes_text(live) + dims_text(request) + ": ";
   const std::string planned = live_set(function, site, step);
@@ -242,18 +243,18 @@ Status does_not_fit(const Program& program, const Function& function, int pool, 
 
 }  // namespace
 
-Result<SpillReport> spill(const Program& program, Function& function, int pool,
+Result<SpillReport> spill(const Program& program, Function& function, PoolIndex pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
   const SpillSite site = read_site(program, function, pool, room, fixed, request);
   SpillReport report{.function = function.name,
                      .pool = pool,
-                     .limit = program.machine.pools[pool].limit,
+                     .limit = *program.machine.pools[pool].limit,
                      .needed = site.peak};
   const SpillSolution solution = choose_spills(site.problem);
   if (!solution.is_found && site.problem.steps > 0) {
     auto held = fixed.find(pool);
     return does_not_fit(program, function, pool, held == fixed.end() ? 0 : held->second, site,
-                        solution.worst_step, request);
+                        *solution.worst_step, request);
   }
   report.seconds = solution.cost;
   report.lower_bound_seconds = solution.lower_bound;

@@ -20,7 +20,7 @@ namespace scopevm::compiler::memory {
 // What left one pool of one function, and why.
 struct SpillReport {
   std::string function;
-  int pool = 0;
+  PoolIndex pool;
   int64_t limit = 0;
   int64_t needed = 0;  // bytes that live at the peak, had nothing left
   double seconds = 0;  // of copies and of slower accesses in a call, by the machine's numbers
@@ -29,8 +29,8 @@ struct SpillReport {
     std::string value;
     DimExpr bytes;
     double times = 1;  // in a call
-    int from = 0;      // pools
-    int to = 0;
+    PoolIndex from;
+    PoolIndex to;
     std::string made_because;
     std::string read_because;
   };
@@ -38,30 +38,30 @@ struct SpillReport {
   struct Move {
     std::string value;
     DimExpr bytes;
-    int to = 0;
+    PoolIndex to;
   };
   std::vector<Move> moves;  // lie in another pool all their life
 };
 
 // Bytes by pool.
-using PoolBytes = std::map<int, int64_t>;
+using PoolBytes = std::map<PoolIndex, int64_t>;
 
 // A function as one pool sees it.
 struct SpillSite {
   SpillProblem problem;
   Liveness liveness;
-  std::vector<int> buffers;                  // by item
+  std::vector<BufferIndex> buffers;          // by item
   std::vector<std::vector<ValueId>> values;  // by item, as SpillItem::values
   int64_t peak = 0;                          // bytes that live at one step, fixed ones included
 };
 
 // `fixed` bytes of each pool are not the plan's: results, and what callees hold.
-SpillSite read_site(const Program& program, const Function& function, int pool,
+SpillSite read_site(const Program& program, const Function& function, PoolIndex pool,
                     const PoolBytes& room, const PoolBytes& fixed, const Request& request);
 
 // Rewrites `function` so that what lives in `pool` at one step fits into `room`. Errors:
 // kResourceLimit, with what is live at the peak.
-Result<SpillReport> spill(const Program& program, Function& function, int pool,
+Result<SpillReport> spill(const Program& program, Function& function, PoolIndex pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request);
 
 // Rewrites the functions of a program where the machine's limits ask for it, so that their plans,

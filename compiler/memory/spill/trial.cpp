@@ -14,7 +14,7 @@ void shift(std::vector<int64_t>& bytes, int64_t lower, int64_t upper, int64_t by
 // Steps in which the item takes room elsewhere, by pool.
 template <typename Visit>
 void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit visit) {
-  if (choice.move >= 0) return visit(item.moves[choice.move].pool, item.lower, item.upper);
+  if (choice.move) return visit(item.moves[*choice.move].pool, item.lower, item.upper);
   for (size_t v = 0; v < choice.values.size(); ++v) {
     const SpillChoice::Held& held = choice.values[v];
     if (held.gaps.empty()) continue;
@@ -26,13 +26,12 @@ void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit vis
 // All choices for an item that differ from `now` by one move or one gap more.
 std::vector<SpillChoice> next_choices(const SpillItem& item, const SpillChoice& now) {
   std::vector<SpillChoice> next;
+  if (now.move) return next;
   for (size_t m = 0; m < item.moves.size(); ++m) {
-    if (now.move >= 0) continue;
     SpillChoice& choice = next.emplace_back();
     choice.move = static_cast<int>(m);
     choice.values.resize(item.values.size());
   }
-  if (now.move >= 0) return next;
   for (size_t v = 0; v < item.values.size(); ++v)
     for (size_t w = 0; w < item.values[v].ways.size(); ++w) {
       const SpillChoice::Held& held = now.values[v];
@@ -66,7 +65,7 @@ bool Trial::is_done() const {
 }
 
 double Trial::cost_of(const SpillItem& item, const SpillChoice& choice) {
-  if (choice.move >= 0) return item.moves[choice.move].cost;
+  if (choice.move) return item.moves[*choice.move].cost;
   double cost = 0;
   for (size_t v = 0; v < choice.values.size(); ++v) {
     const SpillChoice::Held& held = choice.values[v];
@@ -94,11 +93,11 @@ bool Trial::set(size_t i, const SpillChoice& choice) {
 void Trial::apply(const SpillItem& item, const SpillChoice& choice, int sign) {
   cost_ += sign * cost_of(item, choice);
   const int64_t freed = sign * item.bytes;
-  if (choice.move >= 0) shift(excess_, item.lower, item.upper, -freed);
-  for (size_t v = 0; choice.move < 0 && v < choice.values.size(); ++v)
+  if (choice.move) shift(excess_, item.lower, item.upper, -freed);
+  for (size_t v = 0; !choice.move && v < choice.values.size(); ++v)
     for (int gap : choice.values[v].gaps)
       shift(excess_, item.values[v].gaps[gap].lower, item.values[v].gaps[gap].upper, -freed);
-  visit_elsewhere(item, choice, [&](int pool, int64_t lower, int64_t upper) {
+  visit_elsewhere(item, choice, [&](PoolIndex pool, int64_t lower, int64_t upper) {
     if (auto room = elsewhere_.find(pool); room != elsewhere_.end())
       shift(room->second, lower, std::min(upper, problem_.steps), -freed);
   });
@@ -106,7 +105,7 @@ void Trial::apply(const SpillItem& item, const SpillChoice& choice, int sign) {
 
 bool Trial::has_room(const SpillItem& item, const SpillChoice& choice) const {
   bool has_room = true;
-  visit_elsewhere(item, choice, [&](int pool, int64_t lower, int64_t upper) {
+  visit_elsewhere(item, choice, [&](PoolIndex pool, int64_t lower, int64_t upper) {
     auto room = elsewhere_.find(pool);
     if (room == elsewhere_.end()) return;
     for (int64_t step = lower; step < std::min(upper, problem_.steps); ++step)
@@ -116,7 +115,7 @@ bool Trial::has_room(const SpillItem& item, const SpillChoice& choice) const {
 }
 
 bool is_gone(const SpillItem& item, const SpillChoice& choice, int64_t step) {
-  if (choice.move >= 0) return item.lower <= step && step < item.upper;
+  if (choice.move) return item.lower <= step && step < item.upper;
   for (size_t v = 0; v < choice.values.size(); ++v)
     for (int gap : choice.values[v].gaps)
       if (item.values[v].gaps[gap].lower <= step && step < item.values[v].gaps[gap].upper)

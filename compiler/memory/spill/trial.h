@@ -34,7 +34,7 @@ class Trial {
 
   const SpillProblem& problem_;
   std::vector<int64_t> excess_;  // bytes too much, by step
-  std::map<int, std::vector<int64_t>> elsewhere_;
+  std::map<PoolIndex, std::vector<int64_t>> elsewhere_;
   std::vector<SpillChoice> choices_;
   double cost_ = 0;
 };

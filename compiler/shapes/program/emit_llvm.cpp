@@ -9,11 +9,13 @@ namespace scopevm::compiler {
 namespace {
 
 using Op = ShapeProgram::Op;
+using ValueIndex = ShapeProgram::ValueIndex;
 
 class Emitter {
  public:
-  Emitter(const ShapeProgram& program, int stage, std::string_view symbol, llvm::Module& module)
-      : program_(program), stage_(stage), builder_(module.getContext()) {
+  Emitter(const ShapeProgram& program, SegmentIndex segment, std::string_view symbol,
+          llvm::Module& module)
+      : program_(program), segment_(segment), builder_(module.getContext()) {
     llvm::Type* i64 = builder_.getInt64Ty();
     llvm::Type* pointer = builder_.getPtrTy();
     function_ = llvm::Function::Create(llvm::FunctionType::get(i64, {pointer, pointer}, false),
@@ -25,14 +27,14 @@ class Emitter {
   }
 
   void run() {
-    const std::vector<ShapeProgram::Instruction>& instructions = program_.instructions();
+    const auto& instructions = program_.instructions();
     values_.resize(instructions.size());
-    for (size_t v = 0; v < instructions.size(); ++v)
-      if (instructions[v].stage == stage_) values_[v] = emit(instructions[v]);
-    const std::vector<ShapeProgram::ValueIndex>& stores = program_.stores();
-    for (size_t slot = 0; slot < stores.size(); ++slot)
-      if (stores[slot] >= 0 && program_.stage_of(stores[slot]) == stage_)
-        builder_.CreateStore(values_[stores[slot]], address(1, slot));
+    for (ValueIndex v : instructions.indices())
+      if (instructions[v].segment == segment_) values_[v] = emit(instructions[v]);
+    const auto& stores = program_.stores();
+    for (SlotIndex slot : stores.indices())
+      if (stores[slot] && program_.segment_of(*stores[slot]) == segment_)
+        builder_.CreateStore(values_[*stores[slot]], address(1, slot.value));
     emit_result();
   }
 
@@ -43,16 +45,16 @@ class Emitter {
   llvm::Value* load_dim(uint64_t index) {
     return builder_.CreateLoad(builder_.getInt64Ty(), address(0, index));
   }
-  llvm::Value* load_slot(uint64_t slot) {
-    return builder_.CreateLoad(builder_.getInt64Ty(), address(1, slot));
+  llvm::Value* load_slot(SlotIndex slot) {
+    return builder_.CreateLoad(builder_.getInt64Ty(), address(1, slot.value));
   }
 
-  // A value of this stage, or what an earlier one left.
-  llvm::Value* value(ShapeProgram::ValueIndex index) {
+  // A value of this segment, or the slot of one of an earlier segment.
+  llvm::Value* value(ValueIndex index) {
     if (values_[index]) return values_[index];
     const ShapeProgram::Instruction& i = program_.instructions()[index];
-    bool is_at_hand = i.op == Op::kConstant || i.op == Op::kThreads;
-    values_[index] = is_at_hand ? emit(i) : load_slot(*program_.find_slot(index));
+    bool is_known = i.op == Op::kConstant || i.op == Op::kThreads;
+    values_[index] = is_known ? emit(i) : load_slot(*program_.find_slot(index));
     return values_[index];
   }
 
@@ -82,9 +84,9 @@ class Emitter {
       case Op::kInputDim:
         return load_dim(static_cast<uint64_t>(i.immediate));
       case Op::kThreads:
-        return load_dim(stage_ == 0 ? program_.dim_count() : 0);
-      case Op::kBorn:
-        return load_slot(static_cast<uint64_t>(i.immediate));
+        return load_dim(segment_.value == 0 ? program_.dim_count() : 0);
+      case Op::kRuntime:
+        return load_slot({static_cast<uint32_t>(i.immediate)});
       case Op::kAdd:
         return checked(llvm::Intrinsic::sadd_with_overflow, value(i.a), value(i.b));
       case Op::kMul:
@@ -124,7 +126,7 @@ class Emitter {
   // The first failed check, in order; selects from the last to the first. Overflow is looked at
   // after every check that could explain it.
   void emit_result() {
-    std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(stage_);
+    std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(segment_);
     std::vector<llvm::Value*> held;
     for (const ShapeProgram::Condition* c : conditions) held.push_back(holds(*c));
     llvm::Value* result = builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()),
@@ -135,18 +137,18 @@ class Emitter {
   }
 
   const ShapeProgram& program_;
-  const int stage_;
+  const SegmentIndex segment_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
   llvm::Value* overflow_ = nullptr;
-  std::vector<llvm::Value*> values_;
+  IndexedVector<ValueIndex, llvm::Value*> values_;
 };
 
 }  // namespace
 
-void emit_shape_function(const ShapeProgram& program, int stage, std::string_view symbol,
+void emit_shape_function(const ShapeProgram& program, SegmentIndex segment, std::string_view symbol,
                          llvm::Module& module) {
-  Emitter(program, stage, symbol, module).run();
+  Emitter(program, segment, symbol, module).run();
 }
 
 }  // namespace scopevm::compiler

@@ -31,8 +31,8 @@ bool apply(Op op, int64_t a, int64_t b, int64_t& out) {
 }
 
 const char* name_of(Op op) {
-  constexpr const char* kNames[] = {"constant", "input_dim", "threads", "born", "add",
-                                    "mul",      "floordiv",  "mod",     "min",  "max"};
+  constexpr const char* kNames[] = {"constant", "input_dim", "threads", "runtime", "add",
+                                    "mul",      "floordiv",  "mod",     "min",     "max"};
   return kNames[static_cast<int>(op)];
 }
 
@@ -43,13 +43,13 @@ const char* name_of(Check::Kind kind) {
 
 }  // namespace
 
-std::optional<std::vector<int64_t>> ShapeProgram::evaluate(
+std::optional<ShapeProgram::Values> ShapeProgram::evaluate(
     const std::map<std::string, int64_t>& symbols, int64_t threads) const {
   auto value_of = [&](std::string_view name) -> std::optional<int64_t> {
     auto found = symbols.find(std::string(name));
     return found == symbols.end() ? std::nullopt : std::optional(found->second);
   };
-  std::vector<int64_t> values;
+  Values values;
   values.reserve(instructions_.size());
   for (const Instruction& i : instructions_) {
     int64_t result = i.immediate;
@@ -59,9 +59,9 @@ std::optional<std::vector<int64_t>> ShapeProgram::evaluate(
       result = *dim;
     } else if (i.op == Op::kThreads) {
       result = threads;
-    } else if (i.op == Op::kBorn) {
+    } else if (i.op == Op::kRuntime) {
       result = 0;
-      for (const auto& [symbol, sign] : born_.at(i.immediate)) {
+      for (const auto& [symbol, sign] : runtime_values_.at({static_cast<uint32_t>(i.immediate)})) {
         std::optional<int64_t> part = value_of(symbol);
         if (!part) return std::nullopt;
         result += sign * *part;
@@ -76,21 +76,22 @@ std::optional<std::vector<int64_t>> ShapeProgram::evaluate(
 
 std::string ShapeProgram::str() const {
   std::string text;
-  for (size_t v = 0; v < instructions_.size(); ++v) {
-    const Instruction& i = instructions_[v];
-    text += "v" + std::to_string(v) + " = " + name_of(i.op);
-    if (i.op == Op::kConstant || i.op == Op::kInputDim || i.op == Op::kBorn)
-      text += " " + std::to_string(i.immediate);
+  auto name = [](ValueIndex value) { return "v" + std::to_string(value.value); };
+  for (ValueIndex value : instructions_.indices()) {
+    const Instruction& i = instructions_[value];
+    text += name(value) + " = " + name_of(i.op);
+    if (i.has_operands())
+      text += " " + name(i.a) + ", " + name(i.b);
     else if (i.op != Op::kThreads)
-      text += " v" + std::to_string(i.a) + ", v" + std::to_string(i.b);
+      text += " " + std::to_string(i.immediate);
     text += "\n";
   }
   for (const Condition& c : conditions_)
-    text += std::string("check ") + name_of(c.kind) + " v" + std::to_string(c.lhs) + ", v" +
-            std::to_string(c.rhs) + " \"" + c.message + "\"\n";
-  for (size_t slot = 0; slot < stores_.size(); ++slot)
-    if (stores_[slot] >= 0)
-      text += "s" + std::to_string(slot) + " := v" + std::to_string(stores_[slot]) + "\n";
+    text += std::string("check ") + name_of(c.kind) + " " + name(c.lhs) + ", " + name(c.rhs) +
+            " \"" + c.message + "\"\n";
+  for (SlotIndex slot : stores_.indices())
+    if (stores_[slot])
+      text += "s" + std::to_string(slot.value) + " := " + name(*stores_[slot]) + "\n";
   return text;
 }
 

@@ -15,14 +15,16 @@ std::string place_of(const Value& value, size_t axis) {
 
 }  // namespace
 
-// A value lives in the latest stage of its operands, and finds those of earlier stages in slots.
+// A value belongs to the latest segment of its operands, and reads those of earlier segments from
+// their slots.
 ShapeProgram::ValueIndex ShapeProgram::instruction(Instruction i) {
-  for (ValueIndex operand : {i.a, i.b})
-    if (operand >= 0) i.stage = std::max(i.stage, instructions_[operand].stage);
-  for (ValueIndex operand : {i.a, i.b})
-    if (operand >= 0 && instructions_[operand].stage < i.stage) slot_from_earlier(operand);
-  auto [entry, is_new] = numbered_.try_emplace({i.op, i.immediate, i.a, i.b},
-                                               static_cast<ValueIndex>(instructions_.size()));
+  if (i.has_operands()) {
+    i.segment = std::max(instructions_[i.a].segment, instructions_[i.b].segment);
+    for (ValueIndex operand : {i.a, i.b})
+      if (instructions_[operand].segment < i.segment) slot_from_earlier(operand);
+  }
+  auto [entry, is_new] =
+      numbered_.try_emplace({i.op, i.immediate, i.a, i.b}, instructions_.next_index());
   if (is_new) instructions_.push_back(i);
   return entry->second;
 }
@@ -54,7 +56,7 @@ std::optional<int64_t> ShapeProgram::constant_of(ValueIndex value) const {
 
 ShapeProgram::ValueIndex ShapeProgram::value(DimExpr expr) {
   if (auto found = exprs_.find(expr); found != exprs_.end()) return found->second;
-  ValueIndex result = -1;
+  ValueIndex result;
   if (auto literal = expr.as_constant()) {
     result = constant(*literal);
   } else if (expr.kind() == DimExpr::Kind::kSymbol) {
@@ -64,83 +66,85 @@ ShapeProgram::ValueIndex ShapeProgram::value(DimExpr expr) {
     constexpr Op kOps[] = {Op::kConstant, Op::kConstant, Op::kAdd, Op::kMul,
                            Op::kFloorDiv, Op::kMod,      Op::kMin, Op::kMax};
     Op op = kOps[static_cast<int>(expr.kind())];
-    for (DimExpr operand : expr.operands()) {
+    const auto operands = expr.operands();
+    result = value(operands.front());
+    for (DimExpr operand : operands | std::views::drop(1)) {
       ValueIndex next = value(operand);
-      result = result < 0       ? next
-               : op == Op::kAdd ? add(result, next)
-                                : instruction({op, 0, result, next});
+      result = op == Op::kAdd ? add(result, next) : instruction({op, 0, result, next});
     }
   }
   exprs_.emplace(expr, result);
   return result;
 }
 
-uint32_t ShapeProgram::slot_of(ValueIndex value) {
-  auto [entry, is_new] = slots_.try_emplace(value, static_cast<uint32_t>(stores_.size()));
+SlotIndex ShapeProgram::slot_of(ValueIndex value) {
+  auto [entry, is_new] = slots_.try_emplace(value, stores_.next_index());
   if (is_new) stores_.push_back(value);
   return entry->second;
 }
 
-std::optional<uint32_t> ShapeProgram::find_slot(ValueIndex value) const {
+std::optional<SlotIndex> ShapeProgram::find_slot(ValueIndex value) const {
   auto found = slots_.find(value);
   return found == slots_.end() ? std::nullopt : std::optional(found->second);
 }
 
-DimExpr ShapeProgram::born_value(int64_t slot) const {
+DimExpr ShapeProgram::runtime_value(SlotIndex slot) const {
   DimExpr sum = 0;
-  for (const auto& [symbol, sign] : born_.at(slot))
+  for (const auto& [symbol, sign] : runtime_values_.at(slot))
     sum = sum + DimExpr(sign) * DimExpr::symbol(symbol);
   return sum;
 }
 
-uint32_t ShapeProgram::new_slot() {
-  stores_.push_back(-1);
-  return static_cast<uint32_t>(stores_.size() - 1);
+SlotIndex ShapeProgram::new_slot() {
+  const SlotIndex slot = stores_.next_index();
+  stores_.emplace_back();
+  return slot;
 }
 
-// Constants and the thread count are at hand in every stage.
+// Constants and the thread count are known in every segment.
 void ShapeProgram::slot_from_earlier(ValueIndex value) {
   Op op = instructions_[value].op;
   if (op != Op::kConstant && op != Op::kThreads) slot_of(value);
 }
 
-uint32_t ShapeProgram::block_of(const std::vector<ValueIndex>& values) {
-  auto [entry, is_new] = blocks_.try_emplace(values, static_cast<uint32_t>(stores_.size()));
+SlotIndex ShapeProgram::block_of(const std::vector<ValueIndex>& values) {
+  auto [entry, is_new] = blocks_.try_emplace(values, stores_.next_index());
   if (is_new) stores_.insert(stores_.end(), values.begin(), values.end());
   return entry->second;
 }
 
 void ShapeProgram::condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message,
-                             int scope) {
-  int stage = std::max({scope, instructions_[lhs].stage, instructions_[rhs].stage});
-  conditions_.push_back({kind, lhs, rhs, slot_of(lhs), slot_of(rhs), stage, std::move(message)});
+                             SegmentIndex segment) {
+  segment = std::max({segment, instructions_[lhs].segment, instructions_[rhs].segment});
+  conditions_.push_back({kind, lhs, rhs, slot_of(lhs), slot_of(rhs), segment, std::move(message)});
 }
 
-int ShapeProgram::stage_of(DimExpr expr) const {
-  int stage = 0;
+SegmentIndex ShapeProgram::segment_of(DimExpr expr) const {
+  SegmentIndex segment;
   for (const std::string& symbol : expr.symbols())
     if (auto found = symbols_.find(symbol); found != symbols_.end())
-      stage = std::max(stage, found->second.stage);
-  return stage;
+      segment = std::max(segment, found->second.segment);
+  return segment;
 }
 
-std::vector<const ShapeProgram::Condition*> ShapeProgram::conditions_of(int stage) const {
+std::vector<const ShapeProgram::Condition*> ShapeProgram::conditions_of(
+    SegmentIndex segment) const {
   std::vector<const Condition*> found;
   for (const Condition& condition : conditions_)
-    if (condition.stage == stage) found.push_back(&condition);
+    if (condition.segment == segment) found.push_back(&condition);
   return found;
 }
 
 Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   ShapeProgram program;
   program.bind_inputs(function);
-  program.bind_births(function);
+  program.bind_symbols(function);
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
   program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
   for (const Check& check : function.checks) {
     program.condition(check.kind, program.value(check.lhs), program.value(check.rhs), check.message,
-                      check.scope);
+                      check.segment);
     for (DimExpr more : check.more)
       program.conditions_.back().more_slots.push_back(program.slot_of(program.value(more)));
   }
@@ -163,38 +167,42 @@ void ShapeProgram::bind_inputs(const Function& function) {
   }
 }
 
-void ShapeProgram::bind_births(const Function& function) {
-  stage_count_ = static_cast<int>(function.stages.size());
-  birth_slots_.resize(function.stages.size());
-  for (int stage = 0; stage < stage_count_; ++stage) {
+void ShapeProgram::bind_symbols(const Function& function) {
+  symbol_slots_.resize(function.segments.size());
+  for (SegmentIndex segment : function.segments.indices()) {
     // Several symbols may be parts of one value.
-    std::map<std::tuple<Birth::Source, int, int>, uint32_t> slots;
-    for (const Birth& birth : function.stages[stage].births) {
-      auto [entry, is_new] = slots.try_emplace({birth.source, birth.operand, birth.index}, 0);
+    std::map<std::tuple<RuntimeSymbol::Source, int, int>, SlotIndex> slots;
+    for (const RuntimeSymbol& defined : function.segments[segment].symbols) {
+      auto [entry, is_new] = slots.try_emplace({defined.source, defined.operand, defined.index});
       if (is_new) entry->second = new_slot();
-      birth_slots_[stage].push_back(entry->second);
-      ValueIndex whole = instruction({Op::kBorn, entry->second, -1, -1, stage});
-      born_[entry->second].emplace_back(birth.symbol,
-                                        birth.part == Birth::Part::kNegative ? -1 : 1);
-      symbols_.try_emplace(birth.symbol, Binding{part_of(whole, birth, stage), birth.what, stage});
+      const SlotIndex slot = entry->second;
+      symbol_slots_[segment].push_back(slot);
+      ValueIndex whole =
+          instruction({.op = Op::kRuntime, .immediate = int64_t{slot.value}, .segment = segment});
+      runtime_values_[slot].emplace_back(defined.symbol,
+                                         defined.part == RuntimeSymbol::Part::kNegative ? -1 : 1);
+      symbols_.try_emplace(defined.symbol,
+                           Binding{part_of(whole, defined, segment), defined.what, segment});
     }
   }
 }
 
 ShapeProgram::ValueIndex ShapeProgram::value_in_call(const ShapeProgram& callee, ValueIndex value,
                                                      std::span<const ValueIndex> dims) {
-  // Operands come before what is computed of them. Only what `value` is computed of is taken over.
-  std::vector<bool> is_needed(static_cast<size_t>(value) + 1);
+  // Operands come before the values computed from them. Only `value` and its operands are imported.
+  IndexedVector<ValueIndex, bool> is_needed(value.value + size_t{1});
   is_needed[value] = true;
-  for (ValueIndex at = value; at >= 0; --at)
-    for (ValueIndex operand : {callee.instructions_[at].a, callee.instructions_[at].b})
-      if (is_needed[at] && operand >= 0) is_needed[operand] = true;
-  std::vector<ValueIndex> taken(is_needed.size(), -1);
-  for (ValueIndex at = 0; at <= value; ++at) {
+  for (ValueIndex at : is_needed.indices() | std::views::reverse)
+    if (const Instruction& i = callee.instructions_[at]; is_needed[at] && i.has_operands())
+      is_needed[i.a] = is_needed[i.b] = true;
+  IndexedVector<ValueIndex, ValueIndex> taken(is_needed.size());
+  for (ValueIndex at : is_needed.indices()) {
     if (!is_needed[at]) continue;
     Instruction i = callee.instructions_[at];
-    if (i.a >= 0) i.a = taken[i.a];
-    if (i.b >= 0) i.b = taken[i.b];
+    if (i.has_operands()) {
+      i.a = taken[i.a];
+      i.b = taken[i.b];
+    }
     taken[at] = i.op == Op::kInputDim ? dims[static_cast<size_t>(i.immediate)]
                 : i.op == Op::kAdd    ? add(i.a, i.b)
                 : i.op == Op::kMax    ? max(i.a, i.b)
@@ -203,23 +211,24 @@ ShapeProgram::ValueIndex ShapeProgram::value_in_call(const ShapeProgram& callee,
   return taken[value];
 }
 
-ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const Birth& birth, int stage) {
-  switch (birth.part) {
-    case Birth::Part::kPositive:
+ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const RuntimeSymbol& symbol,
+                                               SegmentIndex segment) {
+  switch (symbol.part) {
+    case RuntimeSymbol::Part::kPositive:
       return instruction({Op::kMax, 0, constant(0), value});
-    case Birth::Part::kNegative:
+    case RuntimeSymbol::Part::kNegative:
       return instruction(
           {Op::kMax, 0, constant(0), instruction({Op::kMul, 0, constant(-1), value})});
-    case Birth::Part::kWhole:
-      if (birth.source == Birth::Source::kElement)
-        condition(Check::Kind::kAtLeast, value, constant(0), birth.what + " is {0}, below {1}",
-                  stage);
+    case RuntimeSymbol::Part::kWhole:
+      if (symbol.source == RuntimeSymbol::Source::kElement)
+        condition(Check::Kind::kAtLeast, value, constant(0), symbol.what + " is {0}, below {1}",
+                  segment);
       return value;
   }
   return value;
 }
 
-// Everything that later stages may ask a value of.
+// Checks that every expression of the function has a value.
 Status ShapeProgram::require_bound(const Function& function) const {
   std::set<DimExpr> seen;
   std::string unbound;
@@ -244,12 +253,7 @@ Status ShapeProgram::require_bound(const Function& function) const {
     if (!is_bound(check.lhs) || !is_bound(check.rhs) || !std::ranges::all_of(check.more, is_bound))
       return fail("a check");
   for (const Step& step : function.steps) {
-    bool all = is_bound(step.grid) && is_bound(step.grain) &&
-               std::ranges::all_of(step.params, is_bound) && is_bound(step.trip_count) &&
-               (!step.index || is_bound(*step.index)) &&
-               std::ranges::all_of(step.temporaries,
-                                   [&](const Temporary& t) { return is_bound(t.bytes); });
-    if (!all) return fail("\"" + step.name + "\"");
+    if (!std::ranges::all_of(step.expressions(), is_bound)) return fail("\"" + step.name + "\"");
   }
   return {};
 }
@@ -271,13 +275,13 @@ void ShapeProgram::check_inputs(const Function& function) {
       }
       condition(Check::Kind::kEqual, actual, value(dim), message);
       if (dim.kind() != DimExpr::Kind::kSymbol && !dim.is_constant())
-        tell_symbols(dim, conditions_.back());
+        add_symbols(dim, conditions_.back());
     }
   }
 }
 
 // Appends what the expression is made of: ` (2*n with n = {2} from input "x" dim 0)`.
-void ShapeProgram::tell_symbols(DimExpr dim, Condition& condition) {
+void ShapeProgram::add_symbols(DimExpr dim, Condition& condition) {
   condition.message += " (" + short_text(dim);
   for (const std::string& symbol : dim.symbols()) {
     const Binding& binding = symbols_.find(symbol)->second;
@@ -301,8 +305,8 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");
 }
 
-// Dims of values that no check of the function's own covers: what lies between two launches of an
-// op.
+// Checks dims of values that the function's own checks do not cover: those of values between two
+// launches of an op.
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
   for (const Check& check : function.checks)
@@ -313,7 +317,7 @@ void ShapeProgram::check_results(const Function& function) {
       if (value.origin == ValueOrigin::kInput || is_never_negative(dim)) continue;
       if (seen.insert(dim).second)
         condition(Check::Kind::kAtLeast, this->value(dim), constant(0),
-                  place_of(value, axis) + " would be {0}: an input is too small", value.scope);
+                  place_of(value, axis) + " would be {0}: an input is too small", value.segment);
     }
 }
 

@@ -104,7 +104,7 @@ TEST(ThirdKind, ItsDevicesAreListedAsADescription) {
   EXPECT_THAT(lines, HasSubstr("toy0: Toy (1 unit), 1.1 GB\n"));
   const Result<Machine> machine = parse_machine(description, "m.json", backends().kinds());
   ASSERT_TRUE(machine.is_ok()) << machine.status().message();
-  const std::optional<int> toy = machine->find_device("toy0");
+  const std::optional<compiler::DeviceIndex> toy = machine->find_device("toy0");
   ASSERT_TRUE(toy.has_value());
   EXPECT_EQ(machine->devices[*toy].kind, "toy");
   EXPECT_EQ(machine->devices[*toy].workers, 1);

@@ -17,11 +17,11 @@ class Building : public ::testing::Test, public kernels::LoweringContext {
         op_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context_.get()))) {}
 
   kernels::KernelModule& kernels() override { return module_; }
-  ValueId value_of(mlir::Value) override { return -1; }
+  ValueId value_of(mlir::Value) override { return {}; }
   mlir::ElementsAttr constant_of(mlir::Value) override { return nullptr; }
-  ValueId intermediate(llvm::StringRef, DType, std::vector<DimExpr>) override { return -1; }
-  ValueId constant(const std::string&, llvm::function_ref<Constant()>) override { return -1; }
-  int32_t id_of_text(llvm::StringRef) override { return -1; }
+  ValueId intermediate(llvm::StringRef, DType, std::vector<DimExpr>) override { return {}; }
+  ValueId constant(const std::string&, llvm::function_ref<Constant()>) override { return {}; }
+  int32_t string_index(llvm::StringRef) override { return 0; }
   void launch(Step step) override { steps_.push_back(std::move(step)); }
 
   mlir::Operation* op() { return op_.get(); }
@@ -42,6 +42,8 @@ class Building : public ::testing::Test, public kernels::LoweringContext {
   std::unique_ptr<mlir::MLIRContext> context_;
   kernels::KernelModule module_;
   mlir::OwningOpRef<mlir::ModuleOp> op_;
+  const step::Launch& launch(size_t i) const { return *steps_[i].as<step::Launch>(); }
+
   std::vector<Step> steps_;
 };
 

@@ -16,8 +16,8 @@ using KernelBuilderTest = Building;
 TEST_F(KernelBuilderTest, BuffersAndParamsAreInOrderWhateverTheOrderOfDeclarations) {
   KernelBuilder k(*this, op(), "test");
   k.param(n);
-  Buffer y = k.result(5, DType::kF32, Elements::kNumbers);
-  Buffer x = k.operand(3, DType::kF16);
+  Buffer y = k.result(ValueId{5}, DType::kF32, Elements::kNumbers);
+  Buffer x = k.operand(ValueId{3}, DType::kF16);
   Scratch scratch = k.scratch(n, DType::kF64);
   k.store(y, k.begin(), k.load(y, k.end()));
   k.store(x, k.index(0), k.zero(x));
@@ -28,19 +28,19 @@ TEST_F(KernelBuilderTest, BuffersAndParamsAreInOrderWhateverTheOrderOfDeclaratio
             1)
       << text();
   ASSERT_EQ(steps_.size(), 1u);
-  EXPECT_EQ(steps_[0].operands, std::vector<ValueId>{3});
-  EXPECT_EQ(steps_[0].results, std::vector<ValueId>{5});
-  ASSERT_EQ(steps_[0].temporaries.size(), 1u);
-  EXPECT_TRUE(steps_[0].temporaries[0].per_worker);
-  EXPECT_TRUE(steps_[0].temporaries[0].bytes == n * DimExpr(8));
-  EXPECT_EQ(module_.kernels()[0].buffer_count, 3);
-  EXPECT_EQ(module_.kernels()[0].param_count, 2);  // n, and the size of a worker's scratch
+  EXPECT_EQ(steps_[0].operands, std::vector<ValueId>{ValueId{3}});
+  EXPECT_EQ(steps_[0].results, std::vector<ValueId>{ValueId{5}});
+  ASSERT_EQ(launch(0).temporaries.size(), 1u);
+  EXPECT_TRUE(launch(0).temporaries[0].per_worker);
+  EXPECT_TRUE(launch(0).temporaries[0].bytes == n * DimExpr(8));
+  EXPECT_EQ(module_.kernels().front().buffer_count, 3);
+  EXPECT_EQ(module_.kernels().front().param_count, 2);  // n, and the size of a worker's scratch
 }
 
 TEST_F(KernelBuilderTest, EqualKernelsAreOneAndUnlaunchedOnesAreErased) {
   for (DimExpr size : {n, n + 1}) {
     KernelBuilder k(*this, op(), "fill");
-    Buffer y = k.result(0, DType::kF32);
+    Buffer y = k.result(ValueId{0}, DType::kF32);
     k.fill(y, k.index(0), k.param(size), k.zero(y));
     ASSERT_TRUE(mlir::succeeded(k.launch(1, 1)));
   }
@@ -49,7 +49,7 @@ TEST_F(KernelBuilderTest, EqualKernelsAreOneAndUnlaunchedOnesAreErased) {
   }
   EXPECT_EQ(module_.kernels().size(), 1u);
   EXPECT_EQ(steps_.size(), 2u);
-  EXPECT_EQ(steps_[0].kernel, steps_[1].kernel);
+  EXPECT_EQ(launch(0).kernel, launch(1).kernel);
   EXPECT_EQ(count("func.func"), 1);
 }
 
@@ -58,19 +58,19 @@ TEST_F(KernelBuilderTest, StridesOfZeroAreNoParams) {
   k.stride(0);
   k.stride(n);
   ASSERT_TRUE(mlir::succeeded(k.launch(1, 1)));
-  EXPECT_EQ(steps_[0].params.size(), 1u);
+  EXPECT_EQ(launch(0).params.size(), 1u);
 }
 
 TEST_F(KernelBuilderTest, AValueThatIsTwoOperandsIsNotOverwritten) {
   KernelBuilder k(*this, op(), "test");
-  Buffer x = k.operand(1, DType::kF32), z = k.operand(2, DType::kF32);
-  Buffer x_again = k.operand(1, DType::kF32), y = k.result(3, DType::kF32);
+  Buffer x = k.operand(ValueId{1}, DType::kF32), z = k.operand(ValueId{2}, DType::kF32);
+  Buffer x_again = k.operand(ValueId{1}, DType::kF32), y = k.result(ValueId{3}, DType::kF32);
   EXPECT_FALSE(k.allow_in_place(y, x));
   EXPECT_FALSE(k.allow_in_place(y, x_again));
   EXPECT_TRUE(k.allow_in_place(y, z));
   ASSERT_TRUE(mlir::succeeded(k.launch(1, 1)));
-  ASSERT_EQ(steps_[0].in_place.size(), 1u);
-  EXPECT_EQ(steps_[0].in_place[0].operand, 1);
+  ASSERT_EQ(launch(0).in_place.size(), 1u);
+  EXPECT_EQ(launch(0).in_place[0].operand, 1);
 }
 
 TEST_F(KernelBuilderTest, GrainIsAtLeastOne) {
@@ -81,7 +81,7 @@ TEST_F(KernelBuilderTest, GrainIsAtLeastOne) {
 
 TEST_F(KernelBuilderTest, AWalkOverConstantAxesDividesOnceForEach) {
   KernelBuilder k(*this, op(), "test");
-  Buffer y = k.result(0, DType::kI8);
+  Buffer y = k.result(ValueId{0}, DType::kI8);
   llvm::SmallVector<Axis> axes = {{n, {n * 4}}, {n, {4}}, {4, {1}}};
   k.for_items(axes, {0}, [&](auto, auto offsets) { k.store(y, offsets[0], k.zero(y)); });
   ASSERT_TRUE(mlir::succeeded(k.launch(count_items(axes), 1)));
@@ -99,7 +99,7 @@ TEST_F(KernelBuilderTest, AxesThatRunOnAreJoined) {
 
 TEST_F(KernelBuilderTest, TailsAreMaskedWhereMasksAreCheap) {
   KernelBuilder k(*this, op(), "test");
-  Buffer x = k.operand(0, DType::kF32), y = k.result(1, DType::kF32);
+  Buffer x = k.operand(ValueId{0}, DType::kF32), y = k.result(ValueId{1}, DType::kF32);
   k.copy(x, k.index(0), y, k.index(0), k.param(n));
   ASSERT_TRUE(mlir::succeeded(k.launch(1, 1)));
   EXPECT_EQ(count("vector.store"), 1);
@@ -114,7 +114,7 @@ class WithoutMasks : public Building {
 
 TEST_F(WithoutMasks, TailsOverlapOrAreSingleElements) {
   KernelBuilder k(*this, op(), "test");
-  Buffer x = k.operand(0, DType::kF32), y = k.result(1, DType::kF32);
+  Buffer x = k.operand(ValueId{0}, DType::kF32), y = k.result(ValueId{1}, DType::kF32);
   k.copy(x, k.index(0), y, k.index(0), k.param(n));
   ASSERT_TRUE(mlir::succeeded(k.launch(1, 1)));
   EXPECT_EQ(count("vector.store"), 2);

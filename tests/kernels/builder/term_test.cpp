@@ -39,7 +39,7 @@ TEST_F(TermTest, NeutralOperandsDisappear) {
 }
 
 TEST_F(TermTest, NumbersTakeTheOtherSidesType) {
-  Buffer x = k_.operand(0, DType::kF32, Elements::kNumbers);
+  Buffer x = k_.operand(ValueId{0}, DType::kF32, Elements::kNumbers);
   Term lanes = k_.load(x, k_.index(0), 8);
   EXPECT_EQ((lanes * 2).type(), k_.vector(k_.builder().getF32Type(), 8));
   EXPECT_EQ(op_name(lanes * 2), "arith.mulf");
@@ -47,8 +47,8 @@ TEST_F(TermTest, NumbersTakeTheOtherSidesType) {
 }
 
 TEST_F(TermTest, TypesChooseTheOperation) {
-  Term f = k_.load(k_.operand(0, DType::kF32, Elements::kNumbers), k_.index(0));
-  Term i = k_.load(k_.operand(1, DType::kI32, Elements::kNumbers), k_.index(0));
+  Term f = k_.load(k_.operand(ValueId{0}, DType::kF32, Elements::kNumbers), k_.index(0));
+  Term i = k_.load(k_.operand(ValueId{1}, DType::kI32, Elements::kNumbers), k_.index(0));
   EXPECT_EQ(op_name(f / f), "arith.divf");
   EXPECT_EQ(op_name(i / i), "arith.divsi");
   EXPECT_EQ(op_name(quotient(i, i)), "arith.divui");
