@@ -166,7 +166,7 @@ llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::Strin
   if (rank(value) > 1 || !count || *count > kMostElements || is_float(dtype(value)) ||
       dtype(value) == DType::kStr) {
     unsupported(what + " depends on data: " + input_name(value) + " is " +
-                llvm::Twine(name(dtype(value)).data()) + " of rank " + llvm::Twine(rank(value)) +
+                llvm::Twine(name(dtype(value))) + " of rank " + llvm::Twine(rank(value)) +
                 ", no short list of integers");
     return dims;
   }

@@ -128,7 +128,7 @@ Value pads_of_run_time_axes(Node& n, Value some, Value axes) {
   return n.emit<ConcatOp>(ends, {n.attr("axis", int64_t{0})});
 }
 
-Values pad(Node& n, Dims pads, Value value) {
+Values pad(Node& n, const Dims& pads, Value value) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "constant");
   if (n.has_failed()) return Value();

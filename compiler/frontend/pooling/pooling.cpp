@@ -130,8 +130,10 @@ Values col2im(Node& n) {
   if (n.rank(x) != 3 || image.size() != rank || rank == 0)
     return n.fail("the image's shape or the block's does not fit the input"), Value();
   int64_t size = 1;
-  for (int64_t k : block)
-    if ((size *= k) > (1 << 12)) return n.unsupported("a block of this size"), Value();
+  for (int64_t k : block) {
+    size *= k;
+    if (size > (1 << 12)) return n.unsupported("a block of this size"), Value();
+  }
   DimExpr channels = floordiv(n.dim(x, 1), size), planes = n.dim(x, 0) * channels;
   Dims columns = {planes, DimExpr(size)}, pads(2 * (rank + 2), DimExpr(0)), result(image);
   for (size_t d = 0; d < rank; ++d) {

@@ -168,7 +168,8 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
   auto type = mlir::RankedTensorType::get(dims, element_type(context, dtype));
   if (type.getNumElements() > kMaxDenseElements) {
     mlir::AsmResourceBlob blob(
-        bytes, static_cast<size_t>(byte_size(dtype)), [owner](void*, size_t, size_t) {},
+        bytes, static_cast<size_t>(byte_size(dtype)),
+        [owner = std::move(owner)](void*, size_t, size_t) {},
         /*dataIsMutable=*/false);
     return mlir::DenseResourceElementsAttr::get(type, name.empty() ? "constant" : name,
                                                 std::move(blob));

@@ -24,7 +24,7 @@ class SymbolicValues {
   // Longer tensors are data, not shapes.
   static constexpr int64_t kMaxElements = 1024;
 
-  explicit SymbolicValues(DimIntervals intervals) : intervals_(std::move(intervals)) {}
+  explicit SymbolicValues(DimIntervals intervals) : intervals_(intervals) {}
 
   // The elements in row-major order: i32, i64 or bool (as 0 and 1), of static shape. Null when they
   // are not known. Valid until the next call that evaluates. Asking about values in program order
