@@ -14,7 +14,7 @@ include/scopevm | scopevm/ |
 runtime         | scopevm/ runtime/ | boost/context/ tbb/ oneapi/tbb/ CL/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
 compiler        | scopevm/ vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
-tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/
+tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
 '
 # `scopevm` must start without the compiler: of it, everything in tools but these includes only the
 # messages that cross the C table.

@@ -1,0 +1,49 @@
+// A plugin of clang, built by `./dev lint` and loaded into clang-tidy: checks visit our
+// declarations alone, not those of system headers, whose findings clang-tidy 19 drops only after
+// every check has visited them. MLIR's headers took 5 to 11 s of CPU time for each source of the
+// compiler; with this plugin, and the build's precompiled header, a source takes 1 to 2 s.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Decl.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Frontend/FrontendPluginRegistry.h"
+
+namespace {
+
+class OwnDeclarations : public clang::ASTConsumer {
+ public:
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    const clang::SourceManager& files = context.getSourceManager();
+    std::vector<clang::Decl*> own;
+    for (clang::Decl* declaration : context.getTranslationUnitDecl()->decls()) {
+      const clang::SourceLocation place = declaration->getLocation();
+      if (place.isValid() && !files.isInSystemHeader(files.getExpansionLoc(place))) {
+        own.push_back(declaration);
+      }
+    }
+    context.setTraversalScope(own);
+  }
+};
+
+class LimitScope : public clang::PluginASTAction {
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                        llvm::StringRef) override {
+    return std::make_unique<OwnDeclarations>();
+  }
+  bool ParseArgs(const clang::CompilerInstance&, const std::vector<std::string>&) override {
+    return true;
+  }
+  // Before clang-tidy's checks.
+  ActionType getActionType() override { return AddBeforeMainAction; }
+};
+
+const clang::FrontendPluginRegistry::Add<LimitScope> kRegistered("scopevm-own-declarations", "");
+
+}  // namespace
