@@ -50,9 +50,9 @@ func.func @reduction() -> !sv.tensor<f64[1]> {
   return %y : !sv.tensor<f64[1]>
 }
 
-// Above 2^53 an integer is rounded to f32 directly: by way of a double it would be 0x5A000000.
+// Above 2^53 an integer is rounded to f32 directly: by way of a double it would be 2^53 itself.
 func.func @rounded_once() -> !sv.tensor<f32[]> {
   %a = sv.constant {value = dense<9007199791611905> : tensor<i64>} : !sv.tensor<i64[]>
-  %y = sv.cast %a {dtype = "f32"} : (!sv.tensor<i64[]>) -> !sv.tensor<f32[]>
+  %y = sv.cast %a {to = "f32"} : (!sv.tensor<i64[]>) -> !sv.tensor<f32[]>
   return %y : !sv.tensor<f32[]>
 }

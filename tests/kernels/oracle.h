@@ -1,5 +1,5 @@
-// What movement tests compare with: one graph op compiled for a CPU, and results made by plain
-// loops over indices.
+// What tests of layout and selection ops compare with: one graph op compiled for a CPU, and results
+// made by plain loops over indices.
 #pragma once
 
 #include <functional>
