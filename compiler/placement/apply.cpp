@@ -1,4 +1,5 @@
-// Devices -> places in types, copies, and one constant for each device; see place.h.
+// Writes an assignment into the module: places in types, copies, and one constant for each device
+// that reads it; see place.h.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -26,7 +27,7 @@ class Applier {
   Report run() {
     for (FlowIndex f : graph_.values.indices())
       flow(f).is_free ? place_constant(f) : place_value(f);
-    mark_devices();  // it looks at all ops, so before any are erased
+    mark_devices();  // before ops are erased: it visits the ops of all tasks
     erase_demands();
     merge_copies();
     for (auto function : module_.getOps<mlir::func::FuncOp>())
@@ -64,7 +65,7 @@ class Applier {
         use.operand->set(value);
       else
         by_copy[pool].push_back(use);
-    // Copies by way of the host share the copy there with the host's own readers.
+    // Copies through the host share one copy in its memory with the host's own readers.
     std::map<PoolIndex, std::vector<Use>> from_host;
     const PoolIndex host = machine_.global_pool(machine_.host_device());
     for (const auto& [pool, uses] : by_copy)
@@ -88,7 +89,7 @@ class Applier {
                                  [&](PoolIndex pool) { return machine_.reaches(at, pool); });
   }
 
-  // A copy of the flow's value, made from `value`, for these uses.
+  // Inserts a copy of the flow's value, from `value` to `pool`, for these uses.
   mlir::Value insert_copy(FlowIndex f, mlir::Value value, PoolIndex pool,
                           const std::vector<Use>& uses) {
     mlir::OpBuilder builder(value.getContext());
@@ -99,7 +100,7 @@ class Applier {
     return copy;
   }
 
-  // A copy of an earlier placement keeps its reason.
+  // The reason for a copy. A copy that an earlier placement inserted keeps its reason.
   CopyReason reason_of(FlowIndex f, PoolIndex pool, const std::vector<Use>& uses) {
     for (const Use& use : uses)
       if (auto known = mlir::dyn_cast<graph::DeviceCopyOp>(use.operand->getOwner());
@@ -110,12 +111,12 @@ class Applier {
             why(flow(f).readers[uses.front().reader].task)};
   }
 
-  // Where a copy that the graph asks for turned out to be none, what was copied from it is copied
-  // from its operand now: so copies of one value to one place are merged, and all of them stand
-  // where they would if there had been no such op.
+  // Merges copies of one value to one place. Such duplicates arise when an sv.device_copy or
+  // sv.on_device of the graph is erased: copies of its result become copies of its operand. The
+  // result is the same as for a graph without the erased op.
   void merge_copies() {
     for (size_t i = copies_.size(); i-- > 0;)
-      if (copies_[i].use_empty()) erase_copy(i);  // one that was asked for, and that nobody reads
+      if (copies_[i].use_empty()) erase_copy(i);  // an explicit copy whose result is unused
     for (size_t i = 0; i < copies_.size(); ++i) {
       const mlir::Value value = copies_[i].getDefiningOp()->getOperand(0);
       for (size_t k = copies_.size(); k-- > i + 1;) {
@@ -129,8 +130,9 @@ class Applier {
     arrange_copies();
   }
 
-  // The last ones first, since copies may be copied; before one reader in the order of what they
-  // copy, which does not depend on how they came to be.
+  // Moves each copy before its first reader. Copies are visited in reverse order, since a copy may
+  // be the source of another. Copies before one reader are sorted by their source values, so that
+  // the result does not depend on the order of insertion.
   void arrange_copies() {
     llvm::DenseMap<mlir::Value, size_t> order;
     auto add = [&](mlir::Value value) { order.try_emplace(value, order.size()); };
@@ -173,8 +175,8 @@ class Applier {
         mlir::cast<TensorType>(value.getType()).withPlace(name), value, name, mlir::StringAttr());
   }
 
-  // Copies come as late as all their readers allow: in a branch when all of them are in it; but
-  // never into a loop, in which the value is the same each time.
+  // The op before which a copy for these uses is inserted: as late as possible, inside a branch if
+  // all readers are in it, but never inside a loop in which the value is invariant.
   static mlir::Operation* first_reader(mlir::Value value, const std::vector<Use>& uses) {
     mlir::Block* block = value.getParentBlock();
     while (true) {
@@ -195,8 +197,8 @@ class Applier {
     }
   }
 
-  // A constant is loaded once for each device that reads it, before any call. A reader with a
-  // required scope, such as a block argument, reads a copy of it.
+  // A constant is loaded once for each device that reads it, when a session is created. A reader
+  // with a required scope, such as a merge point, reads a copy of it.
   void place_constant(FlowIndex f) {
     mlir::Operation* constant = graph_.values[f].getDefiningOp();
     std::map<DeviceIndex, mlir::Value> by_device;
@@ -224,7 +226,7 @@ class Applier {
   }
 
   // The pool of a constant's copy for a placement-only node, or for a copy that the graph requires;
-  // none if it is "global" of the device. Other ops read a constant from any pool.
+  // none if it is "global" of the device. Other ops read the constant itself.
   std::optional<PoolIndex> pool_of_copy(const Reader& reader) const {
     mlir::Operation* op = graph_.tasks[reader.task].op;
     if (reader.pool.is_any() || (op && !mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op)))
@@ -233,7 +235,7 @@ class Applier {
     return pool == machine_.global_pool(device(reader.task)) ? std::nullopt : pool;
   }
 
-  // --- What is left of demands. ---
+  // --- Annotations, signatures and device attributes. ---
 
   void erase_demands() {
     llvm::SmallVector<mlir::Operation*> demands;
@@ -277,8 +279,8 @@ class Applier {
 
   // --- Inputs and results of the model. ---
 
-  // Callers' tensors are in the host's memory: an input or result with its place on a non-CPU
-  // device is copied from there, or to there. The function's type then has the host's place.
+  // Callers' tensors are in the host's memory: an input or result placed on a non-CPU device is
+  // copied from or to the host. The function's type then has the host's place.
   void copy_at_boundary(mlir::func::FuncOp function) {
     const std::string host = device_name(machine_.host_device());
     const std::string callers = "callers' tensors are on " + host;
@@ -330,8 +332,8 @@ class Applier {
     return input.empty() ? graph::op_name(value.getParentBlock()->getParentOp()) : input;
   }
 
-  // The demand that decides a task's device: its own, or that of the nearest task on the same
-  // device, by the values that tasks pass to each other.
+  // Describes the constraint that determines a task's device: its own, or that of the nearest
+  // constrained task on the same device, found by breadth-first search along shared values.
   std::string why(TaskIndex task) {
     const TaskRecord& record = graph_.tasks[task];
     const std::string is_on = record.name + " is on " + device_name(device(task));
@@ -343,7 +345,7 @@ class Applier {
            (record.scope ? placement::text_of(*record.scope) : "nothing asks for another place");
   }
 
-  // The demand that decides the task's device: a scope does if only one device has it.
+  // The constraint that determines the task's device. A scope does if only one device has it.
   const Demand* demand_of(TaskIndex task) const {
     const TaskRecord& record = graph_.tasks[task];
     if (record.demand) return &*record.demand;
@@ -367,8 +369,8 @@ class Applier {
     return std::nullopt;
   }
 
-  // The maker of a value and its readers; and of its readers on one device, each with the one
-  // before: they share its copy.
+  // Neighbours are the maker of a value and its readers, and consecutive readers on one device,
+  // which share a copy.
   void find_neighbours() {
     neighbours_.resize(graph_.tasks.size());
     auto join = [&](TaskIndex a, TaskIndex b) {

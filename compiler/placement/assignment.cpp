@@ -1,4 +1,4 @@
-// Cuts between pairs of devices, then branch and bound; see the header.
+// Minimum cuts between pairs of devices, then branch and bound; see the header.
 #include "compiler/placement/assignment.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-constexpr size_t kMostSearched = 64;                // tasks; of more, no search would end
+constexpr size_t kMostSearched = 64;                // open tasks that branch and bound accepts
 constexpr int64_t kLongestCopy = int64_t{1} << 40;  // picoseconds: about a second
 
 int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Flow& flow) {
@@ -19,8 +19,8 @@ int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Fl
   return static_cast<int64_t>(std::min(std::ceil(picoseconds), double{kLongestCopy}));
 }
 
-// Whether the pool may store a value that is not required there: the value alone must be within its
-// limit. The memory stage chooses the values of stacks.
+// Whether the solver may choose the pool for a value that is not required in it: the value alone
+// must be within the pool's limit. Stacks are filled later, when memory is planned.
 bool may_hold(const Pool& pool, const Flow& flow) {
   return pool.kind != PoolKind::kConstant && pool.kind != PoolKind::kStack &&
          (!pool.limit || flow.bytes <= static_cast<double>(*pool.limit));
@@ -32,7 +32,7 @@ void sort_unique(std::vector<T>& list) {
   list.erase(std::ranges::unique(list).begin(), list.end());
 }
 
-// The requirements of a flow's readers, each once.
+// The requirements of a flow's readers, without duplicates.
 struct Demands {
   std::vector<PoolIndex> pools;
   std::vector<DeviceIndex> devices;  // of readers from any pool in reach
@@ -53,8 +53,8 @@ Demands demands_of(const Machine& machine, const Flow& flow, const Devices& devi
   return demands;
 }
 
-// Copies from one home: to each required pool, and to the cheapest set of pools that the other
-// devices reach.
+// Finds the cheapest copies from one home: a copy in each required pool, and the cheapest set of
+// pools that the remaining devices reach. Exact, by branch and bound over these devices.
 class RouteFinder {
  public:
   RouteFinder(const Machine& machine, const Flow& flow, const Demands& demands, PoolIndex home)
@@ -72,7 +72,8 @@ class RouteFinder {
   bool has(PoolIndex pool) const {
     return std::ranges::find(route_.copies, pool) != route_.copies.end();
   }
-  // Copies by way of the host share the copy there, with each other and with its own readers.
+  // Copies through the host share one copy in the host's memory with each other and with the host's
+  // own readers.
   void add(PoolIndex pool) {
     PoolIndex from = route_.home;
     if (machine_.is_by_host(from, pool)) {
@@ -114,9 +115,9 @@ class RouteFinder {
   std::optional<Route> best_;
 };
 
-// Pools that may store a value: the maker's own memory first, so that it wins where none is better;
-// none on a device that lacks the scope. They do not depend on the readers' devices: then the
-// decided tasks bound a flow's cost from below.
+// The pools that may store a value; empty if the maker's device lacks the required scope. The
+// maker's own memory comes first, so that it wins ties. The result does not depend on the readers'
+// devices: the cost of the assigned tasks is therefore a lower bound of a flow's cost.
 std::vector<PoolIndex> homes_of(const Machine& machine, const Flow& flow, DeviceIndex maker) {
   if (!flow.pool.is_any()) {
     const std::optional<PoolIndex> pool = flow.pool.on(machine, maker);
@@ -135,7 +136,7 @@ std::vector<PoolIndex> homes_of(const Machine& machine, const Flow& flow, Device
   return homes;
 }
 
-// None on a maker that lacks the flow's scope.
+// None if the maker's device lacks the flow's scope.
 std::optional<Route> cheapest_route(const Machine& machine, const Flow& flow, DeviceIndex maker,
                                     const Demands& demands) {
   std::optional<Route> best;
@@ -185,7 +186,8 @@ class Solver {
   }
 
  private:
-  // One cut decides everything: two devices, and costs that depend on nothing but them.
+  // Whether one cut solves the problem exactly: there are two devices, and the costs depend only on
+  // the tasks' devices, not on pools.
   bool is_exact_cut() const {
     if (machine_.devices.size() != 2) return false;
     for (const Pool& pool : machine_.pools)
@@ -224,8 +226,8 @@ class Solver {
     return std::ranges::find(choices, device) != choices.end();
   }
 
-  // The best assignment in which tasks that are on either of two devices now may change to the
-  // other. A reader with a required pool counts as a reader on that pool's device.
+  // A swap move: the best assignment in which tasks that are now on either of the two devices may
+  // change to the other. Required pools are ignored: a reader's device determines its copy.
   Devices cut_between(DeviceIndex near, DeviceIndex far) {
     Network network;
     IndexedVector<TaskIndex, std::optional<NodeIndex>> nodes(problem_.tasks.size());
@@ -255,7 +257,9 @@ class Solver {
                 const NodeOf& node_of) {
     constexpr Cost kNoLimit{INT64_MAX / 4, 0};
     const std::optional<NodeIndex> maker = node_of(flow.maker);
-    // A copy to the other device as soon as one reader is there; a maker elsewhere pays for either.
+    // A value whose copy is shared by all readers is a hyperedge, which two auxiliary nodes model:
+    // one copy is paid for if any reader is on the other device. If the maker is on a third device,
+    // each of the two devices that has a reader needs a copy.
     const DeviceIndex from_near = maker ? near : *best_[flow.maker];
     const DeviceIndex from_far = maker ? far : *best_[flow.maker];
     const NodeIndex at_far = network.add_node(), at_near = network.add_node();
@@ -271,14 +275,14 @@ class Solver {
       }
     }
     if (!maker) return;
-    // The maker's device decides the cost of the copies to other devices.
+    // The cost of copies to third devices depends on the maker's device.
     for (DeviceIndex device : elsewhere) {
       network.add_edge(*maker, Network::kSink, pair_cost(flow, near, device));
       network.add_edge(Network::kSource, *maker, pair_cost(flow, far, device));
     }
   }
 
-  // Of one copy between two devices, with any pools.
+  // The cost of one copy between two devices, for the cheapest pools.
   Cost pair_cost(const Flow& flow, DeviceIndex from, DeviceIndex to) const {
     if (from == to) return {};
     const std::optional<Route> best = cheapest_route(machine_, flow, from, {{}, {to}});
@@ -312,8 +316,8 @@ class Solver {
     return cost;
   }
 
-  // Depth first, in the order of tasks. More readers never make a flow cheaper, so the decided
-  // tasks bound the total from below.
+  // Branch and bound, depth first, in the order of tasks. Another reader never makes a flow
+  // cheaper, so the cost of the assigned tasks is a lower bound of the total.
   void search(size_t depth, Devices& devices, Cost cost) {
     if (nodes_left_-- <= 0 || cost >= best_cost_) return;
     if (depth == open_.size()) {
@@ -333,9 +337,9 @@ class Solver {
   const Problem& problem_;
   const Machine& machine_;
   int64_t nodes_left_;
-  std::vector<TaskIndex> open_;  // with a choice of devices
+  std::vector<TaskIndex> open_;  // tasks with several permitted devices
   IndexedVector<TaskIndex, std::vector<FlowIndex>> flows_of_;
-  Devices best_;  // none is open
+  Devices best_;  // every task has a device
   Cost best_cost_;
 };
 

@@ -1,9 +1,9 @@
-// Which device each task gets: placement without the graph.
+// The placement problem, independent of MLIR: assigns a device to each task.
 //
-// A task is an op, a parameter or a result: it is placed on one device. A flow is a value: the task
-// that makes it and those that read it. A reader that does not reach the value's pool reads a copy;
-// readers share the copies of a value. The solver minimises the sum of the copies' costs, then the
-// number of tasks that are not on their preferred device.
+// A task is an op, a parameter or a result; it is placed on one device. A flow is a value with the
+// task that makes it and the tasks that read it. A reader whose device does not reach the value's
+// pool reads a copy; readers share the copies of a value. The solver minimises the total cost of
+// the copies, then the number of tasks that are not on their preferred device.
 #pragma once
 
 #include <compare>
@@ -20,8 +20,8 @@ using TaskIndex = isa::Index<struct TaskTag>;  // Problem::tasks
 using FlowIndex = isa::Index<struct FlowTag>;  // Problem::flows
 
 struct Task {
-  std::vector<DeviceIndex> devices;  // the permitted ones, ascending; at least one
-  DeviceIndex preferred;             // used if that costs no copy
+  std::vector<DeviceIndex> devices;  // permitted devices, ascending; at least one
+  DeviceIndex preferred;             // breaks ties between assignments of equal copy cost
 };
 
 struct Reader {
@@ -32,9 +32,9 @@ struct Reader {
 struct Flow {
   TaskIndex maker;
   PoolRequirement pool;
-  bool is_free = false;  // a constant: every device has its own
+  bool is_free = false;  // a constant: loaded on every device that reads it, without copies
   double bytes = 0;
-  double times = 1;  // how often it is made in a call
+  double times = 1;  // executions of the maker per call of the model
   std::vector<Reader> readers;
 };
 
@@ -44,39 +44,42 @@ struct Problem {
   IndexedVector<FlowIndex, Flow> flows;
 };
 
-// The device of each task; none where it is still open.
+// The device of each task; none for a task that is not assigned yet.
 using Devices = IndexedVector<TaskIndex, std::optional<DeviceIndex>>;
 
-// Lexicographic. Addition and comparison make it an ordered group: a flow network needs no more of
-// its capacities.
+// Compared lexicographically. Costs form an ordered abelian group, which is all that a maximum-flow
+// algorithm requires of its capacities.
 struct Cost {
   int64_t copies = 0;     // picoseconds
-  int64_t displaced = 0;  // tasks that are not on the device that they prefer
+  int64_t displaced = 0;  // tasks that are not on their preferred device
   friend Cost operator+(Cost a, Cost b) { return {a.copies + b.copies, a.displaced + b.displaced}; }
   friend Cost operator-(Cost a, Cost b) { return {a.copies - b.copies, a.displaced - b.displaced}; }
   friend auto operator<=>(const Cost&, const Cost&) = default;
 };
 
-// How a value gets to its readers.
+// The pools that store a value and its copies.
 struct Route {
-  PoolIndex home;
-  std::vector<PoolIndex> copies;  // pools that get one, ascending
+  PoolIndex home;                 // stores the value itself
+  std::vector<PoolIndex> copies;  // pools that store a copy, ascending
   int64_t cost = 0;               // of all copies, picoseconds
 };
 
 struct Assignment {
-  Devices devices;  // none is open
+  Devices devices;  // every task has one
   Cost cost;
-  bool is_proved = false;  // no assignment is cheaper
+  bool is_proved = false;  // the assignment is proved optimal
 };
 
-// The cheapest route to the readers whose tasks have a device; no route if the maker has none.
+// The cheapest route to the readers whose tasks have a device; an empty route if the maker has
+// none.
 Route route_of(const Problem& problem, const Flow& flow, const Devices& devices);
 
 Cost cost_of(const Problem& problem, const Devices& devices);
 
-// Two devices and no required scopes: a minimum cut. Otherwise cuts between pairs of devices until
-// none helps; then, if there are few tasks, branch and bound over at most `nodes` nodes.
+// With two devices and no required scopes, an exact minimum cut (Stone, 1977). Otherwise alternates
+// swap moves, one minimum cut for each pair of devices (Boykov, Veksler, Zabih, 2001), with moves
+// of single tasks until neither improves the cost. Problems with few open tasks are then solved by
+// branch and bound over at most `nodes` nodes. Deterministic.
 Assignment assign(const Problem& problem, int64_t nodes = 200'000);
 
 }  // namespace scopevm::compiler::placement

@@ -1,4 +1,4 @@
-// Callers hand their calls' dims and times down to what they call; see call_tree.h.
+// Propagates the dims and counts of calls from callers to callees; see call_tree.h.
 #include "compiler/placement/call_tree.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-// Calls nest, and each level multiplies: beyond this many different dims of one function, nothing
-// is said of them.
+// Nested calls multiply the number of sites. Beyond this many different dims of one function, its
+// sites are merged into one without dims.
 constexpr size_t kMostSites = 64;
 
-// The function's symbols by what a call hands it. Where a symbol is only part of a parameter's dim,
-// the call does not say what it is.
+// Binds the callee's symbols to the arguments' dims. A symbol that is only part of a parameter's
+// dim expression stays unbound.
 std::map<std::string, DimExpr> dims_of_call(llvm::ArrayRef<mlir::Value> arguments,
                                             mlir::func::FuncOp callee, const CallSite& caller) {
   std::map<std::string, DimExpr> dims;
@@ -32,8 +32,8 @@ std::map<std::string, DimExpr> dims_of_call(llvm::ArrayRef<mlir::Value> argument
   return dims;
 }
 
-// What is called of a function of the graph, and with what. A closure that is called where it is
-// made, whatever loop or branch is around the call, is a call like any other.
+// The callee and arguments of a call with a known callee. A call of a closure that is made in the
+// same function is such a call, also inside a loop or branch.
 struct Called {
   std::string function;
   llvm::SmallVector<mlir::Value> arguments;
@@ -49,7 +49,7 @@ std::optional<Called> read_call(mlir::Operation* op) {
   return called;
 }
 
-// Whether it goes where nobody sees which closure is called.
+// Whether the closure has a use other than a direct call of it.
 bool escapes(graph::ClosureOp closure) {
   return llvm::any_of(closure->getUses(), [](mlir::OpOperand& use) {
     return !mlir::isa<graph::CallClosureOp>(use.getOwner()) || use.getOperandNumber() != 0;
@@ -98,7 +98,7 @@ CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
   for (mlir::func::FuncOp function : llvm::reverse(callees_first_)) add_sites(function);
 }
 
-// Through a closure from elsewhere any function may be called that one of its type is made of.
+// A call of a closure made elsewhere may reach the function of every escaping closure of its type.
 void CallTree::read_edges() {
   std::map<std::string, std::vector<mlir::Type>> closures;  // by function
   module_.walk([&](graph::ClosureOp closure) {
@@ -134,7 +134,7 @@ bool CallTree::reaches(llvm::StringRef from, llvm::StringRef to) const {
   return false;
 }
 
-// The function and all that it calls.
+// Marks the function and all functions that it calls, directly or not.
 void CallTree::mark(llvm::StringRef function, const std::string& depends_on) {
   std::vector<std::string> queue = {function.str()};
   for (size_t i = 0; i < queue.size(); ++i) {

@@ -1,5 +1,5 @@
-// How often each function of a graph runs in a call of the model, and at which of the model's dims:
-// what a copy inside a function amounts to. Private to the compiler.
+// Counts how often each function of a graph runs in a call of the model, and at which dims. A copy
+// inside a function is reported with these counts and dims. Private to the compiler.
 #pragma once
 
 #include <map>
@@ -15,32 +15,34 @@
 
 namespace scopevm::compiler::placement {
 
-// Calls of one function at equal dims, all together.
+// All calls of one function at equal dims.
 struct CallSite {
-  std::map<std::string, DimExpr> dims;  // the function's symbols, over those of the model
-  double times = 1;                     // in a call of the model
-  bool is_entry = false;                // its symbols are the model's
+  std::map<std::string, DimExpr> dims;  // the function's symbols -> expressions over the model's
+  double times = 1;                     // calls per call of the model
+  bool is_entry = false;                // the function's symbols are the model's
 
-  // `e` over the model's symbols; empty where calls do not decide it.
+  // `e` over the model's symbols; empty if the calls do not determine it.
   std::optional<DimExpr> resolve(DimExpr e) const;
-  // That `op` of the function runs in a call of the model, at representative trip counts.
+  // Executions of `op` per call of the model, at representative trip counts.
   double times_of(mlir::Operation* op) const;
 };
 
 struct FunctionCalls {
-  std::string name;  // the model's; empty for main
-  // What decides how often it runs, where that is not known: "recursion", or "data" of what is
-  // called through a closure that others gave. Then there is one site, which says nothing.
+  std::string name;  // as in the model; empty for main
+  // Why the number of calls is unknown: "recursion", or "data" for functions that are called
+  // through a closure made elsewhere. Empty if it is known; otherwise there is one site, without
+  // dims.
   std::string depends_on;
   std::vector<CallSite> sites;
 };
 
-// A copy inside the function, as made by the calls of one site, `times` in a call of the model.
+// Describes a copy inside the function for the calls of one site: its bytes over the model's
+// symbols where they are known, and `times` executions per call of the model.
 Copy copy_at(const CallSite& site, const FunctionCalls& function, Copy copy, double times);
 
 class CallTree {
  public:
-  // `has_clones`: names may have a number of clone_per_call().
+  // `has_clones`: function names may end in a number that clone_per_call() added.
   CallTree(mlir::ModuleOp module, bool has_clones);
 
   const FunctionCalls& of(llvm::StringRef function) const { return functions_.at(function); }
@@ -55,8 +57,8 @@ class CallTree {
 
   mlir::ModuleOp module_;
   llvm::StringMap<FunctionCalls> functions_;
-  llvm::StringMap<std::vector<std::string>> callees_;  // each once
-  std::vector<std::string> escaping_;                  // as closures that anybody may call
+  llvm::StringMap<std::vector<std::string>> callees_;  // without duplicates
+  std::vector<std::string> escaping_;                  // functions of escaping closures
   llvm::StringMap<bool> is_ordered_;
   std::vector<mlir::func::FuncOp> callees_first_;
 };

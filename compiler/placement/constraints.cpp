@@ -1,5 +1,6 @@
-// Reads a graph into a Problem; see constraints.h. Every op, parameter and result is a task, and so
-// is a merge point: a result of a branch or a loop, stored at one place whichever operand it has.
+// Translates a graph into a Problem; see constraints.h. Every op, parameter and result is a task.
+// So is every merge point (a result of a branch or a loop): a placement-only node, whose operands
+// are all stored at the place of the merged value.
 #include "compiler/placement/constraints.h"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ class ConstraintReader : private FlowReader {
       const unsigned i = argument.getArgNumber();
       const std::string name = graph::input_name(argument);
       const TaskIndex task = new_task("input \"" + name + "\"" + of);
-      // Callers' tensors lie in the host's memory, so that is where an input stays if it may.
+      // Callers' tensors are in the host's memory, so an input stays there if it is unconstrained.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
       if (is_text(argument.getType())) leave_out_devices(task);
       make(argument, task, PoolRequirement::own_scope(), argument.getLoc());
@@ -70,7 +71,7 @@ class ConstraintReader : private FlowReader {
     }
   }
 
-  // A result's place stands in the function's type, if it is said at all.
+  // Reads the place of a result from its attribute, else from the function's type.
   void place_result(mlir::func::FuncOp function, unsigned i, Signature& signature) {
     auto type = mlir::dyn_cast<TensorType>(function.getResultTypes()[i]);
     if (!type) return;
@@ -90,7 +91,7 @@ class ConstraintReader : private FlowReader {
   void read(mlir::func::FuncOp function) {
     const Signature& signature = signatures_.at(function.getName());
     mlir::Block& block = function.getBody().front();
-    // As often as its calls: callers are read first, since clones stand behind them.
+    // Callers are read before callees, since clones are appended to the module.
     auto calls = times_of_.find(function.getName());
     times_ = calls == times_of_.end() ? 1 : calls->second;
     dims_ = dims_of_[function.getName()];
@@ -163,12 +164,12 @@ class ConstraintReader : private FlowReader {
     return demand ? demand->place.device : std::nullopt;
   }
 
-  // What the VM itself reads, or keeps in its own structures.
+  // Why the op runs on the host; empty if it may run elsewhere.
   static std::optional<std::string> host_only(mlir::Operation* op) {
     auto host = mlir::dyn_cast<graph::HostOp>(op);
     return host ? std::optional(host.getHostReason().str()) : std::nullopt;
   }
-  // Lists and closures, and what they hold.
+  // Whether the op reads or makes a list or closure: its values are stored by the VM.
   static bool is_kept_by_vm(mlir::Operation* op) {
     auto is_kept = [](mlir::Type type) {
       return mlir::isa<graph::ListType, graph::ClosureType>(type);
@@ -177,7 +178,7 @@ class ConstraintReader : private FlowReader {
                                             llvm::any_of(op->getResultTypes(), is_kept));
   }
 
-  // The scope that a kernel requires for one operand or result. It implies no device.
+  // The scope that a kernel requires for one operand or result. It does not constrain the device.
   PoolRequirement scope_of(mlir::Operation* op, const char* attribute, unsigned index,
                            TaskIndex task) {
     auto scopes = op->getAttrOfType<mlir::ArrayAttr>(attribute);
@@ -194,8 +195,8 @@ class ConstraintReader : private FlowReader {
     return {};
   }
 
-  // An annotation is a demand on the maker. Of what has one already by another annotation around
-  // it, it is a copy: the inner one holds for what it is about.
+  // An annotation constrains the maker of its value. An annotation of a value that another
+  // annotation already places elsewhere is a copy.
   void read_wish(graph::OnDeviceOp wish) {
     auto inner = wish.getX().getDefiningOp<graph::OnDeviceOp>();
     if (inner && wish.getConstrainBody() && inner.getPlace() != wish.getPlace() &&
@@ -238,7 +239,7 @@ class ConstraintReader : private FlowReader {
 
   // --- Control flow. ---
 
-  // A task for a merge point: every branch stores its operand at the place of the value.
+  // Adds the task of a merge point: every branch stores its operand at the place of the value.
   TaskIndex new_merge_point(mlir::Operation* op, mlir::Value value) {
     return new_task(
         "\"" + graph::op_name(op) + "\"" +
@@ -264,7 +265,7 @@ class ConstraintReader : private FlowReader {
     }
   }
 
-  // An operand of a merge point is stored in the pool of its value.
+  // Adds an operand of a merge point: it is stored in the pool of the merged value.
   void read_merge_operand(mlir::OpOperand& operand, mlir::Value value, TaskIndex merge_point) {
     read(operand, merge_point, pool_of(value));
   }
@@ -277,7 +278,7 @@ class ConstraintReader : private FlowReader {
     for (mlir::Value result : loop->getResults()) {
       merge_points.push_back(new_merge_point(loop, result));
       make(result, merge_points.back(), PoolRequirement::own_scope(), loop.getLoc());
-      // It grows as the iterations go: the VM copies it to a larger storage.
+      // A dynamically sized accumulator: when it is full, the VM copies it to a larger storage.
       if (merge_points.size() > carried && gathers_unknown(loop))
         on_host(merge_points.back(), "what grows with each iteration is the host's", loop.getLoc());
     }
@@ -329,7 +330,7 @@ class ConstraintReader : private FlowReader {
            callee.result_pools[result.getResultNumber()], call.getLoc());
   }
 
-  // What the parameter's dims are where an argument is of this type.
+  // Evaluates a parameter's symbols at the argument's representative dims. The first call wins.
   void pass_dims(TensorType argument, TensorType parameter, DimValues& dims) const {
     if (!argument || !parameter) return;
     for (auto [given, dim] : llvm::zip(argument.getShape(), parameter.getShape()))
@@ -337,8 +338,8 @@ class ConstraintReader : private FlowReader {
         dims.try_emplace(std::string(dim.symbol_name()), representative(given, dims_));
   }
 
-  // Whoever calls a closure knows nothing of the function behind it, so all of them are on the
-  // host.
+  // A caller of a closure does not know the callee, so functions of closures have their parameters
+  // and results on the host.
   void read_closure(graph::ClosureOp closure) {
     const Signature& callee = signatures_.at(closure.getCallee());
     for (const std::vector<TaskIndex>* tasks : {&callee.parameters, &callee.results})
@@ -350,8 +351,8 @@ class ConstraintReader : private FlowReader {
 
   mlir::ModuleOp module_;
   llvm::StringMap<Signature> signatures_;
-  llvm::StringMap<double> times_of_;    // by function: calls of it in a call of the model
-  llvm::StringMap<DimValues> dims_of_;  // by function, from its first call
+  llvm::StringMap<double> times_of_;    // by function: calls per call of the model
+  llvm::StringMap<DimValues> dims_of_;  // by function: dims at its first call
   std::vector<View> views_;
 };
 

@@ -1,5 +1,5 @@
-// The graph as a Problem: which tasks there are, what each must, and what flows between them.
-// Private to compiler/placement.
+// Translates a graph into a Problem: its tasks, their placement constraints, and the flows between
+// them. Private to compiler/placement.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace scopevm::compiler::placement {
 
-// Why a task is on a device.
+// A placement constraint of a task, and its source.
 struct Demand {
   Place place;
   std::string why;    // `sv.on_device "gpu"`
-  std::string where;  // "model.mlir:3:8"; empty where the graph says nothing
+  std::string where;  // "model.mlir:3:8"; empty if the constraint does not come from the graph
 };
 
 // `sv.on_device "gpu" at model.mlir:3:8`
@@ -26,12 +26,12 @@ std::string text_of(const Demand& demand);
 
 struct TaskRecord {
   std::string name;
-  mlir::Operation* op = nullptr;  // null for parameters and the like
-  std::optional<Demand> demand;
-  std::optional<Demand> scope;  // that leaves the device open
+  mlir::Operation* op = nullptr;  // null for parameters, results and placement-only nodes
+  std::optional<Demand> demand;   // requires a device
+  std::optional<Demand> scope;    // requires a scope of any device
 };
 
-// A use of a flow's value: operand `operand` of `op`, which is the task's or belongs to it.
+// A use of a flow's value by one of its readers.
 struct Use {
   mlir::OpOperand* operand = nullptr;
   size_t reader = 0;  // index into Flow::readers
@@ -43,26 +43,27 @@ struct GraphProblem {
   IndexedVector<FlowIndex, mlir::Value> values;
   IndexedVector<FlowIndex, std::vector<Use>> uses;
   std::vector<std::string> notes;
-  std::vector<bool> matched;  // by rule
+  std::vector<bool> matched;  // by rule: whether it matched a task
 };
 
-// "model.mlir:3:8", or `node "conv_1"`.
+// "model.mlir:3:8", or `node "conv_1"`; empty if the location has neither.
 std::string location_text(mlir::Location location);
 
 Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& machine,
                                       const std::vector<Rule>& rules);
 
-// The value that an annotation is about: looks through sv.on_device.
+// The annotated value: looks through sv.on_device.
 mlir::Value annotated(mlir::Value value);
 
-// A clone of a function for each of its calls, so that each may have places of its own; and, once
-// placed, one again of those that are equal.
+// Clones each function once per call, so that each call can be placed separately.
 void clone_per_call(mlir::ModuleOp module);
+// Merges functions that are equal after placement, and renumbers the remaining clones.
 void merge_equal_functions(mlir::ModuleOp module);
 
-// Of a clone: the name of the function that it was made of.
+// The name of the function that a clone was made from; other names are returned unchanged.
 std::string_view without_number(std::string_view name);
 
+// Writes the assignment into the module: places in types, copies, and constants per device.
 Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment);
 
 }  // namespace scopevm::compiler::placement

@@ -1,4 +1,4 @@
-// sv.device_copy ops -> the list of copies that explain prints; see copies.h and place.h.
+// Lists the sv.device_copy ops as `explain --copies` prints them; see copies.h and place.h.
 #include "compiler/placement/copies.h"
 
 #include "compiler/graph/diagnostics/op_name.h"

@@ -1,4 +1,4 @@
-// The copies of a placed graph, and why each is made. Private to compiler/placement.
+// Lists the copies of a placed graph with the reason for each. Private to compiler/placement.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace scopevm::compiler::placement {
 
-// Members as in Copy. Part of the location of an sv.device_copy: it is about where the op comes
-// from, and two copies that differ in it alone are equal.
+// Members as in Copy. Stored in the location of an sv.device_copy, so that passes which compare ops
+// ignore it.
 struct CopyReason {
   std::string value;
   std::string made_because;
@@ -19,11 +19,11 @@ struct CopyReason {
 
 mlir::Location with_reason(mlir::Location location, const CopyReason& reason);
 
-// Empty for a copy that placement has not made.
+// Empty for a copy that placement did not insert.
 std::optional<CopyReason> copy_reason(graph::DeviceCopyOp copy);
 
-// Of each sv.device_copy of the module, for each of its function's calls that CallTree tells apart:
-// in the order of functions, calls and ops.
+// One Copy for each sv.device_copy of the module and each CallSite of its function, in the order of
+// functions, sites and ops.
 std::vector<Copy> copies_of(mlir::ModuleOp module, const Machine& machine);
 
 }  // namespace scopevm::compiler::placement

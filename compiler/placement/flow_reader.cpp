@@ -1,4 +1,4 @@
-// Tasks, flows and demands; see flow_reader.h.
+// Builds tasks, flows and constraints; see flow_reader.h.
 #include "compiler/placement/flow_reader.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace {
 
 using graph::TensorType;
 
-// A loop counts as this many copies of its body where data decides how often it runs.
+// The assumed trip count of a loop whose trip count is data-dependent.
 constexpr double kUnknownTrips = 16;
 
 }  // namespace
@@ -33,7 +33,7 @@ TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
   return index;
 }
 
-// A scope without a device: the device is one that has it.
+// Handles a scope without a device: restricts the task to the devices that have the scope.
 void FlowReader::demand_scope(TaskIndex task, Demand wanted) {
   TaskRecord& record = graph_.tasks[task];
   const std::string_view scope = wanted.place.pool.scope(machine_);
@@ -129,7 +129,7 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
 }
 
 void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool) {
-  // sv.on_device that constrains its result constrains the readers of it.
+  // An sv.on_device with constrain_result constrains the readers of its result.
   mlir::Value value = operand.get();
   while (auto wish = value.getDefiningOp<graph::OnDeviceOp>()) {
     if (wish.getConstrainResult()) {

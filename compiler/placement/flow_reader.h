@@ -1,7 +1,7 @@
-// What reading a graph needs of tasks and flows, whatever the op: demands, places, rules. Private
-// to compiler/placement.
-//   flow_reader.cpp  tasks and what they must; values, who makes them and who reads them
-//   rules.cpp        what --place asks for
+// Builds tasks and flows with their placement constraints; the part of reading a graph that does
+// not depend on the kind of op. Private to compiler/placement.
+//   flow_reader.cpp  tasks and their constraints; values, their makers and readers
+//   rules.cpp        the rules of --place
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ inline graph::TensorType tensor_of(mlir::Value value) {
   return mlir::dyn_cast<graph::TensorType>(value.getType());
 }
 
-// That a loop counts as copies of its body; `value_of` gives dims a number.
+// The trip count that the cost model assumes for `loop`; `value_of` evaluates dims.
 double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of);
 
 class FlowReader {
@@ -41,24 +41,26 @@ class FlowReader {
   std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
   void fail(const std::string& where, const std::string& message);
 
-  // At representative dims.
+  // Bytes of a tensor at representative dims.
   double bytes_of(graph::TensorType type) const;
 
-  // `value` is made by the task. Its type may require a place.
+  // Adds a flow: `task` makes `value`. The value's type may require a place.
   void make(mlir::Value value, TaskIndex task, PoolRequirement pool, mlir::Location location);
 
-  // The value is stored at a place: so its maker is on the device.
+  // Requires the value at a place, and therefore its maker on the place's device.
   void place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
                    mlir::Location location);
 
-  // The task reads the operand, from a pool that satisfies `pool`.
+  // Adds a reader: `task` reads the operand from a pool that satisfies `pool`.
   void read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool = {});
 
-  // A task without an op is a placement-only node: all its values are stored in the scope.
+  // Requires a scope of a placement-only node, a task without an op: all its values are stored in
+  // the scope.
   void require_scope(TaskIndex task, const Demand& wanted);
   void apply_stores();
 
-  // Texts are numbers into a table of the call, which only the host's kernels and the VM may read.
+  // Elements of string tensors are indices into a table of the call, which only the VM and kernels
+  // of the host can read.
   static constexpr char kNoTexts[] = "texts are the host's";
   static bool is_text(mlir::Type type);
   static bool has_texts(mlir::Operation* op);
@@ -66,7 +68,7 @@ class FlowReader {
   bool may_be(TaskIndex task, DeviceIndex device) const;
   std::string why_not(TaskIndex task, DeviceIndex device) const;
 
-  // What rules may place, by its names of several kinds: those that come first hold before others.
+  // A task that rules may place. `names` are in order of precedence.
   struct Ruled {
     TaskIndex task;
     std::vector<std::pair<Rule::Kind, std::string>> names;
@@ -75,12 +77,12 @@ class FlowReader {
   // Errors: kInvalidArgument, kInvalidModel (a place that the machine lacks).
   Status read_rules();
 
-  // Of one kind the last rule that matches holds. What the graph itself says holds before any, so
-  // all of it has been read.
+  // Applies the last matching rule of each kind. Constraints of the graph take precedence.
+  // REQUIRES: all of them have been read.
   void apply_rules(const Ruled& ruled);
   void store_in(const PoolRequirement& pool, const Ruled& ruled);
 
-  // Where nothing is said of a result of the model.
+  // Places results of the model without a constraint on the default device.
   void place_results();
 
   const Machine& machine_;
@@ -92,10 +94,10 @@ class FlowReader {
   std::map<TaskIndex, Demand> stores_;  // required scopes of placement-only nodes
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, FlowIndex> flow_of_;
-  llvm::DenseMap<mlir::Value, Demand> scopes_;  // that types and annotations require
-  llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device that copy
-  DimValues dims_;                              // of the function that is read, from its caller
-  double times_ = 1;                            // that what is read runs in a call of the model
+  llvm::DenseMap<mlir::Value, Demand> scopes_;  // scopes required by types and annotations
+  llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device ops that copy
+  DimValues dims_;                              // of the current function, from its caller
+  double times_ = 1;  // executions of the current op per call of the model
   Status status_;
 };
 

@@ -1,5 +1,5 @@
-// A function for each place that it is called at; see constraints.h. Before placement each call
-// gets a clone of its callee, afterwards clones that came out equal become one.
+// Places each call of a function separately; see constraints.h. Before placement each call gets a
+// clone of its callee; afterwards equal clones are merged.
 #include <map>
 
 #include "compiler/graph/rewrite/passes.h"
@@ -9,7 +9,7 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-// Calls nest, and each level multiplies: beyond this many clones, calls share.
+// Nested calls multiply the number of clones. Beyond this many, calls share their callees.
 constexpr int kMostClones = 256;
 
 class Cloner {
@@ -28,8 +28,8 @@ class Cloner {
   }
 
  private:
-  // `above`: the functions that are being called, and their clones: a recursive call goes to the
-  // same clone, so that recursion ends.
+  // `above`: the functions on the path from the entry, with their clones. A recursive call goes to
+  // the existing clone, so that cloning terminates.
   void clone_callees(mlir::func::FuncOp caller, std::map<std::string, std::string> above) {
     llvm::SmallVector<graph::CallOp> calls;
     caller.walk([&](graph::CallOp call) { calls.push_back(call); });
@@ -77,7 +77,7 @@ void rename(mlir::func::FuncOp function, const std::string& name, mlir::ModuleOp
     function.setName(attribute);
 }
 
-// Clones are numbered as they come: so placing what is placed already changes no name.
+// Numbers clones in module order, so that placing a placed module again changes no name.
 void number_clones(mlir::ModuleOp module) {
   llvm::SmallVector<std::pair<mlir::func::FuncOp, std::string>> clones;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
@@ -86,7 +86,7 @@ void number_clones(mlir::ModuleOp module) {
       clones.emplace_back(function, without_number(name));
   }
   for (auto [i, clone] : llvm::enumerate(clones))
-    rename(clone.first, "." + std::to_string(i), module);  // no name of the text form
+    rename(clone.first, "." + std::to_string(i), module);  // cannot collide with a parsed name
   int number = 0;
   for (auto& [function, base] : clones) {
     std::string name;
@@ -107,7 +107,7 @@ std::string_view without_number(std::string_view name) {
 
 void clone_per_call(mlir::ModuleOp module) { Cloner(module).run(); }
 
-// Callees first, so that callers of equal ones become equal; as long as any are.
+// Merging callees can make their callers equal, so this repeats until nothing changes.
 void merge_equal_functions(mlir::ModuleOp module) {
   for (bool has_merged = true; has_merged;) {
     has_merged = false;

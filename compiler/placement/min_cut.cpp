@@ -29,8 +29,8 @@ bool Network::find_levels() {
   return level_[kSink].has_value();
 }
 
-// Augments the flow along one path of ascending levels from the source to the sink; nothing if no
-// such path is left. A loop instead of recursion: a path may be as long as the graph.
+// Augments the flow along one path of ascending levels from the source to the sink; returns zero if
+// no such path is left. Iterative, since a path may be as long as the graph.
 Cost Network::push() {
   std::vector<size_t> path;
   NodeIndex at = kSource;
@@ -70,7 +70,7 @@ IndexedVector<NodeIndex, bool> Network::cut() {
     while (push() > kNone) {
     }
   }
-  // Backwards from the sink.
+  // Breadth-first search from the sink along reversed residual edges.
   IndexedVector<NodeIndex, bool> reaches_sink(node_count_, false);
   reaches_sink[kSink] = true;
   std::vector<NodeIndex> queue = {kSink};

@@ -16,14 +16,14 @@ class Network {
 
   NodeIndex add_node() { return {node_count_++}; }
   void add_edge(NodeIndex from, NodeIndex to, Cost capacity);
-  // True for nodes from which the sink can still be reached. The set of the other nodes is the
-  // largest source side of any minimum cut.
+  // Computes a maximum flow. Returns true for each node that reaches the sink in the residual
+  // network; the other nodes are the largest source side of any minimum cut.
   IndexedVector<NodeIndex, bool> cut();
 
  private:
   struct Edge {
     NodeIndex from, to;
-    Cost left;  // capacity that is not used
+    Cost left;  // residual capacity
   };
   bool find_levels();
   Cost push();
@@ -31,7 +31,7 @@ class Network {
   uint32_t node_count_ = 2;
   std::vector<Edge> edges_;  // edge i ^ 1 is the reverse of edge i
   IndexedVector<NodeIndex, std::vector<size_t>> out_;
-  IndexedVector<NodeIndex, std::optional<int>> level_;  // none: not reached
+  IndexedVector<NodeIndex, std::optional<int>> level_;  // distance from the source, if reached
   IndexedVector<NodeIndex, size_t> next_;
 };
 

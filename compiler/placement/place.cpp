@@ -1,4 +1,4 @@
-// The stage itself, and places as text; see place.h.
+// Runs the placement stage, and parses places and rules; see place.h.
 #include "compiler/placement/place.h"
 
 #include "compiler/placement/constraints.h"
@@ -34,7 +34,7 @@ Result<Report> place(mlir::ModuleOp module, const Machine& machine,
   if (machine.devices.size() > 1) clone_per_call(module);
   SCOPEVM_ASSIGN_OR_RETURN(GraphProblem graph, read_constraints(module, machine, rules));
   Report report = apply(module, graph, assign(graph.problem));
-  report.copies = copies_of(module, machine);  // while each call has a clone of its own
+  report.copies = copies_of(module, machine);  // before clones are merged: each call has its own
   if (machine.devices.size() > 1) merge_equal_functions(module);
   SCOPEVM_RETURN_IF_ERROR(verify_places(module, machine));
   return report;
@@ -86,7 +86,7 @@ Result<Rule> parse_rule(const std::string& text) {
       rule.kind = kind;
       rest.remove_prefix(prefix.size());
     }
-  // Names of nodes may have a '=', places have none.
+  // Node names may contain '=', places never do.
   const size_t equals = rest.rfind('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == rest.size())
     return Status(StatusCode::kInvalidArgument,

@@ -1,17 +1,19 @@
-// The placement stage: gives every value of a graph its place, and inserts sv.device_copy where a
-// value is read on a device that cannot reach it.
+// The placement stage: assigns a place to every value of a graph, and inserts sv.device_copy where
+// a value is read on a device that cannot reach it.
 //
-//   constraints.cpp       the requirements of the graph -> a Problem (assignment.h), based on
-//   flow_reader.cpp       tasks, flows and demands; and rules.cpp, the rules of the caller
-//   assignment.cpp        a Problem -> a device for each task (knows no graph)
+//   constraints.cpp       graph -> Problem (assignment.h)
+//   flow_reader.cpp       tasks, flows and constraints, independent of the kind of op
+//   rules.cpp             the rules of --place
+//   assignment.cpp        Problem -> a device for each task; independent of MLIR
+//   min_cut.cpp           the minimum cuts that assignment.cpp uses
 //   pool_requirement.cpp  the pool that a task requires for a value
 //   apply.cpp             devices -> places in types, copies, one constant for each device
-//   copies.cpp            the copies of a placed graph, and why each is made
-//   call_tree.cpp         how often calls of the model make a copy inside a function
-//   functions.cpp         a function for each place that it is called at
-//   verify.cpp            whether each op reaches its operands and results
+//   copies.cpp            the copies of a placed graph with the reason for each
+//   call_tree.cpp         how often a copy inside a function runs per call of the model
+//   functions.cpp         clones functions, so that each call is placed separately
+//   verify.cpp            checks that each op reaches its operands and results
 //
-// docs/placement.md has the rules.
+// docs/placement.md documents the rules.
 #pragma once
 
 #include <string>
@@ -26,14 +28,15 @@
 
 namespace scopevm::compiler::placement {
 
-// From --place: what matches a pattern of `*`, `?` and [...] is placed. Of several rules of one
-// kind the last that matches holds, and one for names before one for types.
+// A --place rule: places ops, inputs or outputs whose name matches a glob of `*`, `?` and [...]. If
+// several rules of one kind match, the last one applies. Rules for names take precedence over rules
+// for types.
 struct Rule {
   enum class Kind {
-    kName,    // of an op: that of the model's node
-    kType,    // of an op: "matmul"
+    kName,    // the name of the model's node that an op comes from
+    kType,    // the kind of an op: "matmul"
     kInput,   // the name of an input of the model
-    kOutput,  // likewise
+    kOutput,  // the name of an output of the model
   };
   Kind kind = Kind::kName;
   std::string pattern;
@@ -41,65 +44,68 @@ struct Rule {
   std::string text;  // as the user wrote it
 };
 
-// Reads "PATTERN=PLACE" with `type:`, `input:` or `output:` before the pattern, or nothing for
-// names. Errors: kInvalidArgument.
+// Parses "PATTERN=PLACE". A prefix `type:`, `input:` or `output:` selects the kind; without one the
+// pattern matches names. Errors: kInvalidArgument.
 Result<Rule> parse_rule(const std::string& text);
 
 // One copy that the placed graph makes in a call of the model.
 struct Copy {
-  std::string value;  // the model's name of what is copied
+  std::string value;  // the name of the copied value in the model
   DimExpr bytes;
-  double times = 1;  // a call, at representative dims
+  double times = 1;  // executions per call, at representative dims
   std::string from;  // places
   std::string to;
-  std::string made_because;  // what puts the value where it is made, with a location
-  std::string read_because;  // what puts its reader elsewhere
-  std::string function;      // the model's name of the one that makes it; empty for main
-  // "recursion" or "data" (closures) where that decides how often it is made: `times` says nothing.
+  std::string made_because;  // the constraint that places the maker, with its location
+  std::string read_because;  // the constraint that places the reader
+  std::string function;      // the function that makes it, as named in the model; empty for main
+  // "recursion" or "data" (closures) if `times` is unknown for that reason; else empty.
   std::string times_depend_on;
-  bool is_local = false;  // `bytes` are over the function's own dims: calls do not decide them
+  bool is_local = false;  // `bytes` is over the function's own dims, which calls do not determine
 };
 
 struct Report {
-  // One for each sv.device_copy and each of its function's calls at other dims; with several
-  // devices, for each call.
+  // One for each sv.device_copy and each distinct dims at which its function is called; with
+  // several devices, one for each call.
   std::vector<Copy> copies;
-  bool is_proved = true;           // no placement costs less
-  std::vector<std::string> notes;  // ops that a rule does not move, and why
-  std::vector<bool> matched;       // by rule
+  bool is_proved = true;           // the placement is proved optimal
+  std::vector<std::string> notes;  // ops that a rule matches but cannot move, and why
+  std::vector<bool> matched;       // by rule: whether it matched anything
 };
 
-// Writes a place into every tensor type of `module`, and inserts the copies that places call for:
-// between ops, and of inputs and results of public functions, which callers have on the host.
-// Running it on what it made changes nothing. Errors: kInvalidModel, with the locations of both
-// demands where two disagree, or of the one that the machine cannot meet.
+// Writes a place into every tensor type of `module`, and inserts the copies that the places
+// require: between ops, and for inputs and results of public functions, which callers hold in the
+// host's memory. Idempotent. Errors: kInvalidModel, with the locations of both constraints if two
+// conflict, or of the constraint that the machine cannot satisfy.
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules = {});
 
-// What a scope means that a kernel asks for is known only once the kernel has a device: so place()
-// heeds these in types that have places, and runs once more where there are any.
+// Attributes with the scopes that a kernel requires for its operands and results. A scope resolves
+// to a pool only after the kernel has a device: place() honours these attributes on ops whose types
+// have places, and therefore runs a second time if a module has any.
 using graph::kOperandScopes;
 using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
-// Types say it all: fails where an op's values lie out of reach of its device, or have no place.
+// Checks the places in types against the machine. Errors: kInvalidModel, if a value has no place,
+// or an op's device does not reach one of its values.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;
 using graph::kPlaceAttribute;
 
-// The device that runs a placed `op`: that of its results, else of its operands.
+// The device that runs a placed `op`: that of its attribute, else of its results, else of its
+// operands, else the host.
 DeviceIndex device_of(mlir::Operation* op, const Machine& machine);
 
 // A required place: "gpu", "gpu.global.fast" or ".global.fast".
 struct Place {
-  std::optional<DeviceIndex> device;  // none: any that has the scope
+  std::optional<DeviceIndex> device;  // none: any device that has the scope
   PoolRequirement pool;
 };
-// Errors: kInvalidModel (no such device, no such scope; lists the known ones).
+// Errors: kInvalidModel (unknown device or scope; the message lists the known ones).
 Result<Place> parse_place(std::string_view text, const Machine& machine);
-// The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: as parse_place,
-// and for a place without a device.
+// The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: those of
+// parse_place, and kInvalidModel for a place without a device.
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);
 
 }  // namespace scopevm::compiler::placement

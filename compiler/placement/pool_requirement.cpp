@@ -1,4 +1,4 @@
-// Pools by index or by scope; see the header.
+// Resolves and joins pool requirements; see the header.
 #include "compiler/placement/pool_requirement.h"
 
 namespace scopevm::compiler::placement {

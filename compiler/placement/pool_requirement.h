@@ -1,4 +1,4 @@
-// Which pool stores a value where a task makes or reads it.
+// PoolRequirement: the pool in which a task makes or reads a value.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,19 @@
 
 namespace scopevm::compiler::placement {
 
-// One of: any pool that the task's device reaches; one pool; one scope of the task's device,
-// whichever device that is.
+// One of: any pool that the task's device reaches; one given pool; one scope of the task's device.
 class PoolRequirement {
  public:
-  PoolRequirement() = default;  // any pool in reach
+  PoolRequirement() = default;  // any reachable pool
   PoolRequirement(PoolIndex pool) : value_(pool) {}
   static PoolRequirement own_scope(std::string scope = "global");
 
   bool is_any() const { return std::holds_alternative<std::monostate>(value_); }
-  // Any pool in reach, or "global" of the task's device: what holds where nothing is required.
+  // Any reachable pool, or "global" of the task's device: the values of unconstrained tasks.
   bool is_default() const { return is_any() || *this == own_scope(); }
-  // The pool, if the requirement is one pool.
+  // The pool, if the requirement names one.
   std::optional<PoolIndex> pool() const;
-  // The scope of the pool, or the scope. REQUIRES: !is_any().
+  // The required scope, or the scope of the required pool. REQUIRES: !is_any().
   std::string_view scope(const Machine& machine) const;
   // The required pool for a task on `device`; none if the device lacks the scope.
   // REQUIRES: !is_any().
@@ -39,7 +38,8 @@ class PoolRequirement {
   std::variant<std::monostate, PoolIndex, OwnScope> value_;
 };
 
-// A requirement that satisfies both; none where they disagree. REQUIRES: !other.is_any().
+// A requirement that satisfies both; none if they conflict. A default `requirement` never
+// conflicts. REQUIRES: !other.is_any().
 std::optional<PoolRequirement> joined(const Machine& machine, const PoolRequirement& requirement,
                                       const PoolRequirement& other);
 

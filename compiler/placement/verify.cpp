@@ -1,4 +1,4 @@
-// Places in types against the machine; see place.h. The check knows nothing of how they came to be.
+// Checks places in types against the machine; see place.h. Shares no code with the solver.
 #include "compiler/placement/constraints.h"
 
 namespace scopevm::compiler::placement {
@@ -31,7 +31,7 @@ class PlaceVerifier {
                                                     message.str());
   }
 
-  // Null for what is no tensor.
+  // Null if `type` is not a tensor type.
   mlir::StringAttr place(mlir::Operation* op, mlir::Type type) {
     auto tensor = mlir::dyn_cast<TensorType>(type);
     if (!tensor) return nullptr;
