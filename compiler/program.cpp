@@ -1,10 +1,10 @@
-// What the kinds of steps have in common: see the header.
+// Accessors that dispatch over the kinds of steps; see the header.
 #include "compiler/program.h"
 
 namespace scopevm::compiler {
 namespace {
 
-// Calls each of its functions with the kinds that it takes.
+// An overload set of lambdas for std::visit.
 template <typename... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;

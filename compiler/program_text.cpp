@@ -1,4 +1,4 @@
-// A program as text; see the header.
+// Prints a program; see the header.
 #include "compiler/program_text.h"
 
 namespace scopevm::compiler {

@@ -1,4 +1,4 @@
-// A program as text, for --dump-after=kernels: one value, constant or step a line, in order.
+// Prints a program for --dump-after=kernels: one value, constant or step per line, in order.
 #pragma once
 
 #include <string>

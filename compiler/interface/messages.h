@@ -1,6 +1,6 @@
-// The structs of scopevm/compiler.h as CBOR messages: what the functions of
-// scopevm/compiler_table.h take and return. The library and the `scopevm` command include this
-// header; it needs no LLVM.
+// CBOR encoding of the structs of scopevm/compiler.h, the arguments and results of the functions of
+// scopevm/compiler_table.h. The compiler library and the `scopevm` command include this header; it
+// does not depend on LLVM.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct adl_serializer<std::optional<T>> {
 namespace scopevm {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DimBound, min, max, multiple_of)
-// Without the callbacks, which are C functions at the boundary.
+// Without the callbacks, which cross the boundary as C functions.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, specialisations,
                                    machine_json, machine_name, places, dump_after, threads,
                                    reproducer_path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)
-// Without the module, which is handed over as it is.
+// Without the module, whose bytes are passed separately.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Value, name, op, type, elements, depth)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Symbol, name, model_name, born, bound,
@@ -63,7 +63,7 @@ std::vector<uint8_t> encode(const T& value) {
   return nlohmann::json::to_cbor(nlohmann::json(value));
 }
 
-// Errors: kInternal (the bytes are no message of this type).
+// Errors: kInternal (the bytes are not a message of this type).
 template <typename T>
 Result<T> decode(std::span<const uint8_t> bytes) {
   try {

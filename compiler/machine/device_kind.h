@@ -1,5 +1,5 @@
-// DeviceKind: how a machine description describes devices of one kind. The back end of the kind
-// implements it (compiler/codegen/backend/backend.h), apart from stand-ins in tests.
+// DeviceKind: reads the members of a machine description that belong to one kind of device. Each
+// back end implements it (compiler/codegen/backend/backend.h).
 #pragma once
 
 #include <span>
@@ -15,19 +15,20 @@ class DeviceKind {
  public:
   virtual ~DeviceKind() = default;
 
-  // As machine descriptions, modules and bindings spell the kind; one word. The host's kind is
+  // The kind in machine descriptions, modules and device bindings; one word. The host's kind is
   // format::kHostKind.
   virtual std::string_view name() const = 0;
   // See DeviceDecl::is_host().
   bool is_host() const { return name() == format::kHostKind; }
-  // Whether kernels can be compiled for devices of the kind. Others are described, and that is all.
+  // Whether kernels can be compiled for devices of the kind. Nothing can be placed on a device
+  // without kernels.
   virtual bool has_kernels() const { return true; }
 
-  // The members that a device of this kind has in addition to those of every device. A device of
-  // another kind cannot have them.
+  // The members that a device of this kind may have in addition to those of every device. They are
+  // an error in the description of a device of another kind.
   virtual std::span<const std::string_view> members() const { return {}; }
-  // Reads and checks these members, mostly into `decl.target`. `earlier`: the devices that the
-  // description lists before this one. Errors: kInvalidModel, made by Member::fail.
+  // Reads and checks these members, mostly into `decl.target`. `earlier`: the devices that precede
+  // this one in the description. Errors: kInvalidModel, from Member::fail.
   virtual Status read_members([[maybe_unused]] const Member& device,
                               [[maybe_unused]] std::span<const DeviceDecl> earlier,
                               [[maybe_unused]] DeviceDecl& decl) const {

@@ -1,4 +1,4 @@
-// Machine: the default one, and what the planner asks of any.
+// The default machine, and queries about devices, pools and copy costs; see the header.
 #include "compiler/machine/machine.h"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ bool Machine::reaches(DeviceIndex device, PoolIndex pool) const {
   return std::ranges::find(pools[pool].reached, device) != pools[pool].reached.end();
 }
 
-// REQUIRES of every Machine: one device is a CPU.
+// Every machine has a CPU.
 DeviceIndex Machine::host_device() const { return *find_index(devices, &DeviceDecl::is_host); }
 
 bool Machine::is_by_host(PoolIndex from_pool, PoolIndex to_pool) const {

@@ -1,5 +1,6 @@
-// What the compiler may plan for: devices, and the pools of memory that they reach. Pools and
-// devices are many-to-many; a place is a device and, where one is asked for, a scope of it.
+// Machine: the compiler's model of the target: devices, and the pools of memory that they reach. A
+// pool may be reached by several devices, and a device reaches several pools. A place is a device
+// and, if one is required, a memory scope of it.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +18,27 @@ namespace scopevm::compiler {
 
 enum class PoolKind : uint8_t { kHeap, kArena, kStack, kConstant };
 
-// A CPU's bytes in the frames of calls.
+// The scope of a CPU for tensors in the frames of calls.
 inline constexpr char kStackScope[] = "global.stack";
 
-// A region of memory in which a scope's bytes lie.
+// The memory behind one scope of a device.
 struct Pool {
-  std::string scope;  // "global.workspace"; of the pools of one device, each has another
+  std::string scope;  // "global.workspace"; unique among the pools of one device
   PoolKind kind = PoolKind::kArena;
-  DeviceIndex device;            // whose scope it is
-  std::optional<int64_t> limit;  // bytes, of a stack in each frame
-  // For all that a session holds there at one time.
+  DeviceIndex device;            // the owner of the scope
+  std::optional<int64_t> limit;  // bytes; for a stack, bytes of each frame
+  // Whether `limit` holds for all bytes that a session holds in the pool at one time.
   bool is_limited() const { return limit && kind != PoolKind::kStack; }
   std::vector<DeviceIndex> reached;  // devices whose kernels read and write it, `device` first
-  // Blocks of it, and what is planned in them, begin at multiples of so many bytes: of heaps and
-  // arenas the most that a device asks for which reaches them.
+  // Bytes; alignment of the pool's blocks and of the buffers planned in them. For heaps and arenas,
+  // the largest alignment that a device in `reached` requires.
   int64_t alignment = kLeastAlignment;
   static constexpr int64_t kLeastAlignment = 64;  // a cache line, and the widest vector
   std::optional<DeviceIndex> pinned_for;  // a non-CPU device, whose driver allocates its blocks
-  // Of copies from it and to it, what the description says: emulation takes that.
+  // Of copies from and to the pool; empty if the description does not give them. Used by emulation.
   std::optional<double> bytes_per_second;
   std::optional<double> latency_seconds;
-  // And what the planner weighs, which nobody promises.
+  // The values that the planner's cost model uses, with defaults.
   double planned_bytes_per_second() const { return bytes_per_second.value_or(10e9); }
   double planned_latency_seconds() const { return latency_seconds.value_or(5e-6); }
 };
@@ -45,51 +46,52 @@ struct Pool {
 struct DeviceDecl {
   std::string name = "cpu";
   std::string kind = format::kHostKind;  // the name of its DeviceKind
-  int number = 0;                        // among the described devices of its kind
-  // Most work items that a launch runs at once. Of a CPU the session decides: limits are planned
-  // for so many threads.
+  int number = 0;                        // ordinal among the described devices of its kind
+  // The most work items that a launch runs at once. For a CPU, the number of threads for which
+  // limits are planned; the session chooses the actual number.
   int64_t workers = 2;
-  // What its kernels are compiled for, in the form that the back end of its kind reads; empty: what
-  // the back end takes by default.
+  // The compilation target of its kernels, in the form that the back end of its kind reads; empty
+  // for the back end's default.
   std::string target;
   bool has_kernels = true;  // DeviceKind::has_kernels() of its kind
 
-  // The session's threads run its kernels, and its memory, which holds frames, is the process's.
+  // Whether the session's threads run its kernels. Its memory is then the process's, which also
+  // holds the frames of calls.
   bool is_host() const { return kind == format::kHostKind; }
 };
 
 struct Machine {
-  IndexedVector<DeviceIndex, DeviceDecl> devices;  // that have kernels
-  IndexedVector<PoolIndex, Pool> pools;            // of these
+  IndexedVector<DeviceIndex, DeviceDecl> devices;  // devices with kernels; at least one is a CPU
+  IndexedVector<PoolIndex, Pool> pools;            // pools of `devices`
   DeviceIndex default_device;
   std::vector<DeviceDecl> described_only;  // devices without kernels, for messages
 
-  // Bytes of each frame of a CPU's stack, where its description does not say: as many as one page
-  // of a small model's values takes, and few enough that a recursion costs little.
+  // The default limit of a CPU's stack, in bytes per frame: enough for the values of a small model,
+  // and little enough that deep recursion is cheap.
   static constexpr int64_t kStackBytes = int64_t{16} << 10;
 
   // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
   static Machine host();
 
-  // New indices by old ones; none for what was removed.
+  // Maps old indices to new ones; none for removed devices and pools.
   struct Renumbering {
     IndexedVector<DeviceIndex, std::optional<DeviceIndex>> devices;
     IndexedVector<PoolIndex, std::optional<PoolIndex>> pools;
   };
-  // Removes the other devices and their pools. REQUIRES: one that is kept is a CPU.
+  // Removes all devices that are not `kept`, and their pools. REQUIRES: a kept device is a CPU.
   Renumbering keep_devices(const IndexedVector<DeviceIndex, bool>& kept);
   // Moves devices without kernels to `described_only`.
   void set_aside_devices_without_kernels();
 
   std::optional<DeviceIndex> find_device(std::string_view name) const;
-  // The pool that `device` calls by this scope: its own, else one of another device that it
-  // reaches.
+  // The pool that a scope of `device` denotes: its own pool of that name, else the first one of
+  // another device that it reaches.
   std::optional<PoolIndex> find_pool(DeviceIndex device, std::string_view scope) const;
   bool reaches(DeviceIndex device, PoolIndex pool) const;
   std::string pool_name(PoolIndex pool) const;  // "npu.global.workspace"
   // The device that runs the VM: the first CPU.
   DeviceIndex host_device() const;
-  // The scopes that every device has: what outlives a call, what a call plans, and constants.
+  // The pools that every device has: for bytes that outlive a call, planned bytes, and constants.
   PoolIndex global_pool(DeviceIndex device) const { return *find_pool(device, "global"); }
   PoolIndex workspace_pool(DeviceIndex device) const {
     return *find_pool(device, "global.workspace");
@@ -99,18 +101,19 @@ struct Machine {
   }
   // The arena of `device` for values that are copied from or to `other`, if it has one.
   std::optional<PoolIndex> pinned_pool(DeviceIndex device, DeviceIndex other) const;
-  // The device's bytes in frames, if it has any.
+  // The pool of the device for tensors in frames, if it has one.
   std::optional<PoolIndex> stack_pool(DeviceIndex device) const;
-  // Seconds that a copy of so many bytes takes, by way of the host where neither pool is a CPU's.
+  // Estimated seconds of a copy of `bytes` bytes, through the host if is_by_host().
   double copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const;
+  // Whether a copy goes through the host: the pools belong to two different non-CPU devices.
   bool is_by_host(PoolIndex from_pool, PoolIndex to_pool) const;
 };
 
 class DeviceKind;
 
-// Reads a machine description (docs/machine.md), whose devices are of these kinds. `origin` begins
-// messages. Errors: kInvalidModel, with the member that is wrong: `machine.json: pools[2].limit:
-// ...`.
+// Parses a machine description (docs/machine.md) with devices of the given kinds. `origin` is the
+// prefix of messages, for instance a file name. Errors: kInvalidModel, with the path of the
+// offending member: `machine.json: pools[2].limit: ...`.
 Result<Machine> parse_machine(std::string_view json, const std::string& origin,
                               std::span<const DeviceKind* const> kinds);
 

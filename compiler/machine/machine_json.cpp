@@ -1,5 +1,5 @@
-// Reads a machine description. Every member is checked as it is read, so that a message can name
-// it.
+// Parses a machine description. Every member is checked when it is read, so that a message can name
+// it. See machine.h and docs/machine.md.
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
@@ -19,14 +19,15 @@ constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {
     {"heap", PoolKind::kHeap}, {"arena", PoolKind::kArena}, {"constant", PoolKind::kConstant}};
 
 constexpr std::string_view kMembers[] = {"devices", "pools", "default_device"};
-// Of a device of any kind; DeviceKind::members() are in addition.
+// Members of a device of any kind, in addition to DeviceKind::members().
 constexpr std::string_view kDeviceMembers[] = {"name", "kind", "workers", "max_stack_bytes",
                                                "alignment"};
 constexpr std::string_view kPoolMembers[] = {"device",          "scope",      "kind",
                                              "limit_bytes",     "reached_by", "bytes_per_second",
                                              "latency_seconds", "pinned_for"};
 
-// Letters, digits and `_`, with dots between parts where that is allowed: what places are made of.
+// Whether `text` is one or more letters, digits and `_`; with `may_have_dots`, several such parts
+// separated by dots. Places consist of such names.
 bool is_name(const std::string& text, bool may_have_dots) {
   bool after_dot = true;
   for (char c : text) {
@@ -116,7 +117,7 @@ class MachineReader {
     return kind->fail("expected " + expected + ", found \"" + name + "\"");
   }
 
-  // What only other kinds of devices have.
+  // Refuses members that belong to other kinds of devices.
   Status check_members(const Member& member, const DeviceKind& kind,
                        const DeviceDecl& device) const {
     std::vector<std::string_view> own(std::begin(kDeviceMembers), std::end(kDeviceMembers));
@@ -156,7 +157,7 @@ class MachineReader {
                        std::to_string(format::kMostAlignment) + ", found " + std::to_string(bytes));
   }
 
-  // Frames begin at multiples of the least alignment, which a stack does with.
+  // Reads max_stack_bytes. Frames always have Pool::kLeastAlignment.
   static Result<int64_t> read_stack_bytes(const Member& member, const DeviceDecl& device) {
     std::optional<Member> given = member.find("max_stack_bytes");
     if (!given) return device.is_host() ? Machine::kStackBytes : 0;
@@ -210,7 +211,7 @@ class MachineReader {
     if (known == std::end(kPoolKinds))
       return kind->fail("expected \"heap\", \"arena\" or \"constant\", found \"" + text + "\"");
     pool.kind = known->second;
-    // What the compiler makes of these three scopes depends on their kinds.
+    // The compiler relies on the kinds of these three scopes.
     if (pool.scope == "global" || pool.scope == "global.workspace" ||
         pool.scope == "global.constant")
       if (pool.kind != default_kind(pool.scope))
@@ -247,7 +248,7 @@ class MachineReader {
     std::set<DeviceIndex> others;
     for (const Member& device : devices) {
       SCOPEVM_ASSIGN_OR_RETURN(const DeviceIndex index, device_of(device));
-      // A kernel of one kind cannot be handed what another kind of device keeps.
+      // A kernel cannot take a buffer of a device of another kind.
       if (machine_.devices[index].kind != machine_.devices[pool.device].kind)
         return device.fail("a device of kind " + machine_.devices[index].kind +
                            " reaches no memory of one of kind " +
@@ -292,8 +293,8 @@ class MachineReader {
       if (pool.kind == PoolKind::kHeap || pool.kind == PoolKind::kArena)
         for (DeviceIndex device : pool.reached)
           pool.alignment = std::max(pool.alignment, alignments_[device]);
-    // By device, the three required scopes first, and stacks after all other pools: the module does
-    // not depend on the order of the description.
+    // Canonical order, so that the module does not depend on the order of the description: by
+    // device, the three required scopes first, and stacks after all other pools.
     std::ranges::stable_sort(machine_.pools, {}, [](const Pool& pool) {
       const std::string_view scope = pool.scope;
       const int rank = scope == "global"             ? 0
@@ -332,7 +333,7 @@ Result<Machine> parse_machine(std::string_view text, const std::string& origin,
   using nlohmann::json;
   const json value = json::parse(text, nullptr, false);
   if (value.is_discarded()) {
-    // Once more for the place.
+    // Parses again, with exceptions, for the position of the error.
     try {
       [[maybe_unused]] const json unused = json::parse(text);
     } catch (const json::exception& error) {

@@ -1,4 +1,4 @@
-// See the header.
+// Typed access to JSON values, with errors that name the path; see the header.
 #include "compiler/machine/member.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Member: one value of a JSON text, and the way to it, so that a message can name it.
+// Member: a value of a JSON document with its path, so that messages can name it.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace scopevm::compiler {
 
-// Refers to the JSON value, which outlives it. Errors: kInvalidModel, with the way:
+// Borrows the JSON value, which must outlive it. Errors: kInvalidModel, with the path:
 // `machine.json: pools[2].limit: expected a string, found 3`.
 class Member {
  public:
-  // The root's way is the text's name and a colon.
+  // The path of the root is the name of the document and a colon.
   Member(const nlohmann::json& value, std::string path) : value_(value), path_(std::move(path)) {}
 
   Status fail(const std::string& what) const;
-  // An object with no other members than these.
+  // Errors: the value is not an object, or has a member that is not in `members`.
   Status check_object(std::span<const std::string_view> members) const;
-  // Empty when the object lacks it.
+  // Empty if the object has no such member.
   std::optional<Member> find(const std::string& name) const;
   Result<std::vector<Member>> elements() const;
   Result<std::string> text() const;
   Result<int64_t> whole_number(int64_t least) const;
-  // Subnormal numbers are 0.
+  // A number in [least, most]. Subnormal numbers are read as 0.
   Result<double> number(double least, double most) const;
 
  private:

@@ -1,4 +1,4 @@
-// The indices of the compiler's tables, and vectors that only their own kind of index addresses.
+// Strong index types of the compiler's tables, and vectors that accept one index type only.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace scopevm::compiler {
 
-// A module's tables keep the compiler's numbering, so these indices are the same types.
+// The tables of a module keep the compiler's numbering, so both use the same index types.
 using isa::ConstantIndex;
 using isa::FunctionIndex;
 using isa::KernelIndex;
@@ -21,7 +21,7 @@ using DeviceIndex = isa::Index<struct DeviceTag>;    // Machine::devices
 using SegmentIndex = isa::Index<struct SegmentTag>;  // Function::segments
 using ValueId = isa::Index<struct ValueTag>;         // Function::values
 
-// A vector that one kind of index addresses.
+// A vector whose elements are accessed by `Index`.
 template <typename Index, typename T>
 class IndexedVector : public std::vector<T> {
  public:
@@ -35,7 +35,7 @@ class IndexedVector : public std::vector<T> {
 
   // The index of the element that the next push_back adds.
   Index next_index() const { return {static_cast<uint32_t>(this->size())}; }
-  // All indices, ascending. A view of the size at the time of the call.
+  // All indices, ascending. Elements that are added later are not included.
   auto indices() const {
     return std::views::iota(uint32_t{0}, next_index().value) |
            std::views::transform([](uint32_t value) { return Index{value}; });
