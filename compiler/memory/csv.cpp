@@ -1,4 +1,4 @@
-// Plans as comma-separated text, in the exchange form of the public planning instances.
+// Reads and writes plans as CSV, in the format of the public minimalloc instances.
 #include <algorithm>
 #include <charconv>
 

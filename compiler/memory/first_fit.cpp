@@ -1,4 +1,4 @@
-// Sizes -> offsets at one shape, by first fit in several orders.
+// Assigns offsets at one shape by first fit, in several priority orders.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -17,7 +17,8 @@ int64_t lifespan(const Buffer& buffer) { return buffer.upper - buffer.lower; }
 
 using Priority = std::function<int64_t(int)>;
 
-// Ties go to the earlier and then the smaller index, so that plans are the same in every run.
+// Descending by priority. Ties are broken by the earlier lifespan, then by the smaller index, so
+// that plans are deterministic.
 std::vector<int> order_by(const std::vector<Buffer>& buffers, const Priority& priority) {
   std::vector<int64_t> rank(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) rank[i] = priority(static_cast<int>(i));
@@ -29,7 +30,7 @@ std::vector<int> order_by(const std::vector<Buffer>& buffers, const Priority& pr
   return order;
 }
 
-// For each buffer: bytes of all buffers that live together with it.
+// For each buffer: the bytes of all buffers with overlapping lifespans, including itself.
 std::vector<int64_t> conflicting_bytes(const std::vector<Buffer>& buffers) {
   std::vector<int64_t> bytes(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i)
@@ -65,7 +66,8 @@ int64_t height_of(const std::vector<Buffer>& buffers) {
 }
 
 int64_t lower_bound_of(const std::vector<Buffer>& buffers) {
-  std::vector<std::pair<int64_t, int64_t>> events;  // ends sort before starts at one time
+  // Lifespans are half-open: at one step, ends (negative changes) sort before starts.
+  std::vector<std::pair<int64_t, int64_t>> events;
   for (const Buffer& buffer : buffers) {
     events.emplace_back(buffer.lower, buffer.size);
     events.emplace_back(buffer.upper, -buffer.size);
@@ -79,7 +81,8 @@ int64_t lower_bound_of(const std::vector<Buffer>& buffers) {
 std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers,
                                                bool may_use_spans) {
   std::vector<int64_t> conflicts = conflicting_bytes(buffers);
-  // The most bytes that live together with a buffer at one time: those at the peak come first.
+  // For each buffer, the largest number of live bytes at a step of its lifespan: buffers at the
+  // peak of the function come first.
   std::map<int64_t, int64_t> changes;
   for (const Buffer& b : buffers) {
     changes[b.lower] += b.size;

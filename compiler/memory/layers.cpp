@@ -1,4 +1,5 @@
-// Offsets at one shape -> who lies on whom, and from that offsets at any shape.
+// Derives the vertical order of buffers from offsets at one shape, and offsets at any shape from
+// that order.
 #include <algorithm>
 #include <numeric>
 
@@ -6,8 +7,8 @@
 
 namespace scopevm::compiler::memory {
 
-// Of two at one offset the empty one is the lower. Buffers whose ends another buffer below covers
-// are left out: their ends cannot be the largest.
+// Of two buffers at one offset, the empty one is the lower. `below` is reduced transitively: it
+// omits a buffer that is below another member of `below`, since its end cannot be the largest.
 Layers layers_of(const std::vector<Buffer>& buffers) {
   Layers layers;
   layers.order.resize(buffers.size());

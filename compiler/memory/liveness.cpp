@@ -1,5 +1,5 @@
-// Steps -> lifespans. A view keeps what it shows alive; a result may take the buffer of an operand
-// that dies at its step.
+// Computes lifespans from the steps of a function. A view extends the lifespan of its root value; a
+// result may reuse the buffer of an operand whose last use is the same step.
 #include <algorithm>
 #include <map>
 
@@ -28,7 +28,7 @@ IndexedVector<ValueId, bool> output_roots(const Function& function) {
 namespace {
 
 struct Loop {
-  int64_t begin = 0, end = 0;  // its marks
+  int64_t begin = 0, end = 0;  // the steps of its marks
 };
 
 // Outer loops come before the loops inside them.
@@ -45,8 +45,7 @@ std::vector<Loop> loops_of(const Function& function) {
 
 namespace {
 
-// The step that writes each root value first. Values that no step writes have a position before all
-// steps.
+// The first step that writes each root value; -1 for values that no step writes.
 IndexedVector<ValueId, int64_t> first_writes(const Function& function) {
   IndexedVector<ValueId, int64_t> first(function.values.size(), -1);
   for (auto step = static_cast<int64_t>(function.steps.size()); step-- > 0;)
@@ -87,11 +86,13 @@ LastSteps last_uses(const Function& function) {
   return last;
 }
 
-// If only one branch uses a value, the other one would keep it.
+// A value computed before an if is released at its end: if only one branch used and released it,
+// its storage would leak when the other branch runs.
 LastSteps release_steps(const Function& function) {
   LastSteps releases = last_uses(function);
   const IndexedVector<ValueId, int64_t> first = first_writes(function);
-  for (auto at = static_cast<int64_t>(function.steps.size()); at-- > 0;) {  // outer ones end later
+  // In reverse order, outer ifs come before inner ones.
+  for (auto at = static_cast<int64_t>(function.steps.size()); at-- > 0;) {
     const auto* end = function.steps[at].as<step::EndIf>();
     if (!end) continue;
     for (ValueId id : releases.indices())
@@ -148,7 +149,7 @@ class LifespanFinder {
     }
   }
 
-  // The buffer of an operand that result r may take.
+  // The buffer of an operand that result r may reuse in place.
   std::optional<BufferIndex> reusable_buffer(const Step& step, int r, int64_t at) const {
     const auto* launch = step.as<step::Launch>();
     if (!launch) return std::nullopt;
@@ -177,7 +178,8 @@ class LifespanFinder {
     return add_buffer(at, at + 1, bytes, temporary.pool);
   }
 
-  // In a branch that is not taken, a size may be negative: the buffer is empty then.
+  // In a branch that is not taken, a size may evaluate to a negative number; the buffer is then
+  // empty.
   BufferIndex add_buffer(int64_t lower, int64_t upper, DimExpr bytes, PoolIndex pool) {
     bytes =
         round_up(is_never_negative(bytes) ? bytes : max(bytes, 0), machine_.pools[pool].alignment);
@@ -207,7 +209,7 @@ Liveness find_lifespans(const Machine& machine, const Function& function) {
 }
 
 void move_buffer(Function& function, const Liveness& liveness, BufferIndex buffer, PoolIndex pool) {
-  // The function may have values that are newer than the lifespans.
+  // The function may have values that were added after the lifespans were computed.
   for (ValueId id : liveness.buffer_of_value.indices())
     if (liveness.buffer_of_value[id] == buffer) function.values[id].place.pool = pool;
   for (size_t step = 0; step < function.steps.size(); ++step) {

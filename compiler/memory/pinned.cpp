@@ -1,7 +1,6 @@
-// What a CPU's memory gives to another device or takes from it lies where that device's driver
-// copies without a way round, if the machine has a pool for that. What somebody asked to lie
-// elsewhere stays there, and so does what lives beyond the plan: inputs and results are the
-// caller's.
+// Moves CPU buffers that are copied to or from another device into the pool that is pinned for that
+// device, so that its driver needs no staging copy. Buffers with a required scope stay where they
+// are, and so do inputs and results, whose memory belongs to the caller.
 #include "compiler/memory/uses.h"
 
 namespace scopevm::compiler::memory {

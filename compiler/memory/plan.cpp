@@ -1,6 +1,6 @@
-// Plans a function: first fit at sample dims decides who lies above whom; a buffer's offset is then
-// the largest end of the buffers below it, as a formula. On real graphs that meets the lower bound
-// at shapes it was not planned for (measured; see docs/memory.md).
+// Plans a function: first fit at sample dims determines the vertical order of buffers. A buffer's
+// offset is then a formula, the largest end of the buffers below it. On the public models the
+// height meets the lower bound also at shapes that are not samples (measured; docs/memory.md).
 #include "compiler/memory/plan.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
 
-// Plans the buffers of one segment.
+// Plans the buffers of one arena.
 class ArenaPlanner {
  public:
   ArenaPlanner(const Function& function, ShapeProgram& shapes, const std::vector<Request>& samples,
@@ -31,8 +31,8 @@ class ArenaPlanner {
   }
 
  private:
-  // Every order at every sample gives layers; their worst height over lower bound at any sample is
-  // what counts.
+  // Computes layers for every order at every sample, and keeps those whose worst ratio of height to
+  // lower bound over all samples is least.
   Status choose_layers() {
     std::vector<std::vector<Buffer>> at_samples;
     for (const Request& request : samples_) {
@@ -86,7 +86,8 @@ class ArenaPlanner {
 
   ValueIndex end_of(int i) { return shapes_.add(offsets_[i], sizes_[i]); }
 
-  // Only times at which a buffer becomes live can be the peak.
+  // The lower bound is the maximum of the live bytes over all steps. Live sets that are contained
+  // in the previous or next one are omitted to keep the formula short.
   void make_lower_bound() {
     arena_.lower_bound = shapes_.constant(0);
     std::vector<std::vector<int>> peaks;
@@ -116,17 +117,17 @@ class ArenaPlanner {
   const std::vector<Request>& samples_;
   Plan& plan_;
   Arena arena_;
-  std::vector<ValueIndex> sizes_;    // by place in arena_.buffers
-  std::vector<ValueIndex> offsets_;  // the same
+  std::vector<ValueIndex> sizes_;    // by position in arena_.buffers
+  std::vector<ValueIndex> offsets_;  // by position in arena_.buffers
 };
 
-// The layers were chosen at some shapes; the formulas must hold at any.
+// Guards against a defect of the planner: the formulas must be valid at every shape.
 Status validate_at_samples(const Machine& machine, const Function& function,
                            const ShapeProgram& shapes, const Plan& plan,
                            const std::vector<Request>& samples) {
   for (const Request& request : samples) {
     std::optional<ShapeProgram::Values> values = shapes.evaluate(request.symbols, request.threads);
-    if (!values) continue;  // the request's own overflow check covers it
+    if (!values) continue;  // a call with such dims fails its own overflow check
     for (const Arena& arena : plan.arenas) {
       Status status = validate(plan.at(arena, shapes, request.symbols, request.threads),
                                (*values)[arena.height], machine.pools[arena.pool].alignment);
@@ -150,7 +151,7 @@ std::vector<Buffer> Plan::at(const Arena& arena, const ShapeProgram& shapes,
 }
 
 std::optional<DimExpr> Plan::height_formula(const Arena& arena) const {
-  constexpr size_t kLongest = 400;  // characters; beyond that nobody reads on
+  constexpr size_t kLongest = 400;  // characters; longer formulas are not readable
   std::vector<DimExpr> ends(arena.buffers.size());
   DimExpr height = 0;
   for (int i : arena.layers.order) {

@@ -1,15 +1,15 @@
-// Memory plan: gives every intermediate and every kernel temporary an offset in the workspace, as a
-// formula over the request's dims.
-//   pinned.cpp     which lie where another device's driver copies best
-//   unused.cpp     devices that nothing needs
-//   stack.cpp      which buffers lie in the frame instead
+// Memory plan: assigns every intermediate and every kernel temporary an offset in the workspace, as
+// a formula over the request's dims.
+//   pinned.cpp     moves buffers that are copied to or from an accelerator into pinned pools
+//   unused.cpp     removes unused devices from the program
+//   stack.cpp      moves buffers into the frame of the call
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
-//   layers.cpp     offsets at one shape -> who lies on whom -> offsets at any shape
+//   layers.cpp     offsets at one shape -> vertical order of buffers -> offsets at any shape
 //   plan.cpp       the best layers at sample shapes -> offset formulas in the shape program
-//   spill/         what leaves pools that are over their limits, before all that
+//   spill/         spills buffers of pools that are over their limits; runs before plan.cpp
 //   validate.cpp   offsets -> Status; shares no code with the planner
-//   csv.cpp        plans as text
+//   csv.cpp        plans as CSV
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace scopevm::compiler::memory {
 
-// An interval with a size, before and after it has an offset.
+// A lifespan with a size; the planner adds the offset.
 struct Buffer {
   int id = 0;
   int64_t lower = 0;  // live in steps [lower, upper)
@@ -36,87 +36,92 @@ struct Buffer {
 
 using BufferIndex = isa::Index<struct BufferTag>;  // Liveness::buffers
 
-// Which buffer holds each value and temporary of a function.
+// The lifespans of a function's buffers, and the buffer that holds each value and temporary.
 struct Liveness {
   struct Lifespan {
     int64_t lower = 0;
     int64_t upper = 0;
     DimExpr bytes;         // rounded up to the pool's alignment
-    SegmentIndex segment;  // in which `bytes` becomes known
+    SegmentIndex segment;  // the segment in which `bytes` becomes known
     PoolIndex pool;
   };
   IndexedVector<BufferIndex, Lifespan> buffers;
-  // None of values that are not planned.
+  // None for values that are not planned.
   IndexedVector<ValueId, std::optional<BufferIndex>> buffer_of_value;
   std::vector<std::vector<BufferIndex>> buffer_of_temporary;  // by step and temporary
 };
 
-// The value whose bytes `id` shows: itself, or what it is a view of.
+// The value that owns the bytes of `id`: `id` itself, or the value that it is a view of.
 ValueId root_of(const Function& function, ValueId id);
-// The pool of a value outside of the function that computes it.
+// The pool of a value that is a result of its function: `global` instead of the workspace or the
+// constant pool.
 PoolIndex result_pool(const Machine& machine, const Value& value);
-// For each value: whether it is the root of an output. Such a value has a storage of its own.
+// For each value: whether it is the root of an output. Such a value has its own storage.
 IndexedVector<ValueId, bool> output_roots(const Function& function);
 
-// A position in the steps for each root value; none of unused ones.
+// A step index for each root value; none for unused values.
 using LastSteps = IndexedVector<ValueId, std::optional<int64_t>>;
-// The last step that reads the value or writes it again; the number of steps if it is an output. A
-// value that is computed before a loop and used in it is live until the loop's end.
+// The last step that reads or overwrites the value; the number of steps if it is an output. A value
+// that is computed before a loop and used in it is live until the end of the loop.
 LastSteps last_uses(const Function& function);
 
 // The step after which a register must release the storage of a root value: its last use, or the
-// end of the branches around that use, if the value was computed before them.
+// end of the branches around that use if the value was computed before them.
 LastSteps release_steps(const Function& function);
 
+// Computes lifespans and reuses buffers in place where kernels permit it.
 Liveness find_lifespans(const Machine& machine, const Function& function);
 
-// Puts a buffer into another pool, with all values and scratch that it holds.
+// Changes the pool of all values and temporaries that `buffer` holds.
 void move_buffer(Function& function, const Liveness& liveness, BufferIndex buffer, PoolIndex pool);
 
-// Puts what is copied between a CPU and another device into the pool that is pinned for that, if
-// the machine has one, and nobody asked for another place.
+// Moves CPU buffers that are copied to or from another device into the pool that is pinned for that
+// device, if the machine has one and the graph requires no scope.
 void use_pinned(Program& program);
 
-// Puts buffers that nobody asked to lie elsewhere into the frame, on CPUs that have a stack: all of
-// a stage's, where that saves the stage's storage and the frame stays within the stack's limit.
-// Parameters that may lie in a caller's frame get the stack's pool. Errors: kInvalidModel, with the
-// value that was asked to lie there and cannot.
+// Moves buffers without a required scope into the frame, on CPUs that have a stack: all buffers of
+// a segment or none, as far as the frame stays within the stack's limit. A parameter that may be in
+// a caller's frame gets the stack's pool. Errors: kInvalidModel, with the value that the graph
+// requires in a stack and that cannot be stored there.
 Status use_stacks(Program& program);
 
-// Takes devices that are no CPUs, and that neither hold nor compute anything, out of the program
-// and its machine: what runs it needs not have them.
+// Removes non-CPU devices that store no values and run no kernels from the program and its machine,
+// so that a session does not need their drivers.
 void drop_unused_devices(Program& program);
 
-// Offsets by first fit, in the given order of indexes: each buffer goes to the lowest gap that
-// holds it between the placed buffers that live at the same time.
+// Assigns offsets by first fit, in the given order of indices: each buffer takes the lowest
+// sufficient gap between the placed buffers with overlapping lifespans.
 void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order);
-// Orders that are good on different graphs: by size, by lifespan, by conflicts, by time. Those that
-// look at how long a buffer lives change when steps are added between others; the rest do not.
+// Priority orders, each of which is best on some graphs: by size, lifespan, conflicting bytes,
+// time. Without `may_use_spans`, only orders that do not change when steps are inserted between
+// others.
 std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers,
                                                bool may_use_spans = true);
-// Places with every order and keeps the lowest. Returns the height.
+// First fit with every order; keeps the plan of least height. Returns the height.
 int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans = true);
 
-// What a plan keeps when sizes change: the order of offsets, and the buffers that lie directly
-// below each. Two buffers that live at the same time are always one above the other.
+// The part of a plan that is independent of sizes: the order of offsets, and the buffers directly
+// below each buffer. Of two buffers with overlapping lifespans, one is always above the other.
 struct Layers {
   std::vector<int> order;               // lower offsets first
   std::vector<std::vector<int>> below;  // by buffer
 };
 Layers layers_of(const std::vector<Buffer>& buffers);
-// Offsets by layers: the largest end of the buffers below. REQUIRES: the buffers are those that
-// `layers` was made of, but for sizes and offsets.
+// Assigns offsets by layers: the largest end of the buffers below (a longest path in the graph of
+// `below`). REQUIRES: `layers` was computed from the same buffers, except for sizes and offsets.
 void place_by_layers(const Layers& layers, std::vector<Buffer>& buffers);
 
-// End of the highest buffer.
+// The largest end of a buffer, in bytes.
 int64_t height_of(const std::vector<Buffer>& buffers);
-// The largest sum of sizes that live at one time: no plan is lower.
+// The largest number of bytes that are live at one step: a lower bound of every plan's height.
 int64_t lower_bound_of(const std::vector<Buffer>& buffers);
 
-// Buffers that live at the same time must not overlap; offsets are aligned and not negative.
+// Checks that buffers with overlapping lifespans do not overlap in memory, that offsets are aligned
+// and not negative, and that no buffer ends above `height`. Errors: kInternal.
 Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alignment);
 
-// The buffers of one pool whose sizes become known in one segment: planned together, one storage.
+// The buffers of one pool whose sizes become known in one segment. They are planned together and
+// have one storage.
 struct Arena {
   SegmentIndex segment;
   PoolIndex pool;
@@ -131,27 +136,27 @@ struct Plan {
   Liveness liveness;
   IndexedVector<ArenaIndex, Arena> arenas;  // by segment, then pool; none is empty
   IndexedVector<BufferIndex, ArenaIndex> arena_of_buffer;
-  IndexedVector<BufferIndex, ShapeProgram::ValueIndex> offsets;  // in its arena
+  IndexedVector<BufferIndex, ShapeProgram::ValueIndex> offsets;  // bytes, in the buffer's arena
 
-  // An arena at given dims, to validate or to print. Empty when the dims overflow.
+  // The buffers of an arena at given dims, to validate or to print. Empty if sizes overflow.
   std::vector<Buffer> at(const Arena& arena, const ShapeProgram& shapes,
                          const std::map<std::string, int64_t>& symbols, int64_t threads) const;
-  // An arena's height as one expression over dims and threads. Empty when it would be too long to
-  // read.
+  // The height of an arena as one expression over dims and threads. Empty if the expression is too
+  // long to print.
   std::optional<DimExpr> height_formula(const Arena& arena) const;
 };
 
-// Plans `function` and adds the formulas to `shapes`. Of the plans that several orders give at its
-// dimensions' representative values and at others, takes the one whose formulas come closest to the
-// lower bound at all of them. Validates the plan at the representative and at other dims before it
-// returns. Errors: kInternal when a plan does not hold (our defect), kInvalidModel when sizes
-// overflow.
+// Plans `function` and adds the formulas to `shapes`. Computes first-fit plans in several orders at
+// several sample dims, and takes the one with the least worst-case ratio of height to lower bound
+// over all samples. Validates the plan at all samples. Errors: kInternal if a plan is invalid (a
+// defect of the planner), kInvalidModel if sizes overflow.
 Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes);
 
-// `id,lower,upper,size[,offset]`, one buffer a line, behind a header line.
+// `id,lower,upper,size[,offset]`: a header line, then one buffer per line.
 std::string to_csv(const std::vector<Buffer>& buffers);
-// Errors: kInvalidModel with the line. A sixth column ("alignment" of the public instances) is read
-// over.
+// Parses CSV of that form; `start`, `end` and `buffer` are synonyms of `lower`, `upper` and `id`.
+// Other columns with numbers, such as "alignment" of the public instances, are ignored. Errors:
+// kInvalidModel, with the line.
 Result<std::vector<Buffer>> parse_csv(std::string_view text);
 
 }  // namespace scopevm::compiler::memory

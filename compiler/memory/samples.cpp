@@ -6,10 +6,10 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-// Plans assume this many workers where the session decides.
+// The thread count that plans assume; the session chooses the actual one.
 constexpr int64_t kRepresentativeThreads = 2;
 
-// Dims far beyond any request make sizes overflow and say nothing of a plan.
+// Limits samples to dims that requests may have: larger ones make sizes overflow.
 constexpr int64_t kLargestSample = 1 << 20;
 
 // A runtime-defined symbol is assumed to be as large as an unbounded dim.
@@ -44,7 +44,7 @@ std::vector<Request> sample_requests(const Function& function) {
       scaled(function, 1, 3, 0, 8),
       scaled(function, 0, 1, 1, 1),
   };
-  constexpr size_t kMostDims = 6;  // dims that are looked at alone
+  constexpr size_t kMostDims = 6;  // dims that are varied alone
   for (size_t i = 0; i < std::min(kMostDims, function.dimensions.size()); ++i) {
     const Dimension& dimension = function.dimensions[i];
     Request request = requests.front();

@@ -1,4 +1,4 @@
-// Requests that plans are compared and validated at. Private to compiler/memory.
+// The sample requests at which plans are compared and validated. Private to compiler/memory.
 #pragma once
 
 #include <map>
@@ -10,25 +10,24 @@
 
 namespace scopevm::compiler::memory {
 
-// Dims and threads that a call may come with.
+// The dims and the thread count of a call.
 struct Request {
   std::map<std::string, int64_t> symbols;
   int64_t threads = 1;
 };
 
-// The representative request first; then all dims smaller and larger, and each dim larger alone.
-// All are within the dimensions' bounds. Runtime-defined symbols are dims like others.
+// The representative request first; then requests with all dims smaller or larger, and with each
+// dim alone larger. All dims are within their bounds. Runtime-defined symbols vary like other dims.
 std::vector<Request> sample_requests(const Function& function);
 
-// Dims at which limits are held: the largest that they may have, where they are bounded, else the
-// representative ones. Runtime-defined symbols have no value.
+// The request for which the limits of pools are kept: the upper bound of each bounded dim, else its
+// representative value. Runtime-defined symbols have no value.
 Request limit_request(const Machine& machine, const Function& function);
 
-// Empty where the request has no value for a symbol.
+// Empty if the request has no value for a symbol, or if the value overflows.
 std::optional<int64_t> evaluate(DimExpr expression, const Request& request);
 
-// Some of the buffers with their sizes, without offsets. Empty when a size overflows or has no
-// value.
+// The buffers `members` with their sizes, without offsets. Empty if a size overflows or is unknown.
 std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
                                               const std::vector<BufferIndex>& members,
                                               const Request& request);

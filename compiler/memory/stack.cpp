@@ -1,7 +1,7 @@
-// What lies in the frame. Values that are asked to lie there must; the rest goes there by stages:
-// a stage whose buffers all fit needs no storage, while moving some of them would save nothing. A
-// buffer in the frame takes the most bytes that it ever could, so that a frame's size is a
-// constant.
+// Chooses the buffers that are stored in the frame of a call. Values that the graph requires there
+// must fit. Other buffers are moved by segment, all or none: a segment without workspace buffers
+// needs no allocation, while moving only some of them saves nothing. A buffer in the frame has the
+// size of its upper bound over all dims, so that the size of a frame is a constant.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -16,18 +16,20 @@ bool is_stack(const Machine& machine, PoolIndex pool) {
   return machine.pools[pool].kind == PoolKind::kStack;
 }
 
-// The machine as far as sizes go: what lies in a frame has a frame's alignment.
+// The machine with the alignment of frames in all pools, to compute the sizes of buffers there.
 Machine in_frames(Machine machine) {
   for (Pool& pool : machine.pools) pool.alignment = Pool::kLeastAlignment;
   return machine;
 }
 
-// Callers of the module pass no frames to these: main, and what stands for it at some dims.
+// main and its variants: their arguments come from the caller of the module, never from a frame.
 bool is_entry(const Function& function) {
   return function.name == "main" || function.name.starts_with("main[");
 }
 
-// Which values of a function something else keeps, or hands on to what is known only in the call.
+// Finds the values that may outlive the frame: outputs, values kept by registers, lists and
+// closures, and arguments of closures and of callees that keep their parameter. A fixed point over
+// the call graph.
 class KeptValues {
  public:
   explicit KeptValues(const Program& program) : program_(program) {
@@ -41,7 +43,7 @@ class KeptValues {
     }
   }
 
-  // REQUIRES: `root` is no view.
+  // REQUIRES: `root` is not a view.
   bool is_kept(FunctionIndex function, ValueId root) const { return kept_[function][root]; }
 
  private:
@@ -128,13 +130,13 @@ class FunctionStacks {
                                            " bytes in a frame: " + why};
   }
 
-  // Every stack has a limit.
+  // REQUIRES: the pool is a stack. Every stack has a limit.
   int64_t limit_of(PoolIndex stack) const { return *machine_.pools[stack].limit; }
 
   Status check_height(PoolIndex pool) const {
     const int64_t height = height_of_all(buffers_in(pool));
     if (height <= limit_of(pool)) return {};
-    // The largest, to name one.
+    // The message names the largest value.
     const Value* largest = nullptr;
     for (ValueId id : function_.values.indices())
       if (const Value& value = function_.values[id];
@@ -144,7 +146,7 @@ class FunctionStacks {
     return refuse(*largest, "all that is asked for there takes " + std::to_string(height));
   }
 
-  // --- Values that may be moved there. ---
+  // --- Values that may be moved into a stack. ---
 
   std::vector<BufferIndex> buffers_in(PoolIndex pool) const {
     std::vector<BufferIndex> buffers;
@@ -157,7 +159,8 @@ class FunctionStacks {
     return interval_of(liveness_.buffers[buffer].bytes).max;
   }
 
-  // A plan's height at most, also when limits of pools add steps to the function.
+  // The height of a plan of these buffers at their largest sizes. It does not change when spilling
+  // adds steps to the function, since only orders that ignore the length of lifespans are used.
   int64_t height_of_all(const std::vector<BufferIndex>& buffers) const {
     std::vector<Buffer> sized;
     for (BufferIndex buffer : buffers) {
@@ -168,7 +171,8 @@ class FunctionStacks {
     return sized.empty() ? 0 : place_best(sized, /*may_use_spans=*/false);
   }
 
-  // Buffers that stay in their pool: the graph requires it, or something keeps one of their values.
+  // Marks buffers that stay in their pool: the graph requires a scope, or a value may outlive the
+  // frame.
   void mark_fixed() {
     is_fixed_.assign(liveness_.buffers.size(), false);
     for (ValueId id : function_.values.indices()) {
@@ -219,14 +223,14 @@ class FunctionStacks {
 
   const Machine& machine_;
   Function& function_;
-  const std::function<bool(ValueId)>& is_kept_;  // of roots
+  const std::function<bool(ValueId)>& is_kept_;  // by root value
   IndexedVector<ValueId, bool> is_output_;
   Liveness liveness_;
   IndexedVector<BufferIndex, bool> is_fixed_;
 };
 
-// A parameter that one call gives bytes of a frame may have them in every call. True when one
-// became such.
+// Propagates the stack pool from arguments to parameters: a parameter that any call passes bytes of
+// a frame gets the pool of the stack. Returns whether a parameter changed.
 bool pass_on(Program& program, const Function& function) {
   bool has_changed = false;
   for (const Step& step : function.steps) {

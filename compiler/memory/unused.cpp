@@ -1,5 +1,5 @@
-// Devices that a program has no use for. A machine may have many; a session opens those that the
-// module names, and needs their drivers.
+// Removes unused devices from a program. A session opens every device that the module declares and
+// needs its driver, so a module declares only used ones.
 #include "compiler/memory/plan.h"
 
 namespace scopevm::compiler::memory {
@@ -30,7 +30,7 @@ class UsedDevices {
   IndexedVector<DeviceIndex, bool> used_;
 };
 
-// REQUIRES: everything that the function uses is kept.
+// REQUIRES: all devices and pools that the function uses are kept.
 void renumber(Function& function, const Machine::Renumbering& now) {
   for (Value& value : function.values)
     value.place = {*now.devices[value.place.device], *now.pools[value.place.pool]};

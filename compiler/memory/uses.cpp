@@ -1,4 +1,4 @@
-// See the header.
+// Collects the accesses of buffers; see the header.
 #include "compiler/memory/uses.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void BufferUses::read_steps() {
 
 std::optional<std::vector<int64_t>> BufferUses::accesses_if_free(BufferIndex buffer) const {
   std::vector<int64_t> accesses;
-  // Written and read.
+  // Scratch counts as one write and one read.
   if (step_of_scratch_[buffer]) accesses.assign(2, *step_of_scratch_[buffer]);
   for (ValueId id : values_of_buffer_[buffer]) {
     const Value& value = function_.values[id];
@@ -59,7 +59,7 @@ bool BufferUses::may_use(const std::vector<int64_t>& accesses, PoolIndex pool) c
                              [&](int64_t at) { return may_use(function_.steps[at], pool); });
 }
 
-// Callees' kernels know the pools of their arguments. The two pools of a copy stay different.
+// Callees are compiled for the pools of their arguments. The two pools of a copy stay different.
 bool BufferUses::may_use(const Step& step, PoolIndex pool) const {
   if (step.is<step::Call, step::CallClosure>()) return false;
   if (step.is<step::Copy>())

@@ -1,4 +1,5 @@
-// What touches the buffers of a function, and which other pools they may lie in.
+// BufferUses: the steps that access each buffer of a function, and the other pools that could store
+// it.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +15,24 @@ class BufferUses {
   struct Uses {
     std::vector<int64_t> writes;  // steps, in order
     std::vector<int64_t> reads;
-    bool is_plain = true;  // nothing but launches, copies and the VM's own reads touches it
+    bool is_plain = true;  // accessed only by launches, copies and the VM's own reads
   };
 
-  // REQUIRES: `liveness` is that of `function`. Refers to `program` and `function` later on.
+  // REQUIRES: `liveness` is that of `function`. Keeps references to `program` and `function`, which
+  // must outlive the object.
   BufferUses(const Program& program, const Function& function, const Liveness& liveness);
 
-  // REQUIRES: `root` is no view.
+  // REQUIRES: `root` is not a view.
   const Uses& of_value(ValueId root) const { return uses_[root]; }
-  // Those that steps write, without views.
+  // The values in the buffer that steps write, without views.
   const std::vector<ValueId>& values_of(BufferIndex buffer) const {
     return values_of_buffer_[buffer];
   }
 
-  // A step for each access of a buffer that may lie in another pool: the graph asks for none, and
-  // whatever touches it does so by the pool that the plan says. Empty when it may not.
+  // The step of each access of a buffer that may be moved to another pool: the graph requires no
+  // scope, and every access uses the pool that the plan chooses. Empty if it may not be moved.
   std::optional<std::vector<int64_t>> accesses_if_free(BufferIndex buffer) const;
-  // Whether all of these steps could have their buffer in `pool`.
+  // Whether all of these steps could access the buffer in `pool`.
   bool may_use(const std::vector<int64_t>& accesses, PoolIndex pool) const;
 
  private:
@@ -41,9 +43,9 @@ class BufferUses {
   const Program& program_;
   const Function& function_;
   const IndexedVector<ValueId, bool> is_output_;
-  IndexedVector<ValueId, Uses> uses_;  // of roots
+  IndexedVector<ValueId, Uses> uses_;  // by root value
   IndexedVector<BufferIndex, std::vector<ValueId>> values_of_buffer_;
-  // None of buffers of values.
+  // None for buffers of values.
   IndexedVector<BufferIndex, std::optional<int64_t>> step_of_scratch_;
 };
 

@@ -1,4 +1,4 @@
-// Checks a plan by its definition, pair by pair.
+// Validates a plan by definition: compares every pair of buffers. Shares no code with the planner.
 #include "compiler/memory/plan.h"
 
 namespace scopevm::compiler::memory {

@@ -1,4 +1,4 @@
-// Prices and choices; see the header.
+// Lagrangian relaxation of the spill problem, and local search; see the header.
 #include "compiler/memory/spill/choice.h"
 
 #include <algorithm>
@@ -9,11 +9,12 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-constexpr int kRounds = 240;         // of the subgradient method
-constexpr int kRoundsPerTrial = 12;  // how often the choices at hand are completed
-constexpr int kRoundsPerExchange = 80;
+constexpr int kRounds = 240;            // iterations of the subgradient method
+constexpr int kRoundsPerTrial = 12;     // iterations between greedy completions
+constexpr int kRoundsPerExchange = 80;  // iterations between exchanges
 constexpr double kCloseEnough = 1e-6;
 
+// The Lagrange multipliers.
 class Prices {
  public:
   explicit Prices(const SpillProblem& problem) : problem_(problem), price_(problem.steps, 0) {
@@ -21,7 +22,7 @@ class Prices {
     need_ = nothing.excess();
   }
 
-  // Each item's cheapest choice, paid for the bytes that it frees. Returns the bound.
+  // Computes each item's cheapest choice at the current prices. Returns the lower bound.
   double solve(std::vector<SpillChoice>& choices) {
     double bound = 0;
     for (int64_t s = 0; s < problem_.steps; ++s) bound += price_[s] * static_cast<double>(need_[s]);
@@ -30,7 +31,8 @@ class Prices {
     return bound;
   }
 
-  // Prices rise where too little is gone and fall where too much is.
+  // A subgradient step of Polyak's length, scaled by `length`: prices rise at steps where too few
+  // bytes are spilled, and fall where too many are. `towards` is the cost of the best solution.
   void change(const std::vector<SpillChoice>& choices, double towards, double bound,
               double length) {
     std::vector<double> gradient(problem_.steps);
@@ -40,7 +42,7 @@ class Prices {
         if (is_gone(problem_.items[i], choices[i], s)) gradient[s] -= useful(problem_.items[i], s);
     double square = 0;
     for (int64_t s = 0; s < problem_.steps; ++s) {
-      if (gradient[s] < 0 && price_[s] == 0) gradient[s] = 0;  // it can fall no further
+      if (gradient[s] < 0 && price_[s] == 0) gradient[s] = 0;  // prices are not negative
       square += gradient[s] * gradient[s];
     }
     if (square == 0) return;
@@ -50,12 +52,13 @@ class Prices {
   }
 
  private:
-  // No item helps a step by more than it needs. Said so, the condition is as strict for whole items
-  // and stricter for parts of them, and the bound is better.
+  // Coefficient tightening: an item covers at most the excess of a step. Integral solutions are the
+  // same, and the relaxation is tighter.
   double useful(const SpillItem& item, int64_t step) const {
     return static_cast<double>(std::clamp<int64_t>(need_[step], 0, item.bytes));
   }
 
+  // The price of the bytes that the item covers in steps [lower, upper).
   double paid(const SpillItem& item, int64_t lower, int64_t upper) const {
     double sum = 0;
     for (int64_t step = lower; step < upper; ++step)
@@ -96,8 +99,8 @@ class Prices {
   }
 
   const SpillProblem& problem_;
-  std::vector<double> price_;  // of a byte gone, by step
-  std::vector<int64_t> need_;  // bytes too much, by step
+  std::vector<double> price_;  // of a spilled byte, by step
+  std::vector<int64_t> need_;  // excess bytes, by step
 };
 
 void keep_if_cheaper(const Trial& trial, SpillSolution& best) {
@@ -107,7 +110,8 @@ void keep_if_cheaper(const Trial& trial, SpillSolution& best) {
   best.choices = trial.choices();
 }
 
-// Each item in turn stays where it is, and others go for it, where that is cheaper.
+// Local search: forbids each spilled item in turn, completes the remaining choices, and keeps the
+// result if it is cheaper.
 void exchange(const SpillProblem& problem, SpillSolution& best) {
   for (size_t i = 0; i < problem.items.size(); ++i) {
     if (Trial::cost_of(problem.items[i], best.choices[i]) == 0) continue;
@@ -133,10 +137,11 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
   keep_if_cheaper(trial, best);
 }
 
-// --- One step by itself. ------------------------------------------------------------------------
+// --- Bound by a single step. --------------------------------------------------------------------
 
-// The least that it costs to free `need` bytes at one step, each item by its cheapest way: exact,
-// by branch and bound, where few items live there.
+// The least cost of freeing `need` bytes at one step, with each item's cheapest choice: a minimum
+// knapsack problem, solved by branch and bound with the fractional relaxation as bound. The value
+// is 0 if the search exceeds its node limit.
 class StepBound {
  public:
   StepBound(const SpillProblem& problem, int64_t step, int64_t need) {
@@ -169,7 +174,8 @@ class StepBound {
     return cost;
   }
 
-  // What `need` costs at least with parts of the ways from `i` on.
+  // The fractional relaxation: the least cost of `need` bytes with fractions of the items from `i`
+  // on, which are sorted by cost per byte.
   double relaxed(size_t i, int64_t need) const {
     double cost = 0;
     for (; i < ways_.size() && need > 0; ++i) {
@@ -213,7 +219,7 @@ SpillChoice everything(const SpillItem& item) {
   return choice;
 }
 
-// True when what is too much could leave, had other pools room for it.
+// Whether a solution exists if the room in other pools is ignored.
 bool can_be_covered(SpillProblem problem) {
   problem.elsewhere.clear();
   Trial trial(problem);
@@ -225,6 +231,7 @@ bool can_be_covered(SpillProblem problem) {
   return trial.is_done();
 }
 
+// The cost of the most expensive choice.
 double dearest(const SpillItem& item) {
   double most = Trial::cost_of(item, everything(item));
   for (const SpillItem::Move& move : item.moves) most = std::max(most, move.cost);

@@ -1,6 +1,6 @@
-// Which buffers leave a pool that is over its limit, and when: a covering problem over the steps of
-// a function that knows no function. At each step, the bytes that are gone must make up for what is
-// too much.
+// Chooses the buffers to spill from a pool that is over its limit, and the steps during which they
+// are spilled. This is a covering problem, independent of functions: at each step, the spilled
+// bytes must cover the excess over the limit.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,27 @@ struct SpillItem {
   int64_t lower = 0;  // live in steps [lower, upper)
   int64_t upper = 0;
 
-  // It may lie in another pool all its life.
+  // It may be stored in another pool for its whole lifespan.
   struct Move {
     PoolIndex pool;
     double cost = 0;  // seconds
   };
   std::vector<Move> moves;
 
-  // Or a value that it holds is copied out once, and back before it is next used.
+  // Or a value in it is copied out once (spilled), and copied back (reloaded) before its next use.
   struct Gap {
-    int64_t lower = 0;  // gone in steps [lower, upper)
+    int64_t lower = 0;  // spilled in steps [lower, upper)
     int64_t upper = 0;
   };
+  // A destination of the spill.
   struct Way {
     PoolIndex pool;
-    double out_cost = 0;   // of the copy out
-    double back_cost = 0;  // of each copy back
+    double out_cost = 0;   // seconds of the copy out
+    double back_cost = 0;  // seconds of each copy back
   };
   struct Held {
     int64_t made = 0;  // the step that writes the value
-    double times = 1;  // a call, that it is made: costs have it in them
+    double times = 1;  // executions of that step per call; included in the costs
     std::vector<Gap> gaps;
     std::vector<Way> ways;
   };
@@ -46,35 +47,35 @@ struct SpillItem {
 
 struct SpillProblem {
   int64_t steps = 0;
-  int64_t room = 0;                                     // bytes that items may take at a step
-  std::map<PoolIndex, std::vector<int64_t>> elsewhere;  // room in other pools, by step
+  int64_t room = 0;                                     // bytes that items may occupy at a step
+  std::map<PoolIndex, std::vector<int64_t>> elsewhere;  // room in other limited pools, by step
   std::vector<SpillItem> items;
 };
 
-// What becomes of an item.
+// The decision for one item.
 struct SpillChoice {
-  std::optional<int> move;  // index of SpillItem::moves
+  std::optional<int> move;  // index into SpillItem::moves
   struct Held {
-    int way = 0;            // index of Held::ways, if there are gaps
-    std::vector<int> gaps;  // in which it is gone, ascending
+    int way = 0;            // index into SpillItem::Held::ways, if `gaps` is not empty
+    std::vector<int> gaps;  // the gaps in which the value is spilled, ascending
   };
   std::vector<Held> values;  // by SpillItem::values
 };
 
 struct SpillSolution {
   bool is_found = false;
-  std::optional<int64_t> worst_step;  // if none is found: the step with the most bytes too much
+  std::optional<int64_t> worst_step;  // if none is found: the step with the largest excess
   std::vector<SpillChoice> choices;   // by item
-  double cost = 0;
-  double lower_bound = 0;  // no solution costs less
+  double cost = 0;                    // seconds
+  double lower_bound = 0;             // seconds; lower bound of every solution's cost
 };
 
-// A solution of small cost, and a bound: the covering condition is relaxed by a price per step and
-// byte (Lagrange multipliers, raised by the subgradient method with Polyak's step length); at given
-// prices each item has its own cheapest choice, and the sum is a bound. Such choices are then
-// completed greedily and thinned out. What one step needs by itself is a bound as well. Room in
-// other pools is kept by solutions and ignored by the bound. The same problem gives the same
-// solution.
+// Returns a solution of low cost, and a lower bound. The covering constraints are relaxed with a
+// price per step and byte (Lagrangian relaxation; subgradient method with Polyak steps). At given
+// prices each item's cheapest choice is independent of the others, and the sum of their costs is a
+// lower bound. These choices are completed greedily to a solution, and redundant ones are removed.
+// The exact cost of relieving a single step is another lower bound. Solutions respect the room in
+// other pools; the bounds ignore it. Deterministic.
 SpillSolution choose_spills(const SpillProblem& problem);
 
 }  // namespace scopevm::compiler::memory

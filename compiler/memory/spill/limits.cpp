@@ -1,5 +1,5 @@
-// Functions within the machine's limits: what does not fit leaves, then a plan is made to see;
-// where its offsets leave holes that go over a limit, all again with less room.
+// Keeps functions within the limits of the machine's pools: spills, then plans. If fragmentation
+// takes a plan over a limit, spills again with less room.
 #include <algorithm>
 #include <iterator>
 #include <ranges>
@@ -9,7 +9,7 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-// How often the room is made smaller before the limit is called out of reach.
+// The most attempts with less room before the compiler reports that the limit cannot be kept.
 constexpr int kMostRounds = 12;
 
 PoolBytes limits_of(const Machine& machine) {
@@ -19,7 +19,7 @@ PoolBytes limits_of(const Machine& machine) {
   return limits;
 }
 
-// Bytes by step, by pool.
+// Live bytes of each pool at each step.
 class Timeline {
  public:
   explicit Timeline(int64_t steps) : steps_(steps) {}
@@ -40,7 +40,8 @@ class Timeline {
   std::map<PoolIndex, std::vector<int64_t>> live_;
 };
 
-// The most that results, values with a storage of their own, and callees hold.
+// The most bytes of each pool that results, values with their own storage, and callees hold at one
+// step.
 PoolBytes fixed_bytes(const Program& program, const Function& function,
                       const std::map<FunctionIndex, PoolBytes>& callees, const Request& request) {
   const auto end = static_cast<int64_t>(function.steps.size());
@@ -70,7 +71,8 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
   return timeline.most();
 }
 
-// What the plan takes for the whole call. What data decides is left to the session's limits.
+// The heights of the arenas of segment 0, by pool. Arenas with data-dependent sizes are left to the
+// session's limits.
 PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Request& request) {
   PoolBytes heights;
   std::optional<ShapeProgram::Values> values = shapes.evaluate(request.symbols, request.threads);
@@ -85,8 +87,8 @@ int64_t at(const PoolBytes& bytes, PoolIndex pool) {
   return found == bytes.end() ? 0 : found->second;
 }
 
-// Lowers `room` where the plan went over, the more the longer that goes on. Returns the pool that
-// is over by most, if any.
+// Reduces `room` for the pools whose plans are over their limits, by more in each round. Returns
+// the pool with the largest excess, if any.
 std::optional<PoolIndex> tighten(const PoolBytes& limits, const PoolBytes& used, int round,
                                  PoolBytes& room) {
   std::optional<PoolIndex> worst;
@@ -110,7 +112,7 @@ Status plan_is_over(const Machine& machine, PoolIndex pool, int64_t used) {
                                           std::to_string(used) + " bytes"};
 }
 
-// Makes what goes over `room` leave the function's pools.
+// Spills from each pool of the function that is over its `room`.
 Status spill_all(const Program& program, Function& function, const PoolBytes& room,
                  const PoolBytes& fixed, const Request& request,
                  std::vector<SpillReport>& reports) {
@@ -122,7 +124,8 @@ Status spill_all(const Program& program, Function& function, const PoolBytes& ro
   return {};
 }
 
-// Functions in an order in which callees come first; what calls itself, anywhere.
+// Orders functions so that callees come before callers (a depth-first post-order of the call
+// graph). The order within a cycle of recursive calls is unspecified.
 class CalleesFirst {
  public:
   explicit CalleesFirst(const Program& program)
@@ -161,7 +164,7 @@ class LimitKeeper {
   }
 
  private:
-  // They lie there for as long as the session.
+  // Constants are stored in their pool for as long as the session exists.
   Status check_constants() const {
     PoolBytes held;
     for (const Constant& constant : program_.constants) held[constant.pool] += constant.bytes;
@@ -175,7 +178,8 @@ class LimitKeeper {
     return {};
   }
 
-  // What is called gets its dims from those that call it: the largest of all.
+  // Computes the dims of each function for which limits are kept: for callees, the largest dims of
+  // all calls.
   void find_requests(const std::vector<FunctionIndex>& callees_first) {
     for (const Function& function : program_.functions)
       requests_.push_back(limit_request(program_.machine, function));
@@ -204,8 +208,8 @@ class LimitKeeper {
     }
   }
 
-  // True when all that functions could hold at the same time is within all limits: then no plan has
-  // to be made to see it. A function that calls itself may hold more, which is the session's.
+  // Whether the sum of all buffers of all functions is within all limits, so that no plan has to be
+  // made. Recursive functions may hold more; the session enforces their limits.
   bool fits_anyway() const {
     PoolBytes all;
     for (FunctionIndex index : requests_.indices()) {

@@ -1,5 +1,6 @@
-// Steps -> a SpillProblem: which buffers may lie elsewhere, when nobody needs them where they are,
-// and what it costs by the machine's bandwidths.
+// Translates a function's steps into a SpillProblem: the buffers of a pool that may be stored in
+// other pools, the gaps between the uses of their values, and the costs by the machine's bandwidths
+// and latencies.
 #include <algorithm>
 #include <ranges>
 
@@ -9,13 +10,13 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-// Which block each step lies in: a branch, a loop's body, or the function's own.
+// The block that contains each step: a branch, the body of a loop, or the body of the function.
 struct Blocks {
   struct Block {
-    int parent = 0;     // the function's own block is its own parent
-    int64_t begin = 0;  // the marks around it, which belong to its parent
+    int parent = 0;     // index of a block; the body of the function is its own parent
+    int64_t begin = 0;  // the steps of the marks around it, which belong to the parent
     int64_t end = 0;
-    double times = 1;  // a call
+    double times = 1;  // executions per call
   };
   std::vector<Block> blocks = std::vector<Block>(1);
   std::vector<int> of_step;
@@ -47,14 +48,14 @@ struct Blocks {
   }
 
   static double trips(DimExpr count, const Request& request) {
-    constexpr double kUnknown = 64, kMost = 4096;  // a loop that a condition ends
+    constexpr double kUnknown = 64, kMost = 4096;  // kUnknown: a data-dependent trip count
     const std::optional<int64_t> trips = evaluate(count, request);
     return trips ? std::clamp(static_cast<double>(*trips), 1.0, kMost) : kUnknown;
   }
 };
 
-// Steps that use a value, at the level of the block that makes it: a region that uses it inside is
-// one access from mark to mark.
+// The steps of one use of a value, in the block that makes it. A use inside an if or a loop of that
+// block extends from its opening to its closing mark.
 struct Access {
   int64_t begin = 0;
   int64_t end = 0;
@@ -90,7 +91,7 @@ class SiteReader {
   }
 
  private:
-  // What data decides is not planned for: the session's limits hold it.
+  // Data-dependent sizes are not planned for: the session enforces their limits.
   void read_sizes(const Request& request) {
     std::vector<BufferIndex> known;
     for (BufferIndex buffer : site_.liveness.buffers.indices())
@@ -111,7 +112,7 @@ class SiteReader {
     return pool != pool_ && (kind == PoolKind::kHeap || kind == PoolKind::kArena);
   }
 
-  // What a limited pool has left beside what lies in it anyway.
+  // Computes the room that other limited pools have left at each step.
   void make_room_elsewhere() {
     for (const auto& [pool, room] : room_) {
       if (!is_candidate(pool)) continue;
@@ -140,7 +141,7 @@ class SiteReader {
       }
   }
 
-  // Its accesses then go at that pool's speed.
+  // Each access of a moved buffer transfers its bytes at the bandwidth of the new pool.
   void add_moves(SpillItem& item, BufferIndex buffer) {
     const std::optional<std::vector<int64_t>> steps = uses_.accesses_if_free(buffer);
     if (!steps) return;
@@ -155,7 +156,8 @@ class SiteReader {
     }
   }
 
-  // The times between accesses of a value that one step makes. False if there are none.
+  // Finds the gaps between accesses of a value that one step writes. Returns false if there are
+  // none.
   bool find_gaps(ValueId id, SpillItem::Held& held) const {
     const BufferUses::Uses& uses = uses_.of_value(id);
     const Value& value = function_.values[id];
@@ -198,7 +200,7 @@ class SiteReader {
   const Blocks blocks_;
   SpillSite site_;
   const BufferUses uses_;
-  IndexedVector<BufferIndex, Buffer> sizes_;  // empty where data decides
+  IndexedVector<BufferIndex, Buffer> sizes_;  // size 0 for data-dependent sizes
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Choices -> places and copies. A value that leaves is copied out behind the step that makes it,
-// and back, as another value, before the step that next uses it.
+// Applies spill choices to the steps of a function. A spilled value is copied out after the step
+// that makes it, and copied back, as a new value, before the step that next uses it.
 #include "compiler/memory/spill/spill.h"
 
 #include <algorithm>
@@ -7,16 +7,16 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-// A value's way out and its ways back, in steps of the function as it was.
+// A spilled value with its copies. Step indices refer to the function before it is rewritten.
 struct Spilled {
   ValueId value;
   PoolIndex pool;
   struct Return {
-    int64_t before = 0;  // the step
-    ValueId value;       // what is used from there on
+    int64_t before = 0;  // the value is reloaded before this step
+    ValueId value;       // the reloaded value, which later steps use
   };
-  int64_t made = 0;
-  ValueId outside;
+  int64_t made = 0;             // the step that writes the value
+  ValueId outside;              // the copy in `pool`
   std::vector<Return> returns;  // ascending
 };
 
@@ -57,7 +57,7 @@ class Rewriter {
     spilled_.push_back(std::move(spilled));
   }
 
-  // What a use of `id` at `step` names now.
+  // The value that replaces `id` as an operand at `step`.
   ValueId renamed(const Spilled& spilled, ValueId id, int64_t step) {
     ValueId now = spilled.value;
     for (const Spilled::Return& back : spilled.returns)
@@ -65,7 +65,7 @@ class Rewriter {
     return shown(id, spilled.value, now);
   }
 
-  // The view of `to` that `id` is of `root`.
+  // Rebases a view: the view of `to` that corresponds to the view `id` of `root`.
   ValueId shown(ValueId id, ValueId root, ValueId to) {
     if (id == root || to == root) return id == root ? to : id;
     if (auto known = views_.find({id, to}); known != views_.end()) return known->second;
@@ -119,7 +119,7 @@ class Rewriter {
 
 std::string bytes_text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
-// The names of what a buffer holds at a step: the value, or whose scratch it is.
+// Describes the content of a buffer at a step: a value, or the scratch memory of a launch.
 std::string name_at(const Function& function, const SpillSite& site, BufferIndex buffer,
                     int64_t step) {
   for (BufferIndex temporary : site.liveness.buffer_of_temporary[step])
@@ -140,7 +140,7 @@ std::string dims_text(const Request& request) {
   return text.empty() ? "" : " (at " + text + ")";
 }
 
-// What lives in the pool at a step, the largest first.
+// Lists the buffers of the pool that are live at a step, largest first.
 std::string live_set(const Function& function, const SpillSite& site, int64_t step) {
   constexpr size_t kMostListed = 8;
   std::vector<std::pair<int64_t, size_t>> live;
@@ -165,7 +165,7 @@ std::string live_set(const Function& function, const SpillSite& site, int64_t st
   return text;
 }
 
-// Bytes that live at each step, had nothing left.
+// The live bytes at each step without spilling.
 std::vector<int64_t> live_bytes(const SpillProblem& problem) {
   std::vector<int64_t> live(problem.steps, 0);
   for (const SpillItem& item : problem.items)
@@ -173,7 +173,7 @@ std::vector<int64_t> live_bytes(const SpillProblem& problem) {
   return live;
 }
 
-// Says of each copy and move what it is for.
+// Adds the copies and moves to the report, with the reason for each.
 class Describer {
  public:
   Describer(const Program& program, const Function& function, const SpillSite& site,

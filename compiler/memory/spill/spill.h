@@ -1,9 +1,9 @@
-// Pools with limits: what does not fit leaves them. Steps are rewritten before the plan is made, so
-// that copies out and back are steps like any other.
+// Spilling: keeps pools within their limits. Rewrites the steps of functions before memory is
+// planned, so that spill and reload copies are ordinary steps.
 //   site.cpp    a function's steps -> a SpillProblem
-//   choice.cpp  a SpillProblem -> who leaves, and when; on top of trial.cpp
+//   choice.cpp  a SpillProblem -> the spilled buffers and steps; based on trial.cpp
 //   spill.cpp   choices -> places and copies in the steps
-//   limits.cpp  all pools of a function, again until the plan's heights fit
+//   limits.cpp  all pools of all functions, repeated until the heights of the plans fit
 #pragma once
 
 #include <map>
@@ -17,18 +17,18 @@
 
 namespace scopevm::compiler::memory {
 
-// What left one pool of one function, and why.
+// The spills of one pool of one function, with their reasons and estimated cost.
 struct SpillReport {
   std::string function;
   PoolIndex pool;
   int64_t limit = 0;
-  int64_t needed = 0;  // bytes that live at the peak, had nothing left
-  double seconds = 0;  // of copies and of slower accesses in a call, by the machine's numbers
-  double lower_bound_seconds = 0;  // no choice takes less
+  int64_t needed = 0;              // live bytes at the peak without spilling
+  double seconds = 0;              // estimated cost of copies and slower accesses per call
+  double lower_bound_seconds = 0;  // lower bound of that cost for any choice
   struct Copy {
     std::string value;
     DimExpr bytes;
-    double times = 1;  // in a call
+    double times = 1;  // executions per call
     PoolIndex from;
     PoolIndex to;
     std::string made_because;
@@ -40,34 +40,35 @@ struct SpillReport {
     DimExpr bytes;
     PoolIndex to;
   };
-  std::vector<Move> moves;  // lie in another pool all their life
+  std::vector<Move> moves;  // buffers that are stored in another pool for their whole lifespan
 };
 
 // Bytes by pool.
 using PoolBytes = std::map<PoolIndex, int64_t>;
 
-// A function as one pool sees it.
+// The spill problem of one pool of one function, with the buffers and values that it refers to.
 struct SpillSite {
   SpillProblem problem;
   Liveness liveness;
   std::vector<BufferIndex> buffers;          // by item
   std::vector<std::vector<ValueId>> values;  // by item, as SpillItem::values
-  int64_t peak = 0;                          // bytes that live at one step, fixed ones included
+  int64_t peak = 0;                          // most live bytes at one step, including fixed ones
 };
 
-// `fixed` bytes of each pool are not the plan's: results, and what callees hold.
+// `room`: the bytes available in each limited pool. `fixed`: bytes of each pool that are not
+// planned and cannot be spilled (results, storages of callees).
 SpillSite read_site(const Program& program, const Function& function, PoolIndex pool,
                     const PoolBytes& room, const PoolBytes& fixed, const Request& request);
 
-// Rewrites `function` so that what lives in `pool` at one step fits into `room`. Errors:
-// kResourceLimit, with what is live at the peak.
+// Rewrites `function` so that the live bytes of `pool` are within `room` at every step. Errors:
+// kResourceLimit, with the buffers that are live at the peak.
 Result<SpillReport> spill(const Program& program, Function& function, PoolIndex pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request);
 
-// Rewrites the functions of a program where the machine's limits ask for it, so that their plans,
-// at limit_request, are within all of them. What data decides is left to the session's limits.
-// Returns what left. Errors: those of plan() and spill(), and kResourceLimit where holes between
-// buffers go over a limit.
+// Rewrites the functions of a program so that their plans at limit_request() are within the limits
+// of all pools. Data-dependent sizes are not planned for: the session enforces their limits at run
+// time. Returns the spills. Errors: those of plan() and spill(), and kResourceLimit if
+// fragmentation of a plan exceeds a limit.
 Result<std::vector<SpillReport>> keep_limits(Program& program);
 
 }  // namespace scopevm::compiler::memory

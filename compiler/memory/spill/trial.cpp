@@ -1,4 +1,4 @@
-// Greedy completion; see the header.
+// Partial solutions and their greedy completion; see the header.
 #include "compiler/memory/spill/trial.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ void shift(std::vector<int64_t>& bytes, int64_t lower, int64_t upper, int64_t by
   for (int64_t step = lower; step < upper; ++step) bytes[step] += by;
 }
 
-// Steps in which the item takes room elsewhere, by pool.
+// Visits the intervals of steps in which the item occupies room in another pool.
 template <typename Visit>
 void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit visit) {
   if (choice.move) return visit(item.moves[*choice.move].pool, item.lower, item.upper);
@@ -23,7 +23,7 @@ void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit vis
   }
 }
 
-// All choices for an item that differ from `now` by one move or one gap more.
+// All choices for an item that add one move or one gap to `now`.
 std::vector<SpillChoice> next_choices(const SpillItem& item, const SpillChoice& now) {
   std::vector<SpillChoice> next;
   if (now.move) return next;

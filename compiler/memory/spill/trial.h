@@ -1,5 +1,5 @@
-// A state between nothing chosen and a solution of a SpillProblem, and the steps that lead from one
-// to the other. Private to compiler/memory/spill.
+// Partial solutions of a SpillProblem, and the greedy steps that complete and reduce them. Private
+// to compiler/memory/spill.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace scopevm::compiler::memory {
 
-// What is gone at each step, and what it costs.
+// A partial solution: a choice for each item, the remaining excess at each step, and the cost.
 class Trial {
  public:
   explicit Trial(const SpillProblem& problem);
@@ -19,13 +19,15 @@ class Trial {
   const std::vector<int64_t>& excess() const { return excess_; }
   const std::vector<SpillChoice>& choices() const { return choices_; }
   double cost() const { return cost_; }
+  // The step with the largest excess.
   int64_t worst_step() const;
+  // Whether no step has an excess: the partial solution is a solution.
   bool is_done() const;
 
-  // Cost of one item's choice.
+  // The cost of one item's choice, in seconds.
   static double cost_of(const SpillItem& item, const SpillChoice& choice);
 
-  // Makes `choice` that of item i. False, and nothing changes, where another pool has no room.
+  // Sets the choice of item i. Returns false without a change if another pool lacks the room.
   bool set(size_t i, const SpillChoice& choice);
 
  private:
@@ -33,19 +35,21 @@ class Trial {
   bool has_room(const SpillItem& item, const SpillChoice& choice) const;
 
   const SpillProblem& problem_;
-  std::vector<int64_t> excess_;  // bytes too much, by step
-  std::map<PoolIndex, std::vector<int64_t>> elsewhere_;
+  std::vector<int64_t> excess_;                          // bytes over the room, by step
+  std::map<PoolIndex, std::vector<int64_t>> elsewhere_;  // remaining room in other pools, by step
   std::vector<SpillChoice> choices_;
   double cost_ = 0;
 };
 
+// Whether the item is spilled at `step`.
 bool is_gone(const SpillItem& item, const SpillChoice& choice, int64_t step);
 
-// Until nothing is too much: of what frees the worst step, the choice with the least cost for the
-// bytes that it takes off all steps. False if there is none. Item `banned` stays as it is.
+// Completes the partial solution by the greedy rule for covering problems (Chvatal, 1979): while a
+// step has an excess, applies the choice that relieves the worst step at the least cost per covered
+// byte over all steps. Returns false if there is no such choice. Item `banned` is not changed.
 bool complete(const SpillProblem& problem, Trial& trial, size_t banned = SIZE_MAX);
 
-// Takes back what is not needed, the dearest first.
+// Removes redundant choices, the most expensive first.
 void thin_out(const SpillProblem& problem, Trial& trial);
 
 }  // namespace scopevm::compiler::memory
