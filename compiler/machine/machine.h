@@ -21,7 +21,7 @@ enum class PoolKind : uint8_t { kHeap, kArena, kStack, kConstant };
 // The scope of a CPU for tensors in the frames of calls.
 inline constexpr char kStackScope[] = "global.stack";
 
-// The memory behind one scope of a device.
+// The memory that one scope of a device denotes.
 struct Pool {
   std::string scope;  // "global.workspace"; unique among the pools of one device
   PoolKind kind = PoolKind::kArena;

@@ -63,7 +63,8 @@ LastSteps last_uses(const Function& function) {
   const IndexedVector<ValueId, int64_t> first = first_writes(function);
   LastSteps last(function.values.size());
   const std::vector<Loop> loops = loops_of(function);
-  // A value that is computed before a loop and used in it is used until its last iteration ends.
+  // A use in a loop of a value computed before it extends to the end of the outermost such loop,
+  // since later iterations use the value again. The loop's own first write is not such a use.
   auto use = [&](ValueId id, int64_t at) {
     ValueId root = root_of(function, id);
     for (const Loop& loop : loops)

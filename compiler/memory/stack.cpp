@@ -196,6 +196,8 @@ class FunctionStacks {
     return {liveness_.buffers[buffer].segment, liveness_.buffers[buffer].pool};
   }
 
+  // Moves the buffers of whole segments while the frame stays within the limit: greedily, in the
+  // order of segments.
   void move_segments(PoolIndex from, PoolIndex stack) {
     const int64_t limit = limit_of(stack);
     std::map<SegmentIndex, std::vector<BufferIndex>> by_segment;

@@ -151,6 +151,7 @@ Cost displaced(const Task& task, DeviceIndex device) {
   return {0, device != task.preferred ? 1 : 0};
 }
 
+// Local search from the preferred devices; then, if the result is not exact, branch and bound.
 class Solver {
  public:
   Solver(const Problem& problem, int64_t nodes)
@@ -289,6 +290,8 @@ class Solver {
     return {best ? best->cost : 0, 0};
   }
 
+  // Coordinate descent: moves single tasks while that reduces the cost. The costs are exact here,
+  // where the cuts approximate them by the costs of single copies.
   bool improve_one_by_one() {
     bool has_improved = false;
     for (TaskIndex task : open_)
@@ -308,6 +311,7 @@ class Solver {
     return has_improved;
   }
 
+  // The part of the cost that depends on the device of `task`.
   Cost local_cost(TaskIndex task, const Devices& devices) const {
     Cost cost = devices[task] ? displaced(problem_.tasks[task], *devices[task]) : Cost{};
     for (FlowIndex flow : flows_of_[task])

@@ -174,6 +174,7 @@ void CallTree::add_site(FunctionCalls& callee, CallSite site) {
       return;
     }
   if (callee.sites.size() < kMostSites) return callee.sites.push_back(std::move(site));
+  // Too many sites: one without dims, with the total count, replaces them.
   for (CallSite& other : callee.sites)
     if (!other.is_entry) site.times += other.times;
   site.dims.clear();

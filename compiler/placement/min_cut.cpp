@@ -16,6 +16,8 @@ void Network::add_edge(NodeIndex from, NodeIndex to, Cost capacity) {
   edges_.push_back({to, from, kNone});
 }
 
+// Computes distances from the source in the residual network by breadth-first search. Returns
+// whether the sink is reachable; if it is not, the flow is maximal.
 bool Network::find_levels() {
   level_.assign(node_count_, std::nullopt);
   level_[kSource] = 0;

@@ -193,6 +193,7 @@ class LimitKeeper {
       }
   }
 
+  // Adds the dims of one call to the callee's request: the largest of all calls.
   void pass_dims(FunctionIndex from, const Step& call, FunctionIndex to, bool is_called_before) {
     const Function &caller = program_.functions[from], &callee = program_.functions[to];
     for (size_t o = 0; o < call.operands.size(); ++o) {
@@ -228,6 +229,8 @@ class LimitKeeper {
         limits_, [&](const auto& limit) { return at(all, limit.first) <= limit.second; });
   }
 
+  // Spills and plans one function. Each round starts from the original steps, so that the copies of
+  // earlier rounds do not accumulate.
   Status keep(FunctionIndex index) {
     const Function original = program_.functions[index];
     const Request& request = requests_[index];

@@ -90,6 +90,7 @@ class Rewriter {
             .work = step::Copy()};
   }
 
+  // Inserts the copies into the steps, and updates the positions of opening marks.
   void insert_copies() {
     const auto count = static_cast<int64_t>(function_.steps.size());
     std::vector<std::vector<Step>> before(count + 1);

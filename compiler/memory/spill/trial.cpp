@@ -134,7 +134,7 @@ bool complete(const SpillProblem& problem, Trial& trial, size_t banned) {
         continue;
       for (SpillChoice& choice : next_choices(item, now)) {
         if (!is_gone(item, choice, worst)) continue;
-        double useful = 0;
+        double useful = 0;  // covered bytes; bytes beyond the excess of a step do not count
         for (int64_t step = item.lower; step < item.upper; ++step)
           if (trial.excess()[step] > 0 && is_gone(item, choice, step) && !is_gone(item, now, step))
             useful += static_cast<double>(std::min(trial.excess()[step], item.bytes));
@@ -151,6 +151,8 @@ bool complete(const SpillProblem& problem, Trial& trial, size_t banned) {
   return true;
 }
 
+// A choice becomes redundant when later ones relieve the same steps. Removes whole choices first,
+// then single gaps.
 void thin_out(const SpillProblem& problem, Trial& trial) {
   std::vector<std::pair<double, size_t>> order;
   for (size_t i = 0; i < problem.items.size(); ++i)
