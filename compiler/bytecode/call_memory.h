@@ -1,5 +1,5 @@
-// What the calls that a function makes need of memory, as far as the function's dims decide it:
-// callees' workspaces, and results that the function keeps. One callee runs at a time.
+// Computes the memory that a function's calls need, in terms of the function's dims: the callees'
+// workspaces, and the results that the function keeps. One callee runs at a time.
 #pragma once
 
 #include <map>
@@ -10,18 +10,21 @@
 
 namespace scopevm::compiler::bytecode {
 
-// Bytes of one pool, as a value of the function's shape program and for people.
+// A number of bytes in one pool: as values of the function's shape program, and as a formula for
+// reports.
 struct CallBytes {
-  ShapeProgram::ValueIndex most;                // at one time
-  ShapeProgram::ValueIndex lower_bound;         // likewise; no plan of the callees is lower
-  std::optional<DimExpr> formula = DimExpr(0);  // none: too long
+  ShapeProgram::ValueIndex most;         // peak over the calls
+  ShapeProgram::ValueIndex lower_bound;  // lower bound of the peak over all plans of the callees
+  std::optional<DimExpr> formula = DimExpr(0);  // empty if too long
 };
 
 struct CallMemory {
   using ByPool = std::map<PoolIndex, CallBytes>;
   ByPool workspace;
-  ByPool results;  // kept or made during the calls, without those that the function returns
-  // What needs more than the dims tell, and why: a callee calls itself, or data decides.
+  // bytes kept or allocated during the calls, except results that the function returns
+  ByPool results;
+  // A requirement that the dims do not determine, and the reason: recursion, or data-dependent
+  // sizes.
   struct Open {
     std::string what;
     bool is_recursive = false;
@@ -33,10 +36,10 @@ struct CallMemory {
 IndexedVector<FunctionIndex, CallMemory> memory_of_calls(const Program& program,
                                                          PlannedFunctions& planned);
 
-// True when the step gives its result a storage of its own, and data decides whether, or how large.
+// True if the step allocates storage for `result` and the data decides whether it does or how much.
 bool is_made_by_data(const Function& function, const Step& step, ValueId result);
 
-// True if the bytes depend on a runtime-defined symbol.
+// True if `bytes` depends on a runtime-defined symbol.
 bool depends_on_data(const Function& function, DimExpr bytes);
 
 }  // namespace scopevm::compiler::bytecode

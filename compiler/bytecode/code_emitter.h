@@ -1,11 +1,12 @@
-// CodeEmitter: one function's steps -> instruction words. Private to compiler/bytecode.
+// CodeEmitter: translates one function's steps to instruction words. Private to compiler/bytecode.
 //   code.cpp     values in registers, launches
 //   control.cpp  branches, loops, and the segments that begin in them
 //   calls.cpp    calls of functions and closures
+//   lists.cpp    operations on lists
 //
-// A segment's planned tensors are views of one storage in each pool; results have storages of their
-// own. Registers are reused once their value is dead, except those of results, so that the VM can
-// put a caller's buffer in their place.
+// The planned tensors of a segment are views of one storage in each pool. Each result has its own
+// storage. A register is reused after its value is dead, except the register of a result: the VM
+// can replace its storage with a caller's buffer.
 #pragma once
 
 #include <map>
@@ -37,10 +38,10 @@ class CodeEmitter {
   // A register that is never reused.
   Register new_register() { return {register_count_++}; }
   Register take_register();
-  // Kills what it holds, if that owns memory, and makes it free.
+  // Releases the storage that the register owns, if any, and returns the register to the free list.
   void free_register(std::optional<Register>& reg, bool owns_memory);
   void release(ValueId root);
-  // The value whose register stands for `id`: a view without an offset has none of its own.
+  // The value whose register holds `id`: a view without an offset shares its source's register.
   ValueId shown_in(ValueId id) const;
   Register register_of(ValueId id);
   void release_dead(int64_t at);
@@ -62,7 +63,7 @@ class CodeEmitter {
   PoolIndex host_pool(std::string_view scope) const {
     return *machine_.find_pool(machine_.host_device(), scope);
   }
-  // The pool of a value's own storage: the heap's if the value outlives the call.
+  // The pool of a value's own storage: the heap if the value outlives the call.
   PoolIndex own_pool(ValueId id) const;
 
   // --- Steps. ---
@@ -118,16 +119,16 @@ class CodeEmitter {
   const Function& function_;
   ShapeProgram& shapes_;
   const memory::Plan& plan_;
-  const isa::ShapeFunctionIndex shape_functions_;  // segment 0's
+  const isa::ShapeFunctionIndex shape_functions_;  // shape function of segment 0
   std::vector<std::string>& messages_;
   const IndexedVector<ValueId, bool> is_output_;
-  std::vector<std::vector<ValueId>> dying_;      // roots by the step after which they are dead
-  std::vector<std::vector<ArenaIndex>> ending_;  // by the step after which they are unused
+  std::vector<std::vector<ValueId>> dying_;  // root values, by the step after which they are dead
+  std::vector<std::vector<ArenaIndex>> ending_;  // arenas, by the step after which they are unused
   IndexedVector<ValueId, std::optional<Register>> registers_;
-  IndexedVector<ValueId, std::optional<Register>> storages_;  // of values with their own storage
+  IndexedVector<ValueId, std::optional<Register>> storages_;  // for values with their own storage
   IndexedVector<ArenaIndex, std::optional<Register>> arenas_;
   std::vector<ValueId> parts_;     // of the current step
-  std::vector<Register> views_;    // likewise
+  std::vector<Register> views_;    // of the current step
   std::map<int64_t, OpenIf> ifs_;  // by step
   std::map<int64_t, OpenLoop> loops_;
   std::vector<Register> free_;

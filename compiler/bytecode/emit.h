@@ -1,9 +1,10 @@
-// The last stage: a planned program -> module contents.
-//   code.cpp     one function's steps -> instruction words
-//   control.cpp  the part of it for branches and loops
-//   calls.cpp    the part of it for calls
-//   call_memory.cpp   what callees need, in the caller's dims
-//   emit.cpp     tables around them: signatures, memory formulas, shape functions, constants
+// The last pipeline stage: encodes a planned program as module contents.
+//   code.cpp         one function's steps -> instruction words
+//   control.cpp      branches and loops
+//   calls.cpp        calls
+//   lists.cpp        operations on lists
+//   call_memory.cpp  memory of callees, in the caller's dims
+//   emit.cpp         tables: signatures, memory formulas, shape functions, constants
 #pragma once
 
 #include <string>
@@ -17,31 +18,31 @@
 
 namespace scopevm::compiler::bytecode {
 
-// What the stages before made of one function of the program.
+// The results of the earlier stages for one function of the program.
 struct PlannedFunction {
   ShapeProgram shapes;
   memory::Plan plan;
 };
 
-// Instruction words of a function. Adds the slots that they name to `planned.shapes`. Fails if an
-// instruction is too long.
+// Instruction words of a function. Adds the slots that they name to `planned.shapes`. Errors:
+// kUnsupported if an instruction is too long.
 struct Code {
   std::vector<uint32_t> words;
   std::vector<format::SourceDecl> sources;
   uint32_t register_count = 0;
   std::vector<SlotIndex> result_bytes_slots;  // by output
 };
-// `shape_functions` is the index of its first segment's shape function; the others follow. Appends
-// the module's messages that it needs.
+// `shape_functions` is the index of the first segment's shape function; those of later segments
+// follow it. Appends the messages that the function's instructions refer to.
 Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
                        isa::ShapeFunctionIndex shape_functions, std::vector<std::string>& messages);
 
-// By function of the program.
+// Indexed by function of the program.
 using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 
-// Everything but the images, which the caller adds once the shape functions are compiled: their
-// programs, with all slots that the code names, are in `planned` afterwards, and the symbol of a
-// segment is shape_symbol(function, segment).
+// Emits everything except the images. The caller adds them after it has compiled the shape
+// functions. Afterwards `planned` holds the shape programs with every slot that the code names. The
+// symbol of a segment's shape function is shape_symbol(function, segment).
 Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned);
 
 std::string shape_symbol(const Function& function, SegmentIndex segment);

@@ -12,12 +12,12 @@ class Backend;
 
 class Backends {
  public:
-  // REQUIRES: `backend` outlives the set, and no other of the set has its name.
+  // REQUIRES: `backend` outlives the set, and no other back end in the set has its name.
   void add(const Backend& backend);
 
-  // Images of a module are in this order.
+  // In the order of the images in a module.
   const std::vector<const Backend*>& all() const { return all_; }
-  // As parse_machine takes them.
+  // The same back ends, for parse_machine.
   const std::vector<const DeviceKind*>& kinds() const { return kinds_; }
 
  private:
@@ -25,7 +25,7 @@ class Backends {
   std::vector<const DeviceKind*> kinds_;
 };
 
-// The host's first.
+// The host's back end is first.
 const Backends& built_in_backends();
 
 }  // namespace scopevm::compiler::codegen

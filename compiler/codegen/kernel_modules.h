@@ -1,6 +1,6 @@
-// KernelModules: what a compilation has of the back ends: the kernels modules that the kernels
-// stage fills, and the images that the codegen stage makes of them. No stage names a kind of
-// device.
+// KernelModules: the kernels modules of a compilation, one per target. The kernels stage fills
+// them, and the codegen stage makes images of them through the back ends. The stages do not depend
+// on the kind of device.
 #pragma once
 
 #include <algorithm>
@@ -26,24 +26,24 @@ struct ImagesRequest {
 
 class KernelModules {
  public:
-  // For the kinds of the machine's devices. `target_cpus` replaces what the description says of the
-  // host's target, unless it is empty. Errors: those of CodeGenerator::targets.
+  // For the kinds of the machine's devices. A non-empty `target_cpus` replaces the host's target in
+  // the machine description. Errors: those of CodeGenerator::targets.
   static Result<KernelModules> create(mlir::MLIRContext& context, const Backends& backends,
                                       const Machine& machine,
                                       const std::vector<std::string>& target_cpus);
 
-  // Kernels are generated once per target: a kind with several targets takes several rounds. Every
-  // round must come to the same program.
+  // Kernels are generated once per target, so a kind with several targets needs several rounds.
+  // Every round must produce the same program.
   size_t rounds() const;
-  // New modules for a round, for kernels::lower: one for each device; those of a kind share theirs.
-  // REQUIRES: `machine` has the devices that create() was given.
+  // New modules for a round, for kernels::lower: one entry per device; devices of one kind share a
+  // module. REQUIRES: `machine` has the same devices as the one passed to create().
   kernels::ModulesByDevice begin_round(size_t round, const Machine& machine);
   // The targets of the round, for messages: "x86-64-v3, opencl".
   std::string round_name(size_t round) const;
 
-  // An image for each target of each kind on which `program` launches kernels, and for each target
-  // of the host, for its shape functions. Ends the use of the modules. Errors: those of
-  // CodeGenerator::make_image.
+  // Makes an image for each target of each kind that `program` launches kernels on, and for each
+  // target of the host, whose images also hold the shape functions. The modules cannot be used
+  // afterwards. Errors: those of CodeGenerator::make_image.
   Result<std::vector<format::ImageDecl>> make_images(const Program& program,
                                                      const ImagesRequest& request);
 
@@ -53,7 +53,7 @@ class KernelModules {
     std::vector<kernels::Target> targets;
     std::vector<std::unique_ptr<kernels::KernelModule>> modules;  // by target
 
-    // Of a round beyond its targets a kind makes the last one's kernels again.
+    // In rounds after its last target, a kind generates the kernels of its last target again.
     size_t target_of(size_t round) const { return std::min(round, targets.size() - 1); }
   };
   explicit KernelModules(mlir::MLIRContext& context) : context_(&context) {}

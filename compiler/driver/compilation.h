@@ -1,8 +1,8 @@
-// One compilation: the pipeline's stages and what each leaves for the next. compile() runs them
-// all, explain() those up to shapes.
+// Compilation: the state of one compilation and its pipeline stages. run() executes all of them;
+// the explain functions execute those that they need.
 //
-// Every stage works on all functions before the next begins: on main, and on the variants of it
-// that specialisations ask for. They share kernels and constants.
+// Each stage processes all functions before the next stage begins: main, and its variants, which
+// are compiled with narrower bounds of the dims. All functions share kernels and constants.
 #pragma once
 
 #include <chrono>
@@ -50,7 +50,7 @@ class Compilation {
   }
   void dump(std::string_view stage, mlir::ModuleOp module);
 
-  // The stages, in order.
+  // The pipeline stages, in order.
   Status import(const std::vector<Specialisation>& specialisations);
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
@@ -58,7 +58,8 @@ class Compilation {
   Status run_pass_stages();
   Status run_passes(const PassStage& stage, size_t graph);
   Status lower_for_targets();
-  // Where buffers lie that nobody asked to lie somewhere, and what left pools over their limits.
+  // Chooses a pool for each buffer without a required scope. Returns the buffers that are spilled
+  // from pools over their limits.
   Result<std::vector<memory::SpillReport>> choose_pools();
   Status plan();
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
@@ -73,7 +74,7 @@ class Compilation {
   const codegen::Backends& backends_;
   CompileOutput output_;
   std::string stage_;
-  std::vector<PassTime> pass_times_;  // of the stage at hand
+  std::vector<PassTime> pass_times_;  // of the current stage
   std::chrono::steady_clock::time_point began_;
 
   Machine machine_ = Machine::host();
@@ -81,8 +82,8 @@ class Compilation {
   std::vector<std::shared_ptr<PlacementRun>> placements_;  // by graph
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one a function, main first
-  std::vector<kernels::GraphFunction> functions_;          // of these graphs
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one per function, main first
+  std::vector<kernels::GraphFunction> functions_;  // the functions of `graphs_`, in the same order
   std::optional<codegen::KernelModules> kernels_;
   Program program_;
   bytecode::PlannedFunctions planned_;

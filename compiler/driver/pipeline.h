@@ -1,5 +1,5 @@
-// The order of the passes. compile() runs the stages below one after the other, each on every
-// function of the model; scopevm-opt runs them as --sv-pipeline, or any pass alone.
+// The order of the passes. compile() runs the stages below in order, each on every function of the
+// model. scopevm-opt runs all of them as --sv-pipeline, or single passes.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace scopevm::compiler {
 
-// A stage of kStages (scopevm/compiler.h) that runs under mlir::PassManager.
+// A pipeline stage of kStages (scopevm/compiler.h) that runs under mlir::PassManager.
 struct PassStage {
   std::string_view name;
-  // Appends the passes of the stage. `run` must outlive the passes' runs.
+  // Appends the stage's passes. `run` must outlive every run of the passes.
   void (*add_passes)(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run);
 };
 
@@ -22,8 +22,8 @@ struct PassStage {
 std::span<const PassStage> pass_stages();
 
 // Registers every pass of passes.td, MLIR's canonicalizer and CSE, and the pipeline
-// `sv-pipeline{machine=FILE place=RULE,RULE}`, which is all stages of pass_stages(). Idempotent and
-// thread-safe.
+// `sv-pipeline{machine=FILE place=RULE,RULE}`, which consists of all stages of pass_stages().
+// Idempotent and thread-safe.
 void register_passes();
 
 }  // namespace scopevm::compiler

@@ -1,5 +1,5 @@
-// Specialisations: the same model compiled again with narrower bounds of its dims. Here is what is
-// asked for against what holds in general, the name of each, and the order in which calls try them.
+// Variants: the same model compiled again with narrower bounds of its dims. Checks the requested
+// bounds against the general ones, names the variants, and orders them for selection at a call.
 #pragma once
 
 #include <map>
@@ -14,17 +14,18 @@
 namespace scopevm::compiler {
 
 struct Specialisation {
-  std::string label;  // "n=1,seq<=32": what it narrows
+  std::string label;  // the narrowed bounds: "n=1,seq<=32"
   std::map<std::string, DimBound> dims;
 };
 
-// In the order in which they were asked for. Errors: kInvalidArgument (reaches beyond the general
-// bounds, narrows nothing, is one that was there before).
+// In the order of `options.specialisations`. Errors: kInvalidArgument if the bounds exceed the
+// general bounds, narrow no dim, or repeat an earlier variant.
 Result<std::vector<Specialisation>> check_specialisations(const CompileOptions& options);
 
-// The module's table, for a program whose function i+1 is that of specialisation i. The most
-// constrained comes first: more fixed dims, then fewer admitted sizes. Errors: kUnsupported, where
-// a variant's result has another rank than main's (a Squeeze of all dims that are 1).
+// The module's variant table, for a program whose function i+1 is variant i. The most constrained
+// variant is first: more fixed dims, then fewer admitted sizes. Errors: kUnsupported if the rank of
+// a variant's result differs from that of main's (for example, after a Squeeze of all dims that are
+// 1).
 Result<std::vector<format::VariantDecl>> variant_table(
     const Program& program, const std::vector<Specialisation>& specialisations);
 

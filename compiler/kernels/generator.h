@@ -1,8 +1,8 @@
-// The kernel generators, one folder a family. A generator turns one graph op, or one sv.group, into
-// kernels and the steps that launch them.
+// The kernel generators, one folder per family. A generator turns one graph op, or one sv.group,
+// into kernels and the steps that launch them.
 //
-//   builder/      what all generators are written with, and what a kernel is (kernel_module.h)
-//   elementwise/  elementwise ops, one or many
+//   builder/      the builders that all generators use, and the form of a kernel (kernel_module.h)
+//   elementwise/  elementwise ops, single or fused
 //   reduction/    reduce_*, softmax, layer_norm, arg_max, cum_sum
 //   contraction/  matmul, attention, det
 //   convolution/  conv, conv_transpose
@@ -21,17 +21,17 @@
 
 namespace scopevm::compiler::kernels {
 
-// Generators of several ops, alone or inside a group: contractions, convolutions, and elementwise
-// ops with at most one reduction or row op. Each fails with a diagnostic on `op` for an element
-// type, rank or attribute that it does not take.
+// Generators that handle several ops, single or in a group: contractions, convolutions, and
+// elementwise ops with at most one reduction or row op. Each fails with a diagnostic on `op` for an
+// unsupported element type, rank or attribute.
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context);
 
 // Emits the arithmetic of one elementwise graph op (unary, binary, comparison, select, cast) on
-// scalars, or on vectors of equal lane counts, of its operands' arithmetic types: bool is i1 here,
-// and signedness comes from the op's tensor types. Shared by the elementwise kernels and the
-// epilogues of contractions. Null when `op` is not elementwise.
+// scalars, or on vectors of equal lane counts, in the operands' arithmetic types: bool is i1, and
+// the op's tensor types determine signedness. Shared by the elementwise kernels and the epilogues
+// of contractions. Null if `op` is not elementwise.
 mlir::Value emit_elementwise(mlir::OpBuilder& builder, mlir::Operation* op,
                              mlir::ValueRange operands);
 

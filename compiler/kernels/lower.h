@@ -1,5 +1,5 @@
-// The kernels stage: a graph function whose groups are formed -> a Program function and the kernels
-// that its steps launch.
+// The kernels stage: lowers graph functions with formed groups to Program functions, and generates
+// the kernels that their steps launch.
 #pragma once
 
 #include "compiler/kernels/generator.h"
@@ -9,17 +9,17 @@
 
 namespace scopevm::compiler::kernels {
 
-// One function of the program to be.
+// A graph function to be lowered.
 struct GraphFunction {
   mlir::ModuleOp graph;
-  std::string name;                      // in the graph
-  std::map<std::string, DimBound> dims;  // of the named dimensions
+  std::string name;                      // symbol name in the graph
+  std::map<std::string, DimBound> dims;  // bounds of the named dims
 };
 
-// Lowers functions, then the functions that they call. The modules in `kernels` get the bodies. The
-// Program is the same for every target that a device's kernels may be made for. Constants of equal
-// bytes, type and dims are one, whichever functions use them. Errors: kUnsupported or kInternal
-// with the op's location; see status_of_diagnostics.
+// Lowers `functions`, then the functions that they call, and adds kernels to the modules in
+// `kernels`. The Program does not depend on the targets of the modules. Constants of equal bytes,
+// type and dims are shared between functions. Errors: kUnsupported or kInternal with the op's
+// location; see status_of_diagnostics.
 Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
                       const ModulesByDevice& kernels);
 

@@ -1,19 +1,23 @@
 // DimExpr: a dimension as an integer expression over named symbols.
 //
 // Expressions are interned and normalised when built: a sum of products over atoms (symbols and
-// irreducible floordiv, mod, min, max terms) in one canonical order. So equal polynomials are the
-// same object, and equality is one pointer comparison. `n*m+n` and `n*(1+m)` are equal;
-// `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is kept as `floordiv(a + b - 1, b)` and printed so.
+// irreducible floordiv, mod, min, max terms) in one canonical order. Equal polynomials are
+// therefore the same object, and equality is one pointer comparison. `n*m+n` and `n*(1+m)` are
+// equal; `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is kept as `floordiv(a + b - 1, b)` and
+// printed so.
 //
-// A symbol may carry what is known of it (DimFacts), and normalisation uses that: with n at most
-// 512 and a multiple of 8, `min(n, 512)` is `n` and `mod(n, 8)` is 0. Symbols of one name and
-// different facts are different objects, so a function's symbols get their facts where they are
-// made.
+// A symbol may carry known facts about its value (DimFacts), which normalisation uses: if n is at
+// most 512 and a multiple of 8, `min(n, 512)` is `n` and `mod(n, 8)` is 0. Symbols with one name
+// and different facts are different objects, so facts are attached where a function's symbols are
+// created.
 //
-// Values are 64-bit; symbols are dimensions, so at least 0, and divisors are above 0: evaluation of
-// any other fails. Normalisation relies on both: `floordiv(n*m, n)` is `m`. Constants that leave 64
-// bits never wrap around: such an operation stays as it is, and fails when it is evaluated.
-// Ownership: interned objects live until the process ends. Thread-safety: all functions are safe.
+// Values are 64-bit. Symbols are dimensions and thus non-negative, and divisors are positive;
+// evaluation fails otherwise. Normalisation relies on both: `floordiv(n*m, n)` is `m`. Constants
+// never wrap: an operation that would overflow 64 bits is kept unsimplified and fails when
+// evaluated.
+//
+// Ownership: interned objects live until the process ends. Thread-safety: all functions are
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +30,7 @@
 
 namespace scopevm::compiler {
 
-// What is known of a symbol's value, from `--dim` or from the op that makes it.
+// Known facts about a symbol's value, from `--dim` or from the op that defines it.
 struct DimFacts {
   int64_t min = 0;
   int64_t max = INT64_MAX;
@@ -34,7 +38,7 @@ struct DimFacts {
   friend bool operator==(const DimFacts&, const DimFacts&) = default;
 };
 
-// Bounds of a value, both included.
+// Inclusive bounds of a value.
 struct DimInterval {
   int64_t min;
   int64_t max;
@@ -45,8 +49,9 @@ class DimExpr {
   enum class Kind : uint8_t { kConstant, kSymbol, kAdd, kMul, kFloorDiv, kMod, kMin, kMax };
 
   DimExpr();               // the constant 0
-  DimExpr(int64_t value);  // NOLINT: implicit on purpose, dims are often literals
-  DimExpr(int value) : DimExpr(int64_t{value}) {}  // NOLINT: so that 0 is no null pointer
+  DimExpr(int64_t value);  // NOLINT: implicit, because dims are often literals
+  // NOLINT: keeps a literal 0 from being a null pointer
+  DimExpr(int value) : DimExpr(int64_t{value}) {}
   static DimExpr symbol(std::string_view name, const DimFacts& facts = {});
 
   Kind kind() const;
@@ -56,19 +61,19 @@ class DimExpr {
   bool is_constant() const { return as_constant().has_value(); }
   bool is_constant(int64_t value) const { return as_constant() == value; }
   std::string_view symbol_name() const;  // REQUIRES: kind() == kSymbol
-  const DimFacts& facts() const;         // of a symbol; of others, those of an unknown one
+  const DimFacts& facts() const;  // of a symbol; for other kinds, the facts of an unknown symbol
 
-  // Canonical text: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`.
+  // Canonical form: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`.
   std::string str() const;
-  // Reads str()'s grammar plus `-`, parentheses and ceildiv(a, b). Empty on a syntax error.
+  // Parses the grammar of str(), with `-`, parentheses and ceildiv(a, b). Empty on a syntax error.
   static std::optional<DimExpr> parse(std::string_view text);
 
-  // Symbols in the expression, each once, in name order.
+  // The symbols of the expression, without duplicates, ordered by name.
   std::vector<std::string> symbols() const;
-  // Empty when a symbol has no value, a division is by zero, or the arithmetic overflows.
+  // Empty if a symbol has no value, a divisor is not positive, or the arithmetic overflows.
   std::optional<int64_t> evaluate(
       const std::function<std::optional<int64_t>(std::string_view)>& value_of) const;
-  // Replaces symbols; those without a replacement stay.
+  // Replaces symbols; symbols without a replacement are kept.
   DimExpr substitute(const std::function<std::optional<DimExpr>(std::string_view)>& with) const;
 
   friend bool operator==(DimExpr a, DimExpr b) { return a.node_ == b.node_; }
@@ -97,11 +102,11 @@ DimExpr max(DimExpr a, DimExpr b);
 DimExpr round_up(DimExpr a, int64_t alignment);
 // The product of all dims; 1 for none.
 DimExpr element_count(std::span<const DimExpr> dims);
-// True when that is proved for all values of its symbols that their facts allow.
+// True if proved for all values of the symbols that their facts allow.
 bool is_never_negative(DimExpr e);
-// Bounds of every value that `e` can take; saturated at the ends of int64.
+// Bounds of all values of `e`, saturated at the limits of int64.
 DimInterval interval_of(DimExpr e);
-// A number that divides every value that `e` can take; at least 1.
+// A divisor, at least 1, of all values of `e`.
 int64_t known_factor(DimExpr e);
 
 }  // namespace scopevm::compiler

@@ -1,4 +1,4 @@
-// Dimension expressions in messages: as text that a person reads to the end.
+// Formats dimension expressions for messages, with a maximum length.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace scopevm::compiler {
 
-// The expression, cut after `longest` characters. Cheap also where the whole text would be huge.
+// The expression, truncated to `longest` characters. Does not print the rest of a large expression.
 std::string short_text(DimExpr e, size_t longest = 80);
 
-// Text cut after `longest` bytes, between two characters, with "..." for the rest.
+// `text` truncated to `longest` bytes at a character boundary, with "..." appended if truncated.
 std::string cut_text(std::string text, size_t longest);
 
 }  // namespace scopevm::compiler

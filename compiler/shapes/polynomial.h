@@ -1,9 +1,9 @@
-// Normal form of dimension expressions: a polynomial over atoms, and its arithmetic. Private to
+// The normal form of dimension expressions, a polynomial over atoms, and its arithmetic. Private to
 // compiler/shapes.
 //
-// Nothing here wraps around: a coefficient that leaves 64 bits, or a product that would be too
-// large, gives no polynomial. The expression is then built as an opaque node: an atom of its own,
-// which evaluates operation by operation.
+// Arithmetic never wraps. If a coefficient overflows 64 bits or a product has too many terms, the
+// operation returns no polynomial. The expression is then built as an opaque node: an atom that is
+// evaluated operation by operation.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace scopevm::compiler::dims {
 
-using Monomial = std::vector<DimExpr>;           // atoms in order; empty for the constant term
-using Polynomial = std::map<Monomial, int64_t>;  // no coefficient is 0 or INT64_MIN
+using Monomial = std::vector<DimExpr>;  // atoms in canonical order; empty for the constant term
+using Polynomial = std::map<Monomial, int64_t>;  // coefficients are never 0 or INT64_MIN
 
-// A node of any kind but kConstant and kSymbol, exactly as given.
+// A node of any kind except kConstant and kSymbol, without normalisation.
 DimExpr make(DimExpr::Kind kind, std::vector<DimExpr> operands, bool is_opaque = false);
 bool is_opaque(DimExpr e);
-// Nodes in the expression, counted as often as they occur.
+// The number of nodes in the expression; a shared node counts once per use.
 size_t tree_size(DimExpr e);
 
 Polynomial to_polynomial(DimExpr e);
 DimExpr from_polynomial(Polynomial polynomial);
 
-// Adds coefficient * monomial. False on overflow; `to` is then unspecified.
+// Adds coefficient * monomial to `to`. Returns false on overflow and leaves `to` unspecified.
 bool add_term(Polynomial& to, const Monomial& monomial, int64_t coefficient);
 std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b);
 
@@ -36,13 +36,13 @@ struct Division {
   Polynomial quotient;
   Polynomial remainder;
 };
-// Divides terms by b's leading term while that is exact; the rest remains.
+// Divides terms by b's leading term while the division is exact; the other terms are the remainder.
 std::optional<Division> divide(Polynomial a, const Polynomial& b);
-// Coefficients become their remainders, of their own sign; the constant's is in [0, d).
-// REQUIRES: d > 0.
+// Splits each coefficient by d. The remainders of non-constant terms have the sign of their
+// coefficient; the constant's remainder is in [0, d). REQUIRES: d > 0.
 Division split_by_constant(const Polynomial& a, int64_t d);
 
-// The common divisor of all coefficients and of `with`.
+// The greatest common divisor of all coefficients and `with`.
 int64_t common_divisor(const Polynomial& p, int64_t with);
 
 // Rounds towards minus infinity. REQUIRES: b > 0.

@@ -1,4 +1,4 @@
-// Where sizes are compared before any request is known: the values that dims are taken for.
+// Representative values of dims, for comparing sizes at compile time.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,13 @@
 
 namespace scopevm::compiler {
 
-// 64, or what is nearest to it among the values that the facts allow; 0 only where nothing else is
-// allowed.
+// 64, or the nearest value that the facts allow; 0 only if no other value is allowed.
 int64_t representative(const DimFacts& facts);
 
 using DimValues = std::map<std::string, double, std::less<>>;
 
-// With each symbol at its value in `known`, or as its facts say. Never negative, and a number also
-// where it leaves 64 bits.
+// The value of `e` with each symbol at its value in `known`, or at its representative. Never
+// negative, and finite also if the value overflows 64 bits.
 double representative(DimExpr e, const DimValues& known = {});
 
 }  // namespace scopevm::compiler

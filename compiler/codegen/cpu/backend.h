@@ -1,4 +1,4 @@
-// The back end for CPUs, the host's among them.
+// The back end for CPUs, including the host.
 #pragma once
 
 #include "compiler/codegen/backend/backend.h"

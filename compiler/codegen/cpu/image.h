@@ -3,7 +3,7 @@
 //   to_llvm.cpp   kernels in arith, scf, vector, memref -> LLVM IR with KernelFn entries
 //   native.cpp    LLVM IR -> optimised object file
 //   link.cpp      object files -> shared object (lld)
-//   image.cpp     the whole way, kernels in parallel
+//   image.cpp     runs all of these, kernels in parallel
 #pragma once
 
 #include <cstdint>
@@ -28,23 +28,24 @@ struct Target;
 
 namespace scopevm::compiler::codegen {
 
-// Everything known of a CPU that kernels are compiled for. `text` is "host" or an LLVM CPU name,
-// and may go on with features that differ: "x86-64-v3,+avxvnni". Errors: kInvalidArgument for names
-// that LLVM does not know.
+// Describes a CPU that kernels are compiled for. `text` is "host" or an LLVM CPU name, optionally
+// followed by feature changes: "x86-64-v3,+avxvnni". Errors: kInvalidArgument for names that LLVM
+// does not know.
 Result<kernels::Target> make_target(std::string_view text);
 
-// The features of the target that its code may use, as /proc/cpuinfo names them, in a fixed order.
+// The CPU features that the target's code may use, as spelled in /proc/cpuinfo, in a fixed order.
 std::vector<std::string> required_features(const kernels::Target& target);
 
 struct ImageOptions {
-  int threads = 1;  // objects compiled at once; the bytes do not depend on it
+  int threads = 1;  // objects compiled in parallel; the bytes do not depend on it
   // Adds more functions to the image (shape functions). Called once, on an empty module.
   std::function<void(llvm::Module&)> add_functions;
   std::function<void(int64_t done, int64_t total)> progress;
 };
 
-// Compiles every kernel of `kernels` (consumed: its functions are lowered in place). The image
-// exports one KernelFn per entry of `table`, and what add_functions added with external linkage.
+// Compiles every kernel of `kernels`, which is consumed: its functions are lowered in place. The
+// image exports one KernelFn per entry of `table`, and the functions with external linkage that
+// add_functions added.
 Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
                                            const kernels::Target& target,
                                            const ImageOptions& options);

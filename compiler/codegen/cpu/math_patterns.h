@@ -1,6 +1,6 @@
-// A pass that expands math functions of f32 into polynomials, as vectors where they are vectors (it
-// wraps MLIR's pattern set, which has no pass of its own in the libraries), and conversions that
-// the target lacks.
+// A pass that expands math functions of f32 into polynomials, scalar or vector. It also expands
+// conversions that the target lacks. It wraps MLIR's pattern set, which the MLIR libraries do not
+// provide as a pass.
 #pragma once
 
 #include <memory>

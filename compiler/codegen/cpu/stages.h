@@ -1,4 +1,4 @@
-// Between the files of this folder: the steps of compile_image.
+// The steps of compile_image. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,15 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
                                               const llvm::StringMap<Kernel>& entries,
                                               llvm::LLVMContext& context);
 
-// What a kernel may take of its thread's stack, all its local buffers together: small tables. What
-// is larger is a Temporary of its launch.
+// The stack limit of one kernel: all its local buffers together, for small tables. Larger buffers
+// are Temporaries of the launch.
 inline constexpr int64_t kMaxLocalBytes = 4096;
 
-// Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also for a
-// function whose local buffers take more than kMaxLocalBytes.
+// Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also if the local
+// buffers of a function exceed kMaxLocalBytes.
 Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine);
 
-// Links objects, in order, into a shared object. Serialised by a lock: lld has global state.
+// Links objects, in order, into a shared object. Serialised by a lock, since lld has global state.
 Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects);
 
 }  // namespace scopevm::compiler::codegen

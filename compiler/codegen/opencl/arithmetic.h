@@ -1,4 +1,4 @@
-// One operation on scalars, or lane by lane on vectors, as an expression of OpenCL C.
+// Prints one operation on scalars, or lane by lane on vectors, as an OpenCL C expression.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace scopevm::compiler::codegen::opencl {
 
-// The operation with these operands, all of `lanes` lanes (1 or a native count). `operands` are
-// names or literals. Empty for operations that are not of this kind, or have no form.
+// The operation applied to `operands`, names or literals, all of `lanes` lanes (1 or a native
+// vector length). Empty if the operation is not elementwise or has no OpenCL C equivalent.
 std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands, int64_t lanes);
 
-// True for functions that are called once a lane: vectors of them are where drivers differ, down to
-// wrong results (PoCL 3.1 with AVX-512: pow of double8).
+// True for functions that are called once per lane. Their vector versions differ between drivers
+// and some give wrong results (PoCL 3.1 with AVX-512: pow of double8).
 bool is_called_by_lane(mlir::Operation* op);
 
-// What vector.reduction combines lanes with; scalars. Empty for kinds that have no form.
+// The scalar combination of two lanes in a vector.reduction. Empty for unsupported kinds.
 std::string combined(mlir::vector::CombiningKind kind, Form form, const std::string& a,
                      const std::string& b);
 

@@ -1,7 +1,7 @@
-// How values of MLIR types look in OpenCL C. Integers are unsigned, so that arithmetic wraps;
-// operations that ask for signs say so. Vectors of 2, 4, 8 and 16 lanes are the language's; one
-// lane is a scalar; other counts are structs of an array. i1 is bool, or lanes of char that are 0
-// or -1.
+// The representation of MLIR types in OpenCL C. Integers are unsigned, so that arithmetic wraps;
+// signed operations convert their operands. Vectors of 2, 4, 8 and 16 lanes use OpenCL's vector
+// types, one lane is a scalar, and other lane counts are structs of an array. i1 is bool, or lanes
+// of char that are 0 or -1.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace scopevm::compiler::codegen::opencl {
 
 struct Form {
-  mlir::Type element;  // null when the type has no form
+  mlir::Type element;  // null if the type is unsupported
   int64_t lanes = 1;
 
   explicit operator bool() const { return element != nullptr; }
@@ -31,18 +31,18 @@ struct Form {
 Form form_of(mlir::Type type);
 
 std::string type_name(Form form);
-// The signed integers of the form's width and lanes: "int8", "long".
+// The signed integer type of the form's width and lanes: "int8", "long".
 std::string signed_name(Form form);
-// The unsigned integers of the form's width and lanes.
+// The unsigned integer type of the form's width and lanes.
 std::string unsigned_name(Form form);
 
-// "x.s3", "x.s[3]", "x"; bool lanes come out as bool.
+// One lane: "x.s3", "x.s[3]", or "x" for a scalar. A lane of a bool vector is converted to bool.
 std::string lane(Form form, const std::string& name, int64_t index);
 
-// A value of the form from an expression for each lane, to stand behind "=" in a declaration.
+// An initialiser of the form, with an expression for each lane, for use after "=" in a declaration.
 std::string listed(Form form, llvm::ArrayRef<std::string> lanes);
 
-// The value of a constant; empty when it is not of a form.
+// The literal of a constant; empty if the attribute has no such form.
 std::string constant(Form form, mlir::Attribute value);
 
 }  // namespace scopevm::compiler::codegen::opencl

@@ -1,5 +1,5 @@
-// OpPrinters: which function prints an operation, by the operation's type. Each file of such
-// functions adds its own; operations without one are expressions (arithmetic.h).
+// OpPrinters: maps operation types to the functions that print them. Each source file registers its
+// own functions. Operations without one are printed as expressions (arithmetic.h).
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ class Printer;
 
 class OpPrinters {
  public:
-  // Returns false when the operation has no form in OpenCL C.
+  // Returns false if the operation has no OpenCL C equivalent.
   using Function = std::function<bool(Printer&, mlir::Operation*)>;
 
   template <typename Op>
@@ -23,7 +23,7 @@ class OpPrinters {
     };
   }
 
-  // Null when no function was added for the operation's type.
+  // Null if no function is registered for the operation's type.
   const Function* find(mlir::Operation* op) const {
     auto found = by_type_.find(op->getName().getTypeID());
     return found == by_type_.end() ? nullptr : &found->second;
@@ -34,7 +34,7 @@ class OpPrinters {
 };
 
 void add_control_flow(OpPrinters& printers);
-// Loads, stores and arrays of a function's own.
+// Loads, stores and local arrays.
 void add_memory(OpPrinters& printers);
 // Operations that move lanes of vectors, make masks or reduce.
 void add_lanes(OpPrinters& printers);

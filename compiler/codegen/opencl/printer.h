@@ -1,6 +1,6 @@
-// Functions as text: names of values, declarations, and control flow. Values become constants of
-// the names v0, v1, ... in the order in which they are made; what a loop carries and what a branch
-// gives are variables.
+// Prints functions as OpenCL C source: names of values, declarations and control flow. A value
+// becomes a constant v0, v1, ..., numbered in order of definition. Loop-carried values and results
+// of branches become variables.
 #pragma once
 
 #include <map>
@@ -18,35 +18,35 @@ namespace scopevm::compiler::codegen::opencl {
 
 class Printer {
  public:
-  // `function` as a function of the text: its memrefs lie in global memory.
+  // Prints `function` as an OpenCL C function, whose memrefs are in global memory.
   Status print_function(mlir::func::FuncOp function);
-  // The head of such a function, to stand before its first call.
+  // Prints the function's prototype, which must precede its first call.
   Status print_head(mlir::func::FuncOp function);
-  // `function` as a kernel of the form that runtime/opencl launches.
+  // Prints `function` as a kernel with the signature that runtime/opencl launches.
   Status print_kernel(mlir::func::FuncOp function, const Kernel& kernel);
 
-  // What was printed, and what has to stand before it.
+  // The printed functions, and the declarations that must precede them.
   const std::string& text() const { return text_; }
   std::string declarations() const;
   bool has_f64() const { return has_f64_; }
 
-  // For what prints single operations.
+  // For the functions that print single operations.
   const std::string& name(mlir::Value value) const { return names_.find(value)->second; }
-  // The form of a value, whose type is declared if need be.
+  // The form of a value. Declares its type if necessary.
   Form form(mlir::Value value);
   void line(const std::string& text);
   // const T v = text;
   void define(mlir::Value value, const std::string& text);
   // T v; or T v = text;
   const std::string& declare(mlir::Value value, const std::string& text = "");
-  // A value without a declaration of its own.
+  // Binds a value to an expression instead of a declared name.
   void bind(mlir::Value value, std::string text) { names_[value] = std::move(text); }
-  // False for memrefs of the function's own.
+  // False for memrefs that the function allocates.
   bool is_global(mlir::Value memref) const { return !private_.contains(memref); }
   const std::string& declare_array(mlir::Value memref, Form element, int64_t count);
 
-  // Single operations with regions or calls. False when the operation, or one inside it, has no
-  // form.
+  // Prints one operation with regions, or one call. Returns false if the operation, or one inside
+  // it, has no OpenCL C equivalent.
   bool print_constant(mlir::arith::ConstantOp op);
   bool print_call(mlir::func::CallOp op);
   bool print_for(mlir::scf::ForOp loop);
@@ -63,7 +63,7 @@ class Printer {
   bool print_by_lane(mlir::Operation& op);
   bool print_elementwise(mlir::Operation& op);
   bool print_region(mlir::Region& region, mlir::ValueRange results);
-  // targets = values, all at once.
+  // A parallel assignment: targets = values.
   void assign(mlir::ValueRange targets, mlir::ValueRange values);
   Status finish(mlir::func::FuncOp function, bool is_printed);
 

@@ -1,4 +1,4 @@
-// Axes: the dims that a kernel's work items run along, and how positions in its buffers move along
+// Axes: the dims that a kernel's work items iterate over, and the strides of its buffers along
 // them.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace scopevm::compiler::kernels {
 
 using Dims = llvm::SmallVector<DimExpr, 6>;
 
-// One axis of an iteration space, and how far each followed offset moves along it, in elements.
+// One axis of an iteration space, with the stride in elements of each tracked offset along it.
 struct Axis {
   DimExpr size;
   llvm::SmallVector<DimExpr, 3> strides;
@@ -23,9 +23,9 @@ DType dtype_of(mlir::Value value);
 Dims row_major_strides(llvm::ArrayRef<DimExpr> shape);
 // The product of dims [from, to).
 DimExpr product(llvm::ArrayRef<DimExpr> shape, size_t from, size_t to);
-// How many items the axes have together.
+// The number of items in the space: the product of the axis sizes.
 DimExpr count_items(llvm::ArrayRef<Axis> axes);
-// Drops axes of size 1 and joins neighbours that all offsets run through as one.
+// Removes axes of size 1 and merges adjacent axes whose strides all allow it.
 void simplify(llvm::SmallVector<Axis>& axes);
 
 }  // namespace scopevm::compiler::kernels

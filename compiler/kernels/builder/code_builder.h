@@ -1,10 +1,10 @@
-// CodeBuilder: the body of a kernel, or of a function that kernels call: constants, control flow,
-// and access to buffers, one element or one vector at a time.
+// CodeBuilder: emits the body of a kernel, or of a function that kernels call: constants, control
+// flow, and access to buffers by element or by vector.
 //
 //   term.h            arithmetic on the values
-//   kernel_builder.h  a kernel's buffers, params and launch, in addition
+//   kernel_builder.h  adds a kernel's buffers, params and launch
 //
-// Everything is emitted where the builder stands: at the end of a new function, or inside the loop
+// Code is emitted at the current insertion point: at the end of a new function, or inside the loop
 // or branch whose callback runs. The terms of a callback are valid until it returns.
 //
 //     k.loop(k.index(0), size, 1, [&](Term i) { k.store(y, i, k.load(x, i) * factor); });
@@ -30,35 +30,35 @@ struct Buffer {
   }
 };
 
-// Some neighbouring elements that are processed together.
+// A run of adjacent elements that are processed together.
 struct Lanes {
   int64_t count = 1;
-  Term offset;  // of the first
-  Term mask;    // i1 a lane: which are processed; null for all
+  Term offset;  // of the first element
+  Term mask;    // one i1 per lane: the lanes to process; null for all
 };
 
-// How the elements after the last whole vector are processed.
+// How the elements after the last full vector are processed.
 enum class Tail : uint8_t {
   kMasked,
-  // In a whole vector that ends at the last element and overlaps the one before it, where masks
-  // are expensive. REQUIRES: processing an element twice is harmless.
+  // With a full vector that ends at the last element and overlaps the previous one; for targets
+  // where masks are expensive. REQUIRES: processing an element twice has no effect.
   kOverlapping,
 };
 
 class CodeBuilder {
  public:
-  // Emits where `builder` stands.
+  // Emits at the insertion point of `builder`.
   CodeBuilder(mlir::OpBuilder& builder, mlir::Location location, const Target& target);
   CodeBuilder(const CodeBuilder&) = delete;  // terms point to the builder
 
   mlir::ImplicitLocOpBuilder& builder() { return builder_; }
   const Target& target() const { return target_; }
-  // How many elements of the dtype a vector register holds.
+  // The number of elements of the dtype in a vector register.
   int64_t lanes(DType dtype) const { return target_.lanes(static_cast<int>(byte_size(dtype))); }
 
   Term term(mlir::Value value) { return Term(builder_, builder_.getLoc(), value); }
   Terms terms(mlir::ValueRange values);
-  // The result of an operation that no member makes.
+  // The result of an operation that has no member function here.
   template <typename Op, typename... Args>
   Term make(Args&&... args) {
     return term(builder_.create<Op>(std::forward<Args>(args)...));
@@ -84,39 +84,39 @@ class CodeBuilder {
                    llvm::function_ref<Terms(llvm::ArrayRef<Term> carried)> body);
   void when(Term condition, llvm::function_ref<void()> then,
             llvm::function_ref<void()> otherwise = nullptr);
-  // The terms, of `types`, of the branch that runs. See select for both sides.
+  // The results, of `types`, of the branch that is taken. `select` evaluates both sides instead.
   Terms branch(Term condition, mlir::TypeRange types, llvm::function_ref<Terms()> then,
                llvm::function_ref<Terms()> otherwise);
   // Runs cases(i) for i == selector, selector in [0, count).
   void switch_index(Term selector, int64_t count, llvm::function_ref<void(int64_t)> cases);
   // Covers [0, length) in vectors of `lanes` elements; offsets count from 0. With
-  // Tail::kOverlapping, a length below one vector is single elements (count = 1).
+  // Tail::kOverlapping, a length below one vector is processed as single elements (count = 1).
   void for_lanes(Term length, int64_t lanes, Tail tail,
                  llvm::function_ref<void(const Lanes&)> body);
   void call(mlir::func::FuncOp callee, mlir::ValueRange arguments);
 
   // --- Memory: access.cpp. Positions are in elements. One lane is a scalar. ---
 
-  // Elements as the buffer stores them. Lanes where `mask` is off are neither read (they are 0)
-  // nor written.
+  // Accesses elements in the buffer's storage type. Lanes where `mask` is off are not accessed; a
+  // load gives 0 for them.
   Term load(const Buffer& buffer, Term at, int64_t lanes = 1, Term mask = {});
   void store(const Buffer& buffer, Term at, Term value, Term mask = {});
-  // As arithmetic sees them: f16 and bf16 as f32, bool as i1. REQUIRES: the buffer's elements have
-  // the dtype's storage type.
+  // Accesses elements in their arithmetic type: f16 and bf16 as f32, bool as i1. REQUIRES: the
+  // buffer's elements have the dtype's storage type.
   Term load_number(const Buffer& buffer, Term at, int64_t lanes = 1, Term mask = {});
   void store_number(const Buffer& buffer, Term at, Term value, Term mask = {});
   // Lane i is buffer[at + offsets[i]]; 0 where `mask` is off.
   Term gather(const Buffer& buffer, Term at, Term offsets, Term mask);
-  // The element at `at` of a signed integer or float buffer as an index into a dim of `size`:
-  // negative ones count from the end. The data may be wrong, so the index may be out of range.
+  // The element at `at` of a signed integer or float buffer, as an index into a dim of `size`: a
+  // negative index counts from the end. The result is not checked against the range.
   Term load_index(const Buffer& indices, Term at, Term size);
 
-  // The first `count` lanes.
+  // A mask of the first `count` lanes.
   Term mask(Term count, int64_t lanes);
   Term splat(Term scalar, int64_t lanes);
-  // 0, 1, 2, ... of an integer type.
+  // 0, 1, 2, ... in an integer type.
   Term iota(mlir::Type element, int64_t lanes);
-  // Lane i is lane lanes[i] of a and b together.
+  // Lane i is lane lanes[i] of the concatenation of a and b.
   Term shuffle(Term a, Term b, llvm::ArrayRef<int64_t> lanes);
   // Lanes [first, first + count).
   Term slice(Term vector, int64_t first, int64_t count);
@@ -124,7 +124,7 @@ class CodeBuilder {
   // The same bits as `lanes` lanes of another integer type.
   Term reinterpret(Term vector, mlir::Type element, int64_t lanes);
   Term zero(const Buffer& buffer) { return zero(buffer.element()); }
-  mlir::Type number_type(const Buffer& buffer);  // of a scalar that load_number gives
+  mlir::Type number_type(const Buffer& buffer);  // the scalar type that load_number returns
 
   // destination[to + i] = source[from + i], i in [0, count), in vectors.
   void copy(const Buffer& source, Term from, const Buffer& destination, Term to, Term count);

@@ -1,5 +1,5 @@
-// Term: an SSA value of a kernel with C++ operators, so that a generator reads as the formulas that
-// it emits. Operations with constant operands fold while they are built.
+// Term: an SSA value of a kernel with C++ operators, so that a generator reads like its formulas.
+// Operations with constant operands are folded when they are built.
 //
 // Both sides of an operator have one type: index, integer or float, scalar or rank-1 vector. A C++
 // number takes the other side's type. Integers are signed unless a function says otherwise.
@@ -17,20 +17,20 @@ namespace scopevm::compiler::kernels {
 
 struct Term {
   mlir::OpBuilder* builder = nullptr;
-  mlir::LocationAttr location;  // of the operations that this term is an operand of
+  mlir::LocationAttr location;  // of the operations that use this term as an operand
   mlir::Value value;
 
-  Term() = default;  // no value
+  Term() = default;  // null term
   Term(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value)
       : builder(&builder), location(location), value(value) {}
 
-  operator mlir::Value() const { return value; }  // NOLINT: ops are created from terms
+  operator mlir::Value() const { return value; }  // NOLINT: implicit, for op builders
   explicit operator bool() const { return value != nullptr; }
 
   mlir::Type type() const { return value.getType(); }
   mlir::Type element() const { return mlir::getElementTypeOrSelf(value); }
   bool is_float() const { return mlir::isa<mlir::FloatType>(element()); }
-  // The same lanes of another element type.
+  // The type with the same lanes and another element type.
   mlir::Type like(mlir::Type element) const;
   Term with(mlir::Value other) const { return Term(*builder, location, other); }
   // The result of an operation of type `Op`.
@@ -42,7 +42,7 @@ struct Term {
   // Constants of this term's type. Integers keep the low bits of `value`.
   Term number(double value) const;
   Term integer(int64_t value) const;
-  // Constants of this term's lanes.
+  // Constants of another element type, with this term's lanes.
   Term number(mlir::Type element, double value) const;
   Term integer(mlir::Type element, int64_t value) const;
 };
@@ -57,13 +57,13 @@ mlir::Value splat(mlir::OpBuilder& builder, mlir::Location location, mlir::Type 
 Term operator+(Term a, Term b);
 Term operator-(Term a, Term b);
 Term operator*(Term a, Term b);
-Term operator/(Term a, Term b);  // floats, or signed integers towards zero; see quotient
-// Of integers and i1. Both sides of a conjunction are computed.
+Term operator/(Term a, Term b);  // floats, or signed integers rounded towards zero; see quotient
+// Of integers and i1. Both operands are evaluated.
 Term operator&(Term a, Term b);
 Term operator|(Term a, Term b);
 Term operator^(Term a, Term b);
 
-// Comparisons give i1 lanes. Floats: ordered, but != is true for NaN.
+// Comparisons return i1 lanes. Float comparisons are ordered, except that != is true for NaN.
 Term operator<(Term a, Term b);
 Term operator<=(Term a, Term b);
 Term operator==(Term a, Term b);
@@ -101,13 +101,13 @@ SCOPEVM_WITH_NUMBER(==)
 SCOPEVM_WITH_NUMBER(!=)
 #undef SCOPEVM_WITH_NUMBER
 
-// Of values that are not negative; the divisor is above 0.
+// REQUIRES: both are non-negative, and the divisor is positive.
 Term quotient(Term a, Term b);
 Term remainder(Term a, Term b);
 Term ceil_quotient(Term a, Term b);
 
 Term select(Term condition, Term a, Term b);
-// Integers compare as signed. Floats that do not compare give the first.
+// Integers compare as signed. If a float operand is NaN, the result is the first operand.
 Term min(Term a, Term b);
 Term max(Term a, Term b);
 Term clamp(Term x, Term low, Term high);  // max(low, min(x, high))
@@ -134,11 +134,11 @@ Term max(Term a, T b) {
 
 // Bits of integers.
 Term shift_left(Term a, int64_t bits);
-Term shift_right(Term a, int64_t bits);         // zeros come in
-Term shift_right_signed(Term a, int64_t bits);  // copies of the sign come in
+Term shift_right(Term a, int64_t bits);         // logical shift
+Term shift_right_signed(Term a, int64_t bits);  // arithmetic shift
 Term bitcast(Term a, mlir::Type element);
 
-// Between index, integers (signed) and floats, scalar or in lanes; the same type is no change.
+// Converts between index, signed integers and floats, scalar or vector. No effect for equal types.
 Term convert(Term x, mlir::Type element);
 inline Term to_i32(Term x) { return convert(x, x.builder->getI32Type()); }
 

@@ -1,7 +1,9 @@
-// The generators behind lower_contraction, by kind of operands.
+// The generators that lower_contraction selects from, by kind of operands.
 //   matmul.cpp          matrix products of f32, and of u8 by i8, batched, on the micro-kernels
-//   attention.cpp       softmax of a matrix product, times a matrix: one kernel, no matrix between
-//   generic_matmul.cpp  everything else: scalar loops
+//   attention.cpp       softmax of a matrix product, times a matrix, fused into one kernel without
+//   an
+//                       intermediate matrix
+//   generic_matmul.cpp  all other matrix products, as scalar loops
 //   determinant.cpp     det (determinant.h)
 #pragma once
 

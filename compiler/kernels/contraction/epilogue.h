@@ -1,5 +1,5 @@
-// Epilogue: what a contraction does with its sums before they are stored: bias, then the group's
-// elementwise ops on broadcast or full operands, then a store per result of the group.
+// Epilogue: the computation on a contraction's sums before they are stored. Adds the bias, applies
+// the group's elementwise ops with broadcast or full operands, and stores each result of the group.
 #pragma once
 
 #include <vector>
@@ -16,19 +16,19 @@ using fusion::OutputAxes;
 
 class Epilogue {
  public:
-  // `bias` (may be null) is one value per row, as the group sees it.
+  // `bias` (may be null) has one value per row and is a value inside the group.
   Epilogue(const FusedContraction& fused, const OutputAxes& axes, mlir::Value bias = nullptr);
 
-  // No operand needs more than one coordinate for the whole batch.
+  // True if one batch coordinate suffices to address every operand.
   bool batch_is_one() const;
   void collapse_batch();
 
   // Declares operands, results and strides. Call after the contraction's own operands.
   void declare(KernelBuilder& k);
 
-  // Once per batch element: where its operands and results start.
+  // Computes the start of each operand and result. Call once per batch element.
   void enter(CodeBuilder& e, llvm::ArrayRef<Term> batch_coordinates);
-  // The contraction's result, and what the group makes of it, for one element (lanes == 1) or
+  // Computes the contraction's result and the group's ops for one element (lanes == 1) or for
   // `lanes` elements of one row; `mask` is null for all lanes. `sum` has the arithmetic type of the
   // contraction's element type.
   using ValueMap = llvm::DenseMap<mlir::Value, Term>;
@@ -38,7 +38,7 @@ class Epilogue {
 
  private:
   struct Tensor {
-    mlir::Value value;  // as the group sees it
+    mlir::Value value;  // inside the group
     Access access;
     Buffer buffer{};
     Terms batch_strides{};

@@ -1,4 +1,4 @@
-// Scalar multiply-accumulate in the arithmetic type of a dtype: what the generic loops sum with.
+// Scalar multiply-accumulate in the arithmetic type of a dtype, for the generic loops.
 #pragma once
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -10,7 +10,7 @@ struct ScalarSum {
   CodeBuilder& e;
   DType dtype;
 
-  // An element of a buffer, which may be narrower than the sum.
+  // Loads an element of a buffer, whose type may be narrower than the sum's.
   Term load(const Buffer& buffer, Term at) {
     Term x = e.load_number(buffer, at);
     return buffer.dtype == dtype ? x : cast(x, buffer.dtype, dtype);

@@ -1,4 +1,5 @@
-// The dims of a 1-D or 2-D convolution as an image convolution; 1-D is an image of one line.
+// The dims of a 1-D or 2-D convolution as a 2-D image convolution; a 1-D input is an image of
+// height 1.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -10,7 +11,7 @@ struct ConvShape {
   DimExpr rows;                                 // output channels
   DimExpr out_height = 1, out_width;
   int64_t groups = 1;
-  // Height, then width.
+  // [0] is the height, [1] the width.
   DimExpr kernel[2] = {1, 1};
   int64_t strides[2] = {1, 1}, pads[2] = {0, 0}, dilations[2] = {1, 1};
 

@@ -1,8 +1,8 @@
-// The generators behind lower_convolution, by kind of operands.
+// The generators that lower_convolution selects from, by kind of operands.
 //   conv.cpp          f32 convolutions of 1 and 2 dims with weights of static shape, on the
 //                     micro-kernels of contraction/matmul
-//   depthwise.cpp     f32 convolutions of 1 and 2 dims with one input channel a group
-//   generic_conv.cpp  everything else, transposed convolutions too: scalar loops
+//   depthwise.cpp     f32 convolutions of 1 and 2 dims with one input channel per group
+//   generic_conv.cpp  all others, including transposed convolutions, as scalar loops
 #pragma once
 
 #include "compiler/fusion/contraction_match.h"
@@ -12,7 +12,7 @@ namespace scopevm::compiler::kernels {
 
 using fusion::FusedContraction;
 
-// What conv.cpp and depthwise.cpp take.
+// The convolutions that conv.cpp and depthwise.cpp support.
 bool is_image_conv(const FusedContraction& fused);
 bool is_depthwise_conv(const FusedContraction& fused);
 llvm::LogicalResult lower_image_conv(const FusedContraction& fused, LoweringContext& context);

@@ -1,4 +1,5 @@
-// Code that unfolds 32 output positions of an image into a B panel (im2col, a panel at a time).
+// Emits code that unfolds 32 output positions of an image into a B panel: im2col, one panel at a
+// time.
 #pragma once
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -8,25 +9,25 @@ namespace scopevm::compiler::kernels {
 
 class Unfold {
  public:
-  // All index values. `at` is the first element of the group's first channel.
+  // All values have type index. `at` is the first element of the group's first channel.
   struct Image {
     Buffer buffer;
     Term at, channels, height, width, out_width, positions;
     Term kernel[2], strides[2], pads[2], dilations[2];
   };
 
-  // Call at the start of the kernel: makes room for a table on the stack.
+  // Reserves a table on the stack. Construct it at the start of the kernel.
   explicit Unfold(CodeBuilder& e);
 
-  // to[to_at + ((kernel position) * channels + channel) * 32 + j] := the element that output
-  // position first + j sees there; 0 in the border and for positions that do not exist.
+  // to[to_at + ((kernel position) * channels + channel) * 32 + j] := the input element of output
+  // position first + j; 0 in the padding and for positions past the last one.
   void emit(const Image& image, Term first, const Buffer& to, Term to_at);
 
  private:
   struct Lanes {
-    Term y, x, exists;  // vectors: input coordinates of kernel position 0, 0
+    Term y, x, exists;  // vectors: input coordinates of kernel position (0, 0)
     Term base;          // element offset of lane 0
-    Term is_run;        // the lanes' elements are consecutive
+    Term is_run;        // true if the lanes' elements are consecutive
   };
   void emit_table(const Image& image, Term first);
   Lanes lanes_from(const Image& image, Term first, int64_t column);
@@ -35,7 +36,7 @@ class Unfold {
 
   CodeBuilder& e_;
   int64_t lane_count_;
-  Buffer table_y_, table_x_;  // of 32 i32
+  Buffer table_y_, table_x_;  // 32 elements of i32
 };
 
 }  // namespace scopevm::compiler::kernels

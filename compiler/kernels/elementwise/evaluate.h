@@ -1,5 +1,5 @@
-// Evaluates a fused body at lanes of an iteration space: loads what the body reads, where the
-// space says it lies, and emits its ops.
+// Evaluates a fused body at lanes of an iteration space: loads the body's operands at their strides
+// and emits its ops.
 #pragma once
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -14,34 +14,36 @@ using TermMap = llvm::DenseMap<mlir::Value, Term>;
 
 class Evaluator {
  public:
-  // Collects what `body` reads and classifies it over the dims. Constants whose elements are all
-  // equal become immediates. `inner_tag`, if not negative, is the tag that the last dim must have.
+  // Collects the operands of `body` and classifies their motion over the dims. Constants whose
+  // elements are all equal become immediates. `inner_tag`, if non-negative, is the required tag of
+  // the last dim.
   Evaluator(KernelBuilder& k, const FusedBody& body, llvm::ArrayRef<DimExpr> dims,
             llvm::ArrayRef<int> tags, int inner_tag = -1);
 
   const Space& space() const { return space_; }
-  // The size of a dim in the kernel; a param of the launch. Declared by the constructor.
+  // The size of a dim in the kernel, a param of the launch. Declared by the constructor.
   Term size(size_t dim) const { return sizes_[dim]; }
   Terms sizes(size_t first, size_t end) const;
 
-  // `result` may overwrite a leaf that has its elements in the same order and size. With a row op,
-  // the result is written before the row's last pass: only leaves that are not read then.
+  // Allows `result` to overwrite a leaf that has its elements in the same order and size. With a
+  // row op the result is written before the last pass over the row, so leaves read in that pass are
+  // excluded.
   void allow_in_place(Buffer result, mlir::Operation* row_op = nullptr);
 
-  // One position of all dims but the last: where each operand's elements start there.
+  // A position along all dims except the last, with the start of each operand there.
   struct Row {
     Terms bases;
-    Terms held;  // scalars of operands that stay along the last dim
+    Terms held;  // scalars of operands that are constant along the last dim
   };
-  // `linear` is the position's element index in the whole space: what linear operands start at.
-  // Null when unknown.
+  // `linear` is the position's element index in the whole space, which is the start of linear
+  // operands. Null if unknown.
   Row at(llvm::ArrayRef<Term> index, Term linear = {});
 
-  // The value at lanes, in arithmetic type. `known` has values computed otherwise, and gets those
-  // computed here.
+  // The value at `lanes`, in its arithmetic type. `known` holds values that are already computed;
+  // values computed here are added to it.
   Term evaluate(mlir::Value value, const Row& row, const Lanes& lanes, TermMap& known);
 
-  // True when `value` is read from memory as it is.
+  // True if `value` is loaded from memory without computation.
   bool is_leaf(mlir::Value value) const;
 
  private:

@@ -1,5 +1,5 @@
-// What an elementwise kernel or a reduction computes: one graph op, or the ops of an sv.group, as
-// one list.
+// FusedBody: the computation of an elementwise kernel or a reduction, as a list of ops: one graph
+// op, or the ops of an sv.group.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -10,11 +10,11 @@ namespace scopevm::compiler::kernels {
 struct FusedBody {
   mlir::Operation* op = nullptr;            // the op or the group
   llvm::SmallVector<mlir::Operation*> ops;  // in order, without constants and yield
-  llvm::SmallVector<mlir::Value> results;   // what is computed, one per result of `op`
+  llvm::SmallVector<mlir::Value> results;   // the computed values, one per result of `op`
 
-  // The value outside of a group that a block argument stands for; any other value is itself.
+  // The value outside the group that a block argument stands for; any other value maps to itself.
   mlir::Value outer(mlir::Value value) const;
-  // True when an op of the body computes the value.
+  // True if an op of the body computes the value.
   bool computes(mlir::Value value) const;
 };
 
@@ -22,10 +22,10 @@ FusedBody fused_body(mlir::Operation* op);
 
 graph::TensorType tensor_type(mlir::Value value);
 
-// Vector length for a body: a full register of its widest type, at most 4 bytes wide.
+// Lanes per vector for a body: a full register of its widest type, taken as at most 4 bytes wide.
 int lane_count(const FusedBody& body, const Target& target);
 
-// Simple operations per element, for grains.
+// The number of simple operations per element, for the computation of grains.
 int64_t cost_of(const FusedBody& body);
 
 }  // namespace scopevm::compiler::kernels

@@ -1,4 +1,4 @@
-// The generator of elementwise ops, one or many.
+// The generator of elementwise ops, single or fused.
 #pragma once
 
 #include "compiler/kernels/builder/lowering_context.h"
@@ -6,7 +6,7 @@
 
 namespace scopevm::compiler::kernels {
 
-// Elementwise ops only, all results of one shape.
+// REQUIRES: the body has only elementwise ops, and all results have one shape.
 llvm::LogicalResult lower_map(const FusedBody& body, LoweringContext& context);
 
 }  // namespace scopevm::compiler::kernels

@@ -1,4 +1,4 @@
-// Iteration spaces: the dims that a kernel loops over, and how each operand moves along them.
+// Iteration spaces: the dims that a kernel loops over, and the stride of each operand along them.
 #pragma once
 
 #include <vector>
@@ -8,37 +8,38 @@
 
 namespace scopevm::compiler::kernels {
 
-// How an operand moves along one dim of the space.
+// The motion of an operand along one dim of the space.
 enum class Motion : uint8_t {
   kFull,       // has the dim
-  kBroadcast,  // stays
-  kUnknown,    // one of the two, decided by the request: the stride is 0 or not
+  kBroadcast,  // stride 0
+  kUnknown,    // one of the two, decided by the request: the stride is a param of the launch
 };
 
 struct AxisAccess {
   Motion motion = Motion::kFull;
-  DimExpr stride;  // in elements; 0 when the operand stays
+  DimExpr stride;  // in elements; 0 for a broadcast operand
 };
 
-// Row-major dims with adjacent ones joined where every operand allows; dims of size 1 are left out.
-// There is at least one dim.
+// Row-major dims, without dims of size 1. Adjacent dims are merged if the strides of every operand
+// allow it. There is at least one dim.
 struct Space {
   std::vector<DimExpr> dims;
   std::vector<int> tags;  // one per dim; dims of different tags are never joined
   std::vector<std::vector<AxisAccess>> operands;  // [operand][dim]
 
-  // The operand's elements are the space's, in order.
+  // True if the operand has every element of the space, in order.
   bool is_linear(size_t operand) const;
   // Appends a dim of size 1 unless the last dim has this tag.
   void require_inner(int tag);
 };
 
-// `shapes` broadcast to `dims`, aligned at the last. `tags` has one entry per dim.
+// Builds the space of `shapes` broadcast to `dims`, aligned at the last dim. `tags` has one entry
+// per dim.
 Space make_space(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<int> tags,
                  llvm::ArrayRef<llvm::ArrayRef<DimExpr>> shapes);
 
-// Fewest items worth a task of their own, when an item is `elements` long and costs `cost` simple
-// operations an element.
+// The smallest number of items per task, if an item has `elements` elements at a cost of `cost`
+// simple operations each.
 DimExpr grain_of_operations(DimExpr elements, int64_t cost);
 
 }  // namespace scopevm::compiler::kernels

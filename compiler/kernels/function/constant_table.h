@@ -1,6 +1,6 @@
-// The constants of a program, each kept once, and the strings that string constants index.
-// Functions that are variants of one another use the same weights, packed the same way; what is
-// packed again is dropped as soon as it is found equal.
+// ConstantTable: the constants of a program, deduplicated, and the strings that string constants
+// index. Variants of a function share weights and their packed copies; a duplicate is freed as soon
+// as it is found.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace scopevm::compiler::kernels {
 
 class ConstantTable {
  public:
-  // Appends to the program's constants and strings, which nothing else may change.
+  // Appends to the program's constants and strings. REQUIRES: no other code modifies them.
   explicit ConstantTable(Program& program)
       : constants_(program.constants), strings_(program.strings) {}
 
-  // The index of the constant, or of an earlier one of the same pool, type, dims and bytes.
+  // The index of the constant, or of an earlier one with the same pool, type, dims and bytes.
   ConstantIndex add(Constant constant);
   int32_t string_index(llvm::StringRef string);
 

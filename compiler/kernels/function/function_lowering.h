@@ -1,10 +1,11 @@
-// One graph function -> a Program function. Private to compiler/kernels.
+// FunctionLowering: translates one graph function to a Program function. Private to
+// compiler/kernels.
+//   separate_results.cpp   runs first: copies values that cannot be returned or yielded as they are
 //   function_lowering.cpp  values, and ops in order
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
 //   calls.cpp              sv.call, closures
-//   lists.cpp              sv.list and what reads and changes lists
-//   slice_view.cpp         slices that are parts of what they slice
-//   separate_results.cpp   before both: what leaves a region or the function gets bytes of its own
+//   lists.cpp              sv.list, and the ops that read and change lists
+//   slice_view.cpp         slices that are views of their operand
 #pragma once
 
 #include <map>
@@ -24,20 +25,20 @@ namespace scopevm::compiler::kernels {
 
 using graph::op_name;
 
-// The value that this one is a view of, through reshapes.
+// The source of a view, through all reshapes; other values map to themselves.
 mlir::Value viewed(mlir::Value value);
 
-// Copies, as sv.expand to the same dims, what a function returns, a region yields or a loop starts
-// from, where the value's bytes are not its own to give: an input, a constant, a view, a value of
-// another block, one that leaves twice. Does nothing the second time.
+// Inserts copies, as sv.expand to the same dims, of values that a function returns, a region yields
+// or a loop starts from, if their storage cannot be handed over: inputs, constants, views, values
+// of another block, and values that are returned or yielded twice. Idempotent.
 void separate_results(mlir::func::FuncOp function);
 
 class FunctionLowering : public LoweringContext {
  public:
-  // Indexes of the program's functions, by name.
+  // Indices of the program's functions, by name.
   using Functions = std::map<std::string, FunctionIndex, std::less<>>;
 
-  // The program's index of a kernel, by its device and its index in the device's kernel module.
+  // The program's index of a kernel, by device and by index in the device's kernel module.
   using KernelIndexes = std::map<std::pair<DeviceIndex, KernelIndex>, KernelIndex>;
 
   FunctionLowering(Program& program, ConstantTable& constants, const ModulesByDevice& kernels,
@@ -48,7 +49,7 @@ class FunctionLowering : public LoweringContext {
         kernel_indexes_(kernel_indexes),
         functions_(functions) {}
 
-  // `dims` bounds the names of the parameters' dims; those without a bound get `any`.
+  // `dims` bounds the parameters' named dims; `any` bounds all others.
   Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
              const DimBound& any);
 
@@ -78,11 +79,11 @@ class FunctionLowering : public LoweringContext {
   void add_step(decltype(Step::work) work, mlir::Operation* op);
 
  private:
-  // What a loop carries from iteration to iteration.
+  // A loop-carried value.
   struct Carried {
     mlir::Value argument;
-    ValueId value;         // body argument i and result i, in one register
-    bool is_open = false;  // its shape changes
+    ValueId value;         // body argument i and result i share this value and its register
+    bool is_open = false;  // its shape changes between iterations
   };
 
   ValueId add_value(Value value);
@@ -111,11 +112,11 @@ class FunctionLowering : public LoweringContext {
 
   // --- control_flow.cpp ---
   SegmentIndex new_segment(std::vector<RuntimeSymbol> symbols);
-  // Returns the step's position.
+  // Returns the index of the step.
   int64_t push(Step step);
-  // Appends a step that defines `symbols` by what it reads of `operands`.
+  // Appends a step that reads `operands` and defines `symbols`.
   void push_read(std::vector<ValueId> operands, std::vector<RuntimeSymbol> symbols);
-  // Appends `step`, then a read of its results that defines `symbols`, if there are any.
+  // Appends `step`, and then, if `symbols` is not empty, a read of its results that defines them.
   void push_and_read(Step step, std::vector<RuntimeSymbol> symbols);
   void check_defined(const Step& step);
   void check_defined(const std::string& name, llvm::ArrayRef<DimExpr> dims);
@@ -141,9 +142,9 @@ class FunctionLowering : public LoweringContext {
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;
   mlir::Operation* current_ = nullptr;
-  DeviceIndex device_;    // that runs it
-  SegmentIndex segment_;  // of the current block
-  // The symbols that are known in the current block: its segment's and those of outer ones.
+  DeviceIndex device_;    // the device that runs the current op
+  SegmentIndex segment_;  // the segment of the current block
+  // The symbols defined in the current block: those of its segment and of enclosing ones.
   std::set<std::string, std::less<>> defined_;
   Status status_;
 };

@@ -1,4 +1,4 @@
-// Copies whose two sides step by strides: result[t(i)] = x[s(i)] for every index i of a space.
+// Strided copies: result[t(i)] = x[s(i)] for every index i of a space.
 #pragma once
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -12,9 +12,9 @@ struct StridedCopy {
   DimExpr x_start = 0;
 };
 
-// Appends the launch for `op`. Chooses by strides: rows of vectors where both sides run along the
-// last axis, tiles transposed in registers where x runs along another one, a fill where x stands
-// still, and single elements otherwise.
+// Appends the launch for `op`. The strides select the method: rows of vectors if both sides are
+// contiguous along the last axis, tiles transposed in registers if x is contiguous along another
+// axis, a fill if the stride of x is 0, and single elements otherwise.
 llvm::LogicalResult lower_strided_copy(mlir::Operation* op, LoweringContext& context, mlir::Value x,
                                        mlir::Value result, StridedCopy copy);
 

@@ -1,4 +1,4 @@
-// Combining lanes: the operators of reductions and their neutral elements.
+// The operators of reductions on lanes, and their neutral elements.
 #pragma once
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -8,11 +8,11 @@ namespace scopevm::compiler::kernels {
 using graph::Combine;
 
 Term combine(Combine how, Term a, Term b, bool is_unsigned);
-// Neutral element as a vector or scalar of `type`.
+// The neutral element as a vector or scalar of `type`.
 Term neutral_value(CodeBuilder& k, Combine how, mlir::Type type, bool is_unsigned);
-// All lanes as one scalar, halves first: the same order on every run.
+// Combines all lanes to one scalar by repeated halving, so that the order is deterministic.
 Term across_lanes(CodeBuilder& k, Combine how, Term lanes, bool is_unsigned);
-// Lanes outside of the mask become neutral.
+// Replaces the lanes outside the mask by the neutral element.
 Term masked(CodeBuilder& k, Combine how, const Lanes& lanes, Term value, bool is_unsigned);
 
 }  // namespace scopevm::compiler::kernels

@@ -1,5 +1,5 @@
-// What kernels are generated for: the vector unit that every back end describes for its devices,
-// and what code generation reads again.
+// Target: the vector unit that kernels are generated for. Every back end describes its devices in
+// these terms, and code generation uses them again.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 namespace scopevm::compiler::kernels {
 
 struct Target {
-  std::string name;       // of the image; for CPUs as LLVM names them: "x86-64-v3"
-  std::string features;   // of a CPU, where they differ from its name's: "-avx512f,-rtm"
+  std::string name;       // name of the image; for CPUs the LLVM name: "x86-64-v3"
+  std::string features;   // CPU features that differ from those of `name`: "-avx512f,-rtm"
   int vector_bits = 512;  // 512, 256 or 128
   bool has_masks = true;  // AVX-512: masked loads and stores are cheap
-  // VNNI: sums of four products of bytes into i32, at the width of the vectors.
+  // VNNI: adds dot products of four bytes to i32 lanes, at the width of the vectors.
   bool has_byte_dot = false;
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
 };

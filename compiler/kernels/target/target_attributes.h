@@ -1,10 +1,10 @@
-// What code generation has to know of a module's target: attributes of the module op.
+// Attributes of the module op that describe its target to code generation.
 #pragma once
 
 namespace scopevm::compiler::kernels {
 
-// There are instructions between f16 and f32: every CPU with AVX2 has them (make_target makes
-// sure).
+// The target has instructions that convert between f16 and f32. make_target selects vectors of 256
+// bits or more only for CPUs that have them.
 inline constexpr char kHasF16c[] = "sv.has_f16c";
 
 }  // namespace scopevm::compiler::kernels

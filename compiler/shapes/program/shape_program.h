@@ -1,14 +1,15 @@
-// ShapeProgram: every size that a frame needs, as straight-line code over int64: from the dims of a
+// ShapeProgram: straight-line int64 code that computes every size of a frame: from the dims of a
 // function's inputs to its slots and checks. Values that depend on runtime-defined symbols belong
-// to a later segment: code of its own, which runs when the symbols are known and reads the values
-// of earlier segments from their slots.
+// to a later segment: separate code that runs once the symbols are known and reads values of
+// earlier segments from their slots.
 //
 //   dim_expr.cpp       expressions
-//   shape_program.cpp  expressions -> program (value numbered)
+//   shape_program.cpp  expressions -> program, by value numbering
 //   evaluate.cpp       program -> numbers, at compile time
 //   emit_llvm.cpp      program -> native ShapeFn
 //
-// Values are numbered in order; equal computations are one value. Slots are what the frame sees.
+// Values are numbered in order; equal computations share one value. Slots are the values that the
+// frame can read.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ class ShapeProgram {
     kConstant,
     kInputDim,
     kThreads,
-    kRuntime,  // what the VM wrote to slot `immediate` before it runs the segment
+    kRuntime,  // the value that the VM stored in slot `immediate` before it runs the segment
     kAdd,
     kMul,
     kFloorDiv,
@@ -43,7 +44,7 @@ class ShapeProgram {
   struct Instruction {
     Op op;
     int64_t immediate = 0;  // kConstant: the value; kInputDim: index into the flattened input dims
-    ValueIndex a;           // operands of kAdd and on
+    ValueIndex a;           // operands of kAdd and all later opcodes
     ValueIndex b;
     SegmentIndex segment;
 
@@ -56,17 +57,17 @@ class ShapeProgram {
     SlotIndex lhs_slot;
     SlotIndex rhs_slot;
     SegmentIndex segment;
-    std::string message;                // with {0} and {1} for the values of the slots
-    std::vector<SlotIndex> more_slots;  // {2} and on
+    std::string message;                // {0} and {1} stand for the slots' values
+    std::vector<SlotIndex> more_slots;  // {2} and higher
   };
 
-  // Binds each symbol to the first input dim that is that symbol. Checks, in this order: that input
-  // dims are what the inputs declare, that dimensions are within their bounds, the function's own
-  // checks, and that no result's dim is negative. Errors: kUnsupported when a size of the function
-  // depends on a symbol that no input dim is.
+  // Binds each symbol to the first input dim that consists of that symbol. Adds checks in this
+  // order: input dims match their declarations, dimensions are within their bounds, the function's
+  // own checks, and no result dim is negative. Errors: kUnsupported if a size of the function
+  // depends on a symbol without such an input dim.
   static Result<ShapeProgram> create(const Function& function);
 
-  // The segment at whose end a value is known.
+  // The segment after which a value is known.
   SegmentIndex segment_of(ValueIndex value) const { return instructions_[value].segment; }
   // The first segment in which all symbols of `expr` are known.
   SegmentIndex segment_of(DimExpr expr) const;
@@ -78,7 +79,7 @@ class ShapeProgram {
   }
   // The slot of a value that has one.
   std::optional<SlotIndex> find_slot(ValueIndex value) const;
-  // What the VM writes to a slot, in symbols.
+  // The value that the VM stores in a slot, in symbols.
   DimExpr runtime_value(SlotIndex slot) const;
   // A slot that no shape function writes.
   SlotIndex new_slot();
@@ -89,12 +90,12 @@ class ShapeProgram {
   ValueIndex add(ValueIndex a, ValueIndex b);
   ValueIndex max(ValueIndex a, ValueIndex b);
 
-  // What `value` of `callee`, whose inputs have these dims one after the other, is to the caller.
-  // REQUIRES: it belongs to segment 0 of `callee`.
+  // Translates `value` of `callee` to a value of the caller. `dims` are the dims of the callee's
+  // inputs, flattened. REQUIRES: `value` belongs to segment 0 of `callee`.
   ValueIndex value_in_call(const ShapeProgram& callee, ValueIndex value,
                            std::span<const ValueIndex> dims);
 
-  // The slot that holds a value: made on first demand, and shared from then on.
+  // The slot that holds a value. Allocated on the first call and shared by later ones.
   SlotIndex slot_of(ValueIndex value);
   // Consecutive slots that hold `values`, for a launch's parameters. Equal lists share one block.
   SlotIndex block_of(const std::vector<ValueIndex>& values);
@@ -102,7 +103,7 @@ class ShapeProgram {
 
   const IndexedVector<ValueIndex, Instruction>& instructions() const { return instructions_; }
   const std::vector<Condition>& conditions() const { return conditions_; }
-  // The value of each slot; none of the slots that the VM writes.
+  // The value of each slot; empty for slots that the VM writes.
   const IndexedVector<SlotIndex, std::optional<ValueIndex>>& stores() const { return stores_; }
   uint32_t dim_count() const { return static_cast<uint32_t>(dims_.size()); }
 
@@ -110,13 +111,13 @@ class ShapeProgram {
   static constexpr char kOverflowMessage[] =
       "the sizes that this request needs exceed 64-bit arithmetic";
 
-  // Every value for given symbols, runtime-defined ones among them. Empty if arithmetic overflows
-  // or divides by a value below 1.
+  // Every value for the given symbols, which include runtime-defined ones. Empty if arithmetic
+  // overflows or a divisor is below 1.
   using Values = IndexedVector<ValueIndex, int64_t>;
   std::optional<Values> evaluate(const std::map<std::string, int64_t>& symbols,
                                  int64_t threads) const;
 
-  // One instruction, store or check a line.
+  // One line per instruction, store and check.
   std::string str() const;
 
  private:
@@ -136,7 +137,7 @@ class ShapeProgram {
   IndexedVector<ValueIndex, Instruction> instructions_;
   std::map<std::tuple<Op, int64_t, ValueIndex, ValueIndex>, ValueIndex> numbered_;
   std::map<DimExpr, ValueIndex> exprs_;
-  // A symbol is the first input dim that is that symbol.
+  // The first input dim that consists of the symbol.
   struct Binding {
     ValueIndex value;
     std::string where;  // `input "x" dim 0`
@@ -145,7 +146,7 @@ class ShapeProgram {
   std::map<std::string, Binding, std::less<>> symbols_;
   std::vector<DimExpr> dims_;  // the inputs' dims, flattened
   IndexedVector<SegmentIndex, std::vector<SlotIndex>> symbol_slots_;
-  // By slot that the VM writes: the symbols whose sum is its value, each with its sign.
+  // For each slot that the VM writes: its value as a sum of symbols, each with its sign.
   std::map<SlotIndex, std::vector<std::pair<std::string, int>>> runtime_values_;
   std::vector<Condition> conditions_;
   IndexedVector<SlotIndex, std::optional<ValueIndex>> stores_;

@@ -8,7 +8,7 @@ namespace scopevm::compiler::kernels {
 struct MatMulShape {
   explicit MatMulShape(const FusedContraction& fused);
 
-  // Makes the batch one dim when nothing needs its dims apart.
+  // Merges the batch dims into one if every operand's strides allow it.
   void collapse_batch(Epilogue& epilogue);
 
   OutputAxes axes;
@@ -18,11 +18,11 @@ struct MatMulShape {
   Access a, b;  // batch strides only
 };
 
-// Where the operands' matrices start.
+// The position of each operand's matrix for a batch element.
 class BatchCoordinates {
  public:
   BatchCoordinates(KernelBuilder& k, const MatMulShape& shape);
-  // The coordinates of a batch element on each batch dim.
+  // The coordinates of a batch element along each batch dim.
   Terms coordinates(Term batch) const;
   Term a_start(CodeBuilder& e, llvm::ArrayRef<Term> at) const { return start(e, at, a_strides_); }
   Term b_start(CodeBuilder& e, llvm::ArrayRef<Term> at) const { return start(e, at, b_strides_); }

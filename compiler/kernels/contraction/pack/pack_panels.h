@@ -6,19 +6,20 @@
 
 namespace scopevm::compiler::kernels {
 
-// A matrix in memory: element (row, column) at start + row * row_stride + column * column_stride.
-// The stride that `rows_are_contiguous` names is 1.
+// A matrix in memory: element (row, column) is at start + row * row_stride + column *
+// column_stride. One stride is 1: the column stride if `rows_are_contiguous`, else the row stride.
 struct MatrixView {
   Buffer buffer;
   Term start, stride;  // the stride that is not 1
   bool rows_are_contiguous = true;
 };
 
-// Rows [first, last) of a, all of its depth -> to[to_at + (block * block_rows + row) * 1040 + k].
+// Packs rows [first, last) of a, over the full depth, to to[to_at + (block * block_rows + row) *
+// 1040 + k].
 void emit_pack_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
                     Term block_rows, const Buffer& to, Term to_at);
 
-// Columns [first, first + columns) of b -> to[to_at + k * 32 + j]; columns that do not exist are 0.
+// Packs columns [first, first + columns) of b to to[to_at + k * 32 + j]. Missing columns are 0.
 void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term columns, Term depth,
                      const Buffer& to, Term to_at);
 

@@ -1,6 +1,6 @@
-// Rows of a contraction, cut into tiles and blocks of tiles: tile t of T holds rows
-// [t * rows / T, (t + 1) * rows / T), so that tiles differ by at most one row; a block is a run of
-// tiles whose packed rows fit a cache.
+// Divides the rows of a contraction into tiles and blocks of tiles. Tile t of T holds rows [t *
+// rows / T, (t + 1) * rows / T), so that tile heights differ by at most one. A block is a sequence
+// of tiles whose packed rows fit in a cache.
 #pragma once
 
 #include "compiler/kernels/contraction/epilogue.h"
@@ -11,18 +11,18 @@ namespace scopevm::compiler::kernels {
 struct RowBlocks {
   explicit RowBlocks(DimExpr rows, int64_t most_tiles = kBlockTiles);
   DimExpr rows, tiles, tiles_per_block, blocks;
-  // Rows that a block has at most.
+  // The maximum number of rows in a block.
   DimExpr block_rows() const { return tiles_per_block * DimExpr(kTileRows); }
 };
 
-// Blocks of a depth; one, of no steps, for depth 0.
+// The blocks of a depth; depth 0 has one block without steps.
 DimExpr depth_blocks(DimExpr depth);
 
-// Fewest items worth a task: about a million multiply-adds. Passing over a panel of B costs as much
-// as a few rows do.
+// The smallest number of items per task: about a million multiply-adds. Reading a panel of B costs
+// as much as a few rows do.
 DimExpr item_grain(DimExpr rows, DimExpr depth);
 
-// A block of rows times one panel; what takes the sums gets the coordinates of its epilogue.
+// The operands of a block of rows times one panel, and the coordinates for its epilogue.
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
   RowFormat format;
@@ -36,15 +36,15 @@ struct BlockOperands {
   Term scratch_at;
   Term rows, tiles, tiles_per_block, block;
   Term depth, depth_blocks;
-  Term first_row;     // row coordinate of row 0 in the epilogue
-  Term first_column;  // column coordinate of the panel's first column
-  Term columns;       // of the panel that exist, 1 .. 32
+  Term first_row;     // epilogue coordinate of the block's row 0
+  Term first_column;  // epilogue coordinate of the panel's first column
+  Term columns;       // number of columns in the panel, 1 .. 32
 };
 
-// First row of tile `tile`.
+// The first row of tile `tile`.
 Term tile_start(Term tile, Term rows, Term tiles);
 
-// Takes sums of `lanes` neighbours in a row, or the first of them where there is a mask.
+// Receives the sums of `lanes` adjacent elements of a row; with a mask, only the enabled ones.
 using TakeSums =
     llvm::function_ref<void(Term sums, Term row, Term column, int64_t lanes, Term mask)>;
 void emit_block(CodeBuilder& e, const BlockOperands& operands, TakeSums take);
