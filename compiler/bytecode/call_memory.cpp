@@ -1,4 +1,4 @@
-// Callees' memory formulas -> formulas over the caller's dims; see the header.
+// Translates callees' memory formulas to formulas over the caller's dims.
 #include "compiler/bytecode/call_memory.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
 
-// Longer formulas are not for people any more.
+// The length in characters above which formulas are omitted from reports.
 constexpr size_t kLongestFormula = 400;
 
 using Callees = std::set<FunctionIndex>;
@@ -19,7 +19,7 @@ IndexedVector<FunctionIndex, Callees> callees_of_all(const Program& program) {
   for (FunctionIndex f : callees.indices())
     for (const Step& step : program.functions[f].steps)
       if (step.callee()) callees[f].insert(*step.callee());
-  // Through others as well.
+  // Transitive closure of the call relation.
   for (bool has_grown = true; has_grown;) {
     has_grown = false;
     for (Callees& known : callees) {
@@ -34,7 +34,7 @@ IndexedVector<FunctionIndex, Callees> callees_of_all(const Program& program) {
 
 using ByPool = CallMemory::ByPool;
 
-// Everything that a function needs while it runs, in its own shape program.
+// All memory that a function needs while it runs, as values of its shape program.
 ByPool total(ByPool own, const ByPool& calls, ShapeProgram& shapes) {
   for (const auto& [pool, bytes] : calls) {
     auto [entry, is_new] = own.try_emplace(pool, bytes);
@@ -83,7 +83,7 @@ class CallMemoryFinder {
     memory_[f] = std::move(memory);
   }
 
-  // What the function keeps of calls' results at a step, where the dims decide it.
+  // The bytes of call results that the function holds at a step, if the dims determine them.
   ByPool kept_at(FunctionIndex f, int64_t at, const memory::LastSteps& releases,
                  const IndexedVector<ValueId, bool>& is_output) {
     const Function& function = program_.functions[f];
@@ -161,7 +161,8 @@ class CallMemoryFinder {
     return total(std::move(own), memory_[f].workspace, planned_[f].shapes);
   }
 
-  // Later segments, and values with a storage of their own, as add_memory_by_data lists them.
+  // True if the function has later segments or values with their own storage, as listed by
+  // add_memory_by_data.
   bool needs_by_data(FunctionIndex f) const {
     const Function& function = program_.functions[f];
     for (const memory::Arena& arena : planned_[f].plan.arenas)
@@ -174,7 +175,7 @@ class CallMemoryFinder {
     });
   }
 
-  // The callee's bytes in the caller's terms.
+  // Translates the callee's bytes to the caller's dims.
   ByPool in_call(FunctionIndex f, const Step& step, const ByPool& by_pool) {
     const Function& caller = program_.functions[f];
     const Function& callee = program_.functions[*step.callee()];

@@ -21,7 +21,7 @@ struct CallBytes {
 struct CallMemory {
   using ByPool = std::map<PoolIndex, CallBytes>;
   ByPool workspace;
-  // bytes kept or allocated during the calls, except results that the function returns
+  // Bytes kept or allocated during the calls, except results that the function returns.
   ByPool results;
   // A requirement that the dims do not determine, and the reason: recursion, or data-dependent
   // sizes.

@@ -1,5 +1,6 @@
-// Calls and closures: see code_emitter.h. The callee reads the dims of its arguments from their
-// registers, so a view that shares the register of another value is passed in one of its own.
+// Emits calls and closures; see code_emitter.h. The callee reads the dims of its arguments from
+// their registers, so a view that shares another value's register is passed in a register of its
+// own.
 #include <span>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Values in registers, and launches: see code_emitter.h.
+// Assigns values to registers and emits launches; see code_emitter.h.
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +13,8 @@ namespace op = isa::op;
 
 constexpr SegmentIndex kEntry{0};
 
-// The step after which an arena may be released: the last one that uses it, or the end of the
-// branch or loop around that, if the arena's segment began outside.
+// The step after which an arena may be released: the last step that uses it or, if that is inside a
+// branch or loop that began after the arena's segment, the end of that branch or loop.
 int64_t end_of_arena(const Function& function, const memory::Plan& plan,
                      const memory::Arena& arena) {
   int64_t last = -1;
@@ -22,7 +22,7 @@ int64_t end_of_arena(const Function& function, const memory::Plan& plan,
     last = std::max(last, plan.liveness.buffers[buffer].upper - 1);
   const auto begin =
       std::ranges::find(function.steps, arena.segment, &Step::segment) - function.steps.begin();
-  int depth = 0;  // of marks since the segment began
+  int depth = 0;  // nesting of branches and loops since the segment began
   for (auto at = static_cast<int64_t>(begin) + 1;; ++at) {
     const Step& step = function.steps[at];
     if (step.is<step::EndIf, step::EndLoop>()) --depth;
@@ -78,7 +78,7 @@ Result<Code> CodeEmitter::run() {
 
 // --- Operands. ----------------------------------------------------------------------------------
 
-// An operand of type int: an immediate when it is a small constant, else a slot.
+// An operand of type int: an immediate for a small constant, otherwise a slot.
 Int CodeEmitter::int_operand(ValueIndex value) {
   std::optional<int64_t> constant = shapes_.constant_of(value);
   if (constant && *constant >= 0 && *constant <= Int::kMaxImmediate)
@@ -123,7 +123,7 @@ RegisterIndex CodeEmitter::register_of(ValueId id) {
   return *reg;
 }
 
-// True when the value's register keeps a storage alive that can be released before the call ends.
+// True if the value's register references a storage that can be released before the call ends.
 bool CodeEmitter::holds_reference(ValueId root) const {
   const Value& value = function_.values[root];
   if (value.storage != ValueStorage::kPlanned) return true;
@@ -159,7 +159,7 @@ void CodeEmitter::emit_entry() {
   emit_arenas(kEntry);
 }
 
-// The storages of what the segment plans, one in each pool.
+// Allocates the planned storages of a segment, one in each pool.
 void CodeEmitter::emit_arenas(SegmentIndex segment) {
   for (ArenaIndex i : plan_.arenas.indices()) {
     const memory::Arena& arena = plan_.arenas[i];
@@ -189,14 +189,14 @@ void CodeEmitter::emit_tensor(RegisterIndex reg, RegisterIndex storage, ValueInd
   emit_tensor(reg, storage, offset, bytes, value.dtype, dims_operand(value));
 }
 
-// The bytes of register `of` under the value's dims.
+// Emits a view of register `of` with the value's dims.
 void CodeEmitter::emit_view(RegisterIndex reg, RegisterIndex of, const Value& value) {
   std::vector<Int> dims = dims_operand(value);
   encoder_.emit(op::alloc_view{.dst = reg, .of = of, .dtype = value.dtype, .dims = dims});
 }
 
-// The register of a value that a step writes. A value that several steps write is made by the
-// first.
+// Allocates the register of a value that a step writes. If several steps write the value, the first
+// one allocates it.
 void CodeEmitter::make_result(ValueId id) {
   const Value& value = function_.values[id];
   if (value.origin == ValueOrigin::kPart) return make_part(id);
@@ -223,8 +223,8 @@ void CodeEmitter::make_own_storage(ValueId id, PoolIndex pool) {
   if (!is_growing) emit_tensor(*registers_[id], *storages_[id], shapes_.constant(0), value);
 }
 
-// A part is made again for each step that uses it: its offset may change, and its first use may be
-// in a branch or an iteration that does not run.
+// Emits a part again for each step that uses it: its offset may change, and its first use may be in
+// a branch or an iteration that is not executed.
 void CodeEmitter::make_part(ValueId id) {
   const Value& value = function_.values[id];
   const ValueId root = memory::root_of(function_, id);

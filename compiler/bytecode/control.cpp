@@ -1,4 +1,4 @@
-// Branches, loops, and the segments that begin in them: see code_emitter.h.
+// Emits branches, loops, and the segments that begin in them; see code_emitter.h.
 //
 //   if:    load_element c; branch c        loop:  set_slot i, 0; jump check
 //          ... then ...                    body:  load_dim ...; shape_function; ...
@@ -53,7 +53,8 @@ void CodeEmitter::emit_move(RegisterIndex to, RegisterIndex from) {
   encoder_.emit(op::move{.dst = to, .from = from});
 }
 
-// A constant that one branch or iteration loads is missing in others: constants are loaded before.
+// Loads the region's constants before the region. A constant loaded inside one branch or iteration
+// would be missing in the others.
 void CodeEmitter::load_constants_of_region(int64_t begin) {
   int depth = 0;
   for (size_t i = static_cast<size_t>(begin); i < function_.steps.size(); ++i) {
@@ -82,7 +83,7 @@ void CodeEmitter::begin_segment(const Step& step) {
   emit_arenas(segment);
 }
 
-// Writes the values of the segment's symbols to their slots.
+// Stores the values of the segment's symbols in their slots.
 void CodeEmitter::emit_symbols(const Step& step) {
   const std::vector<RuntimeSymbol>& symbols = function_.segments[*step.segment].symbols;
   const std::vector<SlotIndex>& slots = shapes_.symbol_slots(*step.segment);
@@ -90,7 +91,7 @@ void CodeEmitter::emit_symbols(const Step& step) {
   for (size_t i = 0; i < symbols.size(); ++i) {
     const RuntimeSymbol& symbol = symbols[i];
     const SlotIndex slot = slots[i];
-    if (slot == last) continue;  // another part of the same value
+    if (slot == last) continue;  // another symbol of the same value
     last = slot;
     const Int index = Int::immediate(symbol.index);
     if (symbol.source == RuntimeSymbol::Source::kCount) {
@@ -115,7 +116,7 @@ Int CodeEmitter::condition_slot(ValueId condition) {
   const SlotIndex slot = shapes_.new_slot();
   encoder_.emit(
       op::load_element{.dst = slot, .of = register_of(condition), .index = Int::immediate(0)});
-  release_parts();  // before the branch, so that both ways release them
+  release_parts();  // before the branch, so that both targets start without parts
   return Int::slot(slot);
 }
 
@@ -187,7 +188,7 @@ void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
   finish_growing(loop);
 }
 
-// A result that grew becomes a tensor now that its size is known.
+// Makes a tensor of a dynamically sized accumulator, whose size is now known.
 void CodeEmitter::finish_growing(const Step& loop) {
   for (ValueId result : loop.results) {
     const Value& value = function_.values[result];

@@ -1,4 +1,4 @@
-// Tables of the module: signatures, memory contract, shape functions, kernels, constants.
+// Emits the tables of the module: signatures, memory contract, shape functions, kernels, constants.
 #include "compiler/bytecode/emit.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace scopevm::compiler::bytecode {
 namespace {
 
-// Longer formulas are cut: they are for people, the slots are exact.
+// Longer formulas are truncated. They are for reports only; slots hold the exact values.
 constexpr size_t kLongestFormula = 400;
 
 std::string dim_text(DimExpr dim) {
@@ -31,13 +31,13 @@ std::string cut(std::string formula) {
   return formula;
 }
 
-// The sum of what lives at the step where that is largest at the representative dims.
+// The sum of the live buffers at the step with the largest sum for the representative dims.
 DimExpr peak_formula(const Function& function, const PlannedFunction& planned,
                      const memory::Arena& arena) {
   std::map<std::string, int64_t> symbols;
   for (const Dimension& dimension : function.dimensions)
     symbols[dimension.name] = dimension.representative;
-  // Sizes of segment 0 use none of these.
+  // Sizes of segment 0 do not depend on these symbols.
   for (const Segment& segment : function.segments)
     for (const RuntimeSymbol& defined : segment.symbols) symbols[defined.symbol] = 0;
   std::vector<memory::Buffer> buffers = planned.plan.at(arena, planned.shapes, symbols, 1);
@@ -59,7 +59,7 @@ DimExpr peak_formula(const Function& function, const PlannedFunction& planned,
   return formula;
 }
 
-// An arena's size for people. Where the exact formula is too long, its largest part at the
+// An arena's size for reports. If the exact formula is too long, its largest term at the
 // representative dims.
 std::string arena_formula(const Function& function, const PlannedFunction& planned,
                           const memory::Arena& arena) {
@@ -68,7 +68,7 @@ std::string arena_formula(const Function& function, const PlannedFunction& plann
   return "max(" + cut(peak_formula(function, planned, arena).str()) + ", ...)";
 }
 
-// The arenas of later segments, and the values that have a storage of their own.
+// Adds the arenas of later segments, and the values with their own storage.
 void add_memory_by_data(const Machine& machine, const Function& function, PlannedFunction& planned,
                         format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
@@ -103,8 +103,8 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
   decl.memory.push_back({lists, "lists", false, none, none, "their lengths and elements", true});
 }
 
-// Texts are ids in the plan; what they are themselves comes with the data. A function may get to
-// them through those that it calls.
+// The plan sizes string tensors by their ids; the size of the characters is data-dependent. A
+// function may reach string tensors through the functions that it calls.
 void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDecl& decl) {
   const auto is_text = [](const Value& value) { return value.dtype == DType::kStr; };
   const auto has_texts = [&](const Function& f) { return std::ranges::any_of(f.values, is_text); };
@@ -114,8 +114,8 @@ void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDec
   decl.memory.push_back({pool, "texts", false, none, none, "the texts of the call", true});
 }
 
-// Where a call may take bytes that nothing said before: the pools that all devices have, and others
-// where a function has planned something.
+// The pools from which a call may allocate an undeclared amount: the standard pools of all devices,
+// and every other pool in which a function has planned values.
 std::vector<PoolIndex> pools_of_calls(const Program& program) {
   const Machine& machine = program.machine;
   std::vector<PoolIndex> pools;
@@ -227,7 +227,7 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
 }  // namespace
 
 std::string shape_symbol(const Function& function, SegmentIndex segment) {
-  // The names of functions have no dots.
+  // Names of functions have no dots.
   return "shape_" + function.name + (segment.value == 0 ? "" : "." + std::to_string(segment.value));
 }
 

@@ -1,7 +1,7 @@
-// Lists: see code_emitter.h.
+// Emits operations on lists; see code_emitter.h.
 //
-// A step that changes a list takes over the operand's register if that list has no later use: the
-// register then holds the only reference, and the VM changes the list in place. Otherwise the VM
+// A step that modifies a list takes over the operand's register if that list has no later use. The
+// register then holds the only reference, and the VM modifies the list in place. Otherwise the VM
 // copies the list first.
 #include <algorithm>
 #include <set>
@@ -75,8 +75,8 @@ void CodeEmitter::emit_list_erase(const Step& step, DimExpr at, int64_t index) {
       op::list_erase{.list = *registers_[step.results[0]], .from = list_pool(), .index = position});
 }
 
-// Lists and callees read a value's dims from its register, so a view that shares the register of
-// another value gets one of its own until release_views.
+// The register of a value, with the value's own dims. List operations and callees read dims from
+// the register, so a view that shares another value's register gets its own until release_views.
 RegisterIndex CodeEmitter::with_own_dims(ValueId id) {
   const Value& value = function_.values[id];
   const RegisterIndex reg = register_of(id);
@@ -95,7 +95,7 @@ void CodeEmitter::release_views() {
   views_.clear();
 }
 
-// The result's register gets the list of operand 0.
+// Moves or copies the list of operand 0 to the result's register.
 void CodeEmitter::take_list(const Step& step, int64_t index) {
   const ValueId from = memory::root_of(function_, step.operands[0]);
   const RegisterIndex source = register_of(from);
@@ -110,9 +110,9 @@ void CodeEmitter::take_list(const Step& step, int64_t index) {
   if (is_ours && is_dead_after(from, index)) encoder_.emit(op::kill{.value = source});
 }
 
-// The steps that may run right after this one.
+// The possible successors of a step.
 std::vector<int64_t> CodeEmitter::steps_after(int64_t at) const {
-  // The next mark that closes a block which the step at `begin` opens.
+  // The next mark that closes the block opened by the step at `begin`.
   auto close_of = [&](int64_t begin) {
     auto close = std::find_if(function_.steps.begin() + at + 1, function_.steps.end(),
                               [&](const Step& step) { return step.begin() == begin; });
@@ -126,7 +126,8 @@ std::vector<int64_t> CodeEmitter::steps_after(int64_t at) const {
   return {at + 1};
 }
 
-// True when on every way from the step the value is written again before it is read, if ever.
+// True if, on every path from the step, the value is rewritten before it is read or is not read
+// again. A depth-first search of the control flow.
 bool CodeEmitter::is_dead_after(ValueId root, int64_t at) const {
   auto is_among = [&](const std::vector<ValueId>& values) {
     return std::ranges::any_of(values,
