@@ -1,4 +1,4 @@
-// See the header.
+// The list of the built-in back ends.
 #include "compiler/codegen/backends.h"
 
 #include "compiler/codegen/cpu/backend.h"

@@ -1,4 +1,4 @@
-// See the header.
+// Kernels modules and images of a compilation.
 #include "compiler/codegen/kernel_modules.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ std::vector<DeviceDecl> devices_of(const Machine& machine, std::string_view kind
   return devices;
 }
 
-// The kernels that devices of the kind launch; devices that share a kernel's code share its entry.
+// The kernels that devices of the kind launch. Devices with the same kernel code share an entry.
 std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
   std::vector<Kernel> table;
   for (const Kernel& kernel : program.kernels)

@@ -1,4 +1,4 @@
-// f16 <-> f32 as integer arithmetic: see the header.
+// Converts f16 <-> f32 with integer arithmetic.
 #include "compiler/codegen/backend/half_patterns.h"
 
 #include <cmath>
@@ -17,8 +17,8 @@ Term convert(Term x, mlir::Type element) {
   return x.with(x.builder->create<Op>(x.location, x.like(element), x.value));
 }
 
-// Exponent and mantissa, moved to f32's place, are the value times 2^-112; so one multiplication
-// makes normal and subnormal numbers right.
+// Exponent and mantissa, shifted to their position in f32, are the value times 2^-112. One
+// multiplication therefore gives correct normal and subnormal numbers.
 Term f16_to_f32(Term stored) {
   mlir::Builder& b = *stored.builder;
   Term bits = convert<arith::ExtUIOp>(stored, b.getI32Type());
@@ -37,10 +37,12 @@ Term f32_to_f16(Term x) {
   Term bits = bitcast(x, i32);
   Term sign = shift_right(bits & bits.integer(0x80000000), 16);
   Term magnitude = bits & bits.integer(0x7FFFFFFF);
-  // Normal results: add half a unit (less one, plus the lowest kept bit), drop 13 bits.
+  // Normal results: round to nearest even by adding 0xFFF plus the lowest kept bit, then drop 13
+  // bits.
   Term odd = shift_right(magnitude, 13) & magnitude.integer(1);
   Term normal = shift_right(magnitude + magnitude.integer(0xFFF - (112 << 23)) + odd, 13);
-  // Subnormal results: adding 0.5 puts the rounded 2^-24 multiples in the low bits.
+  // Subnormal results: adding 0.5 leaves the value, rounded to a multiple of 2^-24, in the low
+  // bits.
   Term half = bitcast(magnitude, b.getF32Type()) + 0.5;
   Term subnormal = bitcast(half, i32) - magnitude.integer(0x3F000000);
   Term result = select(magnitude < 0x38800000, subnormal, normal);

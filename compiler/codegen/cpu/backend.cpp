@@ -1,4 +1,4 @@
-// The CPU's members of a machine description, its targets, and the image of each.
+// The CPU's members of a machine description, its targets, and the image of each target.
 #include "compiler/codegen/cpu/backend.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ constexpr std::string_view kMembers[] = {"target_cpu", "features"};
 
 class CpuGenerator final : public CodeGenerator {
  public:
-  // Kernels of all CPUs are those of the first.
+  // All CPUs use the targets of the first one.
   Result<std::vector<kernels::Target>> targets(
       std::span<const DeviceDecl> devices,
       const std::vector<std::string>& required) const override {

@@ -1,6 +1,6 @@
-// The whole way from a kernels module to an image. Kernels are split into parts that share no
-// private function, and parts are compiled by a few threads; the split, and so the bytes, does not
-// depend on how many.
+// Compiles a kernels module to an image. Kernels are split into parts that share no private
+// function, and the parts are compiled in parallel. The split, and thus the bytes, does not depend
+// on the number of threads.
 #include "compiler/codegen/cpu/image.h"
 
 #include <atomic>
@@ -21,12 +21,14 @@
 namespace scopevm::compiler::codegen {
 namespace {
 
-// Kernels of one part: few enough to balance, enough to spread the fixed cost of a pass pipeline.
+// The number of kernels per part: small enough for balanced threads, large enough to amortise the
+// fixed cost of a pass pipeline.
 constexpr size_t kKernelsPerPart = 6;
 
 using Part = std::vector<mlir::func::FuncOp>;
 
-// Functions grouped so that callers and callees are together; groups merged up to kKernelsPerPart.
+// Groups functions so that callers and callees are together, and merges single-function groups up
+// to kKernelsPerPart.
 std::vector<Part> split(mlir::ModuleOp kernels) {
   llvm::EquivalenceClasses<mlir::Operation*> classes;
   std::vector<mlir::func::FuncOp> functions(kernels.getOps<mlir::func::FuncOp>().begin(),
@@ -38,9 +40,10 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
         classes.unionSets(function, callee);
     });
   }
-  std::map<mlir::Operation*, size_t> part_of_leader;  // looked up by key only; order is not used
+  // Looked up by key only; iteration order is not used.
+  std::map<mlir::Operation*, size_t> part_of_leader;
   std::vector<Part> parts;
-  size_t open = SIZE_MAX;  // the part that still takes single functions
+  size_t open = SIZE_MAX;  // the part that receives the next single-function group
   for (mlir::func::FuncOp function : functions) {
     mlir::Operation* leader = classes.getLeaderValue(function);
     bool is_single =

@@ -1,4 +1,4 @@
-// Object files -> ELF shared object, with lld as a library.
+// Links object files to an ELF shared object, with lld as a library.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ LLD_HAS_DRIVER(elf)
 namespace scopevm::compiler::codegen {
 namespace {
 
-// A directory of our own, removed with everything in it. In memory where the system allows.
+// A private directory, removed with its contents. Stored in memory if the system supports that.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
@@ -39,7 +39,7 @@ class ScratchDirectory {
 };
 
 Status run_lld(const std::vector<std::string>& arguments) {
-  // lld keeps global state: one link at a time in a process.
+  // lld has global state, so a process runs one link at a time.
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
   std::vector<const char*> argv;

@@ -1,4 +1,4 @@
-// Expansion of math functions into polynomials; see the header.
+// Expands math functions to polynomials.
 #include "compiler/codegen/cpu/math_patterns.h"
 
 #include "compiler/codegen/backend/half_patterns.h"

@@ -1,4 +1,4 @@
-// LLVM IR -> optimised object file.
+// Optimises LLVM IR and compiles it to an object file.
 #include "compiler/codegen/cpu/stages.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -14,7 +14,7 @@ namespace {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::PipelineTuningOptions tuning;
-  // The generators write the vectors of hot loops; these would only slow the compile.
+  // The generators already emit vectors in hot loops; these would only increase compile time.
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
@@ -30,7 +30,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-// All together, once what a function calls is part of it.
+// Checks the sum per function, after inlining.
 Status check_locals(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     uint64_t bytes = 0;

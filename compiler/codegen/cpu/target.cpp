@@ -1,4 +1,4 @@
-// CPU name -> Target, its target machine and the features that an image demands of the host.
+// Translates a CPU name to a Target, its target machine, and the features that an image requires.
 #include "compiler/kernels/target/target.h"
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/codegen/cpu/stages.h"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 
-// LLVM's name, and the name in /proc/cpuinfo. What arithmetic code may use; in the order printed.
+// LLVM's name and the name in /proc/cpuinfo of the features that arithmetic code may use, in output
+// order.
 constexpr struct {
   const char* llvm;
   const char* cpuinfo;
@@ -71,7 +72,7 @@ std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& cpu,
       target->createMCSubtargetInfo(kTriple, cpu, features));
 }
 
-// The features that this very machine lacks although its CPU model has them (virtual machines).
+// The features of its CPU model that this machine lacks, as virtual machines may.
 std::string missing_host_features() {
   std::string missing;
   for (const auto& feature : llvm::sys::getHostCPUFeatures())
@@ -79,7 +80,8 @@ std::string missing_host_features() {
   return missing;
 }
 
-// "+avxvnni,-avx512f": LLVM prints complaints of its own about what it does not know.
+// Checks a list like "+avxvnni,-avx512f" first, because LLVM prints its own warnings about unknown
+// features.
 Status check_features(llvm::StringRef features) {
   auto any = subtarget("", "");
   llvm::SmallVector<llvm::StringRef> changes;
@@ -112,7 +114,7 @@ Result<kernels::Target> make_target(std::string_view text) {
     SCOPEVM_RETURN_IF_ERROR(check_features(features));
     target.features += (target.features.empty() ? "" : ",") + features.str();
   }
-  // Asked of a nameless CPU: LLVM prints complaints of its own about unknown names.
+  // Checked on a generic subtarget, because LLVM prints its own warnings about unknown names.
   if (auto any = subtarget("", ""); !any || !any->isCPUStringValid(target.name))
     return Status(StatusCode::kInvalidArgument,
                   "target CPU \"" + target.name +
@@ -142,7 +144,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& 
   if (!x86) return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  // Explicit vectors have the width the generator chose; what LLVM vectorises should match it.
+  // Explicit vectors have the width that the generator chose; LLVM's own vectors should match it.
   std::string features = target.features;
   if (target.vector_bits == 512)
     features += features.empty() ? "-prefer-256-bit" : ",-prefer-256-bit";

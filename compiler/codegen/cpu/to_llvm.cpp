@@ -1,5 +1,5 @@
-// Kernels in arith, math, scf, vector and memref -> LLVM IR. Each kernel gets an entry of the
-// KernelFn form that unpacks buffers and params and runs the kernel's body inline.
+// Lowers kernels in arith, math, scf, vector and memref to LLVM IR. Each kernel gets an entry of
+// type KernelFn that unpacks buffers and params and inlines the kernel's body.
 #include "compiler/codegen/cpu/math_patterns.h"
 #include "compiler/codegen/cpu/stages.h"
 #include "llvm/IR/IRBuilder.h"
@@ -30,7 +30,7 @@ void add_lowering_passes(mlir::PassManager& passes) {
   passes.addPass(mlir::createConvertSCFToCFPass());
   passes.addPass(mlir::createConvertVectorToLLVMPass());
   passes.addPass(mlir::createFinalizeMemRefToLLVMConversionPass());
-  // What has an LLVM intrinsic first; the rest (tan, erf of f64, ...) calls libm.
+  // Functions with an LLVM intrinsic first; the others (tan, erf of f64, ...) become calls to libm.
   passes.addPass(mlir::createConvertMathToLLVMPass());
   passes.addPass(mlir::createConvertMathToLibmPass());
   passes.addPass(mlir::createConvertVectorToLLVMPass());
@@ -45,7 +45,7 @@ void add_lowering_passes(mlir::PassManager& passes) {
 
 // A memref argument is five values: allocated and aligned pointer, offset, size, stride.
 constexpr unsigned kMemRefFields = 5;
-// Kernels take sizes from params; a descriptor's own size only has to be large.
+// Kernels take sizes from params, so the size in a descriptor only has to be large enough.
 constexpr int64_t kUnknownSize = int64_t{1} << 60;
 
 // entry(buffers, params, begin, end, worker) -> body(descriptor..., param..., begin, end, worker)

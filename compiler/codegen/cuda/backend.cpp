@@ -1,4 +1,4 @@
-// Kernels are not compiled for CUDA: descriptions may have such devices, and nothing runs on them.
+// CUDA devices can be described, but no kernels are compiled for them.
 #include "compiler/codegen/cuda/backend.h"
 
 namespace scopevm::compiler::codegen {

@@ -1,6 +1,7 @@
-// See the header. Unsigned integers hold all integers: what depends on signs goes through as_int
-// and its like, and multiplication of narrow scalars through uint, where C would make it int and
-// overflow. Comparisons of vectors give -1 in the width of their operands; bool lanes are of char.
+// Integers are stored as unsigned. Signed operations convert their operands with as_int and the
+// like. Narrow scalars are multiplied as uint, because C would promote them to int, which can
+// overflow. Vector comparisons give -1 in the width of their operands; lanes of bool are of type
+// char.
 #include "compiler/codegen/opencl/arithmetic.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -28,12 +29,12 @@ std::string as_unsigned(Form form, const std::string& x) {
   return call("as_" + unsigned_name(form), x);
 }
 
-// Values of the form's type again after C made an int of narrow scalars.
+// Converts back to the form's type, since C promotes narrow scalars to int.
 std::string narrowed(Form form, const std::string& x) {
   return form.is_scalar() && form.bits() < 32 ? "(" + type_name(form) + ")" + x : x;
 }
 
-// An expression of C's truth (a scalar, or lanes of -1 in any width) as the form of bools.
+// Converts a C condition (a scalar, or lanes of -1 in any width) to the form of bools.
 std::string truth(Form form, const std::string& x) {
   return form.is_scalar() ? x : call("convert_" + type_name(form), x);
 }
@@ -50,7 +51,7 @@ std::string signed_infix(Form form, const std::string& a, const char* sign, cons
   return as_unsigned(form, result);
 }
 
-// NaN when either is, and -0 below +0: fmin and fmax promise neither.
+// NaN if either operand is NaN, and -0 is less than +0. fmin and fmax guarantee neither.
 std::string with_nan(const char* function, const char* zeros, Form form, const std::string& a,
                      const std::string& b) {
   const std::string chosen = call(function, a, b);
@@ -133,8 +134,8 @@ const llvm::StringMap<std::string>& functions() {
 }
 
 enum class Conversion {
-  kBits,   // the same bits in another type
-  kFloat,  // from a float, to a float or an unsigned integer
+  kBits,   // same bits, different type
+  kFloat,  // from float to float or to an unsigned integer
   kFloatToSigned,
   kTruncation,     // to a narrower integer
   kSignExtension,  // from a signed integer
@@ -156,8 +157,8 @@ const llvm::StringMap<Conversion>& conversions() {
   return table;
 }
 
-// Conversions keep lanes; `from` and `to` differ in their elements. Lanes of bools are -1 where
-// they are true, scalar bools are 1.
+// Converts between forms that differ in their element type. True is -1 in a lane of bools and 1 in
+// a scalar bool.
 std::string converted(Conversion conversion, Form from, Form to, const std::string& x) {
   const std::string name = type_name(to);
   auto convert = [&](const std::string& value) {
@@ -225,7 +226,7 @@ std::string compared(arith::CmpIOp op, Form form, Form to, const std::string& a,
   if (predicate == P::eq) return truth(to, infix(a, "==", b));
   if (predicate == P::ne) return truth(to, infix(a, "!=", b));
   const bool is_signed = predicate >= P::slt && predicate <= P::sge;
-  // True is -1 to a signed comparison.
+  // In a signed comparison true is -1, so the order of bools is reversed.
   if (form.is_bool() && form.is_scalar() && is_signed) return compared_numbers(predicate, to, b, a);
   if (form.is_bool() && !form.is_scalar() && !is_signed)
     return compared_numbers(predicate, to, as_unsigned(form, a), as_unsigned(form, b));
@@ -344,7 +345,7 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
   if (operands.size() == 2) return binary(name, to, operands[0], operands[1]);
   if (auto found = functions().find(name); found != functions().end())
     return call(found->second, operands[0]);
-  // The zeros below the lowest one, and all ones for 0.
+  // A mask of the trailing zeros; all ones for 0.
   if (name == "math.cttz")
     return call("popcount", narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - 1)"));
   if (name == "math.absi") return call("abs", as_signed(to, operands[0]));

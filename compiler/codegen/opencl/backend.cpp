@@ -1,4 +1,4 @@
-// One text serves all OpenCL devices: the driver that a session binds builds it.
+// One source serves all OpenCL devices: the driver of the bound device builds it.
 #include "compiler/codegen/opencl/backend.h"
 
 #include "compiler/codegen/opencl/emit.h"
@@ -25,7 +25,7 @@ class OpenClBackend final : public Backend {
   std::string_view name() const override { return "opencl"; }
   const CodeGenerator* generator() const override { return &generator_; }
 
-  // A CPU's members get the reason why this kind has none like them.
+  // Members that only CPUs have get an error that explains why OpenCL devices lack them.
   Status read_members(const Member& device, std::span<const DeviceDecl>,
                       DeviceDecl&) const override {
     for (const char* name : {"target_cpu", "features"})

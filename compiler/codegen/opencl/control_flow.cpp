@@ -1,4 +1,4 @@
-// Loops and branches: see printer.h.
+// Prints loops and branches; see printer.h.
 #include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
 
@@ -9,7 +9,7 @@ namespace scf = mlir::scf;
 void Printer::assign(mlir::ValueRange targets, mlir::ValueRange values) {
   llvm::SmallVector<std::string> sources;
   for (mlir::Value value : values) sources.push_back(name(value));
-  // A target that a later assignment reads is kept in a name of its own.
+  // Saves a target that a later assignment reads in a temporary.
   for (size_t i = 0; i < sources.size(); ++i)
     for (size_t earlier = 0; earlier < i; ++earlier) {
       if (sources[i] != name(targets[earlier])) continue;

@@ -1,4 +1,4 @@
-// See the header.
+// Prints a kernels module as OpenCL C.
 #include "compiler/codegen/opencl/emit.h"
 
 #include "compiler/codegen/backend/half_patterns.h"
@@ -18,7 +18,7 @@ constexpr char kHead[] =
     "#pragma OPENCL FP_CONTRACT OFF\n";
 constexpr char kF64[] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
 
-// f16 becomes integer arithmetic: not every device has it.
+// Expands f16 conversions to integer arithmetic, because not every device supports f16.
 Status prepare(mlir::ModuleOp kernels) {
   mlir::RewritePatternSet patterns(kernels.getContext());
   add_half_patterns(patterns);

@@ -1,4 +1,4 @@
-// See the header.
+// Types and constants in OpenCL C.
 #include "compiler/codegen/opencl/form.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -14,7 +14,7 @@ std::string scalar_name(mlir::Type element, bool is_signed) {
   if (element.isF64()) return "double";
   if (element.isInteger(1)) return "bool";
   const char* name = "long";
-  // i2 and i4 are masks of as many lanes, on their way to a wider integer.
+  // i2 and i4 are masks of two and four lanes before their extension to a wider integer.
   if (element.isInteger(8) || element.isInteger(4) || element.isInteger(2)) name = "char";
   if (element.isInteger(16)) name = "short";
   if (element.isInteger(32)) name = "int";

@@ -1,4 +1,5 @@
-// Operations that move lanes of vectors, make masks or reduce. Most results are lists of lanes.
+// Prints operations that move lanes of vectors, make masks or reduce. Most results are lists of
+// lanes.
 #include "compiler/codegen/opencl/arithmetic.h"
 #include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
@@ -99,7 +100,8 @@ bool print(Printer& p, vector::ReductionOp op) {
   if (!p.form(op.getVector())) return false;
   Texts lanes = lanes_of(p, op.getVector());
   if (op.getAcc()) lanes.insert(lanes.begin(), p.name(op.getAcc()));
-  // In order, as the CPU's is. A step a line: some expressions name their operands twice.
+  // In order, like the CPU's reduction. One statement per step, because some expressions use their
+  // operands twice.
   std::string sum = lanes.front();
   for (size_t l = 1; l < lanes.size(); ++l) {
     std::string text = combined(op.getKind(), form, sum, lanes[l]);
@@ -111,7 +113,7 @@ bool print(Printer& p, vector::ReductionOp op) {
   return true;
 }
 
-// Bits of the first lane come first.
+// The first lane is the lowest bit.
 std::string packed(Printer& p, mlir::Value bools) {
   std::string text;
   for (const auto& [l, each] : llvm::enumerate(lanes_of(p, bools)))
@@ -138,8 +140,8 @@ bool print(Printer& p, vector::BitCastOp op) {
   return true;
 }
 
-// Of a CPU's intrinsics, the one that has no operation of its own: i16 lanes multiplied, and the
-// products of neighbours added.
+// Supports one CPU intrinsic, which no MLIR operation expresses: i16 lanes are multiplied and
+// adjacent products added.
 bool print(Printer& p, mlir::LLVM::CallIntrinsicOp op) {
   const bool is_pairwise =
       op.getIntrin().contains(".pmadd.wd") || op.getIntrin().contains(".pmaddw.d");
@@ -147,7 +149,8 @@ bool print(Printer& p, mlir::LLVM::CallIntrinsicOp op) {
   Form form = p.form(op.getArgs()[0]), to = p.form(op.getResult(0));
   if (!form || !form.is_native() || form.is_bool() || form.bits() != 16 || to.lanes < 2)
     return false;
-  // The halves of words: lanes of i16 would be shuffles, which take drivers long to see through.
+  // Works on the halves of words: lanes of i16 would need shuffles, which drivers are slow to
+  // optimise.
   const std::string lanes = std::to_string(to.lanes);
   const std::string words = "as_uint" + lanes, numbers = "as_int" + lanes;
   auto even = [&](mlir::Value value) {

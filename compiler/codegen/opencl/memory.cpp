@@ -1,6 +1,6 @@
-// Loads, stores and arrays of a function's own. Vectors need no alignment but their elements'
-// (vload and vstore). Masked and indexed accesses touch one lane after the other: a masked lane's
-// memory may not exist.
+// Prints loads, stores and local arrays. Vectors need only the alignment of their elements (vload
+// and vstore). Masked and indexed accesses are split into lanes, because a masked lane's address
+// may be invalid.
 #include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,7 +16,7 @@ std::string element(Printer& p, mlir::Value base, mlir::Value at) {
   return p.name(base) + "[" + p.name(at) + "]";
 }
 
-// The element `index` behind base[at].
+// The element at base[at + index].
 std::string element(Printer& p, mlir::Value base, mlir::Value at, int64_t index) {
   return p.name(base) + "[" + p.name(at) + " + " + std::to_string(index) + "]";
 }
@@ -40,7 +40,7 @@ bool print(Printer& p, memref::AllocaOp op) {
   return true;
 }
 
-// Vectors of vectors have no form, so elements are scalars.
+// Vectors of vectors are unsupported, so elements are scalars.
 bool print(Printer& p, vector::LoadOp op) {
   if (op.getIndices().size() != 1) return false;
   mlir::Value base = op.getBase(), at = op.getIndices()[0];
@@ -74,7 +74,7 @@ bool print(Printer& p, vector::StoreOp op) {
   return true;
 }
 
-// The lanes of `mask` that are set take what `source` names; the others are as in `rest`.
+// Assigns `source` to the lanes that are set in `mask`, and `rest` to the others.
 template <typename Source>
 void print_where(Printer& p, mlir::Value result, mlir::Value mask, mlir::Value rest,
                  const Source& source) {
@@ -95,7 +95,7 @@ bool print(Printer& p, vector::MaskedLoadOp op) {
 bool print(Printer& p, vector::GatherOp op) {
   Form indices = p.form(op.getIndexVec());
   if (op.getIndices().size() != 1 || !indices) return false;
-  // Indices are signed and relative to the first.
+  // Indices are signed and relative to the first one.
   print_where(p, op.getResult(), op.getMask(), op.getPassThru(), [&](int64_t l) {
     return p.name(op.getBase()) + "[" + p.name(op.getIndices()[0]) + " + as_" +
            signed_name({indices.element, 1}) + "(" + lane(indices, p.name(op.getIndexVec()), l) +
@@ -114,7 +114,7 @@ bool print(Printer& p, vector::MaskedStoreOp op) {
   return true;
 }
 
-// A hint only.
+// A hint without effect in OpenCL C.
 bool print(Printer&, memref::PrefetchOp) { return true; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Names, declarations, functions and single operations: see the header. Control flow is in
-// control_flow.cpp.
+// Prints names, declarations, functions and single operations. control_flow.cpp prints control
+// flow.
 #include "compiler/codegen/opencl/printer.h"
 
 #include "compiler/codegen/opencl/arithmetic.h"
@@ -89,7 +89,7 @@ Status Printer::finish(mlir::func::FuncOp function, bool is_printed) {
           "kernel " + function.getName().str() + ": OpenCL has no form of " + what};
 }
 
-// Empty when an argument has no form.
+// Empty if an argument has an unsupported type.
 std::string Printer::parameters(mlir::func::FuncOp function, bool with_names) {
   std::string text = "(";
   for (mlir::BlockArgument argument : function.getArguments()) {
@@ -195,7 +195,7 @@ bool Printer::print_constant(mlir::arith::ConstantOp op) {
   return true;
 }
 
-// An expression of scalars for each lane.
+// Prints one scalar expression per lane.
 bool Printer::print_by_lane(mlir::Operation& op) {
   Form form = this->form(op.getResult(0));
   llvm::SmallVector<std::string> lanes;
@@ -237,7 +237,7 @@ bool Printer::print_elementwise(mlir::Operation& op) {
 bool Printer::print_call(mlir::func::CallOp op) {
   std::string list;
   for (mlir::Value operand : op.getOperands()) {
-    // Functions take global memory only.
+    // Functions take only memrefs in global memory.
     if (mlir::isa<mlir::MemRefType>(operand.getType()) && !is_global(operand)) return false;
     list += (list.empty() ? "" : ", ") + name(operand);
   }
