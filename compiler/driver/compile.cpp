@@ -1,4 +1,5 @@
-// compile(): the pipeline, stage by stage. Each stage's result can be dumped under its name.
+// compile(): runs the pipeline stages in order. The result of each stage can be dumped under its
+// name.
 #include "compiler/driver/compilation.h"
 
 #include <sys/resource.h>
@@ -22,9 +23,9 @@
 namespace scopevm::compiler {
 namespace {
 
-const std::string kMain = "main";  // what the frontend calls the function that it makes
+const std::string kMain = "main";  // the frontend's name for the model's function
 
-// Reports each pass that a PassManager runs.
+// Reports the time and result of each pass that a PassManager runs.
 class PassObserver : public mlir::PassInstrumentation {
  public:
   using Report = std::function<void(llvm::StringRef pass, double seconds, mlir::Operation* result)>;
@@ -64,7 +65,7 @@ void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
   if (options_.progress) options_.progress(stage, done, total);
 }
 
-// A stage that runs more than once, for each function or target, is one line with its sum.
+// A stage that runs once per function or target has one entry with the total time.
 void Compilation::end() {
   if (stage_.empty()) return;
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
@@ -81,7 +82,7 @@ void Compilation::end() {
 
 void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
   if (!wants(stage)) return;
-  // Weights would drown the graph: elements beyond a few are left out of the text.
+  // Elides the elements of large constants, since weights would dominate the output.
   constexpr int64_t kLargestPrinted = 16;
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -173,7 +174,7 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
   return {};
 }
 
-// Kernels are generated once per target; everything else of the program must come out the same.
+// Kernels are generated once per target. The Program must be identical for all targets.
 Status Compilation::lower_for_targets() {
   SCOPEVM_ASSIGN_OR_RETURN(kernels_, codegen::KernelModules::create(*context_, backends_, machine_,
                                                                     options_.target_cpus));
@@ -197,7 +198,7 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
                             const std::map<std::string, int64_t>& symbols) {
   for (const memory::Arena& arena : plan.arenas) {
     if (arena.segment > SegmentIndex{0}) continue;
-    // The workspace of a plain machine needs no name.
+    // The workspace pool of a machine with one device is printed without a name.
     if (machine_.devices.size() > 1 ||
         arena.pool != machine_.workspace_pool(machine_.host_device())) {
       dump("memory", "# " + machine_.pool_name(arena.pool) + "\n");

@@ -1,4 +1,4 @@
-// Dialects of the compiler; see context.h.
+// Registers and loads the compiler's dialects.
 #include "compiler/driver/context.h"
 
 #include "compiler/graph/graph_ops.h"

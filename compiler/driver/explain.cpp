@@ -1,6 +1,6 @@
-// explain_shapes(): a model's values with their shapes, its symbols, its checks. Values and symbols
-// are those of the imported graph, node by node as the model has them; checks are those of the
-// shape program, after simplification has proved what it can.
+// explain_shapes() and explain_copies(). Shapes and symbols are those of the imported graph, node
+// by node as in the model. Checks are those of the shape program, after simplification has removed
+// the checks that it proves.
 #include <set>
 
 #include "compiler/driver/compilation.h"
@@ -19,7 +19,7 @@ namespace {
 using graph::TensorType;
 using Explained = ShapeExplanation::Function;
 
-// Longer lists of elements are data.
+// Longer constants are treated as data and not printed.
 constexpr size_t kMostElements = 16;
 
 std::string list_of(llvm::ArrayRef<DimExpr> dims) {
@@ -36,7 +36,7 @@ std::string type_text(mlir::Type type) {
   return text;
 }
 
-// Walks a function of the imported graph.
+// Collects the values of a function of the imported graph.
 class GraphReader {
  public:
   explicit GraphReader(Explained& explained) : explained_(explained) {}
@@ -105,8 +105,8 @@ class GraphReader {
   int depth_ = 0;
 };
 
-// What each value of a shape program is, as an expression: a symbol, or the input dim itself where
-// that is checked against something.
+// Each value of a shape program as an expression: a symbol, or the input dim if that dim is
+// checked.
 IndexedVector<ShapeProgram::ValueIndex, DimExpr> expressions(const Function& function,
                                                              const ShapeProgram& program) {
   using Op = ShapeProgram::Op;
@@ -219,7 +219,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
 
 namespace {
 
-// The placed graph as nodes. A loop's own values are those that it starts from.
+// Collects the nodes of the placed graph. A loop-carried value is represented by its initial value.
 class NodeReader {
  public:
   explicit NodeReader(std::vector<CopyExplanation::Node>& nodes) : nodes_(nodes) {}
@@ -270,7 +270,7 @@ class NodeReader {
 
 }  // namespace
 
-// Where the options fix all dims.
+// Known if the options fix all dims of the expression.
 std::optional<int64_t> Compilation::known_bytes(DimExpr bytes) const {
   return bytes.evaluate([&](std::string_view name) {
     auto bound = options_.dims.find(std::string(name));
@@ -287,7 +287,7 @@ Result<double> Compilation::copy_seconds(const CopyExplanation::Copy& copy) cons
 }
 
 CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool is_spill) const {
-  // The options' dims are those of main.
+  // The options' dims apply to main only.
   const bool is_known = !copy.is_local || copy.bytes.is_constant();
   return {.value = copy.value,
           .formula = copy.bytes.str(),
@@ -303,7 +303,7 @@ CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool i
           .has_own_dims = !is_known};
 }
 
-// What leaves pools for their limits is known only once there are kernels with their scratch.
+// Spills are known only after kernels are generated, because their scratch memory counts too.
 Status Compilation::explain_limits(CopyExplanation& explanation) {
   if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());

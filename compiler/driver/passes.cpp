@@ -1,4 +1,4 @@
-// Passes that call the stages' functions; see passes.td.
+// Passes that call the functions of the stages; passes.td declares them.
 #include "compiler/driver/passes.h"
 #include "compiler/codegen/backends.h"
 
@@ -69,7 +69,7 @@ class PlacePass : public impl::PlacePassBase<PlacePass> {
         placement::place(getOperation(), run_->machine,
                          kernel_scopes_only ? std::vector<placement::Rule>() : run_->rules);
     if (placed.is_ok()) {
-      // Of a second placement only the copies are news: its notes and matches are about no rules.
+      // The second placement runs without rules, so only its copies are reported.
       if (kernel_scopes_only)
         run_->report.copies = std::move(placed->copies);
       else

@@ -1,5 +1,5 @@
-// The passes of the MLIR stages, graph to fusion. Each wraps one function of a stage's folder, which
-// is where its contract is. passes.cpp implements them, pipeline.cpp orders them.
+// The passes of the MLIR stages, graph to fusion. Each pass wraps one function, whose contract is
+// in its stage's folder. passes.cpp implements the passes, pipeline.cpp orders them.
 #ifndef SCOPEVM_COMPILER_DRIVER_PASSES
 #define SCOPEVM_COMPILER_DRIVER_PASSES
 

@@ -1,4 +1,4 @@
-// See pipeline.h.
+// Adds the passes of each stage in order.
 #include "compiler/driver/pipeline.h"
 
 #include <mutex>
@@ -17,12 +17,12 @@ void add_graph_passes(mlir::OpPassManager& passes, const std::shared_ptr<Placeme
   passes.addPass(createHoistPass());
 }
 
-// Ops become one kernel only where they are at one place, so places come first.
+// Only ops with the same place can form one kernel, so placement precedes fusion.
 void add_placement_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run) {
   passes.addPass(create_place_pass(run, /*kernel_scopes_only=*/false));
 }
 
-// The memory scopes that kernels require are known once there are groups.
+// The memory scopes that kernels require are known once groups are formed.
 void add_fusion_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run) {
   passes.addPass(createFusePass());
   passes.addPass(create_place_pass(run, /*kernel_scopes_only=*/true));

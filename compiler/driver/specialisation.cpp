@@ -1,4 +1,4 @@
-// Checks, names and orders specialisations: see the header.
+// Checks, names and orders variants.
 #include "compiler/driver/specialisation.h"
 
 #include <algorithm>
@@ -36,11 +36,11 @@ std::string range_text(const DimBound& bound) {
   return text;
 }
 
-// What `bound` says that `general` does not, as --dim takes it.
+// The constraints of `bound` that `general` lacks, in the syntax of --dim.
 std::string claims(const std::string& name, const DimBound& bound, const DimBound& general) {
   if (is_fixed(bound)) return name + "=" + std::to_string(bound.min);
   const int64_t step = bound.multiple_of;
-  // Ends move to the nearest multiples by themselves.
+  // Bounds are rounded to the nearest multiples without an explicit constraint.
   bool has_min = bound.min != (general.min + step - 1) / step * step;
   bool has_max = bound.max != general.max / step * step;
   std::string text;
@@ -70,13 +70,13 @@ Result<Specialisation> check_one(const Bounds& general, const Bounds& narrowed) 
   return result;
 }
 
-// How many sizes the bounds admit: as a float, for products of them leave 64 bits.
+// The number of sizes that the bounds admit, as a double because products of it overflow 64 bits.
 double size_count(const format::DimensionDecl& dimension) {
   const int64_t count = (dimension.max - dimension.min) / dimension.multiple_of + 1;
   return static_cast<double>(count);
 }
 
-// What a variant is sorted by: smaller first.
+// The sort key of a variant; smaller keys come first.
 std::tuple<int64_t, double> rank(const format::VariantDecl& variant) {
   int64_t fixed = 0;
   double sizes = 1;
@@ -87,7 +87,7 @@ std::tuple<int64_t, double> rank(const format::VariantDecl& variant) {
   return {-fixed, sizes};
 }
 
-// Who calls sees main's signature.
+// Callers use main's signature, so a variant must have results of the same ranks.
 Status check_results(const Function& variant, const Function& main) {
   for (size_t i = 0; i < main.outputs.size(); ++i) {
     const size_t rank = variant.values[variant.outputs[i]].shape.size();

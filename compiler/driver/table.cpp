@@ -1,4 +1,4 @@
-// The C table of libscopevm_compiler: a thin layer over scopevm/compiler.h.
+// The C function table of libscopevm_compiler, a thin layer over scopevm/compiler.h.
 #include <string>
 #include <vector>
 
@@ -33,7 +33,7 @@ void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* ca
     };
 }
 
-// Runs one function of scopevm/compiler.h on an encoded CompileOptions.
+// Decodes CompileOptions, calls one function of scopevm/compiler.h, and encodes its result.
 template <auto kFunction>
 scopevm_compiler_result* call(const uint8_t* bytes, size_t size,
                               const scopevm_compiler_callbacks* callbacks) {
