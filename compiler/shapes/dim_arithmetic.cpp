@@ -1,5 +1,5 @@
-// Arithmetic of dimension expressions. Every operation goes through the normal form and back, so
-// that equal polynomials meet in one interned node.
+// Arithmetic of dimension expressions. Every operation converts to the normal form and back, so
+// that equal polynomials share one interned node.
 #include <algorithm>
 #include <numeric>
 
@@ -18,11 +18,11 @@ using Kind = DimExpr::Kind;
 
 namespace {
 
-// Nodes of a product that is multiplied out. Real shapes have tens; without a bound, repeated
-// products of sums grow exponentially.
+// The largest number of nodes in an expanded product. Real shapes have tens; without a bound,
+// repeated products of sums grow exponentially.
 constexpr size_t kLargestProduct = 4096;
 
-// What a floordiv by a constant divides, taken apart: floor(numerator / divisor).
+// The dividend of a floordiv by a constant, decomposed: floor(numerator / divisor).
 struct Quotient {
   DimExpr numerator;
   int64_t divisor = 1;
@@ -50,9 +50,9 @@ Quotient merge_nested(const Polynomial& rest, int64_t d) {
   return {inner.operands()[0] + DimExpr(shift), divisor};
 }
 
-// Takes the terms out of `p` that the facts about their symbols make multiples of d; returns their
-// sum divided by d. A symbol n that is a multiple of 8 gives the atom floordiv(n, 8), whatever
-// divides it.
+// Removes from `p` the terms that are multiples of d according to the facts about their symbols;
+// returns their sum divided by d. A symbol n that is a multiple of 8 gives the atom floordiv(n, 8)
+// for any divisor.
 DimExpr take_multiples(Polynomial& p, int64_t d) {
   DimExpr quotient = 0;
   std::erase_if(p, [&](const auto& term) {
@@ -79,7 +79,7 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   Division division = split_by_constant(to_polynomial(a), d);
   Polynomial& rest = division.remainder;
   DimExpr quotient = from_polynomial(division.quotient) + take_multiples(rest, d);
-  // A constant left alone is in [0, d).
+  // The remaining constant is in [0, d), so its quotient is 0.
   if (rest.empty() || (rest.size() == 1 && rest.begin()->first.empty())) return quotient;
   // floor((g*p + c) / (g*e)) = floor((p + floor(c/g)) / e).
   int64_t constant = 0;
@@ -100,7 +100,7 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
 
 bool is_at_least(DimExpr a, DimExpr b) { return a == b || is_never_negative(a - b); }
 
-// min or max: flattened, terms that another one dominates dropped.
+// min or max: flattened, without operands that another operand dominates.
 DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
   std::vector<DimExpr> kept;
   auto wins = [&](DimExpr x, DimExpr y) {
@@ -123,8 +123,8 @@ DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
   return kept.size() == 1 ? kept.front() : make(kind, std::move(kept));
 }
 
-// By a divisor that is not constant: when that is exact, or leaves a remainder that is not negative
-// (`ceildiv(n, m)` stays one floordiv).
+// Divides by a divisor that is not constant, if the division is exact or leaves a non-negative
+// remainder (`ceildiv(n, m)` stays one floordiv).
 std::optional<Division> divide(DimExpr a, DimExpr b) {
   std::optional<Division> division = dims::divide(to_polynomial(a), to_polynomial(b));
   if (!division || division->quotient.empty() ||
@@ -172,7 +172,7 @@ DimExpr mod(DimExpr a, DimExpr b) {
     Polynomial remainder = split_by_constant(to_polynomial(a), *d).remainder;
     take_multiples(remainder, *d);
     DimExpr rest = from_polynomial(remainder);
-    bool is_known = rest.is_constant() && *rest.as_constant() >= 0;  // then below d
+    bool is_known = rest.is_constant() && *rest.as_constant() >= 0;  // and the constant is below d
     return is_known ? rest : make(Kind::kMod, {rest, b});
   }
   if (a.is_constant(0)) return 0;

@@ -1,7 +1,7 @@
-// Dimension expressions as interned nodes: order, text, values.
+// Dimension expressions as interned nodes: order, printing, evaluation.
 //   polynomial.cpp      the normal form
 //   dim_arithmetic.cpp  operations, through the normal form
-//   dim_parse.cpp       text -> expression
+//   dim_parse.cpp       parser
 #include "compiler/shapes/dim_expr.h"
 
 #include <algorithm>
@@ -17,18 +17,18 @@ namespace scopevm::compiler {
 
 struct DimExpr::Node {
   Kind kind;
-  bool is_opaque = false;         // no normal form: an atom to those around it
+  bool is_opaque = false;         // without normal form: an atom in enclosing expressions
   int64_t value = 0;              // kConstant
   std::string name;               // kSymbol
   DimFacts facts;                 // kSymbol
   std::vector<DimExpr> operands;  // the other kinds
-  size_t size = 1;                // nodes of its tree: what printing and evaluating cost; saturates
+  size_t size = 1;  // nodes of its tree, which is the cost of printing and evaluating it; saturates
   size_t hash = 0;
 };
 
 struct DimInterner {
   static DimExpr intern(DimExpr::Node node) {
-    static DimInterner* interner = new DimInterner;  // lives as long as the process
+    static DimInterner* interner = new DimInterner;  // never destroyed
     node.hash = hash(node);
     std::lock_guard<std::mutex> lock(interner->mutex_);
     auto [begin, end] = interner->nodes_.equal_range(node.hash);
@@ -128,7 +128,7 @@ DimExpr combine(Kind kind, DimExpr a, DimExpr b) {
   }
 }
 
-// A term of a sum: "n", behind the first "+n" or "-2*n". A sum in a sum is opaque.
+// One term of a sum: "n" if it is the first, otherwise "+n" or "-2*n". A sum in a sum is opaque.
 std::string str_of_term(DimExpr term, bool is_first) {
   std::string text = term.kind() == Kind::kAdd ? "(" + term.str() + ")" : term.str();
   return is_first || text.front() == '-' ? text : "+" + text;

@@ -1,4 +1,4 @@
-// What the facts about symbols say of an expression: bounds of its value, and what divides it.
+// Derives bounds and divisors of an expression from the facts about its symbols.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
 constexpr DimInterval kAnything{kLeast, kGreatest};
-// Larger expressions are not looked into: an operand that is shared is visited each time it occurs.
+// Larger expressions are not analysed: a shared operand is visited once per occurrence.
 constexpr size_t kLargestTree = 4096;
 
 int64_t saturate(__int128 value) {

@@ -1,8 +1,8 @@
-// Text -> DimExpr, by recursive descent:
+// Parses dimension expressions by recursive descent:
 //   sum     := product (('+' | '-') product)*
 //   product := factor ('*' factor)*
 //   factor  := '-' factor | integer | name | function '(' sum ',' sum (',' sum)* ')' | '(' sum ')'
-// A name starts with a letter, '_' or '$' and goes on with those, digits and dots.
+// A name starts with a letter, '_' or '$', followed by these, digits and dots.
 #include <cctype>
 #include <charconv>
 
@@ -22,7 +22,7 @@ class Parser {
   }
 
  private:
-  // Deeper nesting than any shape needs is refused: the parser recurses.
+  // Deeper nesting is rejected, because the parser recurses. Real shapes are far below this depth.
   static constexpr int kMaxDepth = 200;
 
   static bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -70,7 +70,7 @@ class Parser {
   }
 
   std::optional<DimExpr> factor_at_depth() {
-    // The least integer has no positive counterpart, so a number's sign belongs to it.
+    // The minimum integer has no positive counterpart, so the sign is parsed with the number.
     skip_space();
     if (at_ + 1 < text_.size() && text_[at_] == '-' && is_digit(text_[at_ + 1])) return integer();
     if (take('-')) {

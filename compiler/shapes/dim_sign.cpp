@@ -1,13 +1,14 @@
-// Proofs that an expression is never negative.
+// Proves that expressions are non-negative.
 //
-// A sum whose terms are all non-negative is; so is one that becomes so when a min or max in it is
-// replaced by its operands. `+min(a, b)` is one of a and b: both must do. `-min(a, b)` is at least
-// -a and at least -b: one that does is enough. For max the other way round. So
-// `n - min(512, n+m) + min(512, m)` is proved: with 512 for both, and with n+m where m is the less.
+// A sum of non-negative terms is non-negative. So is a sum that becomes non-negative when a min or
+// max in it is replaced by its operands. `+min(a, b)` equals a or b, so both replacements must be
+// proved. `-min(a, b)` is at least -a and at least -b, so one proof suffices. For max the rules are
+// exchanged. For example, `n - min(512, n+m) + min(512, m)` is proved by two cases: 512 for both
+// minima, and n+m for the first if m is the second.
 //
-// Facts about symbols help in two ways: a symbol that is at least k is k more than one that is at
-// least 0, so `n*m - n` is proved with m+1 for m; and a sum is proved when its interval has no
-// negative number, so `512 - n` is where n is at most 512.
+// Facts about symbols are used in two ways. A symbol with minimum k is replaced by k plus a symbol
+// with minimum 0, so `n*m - n` is proved with m+1 for m. A sum is proved if its interval has no
+// negative value, so `512 - n` is proved for n at most 512.
 #include <algorithm>
 
 #include "compiler/shapes/polynomial.h"
@@ -33,7 +34,7 @@ class Prover {
       case Kind::kMax:
         return std::ranges::any_of(e.operands(), [&](DimExpr o) { return prove(o); });
       case Kind::kFloorDiv: {
-        // A divisor below 1 fails anyhow, so b-1 is not negative either.
+        // Evaluation fails for a divisor below 1, so b-1 can be assumed to be non-negative.
         DimExpr a = e.operands()[0], b = e.operands()[1];
         return prove(a) || (!b.is_constant() && prove(a - b + DimExpr(1)));
       }
@@ -48,8 +49,8 @@ class Prover {
   }
 
  private:
-  // The same values, over symbols that are at least 0. Factors of terms only: symbols inside
-  // floordiv and others stay what they are.
+  // Rewrites symbols as their minimum plus a symbol with minimum 0. Only factors of terms are
+  // rewritten, not symbols inside floordiv and other atoms.
   static DimExpr without_minima(DimExpr e) {
     DimExpr sum = 0;
     for (const auto& [monomial, coefficient] : dims::to_polynomial(e)) {
@@ -69,8 +70,8 @@ class Prover {
     return std::ranges::all_of(e.operands(), [&](DimExpr o) { return prove(o); });
   }
 
-  // Replaces the min or max of one term by its operands. Terms where all operands must do come
-  // first: what is enough for the others may differ from case to case.
+  // Replaces the min or max of one term by its operands. Terms whose operands must all be proved
+  // come first, because the operand that suffices for another term may differ between cases.
   bool prove_by_cases(DimExpr e) { return prove_by_cases(e, true) || prove_by_cases(e, false); }
 
   bool prove_by_cases(DimExpr e, bool need_all) {
@@ -93,7 +94,7 @@ class Prover {
     return false;
   }
 
-  // Cases double with every min and max; real shapes need a handful.
+  // The number of cases doubles with every min and max; real shapes need a few.
   int budget_ = 32;
 };
 

@@ -1,11 +1,12 @@
-// Expressions cut to fit a message: see dim_text.h.
+// Truncates expressions for messages.
 #include "compiler/shapes/dim_text.h"
 
 #include "compiler/shapes/polynomial.h"
 
 namespace scopevm::compiler {
 
-// A shared operand is printed each time it occurs: the text of a small graph may be endless.
+// Larger expressions are not printed: a shared operand is printed once per occurrence, so the
+// string can be exponentially long.
 constexpr size_t kLargestPrinted = 4096;  // nodes
 
 std::string short_text(DimExpr e, size_t longest) {

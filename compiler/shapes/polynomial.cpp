@@ -1,4 +1,4 @@
-// Polynomials: expressions to normal form and back, sums, products, divisions.
+// Polynomials: conversion to and from expressions, sums, products, divisions.
 #include "compiler/shapes/polynomial.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using Kind = DimExpr::Kind;
 
-// The constant, when it may be a coefficient.
+// The constant, if it is valid as a coefficient.
 std::optional<int64_t> coefficient_of(DimExpr e) {
   std::optional<int64_t> constant = e.as_constant();
   return constant == INT64_MIN ? std::nullopt : constant;
@@ -41,7 +41,7 @@ DimExpr from_term(const Monomial& monomial, int64_t coefficient) {
   return make(Kind::kMul, std::move(factors));
 }
 
-// monomial / divisor when every factor of the divisor is in it.
+// monomial / divisor, if the divisor's factors are a subset of the monomial's.
 std::optional<Monomial> divide(const Monomial& monomial, const Monomial& divisor) {
   if (!std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end()))
     return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<Monomial> divide(const Monomial& monomial, const Monomial& divisor
   return quotient;
 }
 
-// By degree, then by order: the leading term is the greatest.
+// Orders by degree, then by factors; the leading term is the greatest.
 bool is_less(const Monomial& a, const Monomial& b) {
   return a.size() != b.size() ? a.size() < b.size() : b < a;
 }
@@ -61,7 +61,7 @@ Polynomial::const_iterator leading(const Polynomial& p) {
                           [](const auto& a, const auto& b) { return is_less(a.first, b.first); });
 }
 
-// Where n is a multiple of 8, 8*floordiv(n, 8) is n.
+// Replaces 8*floordiv(n, 8) by n if n is a multiple of 8.
 bool undo_exact_division(Polynomial& p) {
   for (const auto& [monomial, coefficient] : p)
     for (size_t i = 0; i < monomial.size(); ++i) {
@@ -104,7 +104,7 @@ Polynomial to_polynomial(DimExpr e) {
   return result;
 }
 
-// Terms of higher degree first, the constant last: `n*m+2*n+1`.
+// Terms of higher degree come first, the constant last: `n*m+2*n+1`.
 DimExpr from_polynomial(Polynomial polynomial) {
   while (undo_exact_division(polynomial)) continue;
   std::vector<std::pair<Monomial, int64_t>> terms(polynomial.begin(), polynomial.end());
@@ -134,7 +134,7 @@ std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b) {
 }
 
 std::optional<Division> divide(Polynomial a, const Polynomial& b) {
-  constexpr int kMaxSteps = 64;  // each step cancels a term; expressions are small
+  constexpr int kMaxSteps = 64;  // each step cancels one term; expressions are small
   Division division;
   auto lead = leading(b);
   for (int step = 0; step < kMaxSteps && !a.empty(); ++step) {

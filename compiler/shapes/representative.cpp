@@ -1,4 +1,4 @@
-// Dims at values that their facts allow; see the header.
+// Representative values of dims within their facts.
 #include "compiler/shapes/representative.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace scopevm::compiler {
 namespace {
 
-// Requests are expected near this size where nothing is known.
+// The expected size of a dim in a request, if nothing is known about it.
 constexpr int64_t kUsualDim = 64;
 
 double combined(DimExpr::Kind kind, double a, double b) {

@@ -1,4 +1,4 @@
-// Shape program -> LLVM IR; see the header. Straight-line code: overflow is one sticky flag.
+// Translates a shape program to LLVM IR: straight-line code with one sticky overflow flag.
 #include "compiler/shapes/program/emit_llvm.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -49,7 +49,7 @@ class Emitter {
     return builder_.CreateLoad(builder_.getInt64Ty(), address(1, slot.value));
   }
 
-  // A value of this segment, or the slot of one of an earlier segment.
+  // A value of this segment, or a load of an earlier segment's slot.
   llvm::Value* value(ValueIndex index) {
     if (values_[index]) return values_[index];
     const ShapeProgram::Instruction& i = program_.instructions()[index];
@@ -64,7 +64,7 @@ class Emitter {
     return builder_.CreateExtractValue(pair, 0);
   }
 
-  // A divisor below 1 counts as overflow, and divides as 1.
+  // A divisor below 1 sets the overflow flag, and the division uses 1.
   llvm::Value* floordiv(llvm::Value* a, llvm::Value* b, llvm::Value** remainder) {
     llvm::Value* is_bad = builder_.CreateICmpSLT(b, builder_.getInt64(1));
     overflow_ = builder_.CreateOr(overflow_, is_bad);
@@ -123,8 +123,8 @@ class Emitter {
     return nullptr;
   }
 
-  // The first failed check, in order; selects from the last to the first. Overflow is looked at
-  // after every check that could explain it.
+  // The first failed check, selected from the last to the first. Overflow has the lowest priority,
+  // because a failed check may explain it.
   void emit_result() {
     std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(segment_);
     std::vector<llvm::Value*> held;

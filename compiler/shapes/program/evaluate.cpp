@@ -1,4 +1,4 @@
-// A shape program's values at compile time, and its text.
+// Evaluates and prints shape programs at compile time.
 #include <algorithm>
 
 #include "compiler/shapes/polynomial.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Op = ShapeProgram::Op;
 
-// False on overflow and on division by less than one.
+// Returns false on overflow and for a divisor below 1.
 bool apply(Op op, int64_t a, int64_t b, int64_t& out) {
   switch (op) {
     case Op::kAdd:

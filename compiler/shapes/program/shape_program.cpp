@@ -1,4 +1,4 @@
-// Expressions -> one value-numbered straight-line program; see the header.
+// Translates expressions to a straight-line program by value numbering.
 #include "compiler/shapes/program/shape_program.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ std::string place_of(const Value& value, size_t axis) {
 
 }  // namespace
 
-// A value belongs to the latest segment of its operands, and reads those of earlier segments from
-// their slots.
+// A value belongs to the latest segment of its operands, and reads operands of earlier segments
+// from their slots.
 ShapeProgram::ValueIndex ShapeProgram::instruction(Instruction i) {
   if (i.has_operands()) {
     i.segment = std::max(instructions_[i.a].segment, instructions_[i.b].segment);
@@ -101,7 +101,7 @@ SlotIndex ShapeProgram::new_slot() {
   return slot;
 }
 
-// Constants and the thread count are known in every segment.
+// Constants and the thread count are available in every segment.
 void ShapeProgram::slot_from_earlier(ValueIndex value) {
   Op op = instructions_[value].op;
   if (op != Op::kConstant && op != Op::kThreads) slot_of(value);
@@ -170,7 +170,7 @@ void ShapeProgram::bind_inputs(const Function& function) {
 void ShapeProgram::bind_symbols(const Function& function) {
   symbol_slots_.resize(function.segments.size());
   for (SegmentIndex segment : function.segments.indices()) {
-    // Several symbols may be parts of one value.
+    // Several symbols may be derived from one value.
     std::map<std::tuple<RuntimeSymbol::Source, int, int>, SlotIndex> slots;
     for (const RuntimeSymbol& defined : function.segments[segment].symbols) {
       auto [entry, is_new] = slots.try_emplace({defined.source, defined.operand, defined.index});
@@ -189,7 +189,8 @@ void ShapeProgram::bind_symbols(const Function& function) {
 
 ShapeProgram::ValueIndex ShapeProgram::value_in_call(const ShapeProgram& callee, ValueIndex value,
                                                      std::span<const ValueIndex> dims) {
-  // Operands come before the values computed from them. Only `value` and its operands are imported.
+  // Operands precede the values computed from them. Only `value` and its transitive operands are
+  // imported.
   IndexedVector<ValueIndex, bool> is_needed(value.value + size_t{1});
   is_needed[value] = true;
   for (ValueIndex at : is_needed.indices() | std::views::reverse)
@@ -228,7 +229,7 @@ ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const RuntimeSy
   return value;
 }
 
-// Checks that every expression of the function has a value.
+// Checks that every symbol in the function's expressions is bound.
 Status ShapeProgram::require_bound(const Function& function) const {
   std::set<DimExpr> seen;
   std::string unbound;
@@ -280,7 +281,8 @@ void ShapeProgram::check_inputs(const Function& function) {
   }
 }
 
-// Appends what the expression is made of: ` (2*n with n = {2} from input "x" dim 0)`.
+// Appends the symbols of the expression and their values: ` (2*n with n = {2} from input "x" dim
+// 0)`.
 void ShapeProgram::add_symbols(DimExpr dim, Condition& condition) {
   condition.message += " (" + short_text(dim);
   for (const std::string& symbol : dim.symbols()) {
@@ -305,8 +307,8 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");
 }
 
-// Checks dims of values that the function's own checks do not cover: those of values between two
-// launches of an op.
+// Checks dims of values without checks from the graph, such as those between two launches of one
+// op.
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
   for (const Check& check : function.checks)
