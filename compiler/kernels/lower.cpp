@@ -1,4 +1,4 @@
-// The functions of a graph -> a Program; see the header.
+// Lowers the functions of a graph to a Program.
 #include "compiler/kernels/lower.h"
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace {
 
 using Callees = llvm::MapVector<llvm::StringRef, mlir::func::FuncOp>;
 
-// What `caller` calls, directly or through others. Functions of one name in several graphs are
-// equal: specialising an entry leaves what it calls as it is.
+// Collects the transitive callees of `caller`. Functions with one name in several graphs are equal,
+// because narrower bounds of an entry do not change its callees.
 void add_callees(mlir::func::FuncOp caller, Callees& callees) {
   for (mlir::func::FuncOp callee : graph::callees_of(caller))
     if (callees.insert({callee.getName(), callee}).second) add_callees(callee, callees);
@@ -27,7 +27,7 @@ class Lowering {
     program_.machine = machine;
   }
 
-  // Entries first, in their order, then what they call.
+  // Lowers the entries in order, then their callees.
   Result<Program> run(llvm::ArrayRef<GraphFunction> entries) {
     llvm::SmallVector<mlir::func::FuncOp> functions;
     Callees callees;
@@ -41,7 +41,7 @@ class Lowering {
       indexes_[callee.first.str()] = {static_cast<uint32_t>(functions.size() + i)};
     for (auto [function, entry] : llvm::zip(functions, entries))
       SCOPEVM_RETURN_IF_ERROR(lower(function, entry.dims, DimBound()));
-    // --dim speaks of the dims that the caller of the model gives.
+    // --dim applies to the dims of the model's inputs only.
     for (auto& [name, callee] : callees)
       SCOPEVM_RETURN_IF_ERROR(
           lower(callee, {}, DimBound{.max = INT64_MAX}).with_context(name.str()));

@@ -1,4 +1,4 @@
-// Registers the overloads of `lower` as external models; see the header.
+// Registers the overloads of `lower` as external models.
 #include "compiler/kernels/lowering.h"
 
 #include "compiler/kernels/generator.h"
@@ -17,7 +17,7 @@ struct Lowering : graph::LoweringOp::ExternalModel<Lowering<Op>, Op> {
   }
 };
 
-// Terminators belong to the op around them.
+// Terminators are lowered with their parent op.
 template <typename Op>
 void attach(mlir::MLIRContext* context) {
   if constexpr (!Op::template hasTrait<mlir::OpTrait::IsTerminator>())
@@ -26,7 +26,7 @@ void attach(mlir::MLIRContext* context) {
 
 }  // namespace
 
-// By the op that the group is formed around: a contraction is the first.
+// Selects the generator by the group's main op: a contraction is the first op of its group.
 llvm::LogicalResult lower(graph::GroupOp group, LoweringContext& context) {
   for (mlir::Operation& op : group.getBody().front()) {
     if (mlir::isa<graph::ConstantOp>(op)) continue;

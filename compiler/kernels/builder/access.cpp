@@ -1,4 +1,4 @@
-// CodeBuilder: access to buffers, and vectors of elements.
+// CodeBuilder: access to buffers, and vector operations.
 #include <numeric>
 
 #include "compiler/kernels/builder/code_builder.h"

@@ -1,4 +1,4 @@
-// Axes; see the header.
+// Axes of iteration spaces.
 #include "compiler/kernels/builder/axes.h"
 
 namespace scopevm::compiler::kernels {

@@ -1,6 +1,7 @@
 // Conversions between element types: storage to arithmetic and back, and the cast op. f16 and bf16
-// are computed in f32. bf16 is converted with integer arithmetic, f16 with instructions, or with
-// integer arithmetic on targets without them (compiler/codegen/half_patterns.cpp).
+// are computed in f32. bf16 is converted with integer arithmetic. f16 is converted with
+// instructions, or with integer arithmetic on targets without them
+// (compiler/codegen/backend/half_patterns.cpp).
 #include "compiler/kernels/builder/convert.h"
 
 #include <cmath>
@@ -28,7 +29,7 @@ Term bf16_to_f32(Term stored) {
   return bitcast(shift_left(bits, 16), b.getF32Type());
 }
 
-// Rounds to nearest, halves to even; a NaN keeps its sign and becomes quiet.
+// Rounds to nearest even. A NaN keeps its sign and becomes quiet.
 Term f32_to_bf16(Term x) {
   mlir::Builder& b = *x.builder;
   Term bits = bitcast(x, b.getI32Type());
@@ -49,7 +50,7 @@ Term f32_to_f16(Term x) {
   return bitcast(convert<arith::TruncFOp>(x, b.getF16Type()), b.getI16Type());
 }
 
-// Rounds towards zero; what does not fit becomes the nearest end of the range, NaN becomes 0.
+// Rounds towards zero and saturates; NaN becomes 0.
 Term float_to_integer(Term x, mlir::Type element, bool is_unsigned) {
   int bits = static_cast<int>(element.getIntOrFloatBitWidth());
   double low = is_unsigned ? 0.0 : -std::ldexp(1.0, bits - 1);
@@ -95,7 +96,7 @@ Term cast(Term x, DType from, DType to) {
     return float_to_integer(x, element, is_unsigned(to));
   else
     x = float_to_float(x, element);
-  // Narrow floats lose their digits here, not only when they are stored.
+  // Rounds to the narrow type here, because the value may be used before it is stored.
   if (to == DType::kF16) return f16_to_f32(f32_to_f16(x));
   if (to == DType::kBF16) return bf16_to_f32(f32_to_bf16(x));
   return x;

@@ -1,4 +1,4 @@
-// KernelBuilder: declarations -> function signature and step; see the header.
+// KernelBuilder: translates declarations to the function's signature and the step.
 #include "compiler/kernels/builder/kernel_builder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -6,11 +6,11 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// A task of a launch should move at least this many bytes: about 3 us of memory traffic, some times
+// The smallest number of bytes that a task should move: about 3 us of memory traffic, several times
 // the cost of handing a task to another thread.
 constexpr int64_t kTaskBytes = 32768;
 
-// After the buffers and the params of every kernel: begin, end, worker.
+// The arguments after the buffers and params of every kernel: begin, end, worker.
 constexpr unsigned kCallArguments = 3;
 
 mlir::OpBuilder at_end_of(KernelModule& module) {
@@ -77,7 +77,7 @@ Scratch KernelBuilder::scratch(DimExpr elements, DType dtype) {
       static_cast<unsigned>(step_.operands.size() + step_.results.size() + temporaries.size());
   temporaries.push_back({.bytes = elements * DimExpr(byte_size(dtype)), .per_worker = true});
   Buffer buffer = add_buffer(position, element_type(dtype, Elements::kNumbers), dtype);
-  // The VM rounds a worker's part up to whole cache lines.
+  // The VM rounds each worker's part up to whole cache lines.
   constexpr int64_t kLineBytes = 64;
   return {buffer, worker() * param(round_up(elements, kLineBytes / byte_size(dtype)))};
 }

@@ -1,4 +1,4 @@
-// KernelModule: the kernels of one target, each kept once.
+// KernelModule: the kernels of one target, without duplicates.
 #include "compiler/kernels/builder/kernel_module.h"
 #include "compiler/kernels/target/target_attributes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,7 +14,7 @@ KernelModule::KernelModule(mlir::MLIRContext* context, Target target)
 
 KernelIndex KernelModule::intern(mlir::func::FuncOp function, llvm::StringRef kind,
                                  int buffer_count, int param_count) {
-  // The text of the body under a fixed name is its identity; locations are not printed.
+  // Kernels are compared by their printed body under a fixed name, without locations.
   function.setName("k");
   std::string body;
   llvm::raw_string_ostream stream(body);

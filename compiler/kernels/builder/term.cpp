@@ -1,4 +1,4 @@
-// Terms -> arith and math operations; see the header.
+// Translates terms to arith and math operations.
 #include "compiler/kernels/builder/term.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -44,7 +44,7 @@ Term Term::number(mlir::Type element, double value) const {
   return integer(element, static_cast<int64_t>(value));
 }
 Term Term::integer(mlir::Type element, int64_t value) const {
-  // Truncates: the low bits are what a narrow constant means.
+  // Truncates: a narrow constant keeps its low bits.
   mlir::TypedAttr scalar;
   if (mlir::isa<mlir::IndexType>(element)) {
     scalar = builder->getIndexAttr(value);

@@ -1,5 +1,5 @@
-// KernelBuilder: the walk over work items. The first item's index is found by division; from then
-// on indices and offsets are carried from item to item, as an odometer does.
+// KernelBuilder: iteration over work items. The first item's index is computed by division. After
+// that, indices and offsets are advanced from item to item like an odometer.
 #include "compiler/kernels/builder/kernel_builder.h"
 
 namespace scopevm::compiler::kernels {
@@ -18,7 +18,7 @@ void KernelBuilder::walk(Term low, Term high, llvm::ArrayRef<Axis> axes,
     for (size_t d = 0; d < rank; ++d) offset = offset + state[d] * strides[d][c];
     state.push_back(offset);
   }
-  // advances[d][c]: what offset c gains when axis d steps and every axis after it starts over.
+  // advances[d][c]: the change of offset c when axis d advances and all later axes restart.
   for (size_t d = 0; d < rank; ++d)
     for (size_t c = 0; c < columns; ++c) {
       Term gain = strides[d][c];
@@ -58,7 +58,7 @@ Terms KernelBuilder::split_index(Term item, llvm::ArrayRef<Term> sizes) {
       index[0] = item;
       break;
     }
-    // Where a dim is empty there are no items, but this must not trap.
+    // An empty dim has no items, but the division must not trap.
     Term size = max(sizes[d], CodeBuilder::index(1));
     index[d] = remainder(item, size);
     item = quotient(item, size);

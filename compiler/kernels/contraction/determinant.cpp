@@ -1,4 +1,4 @@
-// det: Gaussian elimination with partial pivoting, on a copy of each matrix. A work item is a
+// det: Gaussian elimination with partial pivoting on a copy of each matrix. A work item is one
 // matrix.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
@@ -6,7 +6,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// An n x n matrix in `buffer`, from `start` on.
+// An n x n matrix in `buffer` that begins at `start`.
 struct Matrix {
   KernelBuilder& k;
   Buffer buffer;
@@ -17,7 +17,7 @@ struct Matrix {
     k.store_number(buffer, start + row * n + column, value);
   }
 
-  // The row from `step` on whose element in column `step` is greatest in size.
+  // The row, from `step` on, with the largest magnitude in column `step`.
   Term pivot_row(Term step) const {
     auto size_at = [&](Term row) {
       Term x = load(row, step);
@@ -37,7 +37,8 @@ struct Matrix {
     });
   }
 
-  // Takes the pivot's row from those below it, so that their elements in its column become 0.
+  // Subtracts multiples of the pivot row from the rows below it, so that their elements in its
+  // column become 0.
   void eliminate_below(Term step, Term pivot) const {
     k.loop(step + 1, n, 1, [&](Term row) {
       Term factor = load(row, step) / pivot;
@@ -73,7 +74,7 @@ llvm::LogicalResult lower(graph::DetOp op, LoweringContext& context) {
       Term row = matrix.pivot_row(step), is_elsewhere = step < row;
       k.when(is_elsewhere, [&] { matrix.swap_rows(step, row); });
       Term pivot = matrix.load(step, step);
-      // A pivot of 0 makes the determinant 0, whatever comes after.
+      // A pivot of 0 makes the determinant 0, so elimination is skipped.
       k.when(pivot == 0, [] {}, [&] { matrix.eliminate_below(step, pivot); });
       Term signed_pivot = select(is_elsewhere, pivot.number(0.0) - pivot, pivot);
       return Terms{so_far[0] * signed_pivot};

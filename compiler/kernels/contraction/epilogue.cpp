@@ -1,4 +1,4 @@
-// Epilogues on vectors or scalars; see the header.
+// Emits epilogues on vectors or scalars.
 #include "compiler/kernels/contraction/epilogue.h"
 
 #include "compiler/graph/values/elements.h"
@@ -74,7 +74,7 @@ void Epilogue::declare(KernelBuilder& k) {
   allow_in_place(k);
 }
 
-// Pairs each result with the first operand of its size that no result before it is paired with.
+// Pairs each result with the first operand of its size that is not yet paired.
 void Epilogue::allow_in_place(KernelBuilder& k) {
   llvm::SmallPtrSet<const Tensor*, 4> paired;
   for (const Tensor& result : results_)

@@ -1,4 +1,4 @@
-// Chooses the generator of a matrix product, alone or with its epilogue.
+// Selects the generator of a matrix product, single or with its epilogue.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/lowering.h"

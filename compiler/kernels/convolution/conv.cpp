@@ -1,10 +1,10 @@
 // f32 image convolutions: for each image and group, out[rows, positions] = w[rows, depth] *
 // unfolded[depth, positions], where depth = kernel * channels. Weights are packed at compile time,
-// or by a launch before this one; a panel of 32 positions is unfolded into scratch just before it
-// is used, so the unfolded image never exists as a whole.
+// or by an earlier launch. A panel of 32 positions is unfolded into scratch immediately before its
+// use, so that the unfolded image is never stored as a whole (im2col by panels).
 //
 // Grid: images x groups x panels x row blocks, row blocks innermost, so that a worker unfolds a
-// panel once for all the rows it multiplies with.
+// panel once for all the rows that it multiplies.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/tile/row_blocks.h"
@@ -81,7 +81,7 @@ class ImageConv {
       Term unfolded = quotient(item, block_count_);
       Term block = remainder(item, block_count_);
       Term panel = remainder(unfolded, panels_);
-      Term plane = quotient(unfolded, panels_);  // image, group
+      Term plane = quotient(unfolded, panels_);  // image and group
       k_.when(unfolded == carried[0], [] {}, [&] { emit_unfold(unfold, plane, panel); });
       emit_item(plane, panel, block);
       return Terms{unfolded};

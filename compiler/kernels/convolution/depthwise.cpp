@@ -1,5 +1,5 @@
-// f32 image convolutions with one input channel a group: no sum over channels to feed a tile with,
-// so each plane is its own work item, vectorised along the output row.
+// f32 image convolutions with one input channel per group. Without a sum over channels a matrix
+// tile would be mostly idle, so each plane is a work item, vectorised along the output row.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/convolution/conv_shape.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -68,7 +68,7 @@ class DepthwiseConv {
     });
   }
 
-  // Strides 1 and 2 read consecutive elements; others gather, at ten times the cost.
+  // Strides 1 and 2 read consecutive elements; other strides gather, which costs ten times as much.
   Term emit_sum(const Plane& plane, Term top, Term x) {
     return k_.branch(
         strides_[1] == 1, type_, [&] { return emit_taps(plane, top, x, 1); },
@@ -79,7 +79,7 @@ class DepthwiseConv {
         })[0];
   }
 
-  // Every second element of those from `from` on; x coordinate of the first is `first`.
+  // Every second element from `from` on; `first` is the x coordinate of the first one.
   Term load_even(Term from, Term first, Term width) {
     Term halves[2];
     for (int64_t half = 0; half < 2; ++half) {
@@ -97,7 +97,7 @@ class DepthwiseConv {
     return numbers * k_.splat(to_i32(stride), lanes_);
   }
 
-  // The sums of `lanes_` outputs of one line, from column x of the output on. Stride 0: any.
+  // The sums of `lanes_` outputs of one row, from output column x on. Stride 0 means any stride.
   Terms emit_taps(const Plane& plane, Term top, Term x, int64_t stride) {
     Term zero = k_.zero(type_);
     Term start = x * strides_[1] - pads_[1];
@@ -137,7 +137,7 @@ class DepthwiseConv {
   Epilogue epilogue_;
   KernelBuilder k_;
   int64_t lanes_;
-  mlir::Type type_;  // of a vector
+  mlir::Type type_;  // vector type
 
   Buffer x_, w_;
   Term rows_, multiplier_, channels_, kernel_[2], strides_[2], pads_[2], dilations_[2], height_,

@@ -1,9 +1,9 @@
-// Convolutions and transposed convolutions of any rank and element type as plain loops; one work
+// Convolutions and transposed convolutions of any rank and element type as scalar loops. A work
 // item is one channel of one image of the result.
 //
-// Both sum over input channels and kernel positions; they differ in the input coordinate that
-// output coordinate o and kernel coordinate k meet at: o * stride - pad + k * dilation, or
-// (o + pad - k * dilation) / stride where that divides.
+// Both sum over input channels and kernel positions. They differ in the input coordinate for output
+// coordinate o and kernel coordinate k: o * stride - pad + k * dilation, or (o + pad - k *
+// dilation) / stride if the division is exact.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/scalar_sum.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -66,7 +66,7 @@ class GenericConv {
     return product;
   }
 
-  // The coordinates of a flat position.
+  // The coordinates of a linear position.
   Terms unflatten(Term position, Term SpatialAxis::* which) {
     Terms at(axes_.size());
     for (size_t axis = axes_.size(); axis-- > 0;) {
@@ -90,7 +90,7 @@ class GenericConv {
     });
   }
 
-  // Adds what one kernel position contributes, over the channels of the group.
+  // Adds the contribution of one kernel position, over the channels of the group.
   Terms emit_tap(Term image, Term row, llvm::ArrayRef<Term> out, Term tap, Term kernel, Term sum) {
     Terms at = unflatten(tap, &SpatialAxis::kernel);
     Term inside = k_.boolean(true), offset = k_.index(0);

@@ -1,4 +1,4 @@
-// Chooses the generator of a convolution, alone or with its epilogue.
+// Selects the generator of a convolution, single or with its epilogue.
 #include "compiler/kernels/convolution/convolution.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/lowering.h"

@@ -1,8 +1,8 @@
-// Unfolding; see the header.
+// Unfolds images.
 //
-// A vector of positions reads consecutive elements when the stride is 1 and the row length does not
-// change ("same" padding: position p sees element p + constant, whatever the row), with lanes in
-// the border masked. Otherwise it gathers.
+// A vector of positions reads consecutive elements if the stride is 1 and the output rows are as
+// long as the input rows ("same" padding: position p reads element p + constant in every row), with
+// lanes in the padding masked. Otherwise it gathers.
 #include "compiler/kernels/convolution/unfold.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -11,7 +11,7 @@ namespace scopevm::compiler::kernels {
 
 namespace {
 
-// Unsigned, so that negative values are not below.
+// An unsigned comparison, so that negative values are not below `b`.
 Term below(Term a, Term b) { return less(a, b, /*is_unsigned=*/true); }
 
 }  // namespace
@@ -48,7 +48,8 @@ Unfold::Lanes Unfold::lanes_from(const Image& image, Term first, int64_t column)
   Term left = image.positions - (first + column);
   lanes.exists = e_.mask(max(left, 0), lane_count_);
   lanes.base = offset_of(column);
-  // With stride 1 within rows, steps are 1 but for those to a next row, which are all equal.
+  // With stride 1 within rows, all steps between lanes are 1 except those to a next row, which are
+  // all equal. The lanes are therefore consecutive if the last lane is at the expected distance.
   Term distance = offset_of(column + lane_count_ - 1) - lanes.base;
   lanes.is_run = (image.strides[1] == 1) & (distance == lane_count_ - 1);
   return lanes;
@@ -84,7 +85,7 @@ void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term
 
 void Unfold::emit(const Image& image, Term first, const Buffer& to, Term to_at) {
   emit_table(image, first);
-  Term rows = image.channels * kPanelColumns;  // floats of one kernel position
+  Term rows = image.channels * kPanelColumns;  // elements of one kernel position
   for (int64_t column = 0; column < kPanelColumns; column += lane_count_) {
     Lanes lanes = lanes_from(image, first, column);
     e_.loop(e_.index(0), image.kernel[0], 1, [&](Term ky) {

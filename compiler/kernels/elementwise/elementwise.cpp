@@ -1,5 +1,6 @@
-// The formulas of elementwise graph ops -> arithmetic on scalars or vectors. f32 functions that
-// models run hot are expanded in vector_math.h; the rest are computed in f64 by libm, lane by lane.
+// Emits the formulas of elementwise graph ops as arithmetic on scalars or vectors. f32 functions
+// that are hot in models are expanded in vector_math.h. The others are computed in f64 by libm,
+// lane by lane.
 #include <limits>
 #include <optional>
 
@@ -30,7 +31,7 @@ Term make(Term x, Args... args) {
   return x.with(x.builder->create<Op>(x.location, x.value, args...));
 }
 
-// Calls libm for f64 and, with the result rounded once, for f32.
+// Calls libm in f64; an f32 result is rounded once.
 template <typename Op, typename... Args>
 Term in_f64(Term x, Args... args) {
   mlir::Type f64 = x.builder->getF64Type();
@@ -72,7 +73,7 @@ Term extreme(Term a, Term b, bool greatest, bool is_unsigned) {
     Term a_is_less = less(a, b, is_unsigned);
     return greatest ? select(a_is_less, b, a) : select(a_is_less, a, b);
   }
-  // Beside a constant the comparison alone keeps NaN, and is one instruction.
+  // With a constant operand that is not NaN, one comparison and a select propagate NaN correctly.
   auto a_constant = float_constant(a), b_constant = float_constant(b);
   if (a_constant && !b_constant) {
     std::swap(a, b);
@@ -83,7 +84,7 @@ Term extreme(Term a, Term b, bool greatest, bool is_unsigned) {
   return greatest ? make<arith::MaximumFOp>(a, b.value) : make<arith::MinimumFOp>(a, b.value);
 }
 
-// Remainder with the sign of a (fmod), or of b.
+// The remainder with the sign of a (fmod) or, if `sign_of_divisor`, of b.
 Term remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
   if (!a.is_float()) return integer_remainder(a, b, sign_of_divisor, is_unsigned);
   Term r = make<arith::RemFOp>(a, b.value);
@@ -93,7 +94,8 @@ Term remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
   return select(differ & (r != zero), r + b, r);
 }
 
-// Exponents that models use are products and roots; the rest goes to libm.
+// Expands the exponents that are common in models to products and reciprocals; calls libm for
+// others.
 Term float_power(Term a, Term b) {
   if (auto exponent = float_constant(b)) {
     if (*exponent == 1.0) return a;
@@ -115,8 +117,7 @@ Term power(Term a, Term b, DType a_type, DType b_type) {
   return cast(wide, DType::kF64, a_type);
 }
 
-// --- Primitive operations of formulas, as operations on SSA values.
-// --------------------------------
+// --- Primitive operations of formulas on SSA values. ---
 
 class KernelArithmetic : public graph::Arithmetic {
  public:
@@ -219,7 +220,7 @@ Term KernelArithmetic::emit(BinaryFunction function, Term a, Term b, bool is_uns
     case BinaryFunction::kRemainder:
       return remainder(a, b, false, is_unsigned);
     case BinaryFunction::kPower:
-      break;  // needs both element types
+      break;  // requires both element types; handled by the caller
     case BinaryFunction::kMin:
       return extreme(a, b, false, is_unsigned);
     case BinaryFunction::kMax:

@@ -1,5 +1,5 @@
-// Evaluator: the operands of a fused body and their motion over the space, then the loads and the
-// arithmetic of its values at some lanes.
+// Evaluator: collects the operands of a fused body and their motion over the space, then emits the
+// loads and the arithmetic of its values at some lanes.
 #include "compiler/kernels/elementwise/evaluate.h"
 
 #include "compiler/graph/values/elements.h"
@@ -9,7 +9,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The bits of one element as an attribute of its arithmetic type.
+// The bits of one element, as an attribute of its arithmetic type.
 mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t bits) {
   mlir::Type type = arithmetic_type(builder.getContext(), dtype);
   if (mlir::isa<mlir::FloatType>(type)) {
@@ -34,7 +34,7 @@ Evaluator::Evaluator(KernelBuilder& k, const FusedBody& body, llvm::ArrayRef<Dim
     : k_(k), body_(body) {
   for (mlir::Operation* op : body.ops)
     for (mlir::Value operand : op->getOperands()) collect(operand);
-  // A group may give back what it gets.
+  // A group may yield one of its operands.
   for (mlir::Value result : body.results) collect(result);
   llvm::SmallVector<llvm::ArrayRef<DimExpr>> shapes;
   for (const Leaf& leaf : leaves_) shapes.push_back(tensor_type(leaf.value).getShape());
@@ -89,7 +89,8 @@ void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
   }
 }
 
-// The results' operands, and theirs, but not what only the row op's first operand needs.
+// The values that are evaluated after the row op: the results and their transitive operands, except
+// operands that only the row op's first operand requires.
 llvm::SetVector<mlir::Value> Evaluator::read_late(mlir::Operation* row_op) const {
   llvm::SetVector<mlir::Value> late(body_.results.begin(), body_.results.end());
   for (size_t i = 0; i < late.size(); ++i) {

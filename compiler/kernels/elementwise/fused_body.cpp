@@ -1,4 +1,4 @@
-// Groups as lists of ops, the vector length that suits them, and their cost.
+// Fused bodies: groups as lists of ops, their vector length, and their cost.
 #include "compiler/kernels/elementwise/fused_body.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ int lane_count(const FusedBody& body, const Target& target) {
 }
 
 int64_t cost_of(const FusedBody& body) {
-  constexpr int64_t kOther = 6;  // reductions and row ops: a few passes
+  constexpr int64_t kOther = 6;  // reductions and row ops take several passes
   int64_t cost = 0;
   for (mlir::Operation* op : body.ops) {
     auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op);

@@ -1,5 +1,5 @@
 // Integer division, shifts and powers without undefined cases. Divisors that would trap are
-// replaced by 1, and the result is chosen after.
+// replaced by 1, and the result is selected afterwards.
 #include "compiler/kernels/elementwise/integer_math.h"
 
 namespace scopevm::compiler::kernels {
@@ -48,8 +48,9 @@ Term integer_shift(Term a, Term amount, bool left) {
   return select(fits, shifted, a.integer(0));
 }
 
-// Squares and multiplies over the exponent's low 6 bits. A longer exponent is replaced by one of
-// the same parity in [62, 63]: that is all that bases -1, 0 and 1 see, and others wrap.
+// Exponentiation by squaring over the exponent's low 6 bits. A larger exponent is replaced by the
+// one of equal parity in [62, 63]: bases -1, 0 and 1 depend only on the parity, and other bases
+// overflow.
 Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
   Term odd = exponent & exponent.integer(1);
   Term is_long = less(exponent.integer(63), exponent, true);
@@ -61,7 +62,7 @@ Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
     if (bit < 5) square = square * square;
   }
   if (exponent_is_unsigned) return result;
-  // The power of a unit by a negative exponent is that by its parity.
+  // For bases 1 and -1 the result depends only on the parity of the exponent.
   Term unit = (a == 1) | (a == -1);
   Term reciprocal = select(unit, select(odd == 1, a, a.integer(1)), a.integer(0));
   return select(exponent < 0, reciprocal, result);

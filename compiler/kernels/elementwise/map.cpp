@@ -1,5 +1,6 @@
-// Elementwise ops -> one loop over the elements of their results. Work items are elements, so any
-// cut of the grid gives equal work; a range may start and end inside a row of the space.
+// Lowers elementwise ops to one loop over the elements of their results. Work items are elements,
+// so that any partition of the grid is balanced. A range may start and end inside a row of the
+// space.
 #include "compiler/kernels/elementwise/map.h"
 #include "compiler/kernels/elementwise/evaluate.h"
 
@@ -28,7 +29,7 @@ class MapKernel {
   }
 
  private:
-  // Elements [first, end) of the result, which are in one row; the row's first is `row_first`.
+  // Elements [first, end) of the result, all in one row; `row_first` is the row's first element.
   void span(llvm::ArrayRef<Term> index, Term row_first, Term first, Term end) {
     Evaluator::Row at = evaluator_.at(index, row_first);
     Term column = first - row_first;
@@ -43,7 +44,7 @@ class MapKernel {
     });
   }
 
-  // while position < end: the rest of a row, or up to the end.
+  // Processes row by row up to the end of the range.
   void rows() {
     size_t inner = evaluator_.space().dims.size() - 1;
     Terms sizes = evaluator_.sizes(0, inner);

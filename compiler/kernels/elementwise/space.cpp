@@ -1,4 +1,4 @@
-// Shapes -> Space: classifies each operand's motion per dim, then joins dims.
+// Builds a Space: classifies each operand's motion per dim, then merges dims.
 #include "compiler/kernels/elementwise/space.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// A task should run some microseconds: two TBB tasks cost 0.3 us.
+// A task should run for some microseconds, since two TBB tasks cost 0.3 us.
 constexpr int64_t kTaskOperations = 1 << 15;
 
 std::vector<AxisAccess> access_of(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<DimExpr> shape) {

@@ -1,5 +1,5 @@
-// Expansions of f32 functions: see the header. exp and log follow Cephes (expf, logf); tanh and erf
-// are ratios of polynomials over a clamped range.
+// Expansions of f32 functions. exp and log follow Cephes (expf, logf); tanh and erf are rational
+// approximations on a clamped range.
 #include "compiler/kernels/elementwise/vector_math.h"
 
 #include <limits>
@@ -7,30 +7,32 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Highest power first.
+// Horner's method; highest power first.
 Term polynomial(Term x, std::initializer_list<double> coefficients) {
   Term sum = x.number(*coefficients.begin());
   for (const double* c = coefficients.begin() + 1; c != coefficients.end(); ++c) sum = sum * x + *c;
   return sum;
 }
 
-// NaN stays NaN: every comparison with it is false.
+// NaN is preserved, because every comparison with NaN is false.
 Term clamp(Term x, double low, double high) {
   x = select(x < low, x.number(low), x);
   return select(high < x, x.number(high), x);
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// ln 2 in two parts; the first has 9 bits, so that its multiples by an exponent are exact.
+// ln 2 in two parts (Cody-Waite reduction). The first part has 9 significant bits, so that its
+// products with an exponent are exact.
 constexpr double kLn2High = 0.693359375;
 constexpr double kLn2Low = -2.12194440e-4;
 constexpr int kMantissaBits = 23;
 
 }  // namespace
 
-// e^x = 2^n * e^r, n = round(x / ln 2). Adding 1.5 * 2^23 rounds, and leaves n in the low bits: no
-// conversion to integer, which NaN would poison. 2^n is applied in two factors, so that results
-// near 0 go through the subnormals to 0 and large ones to infinity.
+// e^x = 2^n * e^r, n = round(x / ln 2). Adding 1.5 * 2^23 rounds to an integer and leaves n in the
+// low bits, which avoids a conversion to integer that is undefined for NaN. 2^n is applied in two
+// factors, so that small results pass through the subnormals to 0 and large ones overflow to
+// infinity.
 Term exp_f32(Term x) {
   constexpr double kRound = 12582912.0;
   mlir::Type i32 = x.builder->getI32Type();
@@ -57,7 +59,7 @@ Term log_f32(Term x) {
   Term subnormal = x < 1.17549435e-38;
   Term scaled = select(subnormal, x * 8388608.0, x);
   Term bits = bitcast(scaled, i32);
-  // Shifts the exponent's step from 1 to sqrt(1/2).
+  // Moves the exponent's step from 1 to sqrt(1/2).
   Term shifted = bits - bits.integer(0x3F3504F3);
   Term e_bits = shift_right_signed(shifted, kMantissaBits);
   Term m = bitcast(bits - shift_left(e_bits, kMantissaBits), x.element()) - 1.0;
@@ -71,7 +73,7 @@ Term log_f32(Term x) {
   y = m + y + e * kLn2High;
   y = select(x == kInfinity, x, y);
   y = select(x == 0.0, x.number(-kInfinity), y);
-  // Negative or NaN.
+  // Negative or NaN inputs give NaN.
   Term valid = 0.0 <= x;
   return select(valid, y, x.number(std::numeric_limits<double>::quiet_NaN()));
 }

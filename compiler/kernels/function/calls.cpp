@@ -1,5 +1,5 @@
-// Calls and closures -> steps; see function_lowering.h. The results of a call are storages that the
-// callee makes, and that the caller's registers keep until their last use.
+// Lowers calls and closures to steps; see function_lowering.h. The results of a call are storages
+// that the callee allocates. The caller's registers own them until their last use.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 
@@ -30,7 +30,7 @@ void FunctionLowering::lower_call(mlir::Operation* op, decltype(Step::work) work
   push_and_read(std::move(call), std::move(defined));
 }
 
-// What it keeps outlives what the plan gives; separate_results made copies of what needs them.
+// A closure's captures outlive the planned memory. separate_results has copied those that need it.
 llvm::LogicalResult FunctionLowering::lower(graph::ClosureOp op) {
   Step step{.work = step::MakeClosure{functions_.find(op.getCallee().str())->second}};
   for (mlir::Value captured : op.getCaptured()) {

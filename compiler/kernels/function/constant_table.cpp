@@ -1,4 +1,4 @@
-// Finds equal constants: see the header.
+// Deduplicates constants and strings.
 #include "compiler/kernels/function/constant_table.h"
 
 #include <cstring>

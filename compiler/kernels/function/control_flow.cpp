@@ -1,9 +1,11 @@
-// sv.if, sv.loop and sv.read_dims -> flat steps between marks: see function_lowering.h.
+// Lowers sv.if, sv.loop and sv.read_dims to a flat list of steps between marks; see
+// function_lowering.h.
 //
-// The results of an if are values that both branches write. What a loop carries is one value: the
-// loop's start writes it, and each iteration writes it again, in place where nothing reads the old
-// one any more, else into a twin whose register the iteration's end swaps with its own. A value
-// whose shape changes has a storage of its own in each iteration, and only its name moves.
+// The results of an if are values that both branches write. A loop-carried value is one value: the
+// loop's start writes it, and each iteration writes it again. It is written in place if the old
+// value has no later use. Otherwise the iteration writes a swap partner (double buffering), and its
+// end swaps the two registers. A value whose shape changes has its own storage in each iteration,
+// and the value is moved to that storage.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/kernels/function/function_lowering.h"
@@ -30,7 +32,7 @@ Step move(ValueId from, ValueId to) {
   return {.operands = {from}, .results = {to}, .work = step::Move()};
 }
 
-// True if the step may write result `next` over the only one of its operands that is current.
+// True if the step may write `next` over its only operand that is the current value.
 template <typename IsCurrent>
 bool may_write_in_place(const Step& step, ValueId next, IsCurrent is_current) {
   const auto* launch = step.as<step::Launch>();
@@ -40,7 +42,7 @@ bool may_write_in_place(const Step& step, ValueId next, IsCurrent is_current) {
   });
 }
 
-// Lists and closures are open too: only their names move.
+// Lists and closures count as open: only their references are moved.
 bool is_open(mlir::ArrayAttr symbols, mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
   return !tensor ||
@@ -82,7 +84,7 @@ void FunctionLowering::push_and_read(Step step, std::vector<RuntimeSymbol> symbo
   if (segment) push({.operands = std::move(results), .segment = segment, .work = step::Read()});
 }
 
-// A step that runs before the segment of one of its symbols would find nothing in its slots.
+// Fails if the step uses a symbol of a segment that has not begun, whose slots are not yet written.
 void FunctionLowering::check_defined(const Step& step) {
   if (step.is<step::Launch, step::Call, step::CallClosure, step::StringWork, step::ListGet,
               step::ListInsert, step::ListErase>())
@@ -99,7 +101,7 @@ void FunctionLowering::check_defined(const std::string& name, llvm::ArrayRef<Dim
                          "\"" + name + "\" uses " + symbol + ", which is not known there");
 }
 
-// The dims of results must not use symbols that only the op's regions define.
+// The dims of results must not use symbols that are defined only in the op's regions.
 void FunctionLowering::check_results_defined(mlir::Operation* op) {
   for (mlir::Type type : op->getResultTypes())
     if (auto tensor = mlir::dyn_cast<TensorType>(type))
@@ -111,7 +113,7 @@ ValueId FunctionLowering::root_of(ValueId id) const {
   return id;
 }
 
-// Adds the dims of `type` that are among `names`. Each symbol is defined by its first dim.
+// Adds the dims of `type` that are in `names`. Each symbol is defined by its first dim.
 void FunctionLowering::add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, size_t operand,
                                        const std::string& what,
                                        std::vector<RuntimeSymbol>& symbols) const {
@@ -187,7 +189,8 @@ llvm::LogicalResult FunctionLowering::lower(graph::IfOp op) {
   return mlir::success();
 }
 
-// A value that the branch yields is written to the result's bytes, or the result takes its name.
+// A yielded value is written directly to the result's storage or, if its shape is data-dependent,
+// moved to the result.
 llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& block,
                                                    const std::vector<bool>& is_open) {
   const auto outer = defined_;
@@ -234,7 +237,7 @@ std::vector<FunctionLowering::Carried> FunctionLowering::begin_carried(graph::Lo
   return carried;
 }
 
-// Each iteration writes its part of a result that the loop makes, at the iteration's place.
+// Each iteration writes its part of a gathered result at the offset of the iteration.
 void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
   mlir::OperandRange yielded = op.getBody().front().getTerminator()->getOperands();
   size_t first = op.getHasCondition() ? 1 : 0;
@@ -300,7 +303,8 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
     ValueId next = value_of(yielded[first + i]);
     if (c.is_open) {
       function_.values[next].storage = ValueStorage::kOwn;
-      // Lists may change places among those that are carried.
+      // Lists may be permuted among the carried values, so a carried list is first moved to a
+      // temporary.
       if (function_.values[next].is_list() && next != c.value && is_carried(carried, next)) {
         ValueId apart = add_value(op_name(op), c.argument.getType());
         push(move(next, apart));
@@ -316,10 +320,10 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
   for (Step& end : ends) push(std::move(end));
 }
 
-// `next` is written to the bytes of `current`, if no later step reads `current`.
+// Writes `next` to the storage of `current`, if no later step reads `current`.
 bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
   auto is_current = [&](ValueId id) { return root_of(id) == current; };
-  const Step* writer = nullptr;  // the first of `next`
+  const Step* writer = nullptr;  // the first step that writes `next`
   for (auto at = static_cast<size_t>(begin) + 1; at < function_.steps.size(); ++at) {
     const Step& step = function_.steps[at];
     const bool reads_current = llvm::any_of(step.operands, is_current);

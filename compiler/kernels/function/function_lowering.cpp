@@ -1,4 +1,4 @@
-// A graph function -> a Program function, op by op: see function_lowering.h.
+// Lowers a graph function to a Program function, op by op; see function_lowering.h.
 #include "compiler/kernels/function/function_lowering.h"
 
 #include "compiler/graph/diagnostics/request_checks.h"
@@ -59,7 +59,7 @@ ValueId FunctionLowering::value_of(mlir::Value value) {
     ids_[value] = id;
     return id;
   }
-  // A result of the op being lowered.
+  // A result of the op that is being lowered.
   ValueId id = add_value(op_name(value.getDefiningOp()), value.getType());
   ids_[value] = id;
   return id;
@@ -86,7 +86,8 @@ int32_t FunctionLowering::string_index(llvm::StringRef string) {
   return constants_.string_index(string);
 }
 
-// The device's workers stand for the session's threads, which its kernels never see.
+// For a non-CPU device, the device's number of workers replaces the session's thread count, which
+// does not affect such kernels.
 void FunctionLowering::launch(Step step) {
   const DeviceDecl& device = program_.machine.devices[device_];
   step::Launch& launch = *step.as<step::Launch>();
@@ -186,7 +187,7 @@ Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Valu
   return constant;
 }
 
-// A name with a `$` is at least 0, in a signature as well.
+// A symbol whose name starts with `$` has the minimum 0, also in a signature.
 void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds,
                                           const DimBound& any) {
   for (ValueId input : function_.inputs)

@@ -1,5 +1,5 @@
-// Lists in the graph -> steps: see function_lowering.h. A tensor in a list has a storage of its
-// own, of the heap: how long it lives is known only during the call.
+// Lowers list ops to steps; see function_lowering.h. A tensor in a list has its own storage on the
+// heap, because its lifetime is known only at run time.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 
@@ -28,7 +28,7 @@ ValueId FunctionLowering::add_list(const std::string& name, graph::ListType type
                     .any_rank = type.getElements() != graph::ElementDims::kShape});
 }
 
-// separate_results saw to it that nothing writes to it again.
+// separate_results ensures that no later step writes to the element.
 ValueId FunctionLowering::element_of(mlir::Value value) {
   ValueId id = value_of(value);
   Value& root = function_.values[root_of(id)];
@@ -70,7 +70,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ListSizeOp op) {
   return mlir::success();
 }
 
-// The element, then the dims that its list's type does not give.
+// The element, and then its dims that the list's type leaves open.
 llvm::LogicalResult FunctionLowering::lower(graph::ListGetOp op) {
   ValueId result = value_of(op.getResult());
   function_.values[result].storage = ValueStorage::kOwn;

@@ -1,4 +1,5 @@
-// What leaves a region or the function gets bytes of its own: see function_lowering.h.
+// Inserts copies of values that leave a region or the function without their own storage; see
+// function_lowering.h.
 #include <set>
 
 #include "compiler/kernels/function/function_lowering.h"
@@ -9,7 +10,7 @@ namespace {
 
 using graph::TensorType;
 
-// A value that a step of this block writes, into storage that its readers choose.
+// True if a step of this block writes the value, to storage that its readers select.
 bool is_written_in(mlir::Value value, mlir::Block* block) {
   mlir::Operation* op = value.getDefiningOp();
   return op && op->getBlock() == block && !op->hasTrait<graph::ProvidesStorage>();
@@ -23,7 +24,8 @@ void copy_operand(mlir::OpOperand& operand) {
       value.getLoc(), type, value, graph::DimsAttr::get(type.getContext(), type.getShape())));
 }
 
-// The operands of a terminator, each a value of its own. `may_pass`: the value may leave as it is.
+// Makes the tensor operands of a terminator distinct values with their own storage. `may_pass`: the
+// value needs no copy.
 void separate(mlir::Operation* terminator, size_t first,
               llvm::function_ref<bool(size_t, mlir::Value)> may_pass) {
   std::set<void*> taken;
@@ -37,7 +39,7 @@ void separate(mlir::Operation* terminator, size_t first,
   }
 }
 
-// A result of the function may be a view of what a step, or a branch, wrote.
+// A result of the function may be a view of a value that a step or a branch wrote.
 void separate_returned(mlir::Operation* terminator) {
   std::set<void*> taken;
   for (mlir::OpOperand& operand : terminator->getOpOperands()) {
@@ -62,8 +64,8 @@ void separate_loop(graph::LoopOp loop) {
   });
 }
 
-// The bytes of the model's caller stay as they are; those of a callee's arguments may be what its
-// caller's plan overwrites.
+// True for inputs of the model, whose bytes the caller does not change. A callee's arguments may be
+// overwritten by the plan of its caller.
 bool is_of_the_model(mlir::Value value) {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
   auto function =
@@ -71,7 +73,7 @@ bool is_of_the_model(mlir::Value value) {
   return function && function.isPublic();
 }
 
-// What a closure keeps is a storage of its own, unless it is a constant or of the model's caller.
+// Gives captured values their own storage, except constants and inputs of the model.
 void separate_captured(graph::ClosureOp closure) {
   for (mlir::OpOperand& operand : closure->getOpOperands()) {
     bool is_fixed =
@@ -82,8 +84,9 @@ void separate_captured(graph::ClosureOp closure) {
   }
 }
 
-// What enters a list stays as it is while the list lives. The caller's bytes and constants do, and
-// what another list has; what a step of the block writes does, unless a loop writes there again.
+// Copies elements that could change while the list exists. Inputs of the model, constants and
+// elements of another list do not change; neither does a value that a step of the block writes,
+// unless a loop writes its storage again.
 void separate_elements(mlir::Operation* list) {
   for (mlir::OpOperand& operand : list->getOpOperands()) {
     if (!mlir::isa<TensorType>(operand.get().getType())) continue;

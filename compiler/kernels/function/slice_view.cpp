@@ -1,4 +1,4 @@
-// Slices whose elements lie one after the other in x: a part of x, and no kernel. See
+// Lowers slices whose elements are contiguous in x to parts of x, without a kernel. See
 // function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
@@ -11,7 +11,7 @@ using graph::TensorType;
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// After the first dim of more than one element, all dims are whole.
+// True if all dims after the first one with more than one element are complete.
 bool is_contiguous(graph::SliceOp slice) {
   llvm::ArrayRef<DimExpr> sizes = slice.getSizes().getValue();
   llvm::ArrayRef<DimExpr> starts = slice.getStarts().getValue();
@@ -27,7 +27,7 @@ bool is_contiguous(graph::SliceOp slice) {
   return true;
 }
 
-// True when the value, or a view of it, leaves its block, or is used outside of `block`.
+// True if the value, or a view of it, escapes its block or is used outside `block`.
 bool leaves(mlir::Value value, mlir::Block* block) {
   return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
     if ((block && user->getBlock() != block) || user->hasTrait<mlir::OpTrait::IsTerminator>() ||
@@ -40,8 +40,8 @@ bool leaves(mlir::Value value, mlir::Block* block) {
 
 }  // namespace
 
-// Only of what a step writes once and no register is swapped with, and only for steps of the
-// slice's own block: the first of them makes the part, in each iteration anew.
+// The operand must be written once by a step and have no swap partner, and all users must be in the
+// slice's block: the first user makes the part, again in each iteration.
 bool FunctionLowering::is_part(graph::SliceOp slice) {
   mlir::Value root = viewed(slice.getX());
   mlir::Operation* op = root.getDefiningOp();

@@ -1,5 +1,5 @@
 // The lowering of ops that become steps without kernels: values, control flow, calls, lists,
-// copies, and the string ops that the VM runs itself. See function_lowering.h.
+// copies, and the string ops that the VM implements. See function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 #include "compiler/kernels/lowering.h"
@@ -7,7 +7,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// FunctionLowering is what implements LoweringContext; these ops need more of it than kernels do.
+// These ops need the full FunctionLowering, which is the only implementation of LoweringContext.
 FunctionLowering& function(LoweringContext& context) {
   return static_cast<FunctionLowering&>(context);
 }
@@ -27,7 +27,7 @@ void FunctionLowering::add_step(decltype(Step::work) work, mlir::Operation* op) 
   push(std::move(step));
 }
 
-// A constant is made when it is first used; a requirement is a check of the request.
+// A constant is created at its first use; a requirement is a check of the request.
 llvm::LogicalResult lower(graph::ConstantOp, LoweringContext&) { return mlir::success(); }
 llvm::LogicalResult lower(graph::RequireOp, LoweringContext&) { return mlir::success(); }
 

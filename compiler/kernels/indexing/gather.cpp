@@ -1,11 +1,11 @@
-// Elements and slices of x at indices that are data: gather, gather_elements, gather_nd.
+// gather, gather_elements and gather_nd: elements and slices of x at indices from a tensor.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
-// One slice, or one element where a slice always is one.
+// Copies one slice, or one element if all slices have one.
 void copy_slice(KernelBuilder& k, Buffer x, Term from, Buffer result, Term to, DimExpr elements,
                 Term count) {
   if (elements.is_constant(1))
@@ -43,7 +43,8 @@ llvm::LogicalResult lower(graph::GatherOp op, LoweringContext& context) {
   return k.launch(count_items(axes), grain_of_bytes(inner * byte_size(dtype_of(op.getX()))));
 }
 
-// A work item is a row of the result. The offset in x leaves out the axis, which the index gives.
+// A work item is one row of the result. The offset in x excludes the axis, which the index
+// provides.
 llvm::LogicalResult lower(graph::GatherElementsOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "gather_elements");
   Buffer x = k.operand(op.getX()), indices = k.operand(op.getIndices());
@@ -73,7 +74,7 @@ llvm::LogicalResult lower(graph::GatherElementsOp op, LoweringContext& context) 
                   grain_of_bytes(shape.back() * (2 * byte_size(dtype_of(op.getX())))));
 }
 
-// indices: [batch..., rows..., depth]; a tuple of `depth` indices names a slice of x's dims after
+// indices: [batch..., rows..., depth]; a tuple of `depth` indices selects a slice of x's dims after
 // the batch.
 llvm::LogicalResult lower(graph::GatherNdOp op, LoweringContext& context) {
   llvm::ArrayRef<DimExpr> shape = shape_of(op.getX()), tuples = shape_of(op.getIndices());

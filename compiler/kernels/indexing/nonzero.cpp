@@ -1,7 +1,9 @@
-// count_nonzero and nonzero: how many elements are not 0, then where they are. Both go through x in
-// blocks, in parallel; a short scan of the blocks' counts tells each block where its indices go.
+// count_nonzero and nonzero: the number of non-zero elements, then their indices. Both process x in
+// parallel blocks. A short prefix sum over the blocks' counts gives the position at which each
+// block writes its indices.
 //
-// Elements are tested a vector at a time: the lanes that are not 0 become the bits of one integer.
+// Elements are tested a vector at a time: the mask of non-zero lanes becomes the bits of one
+// integer.
 #include <algorithm>
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -18,8 +20,8 @@ class NonzeroScan {
   NonzeroScan(KernelBuilder& k, mlir::Value x, int64_t block)
       : k_(k), x_(k.operand(x)), count_(k.param(element_count(shape_of(x)))), block_(block) {}
 
-  // Carries a number over the elements of block `index`: `next(i, bits, now)`, where bit j of bits
-  // (i64) tells whether element i + j is not 0.
+  // Folds over the elements of block `index`: `next(i, bits, now)`, where bit j of the i64 `bits`
+  // is set if element i + j is non-zero.
   Term over_block(Term index, Term initial, llvm::function_ref<Term(Term, Term, Term)> next) {
     Term low = index * block_, high = min(low + block_, count_);
     int64_t lanes = std::min<int64_t>(k_.lanes(x_.dtype), 64);
@@ -40,7 +42,7 @@ class NonzeroScan {
 
   Term bits_at(Term i, int64_t lanes) {
     Term element = k_.load(x_, i, lanes);
-    if (is_float(x_.dtype)) element = element + element;  // -0 is 0: the sign goes
+    if (is_float(x_.dtype)) element = element + element;  // removes the sign of -0
     Term bits = element != 0;
     if (lanes > 1) {
       mlir::Type word = k_.builder().getIntegerType(static_cast<unsigned>(lanes));
@@ -58,7 +60,8 @@ class NonzeroScan {
 
 DimExpr block_cost(mlir::Value x, int64_t block) { return block * byte_size(dtype_of(x)); }
 
-// counts[i] -> the sum of counts before i, and of all.
+// Replaces counts[i] by the sum of the counts before i, and stores the total (exclusive prefix
+// sum).
 llvm::LogicalResult lower_scan(graph::CountNonzeroOp op, ValueId counts, LoweringContext& context) {
   KernelBuilder k(context, op, "count_nonzero_scan");
   Buffer of = k.operand(counts, DType::kI64);
@@ -103,7 +106,7 @@ llvm::LogicalResult lower(graph::NonzeroOp op, LoweringContext& context) {
   Terms sizes;
   for (DimExpr dim : shape) sizes.push_back(k.param(dim));
   mlir::Type i64 = k.builder().getI64Type();
-  // Index `flat` on every axis, to column `at` of the result.
+  // Stores the index of linear position `flat` on every axis in column `at` of the result.
   auto put = [&](Term flat, Term at) {
     for (size_t d = shape.size(); d-- > 0;) {
       Term index = d == 0 ? flat : remainder(flat, sizes[d]);
@@ -118,7 +121,7 @@ llvm::LogicalResult lower(graph::NonzeroOp op, LoweringContext& context) {
       k.loop(at, end, 1, {bits}, [&](Term to, auto left) {
         Term lowest = k.make<mlir::math::CountTrailingZerosOp>(left[0]);
         put(from + convert(lowest, k.index_type()), to);
-        return Terms{left[0] & (left[0] - 1)};  // without its lowest bit
+        return Terms{left[0] & (left[0] - 1)};  // clears the lowest set bit
       });
       return end;
     });

@@ -1,8 +1,8 @@
-// x with some elements replaced or reduced: scatter_elements and scatter_nd.
+// scatter_elements and scatter_nd: x with some elements replaced or reduced.
 //
-// A launch's items are the elements, or slices, of the result. Each call copies its range of x,
-// then goes through all updates in order and applies those that fall in the range. So updates of
-// one element keep their order, whatever the number of workers.
+// Work items are elements, or slices, of the result. Each call copies its range of x, then visits
+// all updates in order and applies those in its range. Updates of one element are therefore applied
+// in order for any number of workers.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 

@@ -1,4 +1,4 @@
-// The ops whose result index maps to an x index by strides: transpose, expand, slice, tile, concat.
+// The ops that map a result index to an x index by strides: transpose, expand, slice, tile, concat.
 #include "compiler/kernels/layout/strided_copy.h"
 #include "compiler/kernels/lowering.h"
 
@@ -22,7 +22,7 @@ llvm::LogicalResult lower(graph::ExpandOp op, LoweringContext& context) {
     if (size_t added = y.size() - x.size(); d >= added) {
       DimExpr size = x[d - added];
       stride = from[d - added];
-      // Whether a symbolic dim broadcasts is known at the request: the factor is 0 for size 1.
+      // A symbolic dim may broadcast, which is known only at run time: the factor is 0 for size 1.
       if (!(size == y[d])) stride = stride * min(size - 1, DimExpr(1));
     }
     copy.axes.push_back({y[d], {stride, to[d]}});
@@ -41,7 +41,7 @@ llvm::LogicalResult lower(graph::SliceOp op, LoweringContext& context) {
   return lower_strided_copy(op, context, op.getX(), op.getResult(), std::move(copy));
 }
 
-// Each dim is two axes: the repeats, along which x stands still, and the dim of x.
+// Each dim becomes two axes: the repeats, with stride 0 in x, and the dim of x.
 llvm::LogicalResult lower(graph::TileOp op, LoweringContext& context) {
   llvm::ArrayRef<DimExpr> x = shape_of(op.getX());
   Dims from = row_major_strides(x), to = row_major_strides(shape_of(op.getResult()));
@@ -53,7 +53,7 @@ llvm::LogicalResult lower(graph::TileOp op, LoweringContext& context) {
   return lower_strided_copy(op, context, op.getX(), op.getResult(), std::move(copy));
 }
 
-// A work item copies one operand's run for one index of the dims before the axis.
+// A work item copies one operand's contiguous run for one index of the dims before the axis.
 llvm::LogicalResult lower(graph::ConcatOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "concat");
   auto axis = static_cast<size_t>(op.getAxis());

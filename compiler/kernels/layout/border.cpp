@@ -1,4 +1,4 @@
-// Rows that are partly copied and partly filled: pad and trilu.
+// pad and trilu: rows that are partly copied and partly filled.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 
@@ -7,13 +7,13 @@ namespace {
 
 struct PaddedAxis {
   DimExpr size;    // in x
-  DimExpr before;  // may be negative: cropped
+  DimExpr before;  // negative: cropped
   DimExpr padded;  // in the result
   bool is_plain() const { return size == padded && before.is_constant(0); }
 };
 
-// Joins axes that are not padded with the one before them. A constant border of an axis spans the
-// plain axes after it, so there they join a padded axis too.
+// Merges axes without padding into the preceding axis. With constant padding they also merge into a
+// padded axis, since its border then spans the axes after it.
 llvm::SmallVector<PaddedAxis> join(llvm::ArrayRef<PaddedAxis> axes, bool is_constant) {
   llvm::SmallVector<PaddedAxis> joined;
   for (const PaddedAxis& axis : axes) {
@@ -56,7 +56,7 @@ class PadKernel {
     Term row = k_.param(axes_.back().padded);
     Term low = clamp(befores_.back(), k_.index(0), row);
     Term high = clamp(befores_.back() + sizes_.back(), low, row);
-    // Where x is empty there is nothing to reflect or repeat, and the border is 0.
+    // An empty x has nothing to reflect or repeat, so the border is 0.
     Term has_elements = k_.index(0) < k_.param(element_count(x_shape));
     llvm::SmallVector<Axis> outer;
     Dims y_strides = row_major_strides(y_shape);
@@ -82,7 +82,7 @@ class PadKernel {
     return op.getMode() == graph::PadMode::kConstant;
   }
 
-  // The x index that result index i shows along axis d; outside x only for a constant border.
+  // The x index along axis d for result index i; outside x only for a constant border.
   Term source(size_t d, Term i) {
     Term at = i - befores_[d], last = sizes_[d] - 1;
     if (is_constant()) return at;

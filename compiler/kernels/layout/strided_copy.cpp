@@ -1,15 +1,16 @@
-// Strided copies -> kernels; see the header for the cases.
+// Strided copies; the header lists the cases.
 #include "compiler/kernels/layout/strided_copy.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Elements in one work item when a copy is a single row.
+// Elements per work item if the copy is a single row.
 constexpr int64_t kChunk = 4096;
-// Columns of x in one work item of a transposition; tiles are the vector length or this, squared.
+// Columns of x per work item of a transposition; tiles are squares of the vector length or of this
+// size.
 constexpr int64_t kStrip = 16;
 
-// Square tiles of one transposition: x runs along j, the result along i.
+// The square tiles of a transposition: x is contiguous along j, the result along i.
 struct Tile {
   KernelBuilder& k;
   Buffer x, y;
@@ -17,7 +18,7 @@ struct Tile {
   Term y_stride;  // in y, from one j to the next
   int64_t size;
 
-  // Rows of a tile -> columns: log2(size) rounds of interleaving row r with row r + size / 2.
+  // Transposes a tile in log2(size) rounds that interleave row r with row r + size / 2.
   Terms transpose(Terms rows) const {
     llvm::SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < size / 2; ++lane) {
@@ -42,7 +43,7 @@ struct Tile {
     for (int64_t r = 0; r < size; ++r) k.store(y, to + y_stride * r, rows[r]);
   }
 
-  // The first `is` by `js` elements of a tile.
+  // Copies the first `is` by `js` elements of a tile.
   void part(Term from, Term to, Term is, Term js) const {
     if (!k.target().has_masks) {
       k.loop(k.index(0), js, 1, [&](Term j) {

@@ -1,5 +1,5 @@
-// Pooling: a work item is one row of results. Along the row, columns whose windows lie inside x are
-// done in vectors; those at the border, and strides above 2, one by one.
+// Pooling: a work item is one row of results. Along the row, columns whose windows are inside x are
+// vectorised. Columns at the border, and all columns for strides above 2, are scalar.
 #include <limits>
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -10,16 +10,16 @@ namespace {
 
 enum class Pool : uint8_t { kMax, kAverage, kAverageWithPads };
 
-// One spatial axis: its sizes as expressions, and as values of the kernel.
+// One spatial axis: its sizes as expressions, and as terms of the kernel.
 struct SpatialAxis {
-  DimExpr size, padded_end;  // in x; where the padding behind x ends
+  DimExpr size, padded_end;  // in x; the end of the padding after x
   DimExpr out;
   int64_t kernel, stride, dilation, before;
   Term size_value, padded_end_value, kernel_value, stride_value, dilation_value, before_value;
-  Term row_stride;  // in x, from one position on this axis to the next
+  Term row_stride;  // in x, between adjacent positions on this axis
 };
 
-// The taps [low, high) of a window that fall on x, and how many count for the mean.
+// The taps [low, high) of a window that are inside x, and the number of taps that a mean counts.
 struct Taps {
   Term start, low, high, counted;
 };
@@ -88,7 +88,7 @@ Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
   return taps;
 }
 
-// What a window starts from: the least value, or 0.
+// The initial value of a window: the minimum value for a maximum, otherwise 0.
 Term PoolKernel::first(int64_t lanes) {
   mlir::Type type = k_.number_type(x_);
   Term zero = convert(k_.index(0), type);
@@ -105,7 +105,7 @@ Term PoolKernel::combine(Term so_far, Term element) {
   return select(less(so_far, element, is_unsigned(x_.dtype)), element, so_far);
 }
 
-// Elements at, at + stride, ...: for stride 2, the even ones of two vectors.
+// Elements at, at + stride, ...; stride 2 takes the even elements of two vectors.
 Term PoolKernel::load_columns(Term at, int64_t lanes) {
   if (lanes == 1) return k_.load_number(x_, at);
   Term low = k_.load(x_, at, lanes);
@@ -115,7 +115,7 @@ Term PoolKernel::load_columns(Term at, int64_t lanes) {
   return k_.shuffle(low, k_.load(x_, at + lanes, lanes), even);
 }
 
-// Takes in the taps of axes [axis, rank) of a window whose position so far is `at`.
+// Accumulates the taps of axes [axis, rank) of a window; `at` is the position on the earlier axes.
 Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes,
                         Term so_far) {
   if (axis == axes_.size()) return combine(so_far, load_columns(at, lanes));
@@ -160,7 +160,7 @@ void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   one_by_one(k_.index(0), inside_low_);
   k_.loop(inside_low_, inside_high_ - rest, lanes_,
           [&](Term out) { emit_columns(outer, plane, to, out, lanes_); });
-  // The last vector overlaps the one before it; a row shorter than a vector has none.
+  // The last vector overlaps the previous one; a row shorter than a vector has none.
   Term fits = k_.index(lanes_) <= inside;
   k_.when(fits & (0 < rest),
           [&] { emit_columns(outer, plane, to, inside_high_ - lanes_, lanes_); });
@@ -173,8 +173,8 @@ llvm::LogicalResult PoolKernel::lower() {
   bool is_narrow = x_.dtype == DType::kF16 || x_.dtype == DType::kBF16;
   if (last.stride <= 2 && !is_narrow) {
     lanes_ = k_.lanes(x_.dtype);
-    // Column c is inside when its first tap is at 0 or later and `stride` elements from its last
-    // tap on are in x, so that a strided vector reads nothing behind the row.
+    // Column c is inside if its first tap is at 0 or later and `stride` elements from its last tap
+    // on are in x, so that a strided vector does not read past the row.
     DimExpr low = min(ceildiv(last.before, last.stride), last.out);
     int64_t reach = (last.kernel - 1) * last.dilation + last.stride;
     DimExpr high = floordiv(last.size + (last.before - reach), last.stride) + 1;

@@ -1,5 +1,5 @@
-// max_pool_indices: the greatest element of each window and where it is; of equals the first. A
-// work item is one window. windows.cpp is for pools that need no index, in vectors.
+// max_pool_indices: the maximum of each window and its index; the first one of equal maxima. A work
+// item is one window. pool.cpp implements pools without indices, vectorised.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 
@@ -8,8 +8,8 @@ namespace {
 
 struct WindowAxis {
   Term size, kernel, dilation, stride, before;
-  Term x_stride;      // from one element of x to the next along this axis
-  Term index_stride;  // the same in the index that is given out
+  Term x_stride;      // stride in x along this axis
+  Term index_stride;  // stride in the returned index
 };
 
 class ArgMaxWindows {
@@ -48,8 +48,8 @@ class ArgMaxWindows {
   }
 
  private:
-  // Goes through the window's taps on axes [d, rank): `at` is where they are in x so far, `index`
-  // the same as given out, `best` the index and value of the greatest yet.
+  // Visits the window's taps on axes [d, rank). `at` is the position in x so far, `index` the
+  // returned index so far, and `best` the index and value of the maximum so far.
   Terms visit(size_t d, llvm::ArrayRef<Term> window, Term at, Term index, Terms best) {
     if (d == axes_.size()) {
       Term x = k_.load_number(x_, at);

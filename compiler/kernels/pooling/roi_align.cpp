@@ -1,8 +1,8 @@
-// roi_align: each box is cut into a grid of cells, and a cell is the mean, or the greatest, of x at
-// points spread over it. A work item is one box of one channel.
+// roi_align: each box is divided into a grid of cells. A cell is the mean, or the maximum, of x at
+// sample points distributed over it. A work item is one box of one channel.
 //
-// Boxes are data: a box far outside x, or a NaN, gives 0, and a huge one takes a bounded number of
-// points.
+// Boxes come from data: a box far outside x, or a NaN, gives 0, and the number of samples of a huge
+// box is bounded.
 #include <limits>
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -11,10 +11,10 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Where the number of points follows the box, at most this many on a side of a cell.
+// The maximum number of samples along one side of a cell, if it depends on the size of the box.
 constexpr double kMostSamples = 1024;
 
-// A coordinate between two rows, or columns: which, and how far it is from the lower one.
+// A coordinate between two rows, or columns: both, and the fraction from the lower one.
 struct Between {
   Term low, high, fraction;
 };
@@ -46,7 +46,7 @@ class RoiKernel {
   Buffer x_, boxes_, images_, result_;
   mlir::Type real_;
   Term height_, width_;            // of x
-  Term cell_height_, cell_width_;  // of the box at hand
+  Term cell_height_, cell_width_;  // of the current box
 };
 
 Term RoiKernel::corner(Term box, int64_t i) {
@@ -54,11 +54,11 @@ Term RoiKernel::corner(Term box, int64_t i) {
          static_cast<double>(op_.getOffset().convertToFloat());
 }
 
-// How many points a cell has along an axis.
+// The number of samples per cell along an axis.
 Term RoiKernel::samples(Term cell_size) {
   if (op_.getSamples() > 0) return k_.index(static_cast<int64_t>(op_.getSamples()));
   Term wanted = ceil(cell_size), most = real(kMostSamples);
-  // The comparison is false for NaN, too.
+  // The comparison is also false for NaN.
   return convert(max(select(wanted <= most, wanted, most), real(0.0)), k_.index_type());
 }
 
@@ -68,7 +68,7 @@ Between RoiKernel::between(Term coordinate, Term last) {
   return {low, min(low + 1, last), select(lower < last, coordinate - real(low), real(0.0))};
 }
 
-// Takes in x at one point, between its four neighbours; 0 outside of it.
+// Accumulates x at one point, interpolated bilinearly from its four neighbours; 0 outside x.
 Term RoiKernel::sample(Term plane, Term y, Term x, Term so_far) {
   Term inside = (-1.0 <= y) & (y <= real(height_)) & (-1.0 <= x) & (x <= real(width_));
   Term zero = real(0.0);

@@ -1,5 +1,5 @@
-// softmax and log_softmax along an axis that is not the last: lanes are neighbours along the dims
-// behind the axis, and each lane walks its own line. Work items are strips of lines.
+// softmax and log_softmax along an axis that is not the last: lanes are adjacent along the dims
+// after the axis, and each lane processes its own line. Work items are strips of lines.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/elementwise/space.h"
 #include "compiler/kernels/elementwise/vector_math.h"
@@ -17,7 +17,7 @@ Term function(Term x, Term (*f32)(Term)) {
   return x.element().isF32() ? f32(x) : x.make<Op>(x);
 }
 
-// Neighbouring lines, one a lane.
+// Adjacent lines, one per lane.
 struct Lines {
   KernelBuilder& k;
   Buffer from, to;
@@ -26,14 +26,14 @@ struct Lines {
   void emit(Term first, const Lanes& lanes, bool is_log) const;
 
  private:
-  // Carries a vector along the lines: `body` gets the position of an element of each.
+  // Folds a vector along the lines; `body` receives the position of the current elements.
   Term walk(Term first, Term initial, llvm::function_ref<Term(Term at, Term now)> body) const {
     return k.loop(k.index(0), length, 1, {initial},
                   [&](Term i, auto now) { return Terms{body(first + i * stride, now[0])}; })[0];
   }
 };
 
-// The greatest element, then the sum of exponentials, then the results.
+// Three passes: the maximum, the sum of exponentials, the results.
 void Lines::emit(Term first, const Lanes& lanes, bool is_log) const {
   mlir::Type type = k.vector(k.number_type(from), lanes.count);
   auto load = [&](Term at) { return k.load_number(from, at, lanes.count, lanes.mask); };

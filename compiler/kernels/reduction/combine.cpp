@@ -1,4 +1,4 @@
-// Reduction operators; see the header.
+// Reduction operators.
 #include "compiler/kernels/reduction/combine.h"
 
 #include <limits>

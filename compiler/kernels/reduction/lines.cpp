@@ -9,11 +9,11 @@ namespace {
 
 struct Line {
   Term first;   // element index
-  Term stride;  // between neighbours
+  Term stride;  // between adjacent elements
   Term length;
 };
 
-// NaN is greater, and less, than every number, as in NumPy.
+// NaN counts as both the maximum and the minimum, as in NumPy.
 void emit_arg(KernelBuilder& k, mlir::Operation* op, Buffer from, Buffer to, Term item,
               const Line& line) {
   bool is_max = mlir::isa<graph::ArgMaxOp>(op);

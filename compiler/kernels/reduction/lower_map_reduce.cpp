@@ -1,5 +1,5 @@
-// Chooses the generator of an elementwise op, a reduction or a group: by its one op that is not
-// elementwise, if it has one.
+// Selects the generator of an elementwise op, a reduction or a group, by its non-elementwise op if
+// it has one.
 #include "compiler/kernels/elementwise/map.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/lowering.h"

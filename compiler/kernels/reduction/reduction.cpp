@@ -1,6 +1,6 @@
-// Reductions, with elementwise ops before them. Work items are results. Where the innermost dim is
-// reduced, its lanes go to several accumulators and are combined at the end; where it is kept,
-// each lane is a result of its own and an item is a strip of results.
+// Reductions, with elementwise ops before them. Work items are results. If the innermost dim is
+// reduced, its lanes go to several accumulators that are combined at the end. If it is kept, each
+// lane is a separate result and an item is a strip of results.
 #include "compiler/kernels/reduction/reduction.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/evaluate.h"
@@ -12,10 +12,11 @@ namespace {
 
 constexpr int kKept = 0;
 constexpr int kReduced = 1;
-// Results per item where the innermost dim is kept. A number of its own, as items must not depend
-// on the target: four registers of 16 floats.
+// Results per item if the innermost dim is kept: four registers of 16 floats. A fixed number,
+// because work items must not depend on the target.
 constexpr int64_t kStrip = 64;
-// Accumulators in flight: an add takes 4 cycles, and two start in each.
+// Independent accumulators that hide the latency of an add: 4 cycles, with two adds issued per
+// cycle.
 constexpr int64_t kAccumulators = 4;
 
 class Reduction {
@@ -67,7 +68,7 @@ class Reduction {
 
   Term inner_size() { return evaluator_.size(evaluator_.space().dims.size() - 1); }
 
-  // Loops over the reduced dims but the last of the space, from `depth` on.
+  // Loops over the reduced dims from `depth` on, except the last dim of the space.
   Terms nest(size_t depth, Terms& index, llvm::ArrayRef<Term> carried,
              llvm::function_ref<Terms(llvm::ArrayRef<Term>)> body) {
     if (depth == reduced_.size()) return body(carried);
@@ -102,7 +103,7 @@ class Reduction {
     return integer_quotient(sum, divisor, is_unsigned_);
   }
 
-  // One row of the innermost dim into the accumulators.
+  // Accumulates one row of the innermost dim.
   Terms reduce_row(const Evaluator::Row& row, llvm::ArrayRef<Term> carried) {
     Term length = inner_size();
     auto whole = [&](int64_t step) { return length - remainder(length, k_.index(step)); };
@@ -117,7 +118,7 @@ class Reduction {
     sums[0] = k_.loop(wide_end, vector_end, lanes_, {sums[0]}, [&](Term offset, auto now) {
       return Terms{accumulate(now[0], row, {lanes_, offset, {}})};
     })[0];
-    // A loop of one turn at most.
+    // A loop with at most one iteration.
     sums[0] = k_.loop(vector_end, length, lanes_, {sums[0]}, [&](Term offset, auto now) {
       Term mask = k_.mask(length - offset, lanes_);
       return Terms{select(mask, accumulate(now[0], row, {lanes_, offset, mask}), now[0])};
@@ -144,7 +145,7 @@ class Reduction {
     Term inner = inner_size();
     k_.for_items(sizes, [&](Term item, llvm::ArrayRef<Term> item_index) {
       Terms index = index_of(item_index.drop_back());
-      // The kept outer indices as one number: a row of results.
+      // The index of a row of results: the outer kept indices, linearised.
       Term row = item_index.size() == 1 ? k_.index(0) : quotient(item - item_index.back(), strips);
       Term strip = item_index.back() * kStrip;
       Term left = min(inner - strip, k_.index(kStrip));
@@ -169,8 +170,8 @@ class Reduction {
   Evaluator evaluator_;
   int64_t lanes_;
   mlir::Type element_;
-  llvm::SmallVector<size_t> kept_, reduced_;  // dims but the last
-  Term count_;                                // what a mean divides by
+  llvm::SmallVector<size_t> kept_, reduced_;  // dims except the last
+  Term count_;                                // the divisor of a mean
   Buffer result_;
 };
 

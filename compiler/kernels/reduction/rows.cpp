@@ -1,5 +1,5 @@
 // softmax, log_softmax and layer_norm along the innermost dims, with elementwise ops before and
-// after. A work item is a row. A row is read from memory once: later passes find it in cache.
+// after. A work item is a row. A row is read from memory once; later passes hit the cache.
 #include <algorithm>
 
 #include "compiler/kernels/builder/convert.h"
@@ -56,8 +56,8 @@ class RowKernel {
     return tags;
   }
 
-  // Where a row is stored between passes: in a result that holds the arithmetic type and is written
-  // last, else in memory of the worker.
+  // Selects the storage of a row between passes: a result of the arithmetic type that is written
+  // last, otherwise scratch memory of the worker.
   void choose_scratch(DimExpr length) {
     for (size_t i = 0; i < results_.size(); ++i) {
       mlir::Value value = body_.results[i];
@@ -69,7 +69,7 @@ class RowKernel {
 
   DType scratch_type() const { return type_.getDtype() == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-  // Computed before the row op: not after it in the block.
+  // True if the value is computed before the row op, by order in the block.
   bool is_before(mlir::Value value) const {
     mlir::Operation* op = value.getDefiningOp();
     return !op || op->isBeforeInBlock(op_);
@@ -89,12 +89,12 @@ class RowKernel {
     k_.store_number(results_[i], row_first_ + lanes.offset, value, lanes.mask);
   }
 
-  // One pass over the row that carries a vector; lanes outside of the row are ignored.
+  // One pass over the row that folds a vector; lanes outside the row are ignored.
   Term pass(Combine how, llvm::function_ref<Term(const Lanes&)> value) {
     Term rest = remainder(length_, k_.index(lanes_)), whole = length_ - rest;
     auto step = [&](Term sum, const Lanes& lanes) {
       Term x = masked(k_, how, lanes, value(lanes), false);
-      // NaN may be lost here: it comes back with the exponentials.
+      // A NaN may be lost here, but the exponentials restore it.
       if (how == Combine::kMax) return select(sum < x, x, sum);
       return combine(how, sum, x, false);
     };
@@ -110,8 +110,8 @@ class RowKernel {
 
   Term spread(Term scalar) { return k_.splat(scalar, lanes_); }
 
-  // The row op's input in the first pass: computed, and kept when that took ops. Results that are
-  // computed before the row op are stored here.
+  // The row op's input in the first pass, stored if it was computed by ops. Stores the results that
+  // are computed before the row op.
   Term first_look(const Lanes& lanes) {
     TermMap known;
     Term x = evaluator_.evaluate(x_, row_, lanes, known);
@@ -182,7 +182,7 @@ class RowKernel {
   int64_t lanes_;
   mlir::Type element_;
   llvm::SmallVector<Buffer> results_;
-  Scratch scratch_;  // without a start where a result is used: the row's own
+  Scratch scratch_;  // has no start if it is the row of a result
   Term length_, row_first_;
   Evaluator::Row row_;
 };

@@ -1,17 +1,17 @@
-// sort_rows and unique_rows: rows of a matrix in ascending order, and groups of equal ones.
+// sort_rows and unique_rows: rows of a matrix in ascending order, and groups of equal rows.
 //
-// The sort is a merge sort of row numbers, so that equal rows stay in order: blocks of rows in
-// parallel, then all blocks in one task.
+// A merge sort of row numbers, which is stable: blocks of rows in parallel, then all blocks in one
+// task.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Rows of a block. A power of 4, because passes come in pairs.
+// Rows per block. A power of 4, because merge passes are executed in pairs.
 constexpr int64_t kBlockRows = 1024;
 
-// The order of two elements: NaN above all numbers, and no NaN above another.
+// The order of two elements: NaN is above all numbers and not below another NaN.
 Term is_below(Term a, Term b, DType dtype) {
   if (!is_float(dtype)) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
   Term is_number = a == a, other_is_number = b == b;
@@ -25,7 +25,7 @@ class Rows {
     width_ = k.param(shape_of(x)[1]);
   }
 
-  // Row a (an index) comes before row b.
+  // True if row a (an index) is before row b.
   Term is_before(Term a, Term b) {
     if (is_single_) return is_below(k_.load_number(x_, a), k_.load_number(x_, b), x_.dtype);
     Term yes = k_.index(0) == k_.index(0), no = k_.index(0) == k_.index(1);
@@ -52,8 +52,8 @@ class MergeSort {
   MergeSort(KernelBuilder& k, Rows& rows, Buffer order, Buffer scratch)
       : k_(k), rows_(rows), order_(order), scratch_(scratch) {}
 
-  // Sorted runs of `width` rows in [low, high) of `order` become one, in pairs of passes that end
-  // where they began.
+  // Merges sorted runs of `width` rows in [low, high) of `order` into one run. Passes are executed
+  // in pairs, so that the result is in `order_`.
   void merge_runs(Term low, Term high, int64_t width) {
     k_.loop_while(
         {k_.index(width)}, [&](auto now) { return now[0] < high - low; },
@@ -74,7 +74,7 @@ class MergeSort {
     });
   }
 
-  // [start, middle) and [middle, end) -> [start, end).
+  // Merges [start, middle) and [middle, end) of `from` into [start, end) of `to`.
   void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
     Term last = end - 1;
     k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
@@ -95,7 +95,7 @@ class MergeSort {
   Buffer order_, scratch_;
 };
 
-// Sorts each block of `blocks`; what the kernel after this one merges.
+// Sorts each block of `blocks`; the next kernel merges them.
 llvm::LogicalResult lower_sort_blocks(graph::SortRowsOp op, ValueId blocks,
                                       LoweringContext& context) {
   DimExpr count = shape_of(op.getX())[0];
@@ -145,7 +145,7 @@ class Groups {
         n_(k.param(shape_of(op.getX())[0])),
         i64_(k.builder().getI64Type()) {}
 
-  // In sorted order: the first row of each group into `first`, the groups' sizes into `sizes`.
+  // In sorted order: the first row of each group to `first`, the groups' sizes to `sizes`.
   void find(Buffer first, Buffer sizes) {
     Term found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto groups) {
       Term at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
@@ -164,7 +164,7 @@ class Groups {
   }
   void find() { find(first_, sizes_); }
 
-  // Groups by their first rows. `names` has room for a number per group.
+  // Orders groups by their first rows. `names` has space for one number per group.
   void find_by_first(Buffer first, Buffer sizes, Buffer names) {
     find(first, sizes);
     k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto next) {

@@ -1,5 +1,5 @@
-// suppress_boxes: greedy non-maximum suppression, one class of one image a work item. Candidates
-// come best first; each is kept unless it overlaps one that was.
+// suppress_boxes: greedy non-maximum suppression. A work item is one class of one image. Candidates
+// are visited in order of descending score; each is kept unless it overlaps a kept one.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 
@@ -20,7 +20,8 @@ Box load_box(KernelBuilder& k, Buffer boxes, Term at, bool is_centered) {
   return {{v[0] - half_width, v[1] - half_height}, {v[0] + half_width, v[1] + half_height}};
 }
 
-// Intersection over union is above the threshold. Boxes without an area overlap nothing.
+// True if the intersection over union exceeds the threshold. A box without area overlaps no other
+// box.
 Term overlap(const Box& a, const Box& b, Term threshold) {
   Term zero = threshold.number(0.0), common = threshold.number(1.0);
   for (int i = 0; i < 2; ++i)
@@ -54,7 +55,7 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
     };
     Term last = n - 1;
     k.store(counts, offsets[3], convert(k.index(0), i64));
-    // Without boxes there is no score to look at.
+    // Without boxes there is no score to load.
     k.when(k.index(0) < most, [&] {
       Terms end = k.loop_while(
           {k.index(0), k.index(0)},

@@ -1,5 +1,5 @@
-// top_k: a heap of the k best so far with the worst at its root, kept in the results themselves,
-// and sorted at the end. Of equal elements the one with the lower index is better.
+// top_k: a heap of the k best elements so far with the worst at its root, stored in the results and
+// sorted at the end (heapsort). Of equal elements the one with the lower index is better.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/lowering.h"
 
@@ -10,7 +10,7 @@ struct Entry {
   Term value, index;
 };
 
-// Results of one work item, `stride` elements apart.
+// The heap in the results of one work item, which are `stride` elements apart.
 struct Heap {
   KernelBuilder& k;
   Buffer values, indices;
@@ -32,7 +32,7 @@ struct Heap {
         largest ? less(a.value, b.value, unsigned_values) : less(b.value, a.value, unsigned_values);
     return select(a.value == b.value, b.index < a.index, below);
   }
-  // Puts `entry` into the heap of the first `size` places, at `hole` or below it.
+  // Inserts `entry` into the heap of the first `size` places, at `hole` or below (sift down).
   void sift(Entry entry, Term hole, Term size) const {
     Term moving = k.index(0) == k.index(0);
     Terms end = k.loop_while(
@@ -74,7 +74,7 @@ llvm::LogicalResult lower(graph::TopKOp op, LoweringContext& context) {
       Term parent = parents - i - 1;
       heap.sift(heap.load(parent), parent, places);
     });
-    // Without places there is no root to look at.
+    // If k is 0 there is no root to load.
     k.loop(select(k.index(0) < places, places, n), n, 1, [&](Term i) {
       Entry next = entry(i);
       k.when(heap.is_worse(heap.load(k.index(0)), next),

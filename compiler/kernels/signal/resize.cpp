@@ -1,6 +1,7 @@
 // resize: one axis at a time, from the last to the first. For each axis one launch makes a table of
-// which elements of x every result position takes, and with what weights; a second one applies it.
-// So nothing is divided or rounded in the loops over elements, and any number of axes is resized.
+// the elements of x and the weights for every result position; a second launch applies it. The
+// loops over elements therefore need no division or rounding, and any number of axes can be
+// resized.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/layout/strided_copy.h"
 #include "compiler/kernels/lowering.h"
@@ -44,7 +45,7 @@ class TableKernel {
   KernelBuilder k_;
 };
 
-// The position in x, as a real number, that result position `o` shows.
+// The position in x, as a real number, of result position `o`.
 Term TableKernel::coordinate(Term o, Term in, Term out) {
   llvm::ArrayRef<float> scales = op_.getScales();
   Term scale = scales.empty() ? out / in : in.number(static_cast<double>(scales[axis_]));
@@ -59,7 +60,7 @@ Term TableKernel::coordinate(Term o, Term in, Term out) {
     case graph::ResizeCoordinates::kHalfPixel:
       return half_pixel();
     case graph::ResizeCoordinates::kHalfPixelSymmetric:
-      // The centre of x stays the centre, although `out` is rounded.
+      // Keeps the centre of x at the centre, even though `out` is rounded.
       return half_pixel() + (in - out / scale) * 0.5;
     case graph::ResizeCoordinates::kPytorchHalfPixel:
       return select(out == 1, out - out, half_pixel());
@@ -81,7 +82,7 @@ Term TableKernel::nearest(Term x) {
   return x;
 }
 
-// Keys' kernel at the tap's distance from x; `distance` is x - floor(x).
+// Keys' cubic convolution kernel at the tap's distance from x; `distance` is x - floor(x).
 Term TableKernel::cubic_weight(Term distance, int64_t tap) {
   auto a = static_cast<double>(op_.getCubicCoeff().convertToFloat());
   Term d = tap < 2 ? distance + (1 - tap) : (tap - 1) - distance;
@@ -221,7 +222,7 @@ llvm::LogicalResult lower(graph::ResizeOp op, LoweringContext& context) {
     bool keeps_scale = op.getScales().empty() || op.getScales()[d] == 1.0f;
     if (!(now[d] == out[d] && keeps_scale)) axes.push_back(d);
   }
-  // Sums between two axes are not rounded to 16 bits.
+  // Intermediate sums between two axes are not rounded to 16 bits.
   DType between =
       op.getMode() == graph::ResizeMode::kNearest || byte_size(dtype) > 2 ? dtype : DType::kF32;
   Stage x{context.value_of(op.getX()), dtype};

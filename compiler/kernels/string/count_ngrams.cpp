@@ -1,9 +1,9 @@
-// count_ngrams: the pool becomes a trie at compile time; the kernel walks down it from every
-// element of a row, once for each distance, with a binary search a step. So a row costs about
-// length * distances * log(pool), however many n-grams the pool has.
+// count_ngrams: the pool becomes a trie at compile time. The kernel descends the trie from every
+// element of a row, once for each distance, with one binary search per step. A row costs about
+// length * distances * log(pool).
 //
-// Node 0 of the trie is its root. Edge e leads to node e + 1; the edges of node n are those from
-// first[n] to first[n + 1], their keys ascending.
+// Node 0 of the trie is its root. Edge e leads to node e + 1. The edges of node n are those from
+// first[n] to first[n + 1], with ascending keys.
 #include <map>
 
 #include "compiler/graph/values/elements.h"
@@ -15,12 +15,12 @@ namespace {
 
 struct Trie {
   std::vector<int64_t> first;
-  std::vector<int64_t> keys;     // by edge, as the rest
-  std::vector<int64_t> columns;  // of the n-gram that ends there, or -1
+  std::vector<int64_t> keys;     // by edge
+  std::vector<int64_t> columns;  // by edge: the column of the n-gram that ends there, or -1
   std::vector<float> weights;
 };
 
-// A node while the trie is made.
+// A node of the trie under construction.
 struct Branch {
   std::map<int64_t, size_t> next;
   int64_t column = -1;
@@ -39,7 +39,7 @@ void add_gram(std::vector<Branch>& branches, llvm::ArrayRef<int64_t> keys, int64
   branches[at].weight = weight;
 }
 
-// The n-grams of the lengths that count; branch 0 is the root.
+// Builds the trie of the n-grams with counted lengths; branch 0 is the root.
 std::vector<Branch> branches_of(graph::CountNgramsOp op, llvm::ArrayRef<int64_t> pool) {
   std::vector<Branch> branches(1);
   llvm::ArrayRef<int64_t> starts = op.getStarts();
@@ -55,8 +55,8 @@ std::vector<Branch> branches_of(graph::CountNgramsOp op, llvm::ArrayRef<int64_t>
   return branches;
 }
 
-// Level by level, so that the edges of a node lie together. Behind the last edge is one that
-// belongs to no node: a search that finds nothing may look at it.
+// Numbers edges level by level, so that the edges of a node are contiguous. A sentinel edge follows
+// the last one, because a failed search may read it.
 Trie trie_of(const std::vector<Branch>& branches) {
   Trie trie;
   std::vector<size_t> nodes = {0};
@@ -76,7 +76,7 @@ Trie trie_of(const std::vector<Branch>& branches) {
   return trie;
 }
 
-// The pool as the kernel sees its elements: texts as ids.
+// The pool's elements as the kernel reads them: strings as ids.
 std::vector<int64_t> keys_of(mlir::ElementsAttr pool, LoweringContext& context) {
   if (mlir::isa<graph::TextType>(pool.getElementType())) {
     std::vector<int64_t> ids;
@@ -115,7 +115,7 @@ class NgramWalk {
     width_ = k.param(width);
     result_width_ = k.param(shape_of(op.getResult())[1]);
     max_length_ = k.param(DimExpr(static_cast<int64_t>(op.getMaxLength())));
-    // No two elements lie farther apart than the row is long.
+    // Two elements of a row are at most the row's length apart.
     most_ = k.param(max(min(DimExpr(static_cast<int64_t>(op.getSkips()) + 1), width - 1), 1));
   }
 
@@ -139,18 +139,18 @@ class NgramWalk {
 
   Term index_at(Buffer buffer, Term at) { return convert(k_.load(buffer, at), k_.index_type()); }
 
-  // Down the trie along elements start, start + distance, ...
+  // Descends the trie along elements start, start + distance, ...
   void walk(Term from, Term start, Term distance, Term to) {
     Term yes = k_.index(0) == k_.index(0);
     k_.loop_while(
-        {start, k_.index(0), k_.index(0), yes},  // element, node, elements matched, goes on
+        {start, k_.index(0), k_.index(0), yes},  // element, node, elements matched, continue
         [&](auto now) { return now[3] & (now[0] < width_) & (now[2] < max_length_); },
         [&](auto now) {
           Term key = convert(k_.load(x_, from + now[0]), i64_);
           Term end = index_at(first_, now[1] + 1);
           Term edge = find(key, index_at(first_, now[1]), end);
           Term is_found = (edge < end) & (k_.load(keys_, edge) == key);
-          // A single element has no distance: it counts once.
+          // A single element is independent of the distance, so it is counted once.
           Term is_new = select(now[2] == 0, distance == 1, yes);
           Term column = index_at(columns_, edge);
           k_.when(is_found & is_new & (0 <= column), [&] { add(edge, to + column); });
@@ -163,7 +163,7 @@ class NgramWalk {
     k_.store_number(result_, place, once_ ? weight : k_.load_number(result_, place) + weight);
   }
 
-  // The first edge of [low, high) whose key is not below this one, or `high`.
+  // The first edge in [low, high) whose key is not below `key`, or `high` (lower bound).
   Term find(Term key, Term low, Term high) {
     return k_.loop_while(
         {low, high}, [&](auto range) { return range[0] < range[1]; },

@@ -1,10 +1,11 @@
-// softmax(epilogue(q k)) v in one kernel: the scores of a few rows live in a worker's memory, from
-// the product that makes them to the product that takes them.
+// Generates softmax(epilogue(q k)) v as one kernel. The scores of a block of rows stay in a
+// worker's scratch memory between the two products.
 //
 // Grid: batch x row blocks, blocks innermost, so that a worker packs k and v of a batch element
-// once for all the row blocks it gets. A block is 48 rows at most: their scores over 1024 columns,
-// in the layout in which the second product reads its rows, are 200 KB, well inside of L2. The
-// division by the sum of exponentials is left to the rows of the result, which are shorter.
+// once for all its row blocks. A block has at most 48 rows: their scores over 1024 columns, in the
+// layout in which the second product reads its rows, take 200 KB and fit in L2. The division by the
+// sum of exponentials is applied to the rows of the result, which are shorter than the rows of
+// scores.
 #include <limits>
 
 #include "compiler/kernels/contraction/contraction.h"
@@ -94,7 +95,7 @@ class Attention {
     scratch_ = k_.scratch(size, DType::kF32);
   }
 
-  // Where a part of the worker's scratch starts.
+  // The start of a part of the worker's scratch.
   Term start_of(Term part) { return scratch_.start + part; }
 
   void emit_items() {
@@ -156,7 +157,8 @@ class Attention {
     emit_results(operands, batch * rows_ * columns_);
   }
 
-  // Column k of row r of the block, where the second product finds it.
+  // The position of the score at `column` of row `row` of the block, in the layout of the second
+  // product's A operand.
   Term score_at(Term row, Term column) {
     Term block = quotient(column, kBlockDepth);
     Term slot = block * block_rows_ + row;
@@ -164,7 +166,7 @@ class Attention {
     return start_of(score_rows_) + (slot * kRowStride + within);
   }
 
-  // The rows times every panel.
+  // Multiplies the rows by every panel.
   void emit_product(BlockOperands operands, Term all_panels, Term panels, Term columns,
                     TakeSums take) {
     k_.loop(k_.index(0), panels, 1, [&](Term panel) {
@@ -187,7 +189,7 @@ class Attention {
                  });
   }
 
-  // Over a row of scores: `take` gets where some lanes are, what they hold, and their mask.
+  // Folds a row of scores: `take` receives the position, the values and the mask of some lanes.
   Term fold_row(Term row, Term initial,
                 llvm::function_ref<Term(Term at, Term x, Term mask, Term carried)> take) {
     int64_t lanes = k_.target().lanes(4);
@@ -209,12 +211,13 @@ class Attention {
     return k_.make<mlir::vector::ReductionOp>(kind, lanes.value);
   }
 
-  // Scores become exponentials; one over their sum goes to `by_`. A row without columns has none.
+  // Replaces scores by their exponentials and stores the reciprocal of their sum in `by_`. For a
+  // row without columns the divisor is 1.
   void emit_softmax(Term row) {
     int64_t lanes = k_.target().lanes(4);
     Term zero = k_.zero(k_.vector(k_.builder().getF32Type(), lanes));
     Term least = zero.number(-std::numeric_limits<double>::infinity());
-    // NaN may be lost here: it comes back with the exponentials.
+    // A NaN may be lost here, but the exponentials restore it.
     Term most = fold_row(row, least, [&](Term, Term x, Term mask, Term carried) {
       Term known = mask ? select(mask, x, least) : x;
       return select(carried < known, known, carried);
@@ -252,11 +255,12 @@ class Attention {
 
   Buffer queries_, keys_, values_, result_;
   Scratch scratch_;
-  Term sums_, by_, query_rows_, score_rows_, key_panels_, value_panels_;  // parts of it
+  // Offsets of the parts of scratch_.
+  Term sums_, by_, query_rows_, score_rows_, key_panels_, value_panels_;
   std::optional<BatchCoordinates> query_batch_, value_batch_;
   Term rows_, depth_, length_, columns_, tiles_, tiles_per_block_, blocks_, depth_blocks_,
       length_blocks_, panels_, product_panels_;
-  Term first_row_, block_rows_;  // of the block that is being emitted
+  Term first_row_, block_rows_;  // of the current block
 };
 
 }  // namespace

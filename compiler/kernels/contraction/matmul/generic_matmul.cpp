@@ -1,4 +1,4 @@
-// Matrix products of any element type as plain loops; one work item is one row of the result.
+// Matrix products of any element type as scalar loops. A work item is one row of the result.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"

@@ -1,10 +1,9 @@
-// Matrix products of f32, and of u8 by i8 in i32: rows of a are copied, panels of b are packed at
-// compile time when b is a constant and by each work item when it is not. Bytes travel in quads
-// along the depth; everything here but the packing counts steps of the depth, one f32 or one quad
-// each.
+// Matrix products of f32, and of u8 by i8 in i32. Rows of a are copied. Panels of b are packed at
+// compile time if b is a constant, otherwise by each work item. Bytes are packed in quads along the
+// depth. Except in packing, the code counts steps of the depth: one f32 or one quad.
 //
 // Grid: batch x row blocks x panels, panels innermost, so that a worker packs the rows of a block
-// once for all the panels it gets.
+// once for all its panels.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
@@ -43,17 +42,17 @@ class MatMul {
  private:
   void declare(const RowBlocks& blocks, DimExpr panels) {
     mlir::ElementsAttr constant = context_.constant_of(fused_.outer(op_.getB()));
-    // A packed constant is one matrix of known size.
+    // Only a single matrix of static shape is packed at compile time.
     is_packed_ = constant && shape_.batch.empty() && shape_.depth.is_constant() &&
                  shape_.columns.is_constant();
-    // What a step of the depth is in memory.
+    // The element type of one step of the depth.
     DType step = is_quads_ ? DType::kI32 : DType::kF32;
     a_ = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
     b_ = is_packed_ ? k_.operand(packed_constant(constant), step, Elements::kNumbers)
                     : k_.operand(fused_.outer(op_.getB()), Elements::kNumbers);
     epilogue_.declare(k_);
     DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(steps_);
-    // Of a matrix of few rows, those that there are: what it takes may then fit a frame.
+    // A matrix with fewer rows than a block needs less scratch, which may then fit in a frame.
     DimExpr held = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
     DimExpr tile_size = held * DimExpr(kPanelColumns);
     DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + held) * DimExpr(kRowStride);

@@ -1,4 +1,4 @@
-// Matmul dims; see the header.
+// The dims of matrix products.
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 
 namespace scopevm::compiler::kernels {
@@ -7,7 +7,7 @@ namespace {
 using graph::TensorType;
 TensorType tensor(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// Strides of an operand over the batch dims of the result.
+// The strides of an operand over the batch dims of the result.
 Access batch_access(TensorType operand, TensorType result, int64_t batch) {
   DimExpr stride = 1;
   int64_t leading = std::max<int64_t>(operand.getRank() - 2, 0);
@@ -24,10 +24,11 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
     access.batch_strides[axis] = stride * fusion::stride_factor(dim, result.getDim(axis));
     stride = stride * dim;
   }
-  // A 1 beside a 1 of the result would give a stride, which must not become the whole batch's.
+  // If every batch dim is 1, the stride is 0: the stride of one dim must not become that of the
+  // merged batch.
   if (none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = full || none;
-  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  // The same if the result's dim is also 1, so that any of the strides applies to the merged batch.
   if (none && !full) access.batch_strides.assign(batch, DimExpr(0));
   return access;
 }

@@ -1,4 +1,4 @@
-// Weights -> packed constants; see the header.
+// Packs constant weights.
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
 #include "compiler/graph/values/elements.h"
@@ -7,7 +7,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// A key for what is derived from `elements`: attributes are unique in their context.
+// The key of a constant derived from `elements`, whose attribute is unique in its context.
 std::string key_of(const char* layout, mlir::ElementsAttr elements,
                    std::initializer_list<int64_t> parameters) {
   std::string key = layout;
@@ -16,7 +16,7 @@ std::string key_of(const char* layout, mlir::ElementsAttr elements,
   return key;
 }
 
-// `numbers`: f32, or the four bytes of a quad each.
+// `numbers`: one f32, or the four bytes of one quad, per element.
 template <typename T>
 Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_t> dims,
                          const char* name) {

@@ -1,4 +1,4 @@
-// Packing of bytes at run time; see the header.
+// Packs bytes at run time.
 #include "compiler/kernels/contraction/pack/pack_quads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,8 +8,8 @@ namespace {
 
 constexpr int64_t kQuad = 4;
 
-// `count` bytes -> quads, the last one filled up with zeros. Writes whole vectors: at most a
-// vector's quads beyond the last, which a row has room for.
+// Packs `count` bytes into quads and pads the last one with zeros. Writes whole vectors, so up to
+// one vector of quads after the last one, for which each row has space.
 void emit_copy(CodeBuilder& e, int64_t lanes, const Buffer& from, Term from_at, const Buffer& to,
                Term to_at, Term count) {
   int64_t bytes = lanes * kQuad;
@@ -24,7 +24,7 @@ void emit_copy(CodeBuilder& e, int64_t lanes, const Buffer& from, Term from_at, 
   });
 }
 
-// Bytes of four rows -> a quad for each column.
+// Combines bytes of four rows to one quad per column.
 Term quads_of_rows(llvm::ArrayRef<Term> rows) {
   Term quads;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -59,8 +59,8 @@ void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term 
   Term steps = quotient(depth, kQuad), rest = remainder(depth, kQuad);
   for (int64_t j = 0; j < kPanelColumns; j += lanes) {
     Term from_at = b.start + first + j;
-    // Of a step, the quads whose rows exist; `load` gets a row's position and its number in the
-    // quad.
+    // Packs the quads of one step from the rows that exist. `load` receives a row's position and
+    // its index in the quad.
     auto pack = [&](Term step, llvm::function_ref<Term(Term at, int64_t i)> load) {
       Terms rows;
       for (int64_t i = 0; i < kQuad; ++i) {
@@ -72,7 +72,7 @@ void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term 
     auto masked = [&](Term count, Term at) {
       return e.load(b.buffer, at, lanes, e.mask(count, lanes));
     };
-    Term left = columns - j;  // a negative count makes an empty mask
+    Term left = columns - j;  // a negative count gives an empty mask
     auto all_steps = [&](llvm::function_ref<Term(Term)> load) {
       e.loop(e.index(0), steps, 1,
              [&](Term step) { pack(step, [&](Term at, int64_t) { return load(at); }); });

@@ -1,5 +1,5 @@
-// A convolution's weights that a request brings -> the layout of packed constants, by a kernel of
-// its own: a work item is a tile of rows.
+// Packs the weights of a convolution that are known only at run time, in a separate kernel, to the
+// layout of packed constants. A work item is one tile of rows.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/tile/row_blocks.h"
@@ -33,7 +33,7 @@ ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int6
     });
   });
   constexpr int64_t kTaskElements = 1 << 16;
-  // Cannot fail: it takes no attribute of `op`.
+  // Cannot fail, because it does not depend on attributes of `op`.
   (void)k.launch(groups * tiles, grain_of(kTaskElements, depth * kTileRows));
   return packed;
 }

@@ -1,5 +1,5 @@
-// Four products of bytes at once: see the header. LLVM finds neither instruction in plain
-// arithmetic reliably, so both are its intrinsics.
+// Dot products of four bytes. LLVM does not reliably select these instructions from plain
+// arithmetic, so both are emitted as intrinsics.
 #include "compiler/kernels/contraction/tile/byte_dot.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,7 +14,7 @@ Term call_intrinsic(llvm::StringRef name, Term like, llvm::ArrayRef<Term> operan
                        .getResult(0));
 }
 
-// Bytes 0 and 2 of each lane as i16, and bytes 1 and 3.
+// Bytes 0 and 2 of each lane, and bytes 1 and 3, as i16.
 struct Halves {
   Term even, odd;
 };

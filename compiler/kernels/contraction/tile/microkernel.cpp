@@ -1,10 +1,10 @@
-// The micro-kernels, in the sense of BLIS (Van Zee and van de Geijn, 2015). One function for each
-// number of rows, behind one that chooses.
+// The micro-kernels, as in BLIS (Van Zee and van de Geijn, 2015). There is one function per number
+// of rows, and one that dispatches to them.
 //
-// A tile keeps its sums in registers: 12 x 32 floats are 24 of AVX-512's 32 registers; other vector
-// units cut the tile into smaller ones. The depth is unrolled by 4 (by 2, sums spill). Tiles of
-// fewer than 4 rows have too few independent sums to hide the latency of an FMA, so they split the
-// depth over several sets.
+// A tile keeps its sums in registers: 12 x 32 floats take 24 of AVX-512's 32 registers. For other
+// vector units the tile is divided into sub-tiles. The depth is unrolled by 4 (by 2, sums are
+// spilled). Tiles of fewer than 4 rows have too few independent sums to hide the latency of an FMA,
+// so they split the depth over several sets of sums.
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kUnroll = 4;
 // Steps of the depth between a prefetch and its use.
 constexpr int64_t kPrefetchDistance = 32;
-constexpr int64_t kVectors = 2;  // of a B row that one sub-tile takes
+constexpr int64_t kVectors = 2;  // vectors of a B row per sub-tile
 
 struct Operands {
   Buffer a;
@@ -30,7 +30,7 @@ struct Operands {
   Term depth, accumulate;
 };
 
-// Part of a tile whose sums fit the registers.
+// A part of a tile whose sums fit in registers.
 class SubTile {
  public:
   SubTile(CodeBuilder& e, RowFormat format, TileElement element, const Operands& operands,
@@ -155,7 +155,8 @@ llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder, TileEleme
   return {buffer, index, buffer, index, buffer, index, index};
 }
 
-// A call costs a few ns; inlining would multiply the code by the number of callers.
+// Called, not inlined: a call costs a few ns, and inlining would duplicate the code in every
+// caller.
 mlir::func::FuncOp new_function(mlir::OpBuilder& builder, llvm::StringRef name,
                                 llvm::ArrayRef<mlir::Type> types) {
   auto function = builder.create<mlir::func::FuncOp>(builder.getUnknownLoc(), name,
@@ -170,7 +171,7 @@ std::string tile_name(RowFormat format, TileElement element) {
          (element == TileElement::kQuads ? "_quads" : "");
 }
 
-// Rows whose sums, beside what a step loads, fit the registers.
+// The number of rows whose sums, together with the loads of a step, fit in registers.
 int64_t sub_tile_rows(const Target& target, TileElement element) {
   if (target.vector_bits == 512) return 12;
   bool has_more_operands = element == TileElement::kQuads && !target.has_byte_dot;

@@ -1,5 +1,5 @@
-// One row block times one panel: depth blocks, tiles, epilogue. The blocking is that of Goto and
-// van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008), with its sizes in
+// Emits one row block times one panel: depth blocks, tiles, epilogue. The blocking follows Goto and
+// van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008); its sizes are in
 // microkernel.h.
 #include "compiler/kernels/contraction/tile/row_blocks.h"
 
