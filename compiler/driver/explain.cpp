@@ -270,7 +270,7 @@ class NodeReader {
 
 }  // namespace
 
-// Known if the options fix all dims of the expression.
+// The value of `bytes`, if the options fix all of its dims.
 std::optional<int64_t> Compilation::known_bytes(DimExpr bytes) const {
   return bytes.evaluate([&](std::string_view name) {
     auto bound = options_.dims.find(std::string(name));

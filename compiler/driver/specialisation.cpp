@@ -40,7 +40,7 @@ std::string range_text(const DimBound& bound) {
 std::string claims(const std::string& name, const DimBound& bound, const DimBound& general) {
   if (is_fixed(bound)) return name + "=" + std::to_string(bound.min);
   const int64_t step = bound.multiple_of;
-  // Bounds are rounded to the nearest multiples without an explicit constraint.
+  // Bounds are implicitly rounded to multiples of the step; only other bounds are constraints.
   bool has_min = bound.min != (general.min + step - 1) / step * step;
   bool has_max = bound.max != general.max / step * step;
   std::string text;

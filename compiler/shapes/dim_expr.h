@@ -50,8 +50,8 @@ class DimExpr {
 
   DimExpr();               // the constant 0
   DimExpr(int64_t value);  // NOLINT: implicit, because dims are often literals
-  // NOLINT: keeps a literal 0 from being a null pointer
-  DimExpr(int value) : DimExpr(int64_t{value}) {}
+  DimExpr(int value)
+      : DimExpr(int64_t{value}) {}  // NOLINT: so that a literal 0 is not a null pointer
   static DimExpr symbol(std::string_view name, const DimFacts& facts = {});
 
   Kind kind() const;

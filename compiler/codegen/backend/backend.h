@@ -25,7 +25,7 @@ namespace scopevm::compiler::codegen {
 
 // Kernels in the format that devices of one kind load.
 struct Image {
-  // CPU features that the host must have, as spelled in /proc/cpuinfo
+  // CPU features that the host must have, as spelled in /proc/cpuinfo.
   std::vector<std::string> features;
   std::vector<uint8_t> bytes;  // not empty
 };

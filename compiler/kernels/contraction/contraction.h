@@ -1,8 +1,6 @@
 // The generators that lower_contraction selects from, by kind of operands.
 //   matmul.cpp          matrix products of f32, and of u8 by i8, batched, on the micro-kernels
-//   attention.cpp       softmax of a matrix product, times a matrix, fused into one kernel without
-//   an
-//                       intermediate matrix
+//   attention.cpp       softmax of a matrix product, times a matrix, as one fused kernel
 //   generic_matmul.cpp  all other matrix products, as scalar loops
 //   determinant.cpp     det (determinant.h)
 #pragma once

@@ -24,7 +24,7 @@ struct AxisAccess {
 // allow it. There is at least one dim.
 struct Space {
   std::vector<DimExpr> dims;
-  std::vector<int> tags;  // one per dim; dims of different tags are never joined
+  std::vector<int> tags;  // one per dim; dims of different tags are never merged
   std::vector<std::vector<AxisAccess>> operands;  // [operand][dim]
 
   // True if the operand has every element of the space, in order.

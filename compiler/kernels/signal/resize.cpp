@@ -9,7 +9,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// A value of the program between launches.
+// An intermediate value between two launches.
 struct Stage {
   ValueId id;
   DType dtype;
