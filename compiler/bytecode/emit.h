@@ -45,6 +45,7 @@ using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 // symbol of a segment's shape function is shape_symbol(function, segment).
 Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned);
 
+// The symbol of a segment's shape function: "shape_main", "shape_main.1".
 std::string shape_symbol(const Function& function, SegmentIndex segment);
 
 }  // namespace scopevm::compiler::bytecode

@@ -32,6 +32,7 @@ namespace scopevm::compiler {
 
 class Compilation {
  public:
+  // `options` and `backends` must outlive the object. Call one of the three functions below, once.
   explicit Compilation(const CompileOptions& options,
                        const codegen::Backends& backends = codegen::built_in_backends())
       : options_(options), backends_(backends) {}

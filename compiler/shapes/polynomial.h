@@ -24,6 +24,7 @@ bool is_opaque(DimExpr e);
 // The number of nodes in the expression; a shared node counts once per use.
 size_t tree_size(DimExpr e);
 
+// Conversions between expressions and their normal form.
 Polynomial to_polynomial(DimExpr e);
 DimExpr from_polynomial(Polynomial polynomial);
 

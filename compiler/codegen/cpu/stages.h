@@ -25,6 +25,7 @@ struct Target;
 
 namespace scopevm::compiler::codegen {
 
+// LLVM's machine for a target of make_target(). Null if LLVM has no x86 back end.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& target);
 
 // Lowers `kernels` in place and translates it. Each function named in `entries` becomes a KernelFn

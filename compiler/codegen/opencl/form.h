@@ -30,6 +30,7 @@ struct Form {
 // Scalars and vectors of rank 1 (and 0) of i1, i8, i16, i32, i64, index, f32, f64.
 Form form_of(mlir::Type type);
 
+// The type in OpenCL C: "uint4", "float", "bool".
 std::string type_name(Form form);
 // The signed integer type of the form's width and lanes: "int8", "long".
 std::string signed_name(Form form);

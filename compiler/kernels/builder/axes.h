@@ -20,6 +20,7 @@ struct Axis {
 llvm::ArrayRef<DimExpr> shape_of(mlir::Value value);
 DType dtype_of(mlir::Value value);
 
+// The stride of each dim in elements; the last one is 1.
 Dims row_major_strides(llvm::ArrayRef<DimExpr> shape);
 // The product of dims [from, to).
 DimExpr product(llvm::ArrayRef<DimExpr> shape, size_t from, size_t to);

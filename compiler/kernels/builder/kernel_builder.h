@@ -46,6 +46,7 @@ class KernelBuilder : public CodeBuilder {
 
   // --- Signature. Callable at any time before `launch`. ---
 
+  // Adds a buffer for a value of the program or of the graph, in the order of calls.
   Buffer operand(ValueId value, DType dtype, Elements elements = Elements::kBits);
   Buffer operand(mlir::Value value, Elements elements = Elements::kBits);
   Buffer result(ValueId value, DType dtype, Elements elements = Elements::kBits);
@@ -57,6 +58,7 @@ class KernelBuilder : public CodeBuilder {
   // operand.
   bool allow_in_place(const Buffer& result, const Buffer& operand);
 
+  // Adds a param with this value.
   Term param(DimExpr value);
   // Like param, but a stride that is the constant 0 becomes a constant in the code.
   Term stride(DimExpr value);

@@ -106,6 +106,7 @@ Term quotient(Term a, Term b);
 Term remainder(Term a, Term b);
 Term ceil_quotient(Term a, Term b);
 
+// a where `condition` is true, else b. Both operands are evaluated.
 Term select(Term condition, Term a, Term b);
 // Integers compare as signed. If a float operand is NaN, the result is the first operand.
 Term min(Term a, Term b);

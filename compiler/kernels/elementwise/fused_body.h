@@ -18,6 +18,7 @@ struct FusedBody {
   bool computes(mlir::Value value) const;
 };
 
+// The body of a single op or of an sv.group.
 FusedBody fused_body(mlir::Operation* op);
 
 graph::TensorType tensor_type(mlir::Value value);

@@ -7,6 +7,7 @@ namespace scopevm::compiler::kernels {
 
 using graph::Combine;
 
+// Applies the operator lane by lane.
 Term combine(Combine how, Term a, Term b, bool is_unsigned);
 // The neutral element as a vector or scalar of `type`.
 Term neutral_value(CodeBuilder& k, Combine how, mlir::Type type, bool is_unsigned);

@@ -9,6 +9,7 @@
 namespace scopevm::compiler::kernels {
 
 struct RowBlocks {
+  // `most_tiles`: the maximum number of tiles per block.
   explicit RowBlocks(DimExpr rows, int64_t most_tiles = kBlockTiles);
   DimExpr rows, tiles, tiles_per_block, blocks;
   // The maximum number of rows in a block.
