@@ -1,4 +1,5 @@
-// See the header.
+// Compiles one op with the compiler's own stages, loads the image with dlopen, binds filled
+// buffers.
 #include "bench/kernels/compiled_kernel.h"
 
 #include <dlfcn.h>
@@ -64,7 +65,7 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   if (write(file, image.data(), image.size()) != static_cast<ssize_t>(image.size()))
     return Status(StatusCode::kInternal, "cannot write the image");
   void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW);
-  state.file = file;  // open until the image is unloaded: dlopen tells images apart by this path
+  state.file = file;  // open until the image is unloaded: dlopen identifies images by this path
   state.handle = handle;
   if (!handle || state.program.functions.front().steps.size() != 1)
     return Status(StatusCode::kInternal, "not one launch, or the image does not load");

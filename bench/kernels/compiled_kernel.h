@@ -1,4 +1,5 @@
-// Graph text with one op or group -> its kernel, bound to filled buffers and ready to be timed.
+// MLIR assembly with one op or fusion group -> its kernel, bound to filled buffers, ready for
+// timing.
 #pragma once
 
 #include <functional>
@@ -12,14 +13,14 @@ namespace scopevm::compiler::bench {
 
 class CompiledKernel {
  public:
-  // Compiles @main of `text` for the host; it must lower to one launch.
+  // Compiles @main of `text` for the host. It must lower to exactly one launch.
   static Result<std::unique_ptr<CompiledKernel>> create(const std::string& text);
   ~CompiledKernel();
 
-  // Makes buffers for these dims. `copies` of the constants are made; each run takes the next one,
-  // so that constants larger than a cache can be made to come from memory.
+  // Allocates buffers for these dims, with `copies` copies of the constants. Each run uses the next
+  // copy, so that the constants are not in a cache if all copies together exceed it.
   void bind(const std::map<std::string, int64_t>& dims, int copies = 1);
-  // The whole launch on the calling thread.
+  // Executes the whole launch on the calling thread.
   void run();
 
  private:

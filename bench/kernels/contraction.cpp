@@ -20,14 +20,14 @@ namespace {
 using scopevm::compiler::bench::CompiledKernel;
 using Work = std::function<void()>;
 
-// Of this thread: other processes of a shared machine do not count.
+// CPU time of this thread, so that other processes on the machine do not affect the result.
 double seconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The median time of each piece of work; rounds go over all of them in turn.
+// Returns the median time of each work item. Every round executes all items once.
 std::vector<double> medians(const std::vector<Work>& works) {
   std::vector<std::vector<double>> times(works.size());
   std::vector<int> repeats;
@@ -51,7 +51,8 @@ std::vector<double> medians(const std::vector<Work>& works) {
   return result;
 }
 
-// A round of the peak loop takes part in every comparison: a neighbour on the same core slows all.
+// Every comparison includes one round of the peak loop: load on the same core slows all items
+// alike.
 constexpr int64_t kPeakRounds = 20'000;
 const double kPeakGflop = 1e-9 * scopevm::compiler::bench::peak_flops(kPeakRounds);
 void peak_work() { scopevm::compiler::bench::run_peak(kPeakRounds); }
@@ -122,7 +123,7 @@ std::unique_ptr<CompiledKernel> compile(const std::string& text) {
 using Tag = dnnl::memory::format_tag;
 constexpr auto kF32 = dnnl::memory::data_type::f32;
 
-// oneDNN with weights in the layout it prefers.
+// oneDNN with weights in its preferred layout.
 Work dnnl_matmul(dnnl::engine& engine, int m, int k, int n) {
   dnnl::memory::desc x({m, k}, kF32, Tag::ab), w({k, n}, kF32, Tag::any), y({m, n}, kF32, Tag::ab);
   dnnl::matmul::primitive_desc pd(dnnl::matmul::desc(x, w, y), engine);
@@ -139,7 +140,7 @@ Work dnnl_matmul(dnnl::engine& engine, int m, int k, int n) {
   };
 }
 
-// The same of u8 by i8 in i32.
+// The same for u8 by i8 with i32 results.
 Work dnnl_byte_matmul(dnnl::engine& engine, int m, int k, int n) {
   using Type = dnnl::memory::data_type;
   dnnl::memory::desc x({m, k}, Type::u8, Tag::ab), w({k, n}, Type::s8, Tag::any);
@@ -156,7 +157,7 @@ Work dnnl_byte_matmul(dnnl::engine& engine, int m, int k, int n) {
   };
 }
 
-// oneDNN in the layouts it prefers, or with images as our graphs have them (channels first).
+// oneDNN in its preferred layouts, or with images in the layout of our graphs (channels first).
 Work dnnl_conv(dnnl::engine& engine, const Conv& c, Tag image) {
   int pad = c.kernel / 2, out = (c.size + 2 * pad - c.kernel) / c.stride + 1;
   dnnl::memory::desc x({1, c.channels, c.size, c.size}, kF32, image);
@@ -196,7 +197,7 @@ void matmul_line(const char* label, CompiledKernel& kernel, dnnl::engine& engine
               flops / t[0], 100 * flops / t[0] / peak, flops / t[1], flops / t[2]);
 }
 
-// What do bytes gain over f32 of the same size? Both in the same rounds.
+// Speedup of bytes over f32 at the same size, measured in the same rounds.
 void byte_line(CompiledKernel& bytes, CompiledKernel& floats, dnnl::engine& engine, int m, int k,
                int n) {
   bytes.bind({{"m", m}});
@@ -208,8 +209,8 @@ void byte_line(CompiledKernel& bytes, CompiledKernel& floats, dnnl::engine& engi
               "matmul 768x768, u8 by i8", m, operations / t[0], t[1] / t[0], operations / t[2]);
 }
 
-// One row against weights that are in no cache: each run takes the next of 64 copies, 150 MB.
-// Beside it, in the same rounds, a plain read of the same bytes: the limit.
+// One row with weights that are not in any cache: each run uses the next of 64 copies, 150 MB in
+// total. The upper bound is a plain read of the same bytes, measured in the same rounds.
 void cold_line(CompiledKernel& kernel) {
   constexpr size_t kCopies = 64, kFloats = 768 * 768;
   kernel.bind({{"m", 1}}, kCopies);
@@ -229,7 +230,7 @@ void cold_line(CompiledKernel& kernel) {
 }  // namespace
 
 int main(int, char** argv) {
-  if (!getenv("OMP_NUM_THREADS")) {  // both peers read it when they are loaded
+  if (!getenv("OMP_NUM_THREADS")) {  // oneDNN and OpenBLAS read it when they are loaded
     setenv("OMP_NUM_THREADS", "1", 1);
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     execv("/proc/self/exe", argv);

@@ -1,4 +1,4 @@
-// Register-only multiply-adds and streaming reads; see the header.
+// Implements machine_peak.h with register-only multiply-adds and streaming reads.
 #include "bench/kernels/machine_peak.h"
 
 #include <immintrin.h>
@@ -6,7 +6,7 @@
 namespace scopevm::compiler::bench {
 namespace {
 
-// 24 independent sums, as the micro-kernels have.
+// The micro-kernels have 24 independent sums as well.
 constexpr int kSums = 24;
 
 __attribute__((target("avx512f"))) float multiply_add_512(int64_t rounds) {

@@ -1,4 +1,4 @@
-// What one core of this machine can do at most, measured: the bounds that benchmarks print.
+// Measured peak arithmetic and read bandwidth of one core: the bounds that benchmarks print.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace scopevm::compiler::bench {
 
-// Multiply-adds of f32 on registers only. `peak_flops` operations (two per multiply-add) are done
-// in `rounds`.
+// Executes f32 multiply-adds on registers only: peak_flops(rounds) operations, two per
+// multiply-add.
 void run_peak(int64_t rounds);
 double peak_flops(int64_t rounds);
-// Reads `floats` numbers once through, with prefetches: what memory allows at most.
+// Reads `floats` numbers once, with prefetches: the upper bound of the memory bandwidth.
 void read_floats(const float* data, size_t floats);
 
 }  // namespace scopevm::compiler::bench

@@ -1,7 +1,8 @@
-// What does a copy to or from an OpenCL device cost, where the device shares the host's memory
-// (large copies are mapped) and elsewhere (all are put into the queue), there from memory of the
-// driver's (pinned) too? The first device of the machine, told to be either. Read beside it: a
-// memcpy of as many bytes by the host, and the same copies eight at a time with one wait.
+// What does a copy to or from an OpenCL device cost? Three cases: a device that shares the host's
+// memory (large copies are mapped), a device with separate memory (all copies are enqueued), and
+// the latter with pinned host memory that the driver allocated. All cases use the first device of
+// the machine with an overridden CL_DEVICE_HOST_UNIFIED_MEMORY. Baselines: a memcpy of the same
+// size by the host, and eight copies followed by one wait.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 enum Memory { kApart = 0, kShared = 1, kPinned = 2 };
 
-// For the layer below: the driver's functions, and what the device is told to be.
+// State of say_the_memory(): the driver's functions, and the kind of memory to report.
 const opencl::Api* g_driver = nullptr;
 Memory g_memory = kShared;
 
@@ -63,7 +64,7 @@ void repeat(benchmark::State& state, Copy copy, int at_a_time) {
   std::ranges::fill(host, 1);
   void* const block = (*device)->allocate(bytes);
   if (block == nullptr) return state.SkipWithError("no room on the device");
-  // Backs both ends with pages.
+  // Touches source and destination, so that no page fault is measured.
   bool works = copy_in(*stream, block, host).is_ok();
   for (auto _ : state) {
     for (int i = 0; i < at_a_time; ++i) works = works && copy(*stream, block, host).is_ok();

@@ -1,5 +1,5 @@
-// What does a parallel loop cost beside its work? Each loop is `items` items that take about a
-// microsecond each; with one worker that is the bound, with two half of it.
+// What is the overhead of a parallel loop? Each loop has `items` items of about 1 us each. The
+// lower bound is `items` us with one worker, and half of it with two.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -9,7 +9,7 @@
 namespace scopevm::runtime {
 namespace {
 
-// A chain of dependent multiply-adds: about a microsecond an item.
+// A chain of dependent multiply-adds: about 1 us per item.
 void work(void*, int64_t begin, int64_t end, int64_t) {
   for (int64_t i = begin; i < end; ++i) {
     float x = static_cast<float>(i);

@@ -1,6 +1,5 @@
-// How long does a request's shape work take: all sizes, offsets, launch parameters and checks that
-// dims decide? Times the native shape function of a module's entry for these dims, and nothing
-// else.
+// How long does the shape work of a request take: all sizes, offsets, launch parameters and checks
+// that depend on dims? Measures only the native shape function of a module's entry function.
 //
 //   vm_shape_bench MODULE NAME=VALUE...
 #include <algorithm>
@@ -22,7 +21,7 @@ namespace {
 constexpr int kRounds = 21;
 constexpr int kCalls = 10000;
 
-// What the entry's first instruction calls.
+// The shape function that the first instruction of the entry function calls.
 struct ShapeWork {
   ShapeFn function = nullptr;
   const format::ShapeFunctionDecl* decl = nullptr;
@@ -48,7 +47,7 @@ Result<ShapeWork> shape_work(const vm::LoadedModule& module,
                    entry.name, entry.slot_count};
 }
 
-// All dims of all inputs, then the thread count.
+// Arguments of the shape function: all dims of all inputs, then the thread count.
 std::vector<int64_t> arguments(const Signature& signature,
                                const std::map<std::string, int64_t>& dims) {
   std::vector<int64_t> values;
@@ -59,7 +58,7 @@ std::vector<int64_t> arguments(const Signature& signature,
   return values;
 }
 
-// Nanoseconds a call: one number a round.
+// Nanoseconds per call, one number per round.
 std::vector<double> time_rounds(const ShapeWork& work, const std::vector<int64_t>& arguments) {
   std::vector<int64_t> slots(work.slot_count);
   std::vector<double> rounds;

@@ -1,5 +1,5 @@
-// Runs any module from C++: embed module.bc n=4 ...
-// Inputs are ones; the first result is printed, and the memory bound.
+// Runs any module through the C++ API: embed module.bc n=4 ...
+// Fills all inputs with ones, and prints the first result and the memory bound.
 #include <scopevm/session.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
 
   const Module module = check(Module::load(argv[1]));
   const MemoryBound bound = check(module.memory_bound(dims));
-  const Session session = check(Session::create(module));  // share it: it is thread-safe
+  const Session session = check(Session::create(module));  // thread-safe; share it between threads
   Call call = session.make_call();
 
   for (const TensorSignature& input : module.signature().inputs) {

@@ -1,4 +1,4 @@
-// scopevm-import: prints the graph that a model file imports as, for tests and for looking.
+// scopevm-import: prints the imported graph of a model file, for tests and debugging.
 //
 //   scopevm-import MODEL [--simplify] [NAME=SIZE]...
 #include <cstdio>

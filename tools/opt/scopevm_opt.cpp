@@ -1,5 +1,5 @@
-// scopevm-opt: runs passes, or the whole pipeline of the MLIR stages, on graph text. For tests and
-// for debugging; docs/pipeline.md shows its use.
+// scopevm-opt: runs passes, or the whole pipeline of the MLIR stages, on a graph in MLIR assembly.
+// For tests and debugging; docs/pipeline.md shows its use.
 #include "compiler/driver/context.h"
 #include "compiler/driver/pipeline.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

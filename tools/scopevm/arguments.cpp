@@ -15,7 +15,7 @@ struct Range {
   std::string_view high;
 };
 
-// "LOW..HIGH"; both are the text when there are no dots.
+// Splits "LOW..HIGH". Without dots, both ends are the whole string.
 Range split_range(std::string_view text) {
   const size_t dots = text.find("..");
   if (dots == std::string_view::npos) return {text, text};

@@ -1,4 +1,4 @@
-// The small languages of the command line: NAME=VALUE, dims, ranges, dimension bounds.
+// Parsers for command-line values: NAME=VALUE, dims, ranges, dimension bounds.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace scopevm::tool {
 
-// "NAME=VALUE". Errors: kInvalidArgument.
+// Splits "NAME=VALUE". Errors: kInvalidArgument.
 Result<std::pair<std::string, std::string>> split_assignment(const std::string& text);
 
-// A whole decimal number. Errors: kInvalidArgument.
+// Parses a decimal integer. Errors: kInvalidArgument.
 Result<int64_t> parse_number(std::string_view text);
 
-// "512", "64KiB", "2MiB", "1GiB". Errors: kInvalidArgument.
+// Parses "512", "64KiB", "2MiB", "1GiB" into bytes. Errors: kInvalidArgument.
 Result<int64_t> parse_bytes(const std::string& text);
 
-// What NAME=random:... asks for: "1x3x48x320" with elements in [0, 1], or "1x128:0..30000". No dims
-// make a scalar.
+// The part of NAME=random:... after the colon: "1x3x48x320" with elements in [0, 1], or
+// "1x128:0..30000". Without dims, the tensor is a scalar.
 struct RandomTensor {
   std::vector<int64_t> dims;
   double low = 0;
@@ -31,12 +31,13 @@ struct RandomTensor {
 };
 Result<RandomTensor> parse_random(const std::string& text);
 
-// The texts of "a,b,c"; a backslash takes the next character, such as a comma, as it is.
+// Splits "a,b,c" at the commas. A backslash escapes the next character.
 std::vector<std::string> split_texts(std::string_view list);
 
-// What the --dim options say together. Each is a bound, or more than one with commas between them:
-// NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR==0. Bounds of one name add up;
-// errors: kInvalidArgument, also when no value keeps all of them; `option` is whose texts they are.
+// Parses the values of all --dim options and sets the bound of each name in `bounds`. Each value is
+// a comma-separated list of NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW or NAME%FACTOR==0.
+// Bounds of the same name are combined. `option` is the option's name, for messages. Errors:
+// kInvalidArgument, also if no value satisfies all bounds of a name.
 Status add_dim_bounds(const std::vector<std::string>& texts,
                       std::map<std::string, DimBound>& bounds, const std::string& option = "--dim");
 

@@ -1,5 +1,5 @@
-// The commands, each with what its command line gives it. main.cpp parses, these do the work and
-// return the exit code.
+// The commands of scopevm, each with its parsed options. main.cpp parses the command line; these
+// functions execute the command and return the exit code.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,9 @@ struct CompileCommand {
   std::string model;
   std::string output;
   std::vector<std::string> dims;  // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR
-  std::vector<std::string> specialisations;  // each as one of dims
+  std::vector<std::string> specialisations;  // each in the syntax of `dims`
   std::vector<std::string> target_cpus;
-  std::string machine;              // a file; empty: one CPU
+  std::string machine;              // path; empty: one CPU
   std::vector<std::string> places;  // [type:|input:|output:]PATTERN=PLACE
   std::string dump_after;
   std::string reproducer;  // a file; empty: none
@@ -75,7 +75,7 @@ struct ExplainCommand {
 };
 int explain(const ExplainCommand& options);
 
-// Prints what this host offers, as a machine description.
+// Prints a machine description of this host.
 int machine();
 
 }  // namespace scopevm::tool

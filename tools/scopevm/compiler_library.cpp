@@ -1,4 +1,4 @@
-// Finds and loads the compiler, and calls it through its C table; see the header.
+// Finds and loads the compiler library, and calls it through its table of C functions.
 #include "tools/scopevm/compiler_library.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ std::vector<fs::path> folders() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   const fs::path prefix = program.parent_path();
   std::vector<fs::path> folders = {program, prefix / "lib", prefix / "lib64"};
-  // As CMake names it: "x86_64-linux-gnu"; empty where the system has no such folders.
+  // CMake's name of the multiarch folder, "x86_64-linux-gnu"; empty on systems without one.
   if constexpr (sizeof(SCOPEVM_LIBRARY_ARCHITECTURE) > 1)
     folders.push_back(prefix / "lib" / SCOPEVM_LIBRARY_ARCHITECTURE);
   return folders;
@@ -55,7 +55,7 @@ Result<const scopevm_compiler_table*> open(const std::string& path) {
   return table;
 }
 
-// `options` with its callbacks, as the table's functions take them.
+// `options` and its callbacks in the form of the C table.
 struct Request {
   explicit Request(const CompileOptions& options)
       : bytes(compiler::encode(options)), callbacks{.user = const_cast<CompileOptions*>(&options)} {

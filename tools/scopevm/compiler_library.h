@@ -1,5 +1,4 @@
-// libscopevm_compiler.so, which only the commands that need the compiler load: the others start
-// without LLVM.
+// Loads libscopevm_compiler.so on demand, so that commands without the compiler start without LLVM.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace scopevm::tool {
 
-// A CompileOutput whose module stays the library's.
+// A CompileOutput whose module is owned by the library.
 struct CompiledModule {
   std::span<const uint8_t> module;  // valid as long as `owner`
   std::shared_ptr<scopevm_compiler_result> owner;
@@ -21,14 +20,13 @@ struct CompiledModule {
   std::vector<std::string> warnings;
 };
 
-// The functions of scopevm/compiler.h, called in the library. The library is never unloaded: LLVM
-// does not expect to be.
+// The functions of scopevm/compiler.h, forwarded to the library. The library is never unloaded,
+// because LLVM does not support unloading.
 class CompilerLibrary {
  public:
-  // Looks for the library in the folder of this program, where a build tree may have it, and in the
-  // library folders of the prefix that the program is installed in: lib, lib64 and the multiarch
-  // folder (lib/x86_64-linux-gnu). Errors: kNotFound (none is there), kUnsupported (it is of
-  // another version, or does not load).
+  // Searches the folder of this program (build trees) and the library folders of its installation
+  // prefix: lib, lib64 and the multiarch folder (lib/x86_64-linux-gnu). Errors: kNotFound (no
+  // library found), kUnsupported (wrong version, or loading failed).
   static Result<CompilerLibrary> load();
 
   Result<CompiledModule> compile(const CompileOptions& options) const;

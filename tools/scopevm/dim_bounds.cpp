@@ -1,4 +1,4 @@
-// --dim and --specialise: texts like "n=1..512" and "n%8==0" into one bound a name.
+// Parses --dim and --specialise: strings such as "n=1..512" and "n%8==0" -> one bound per name.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -14,17 +14,17 @@ Status wrong(std::string_view text, const std::string& what) {
 
 constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2 or n%8==0";
 
-// All that was said of one name.
+// The combined constraints of one name.
 struct Claims {
   std::optional<int64_t> min;
   std::optional<int64_t> max;
   int64_t multiple_of = 1;
-  std::string texts;  // as they were given, for the message when they contradict each other
+  std::string texts;  // as given, for the message about a contradiction
 };
 
 enum class Relation : uint8_t { kEqual, kAtMost, kAtLeast, kMultipleOf };
 
-// A text taken apart: "n" "<=" "512".
+// One parsed constraint: "n" "<=" "512".
 struct Claim {
   std::string_view name;
   Relation relation;
@@ -91,7 +91,7 @@ Status add_claim(std::string_view text, std::map<std::string, Claims>& names) {
                                                  : add_range(text, claim, claims);
 }
 
-// The ends move to the nearest multiples.
+// Rounds the ends inwards to multiples of the factor.
 Result<DimBound> combine(const Claims& claims) {
   DimBound bound;
   const int64_t factor = claims.multiple_of;

@@ -1,4 +1,4 @@
-// How a command ends: its exit code, and what it says about a failure.
+// Exit codes of the commands, and the report of a failure.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@ inline constexpr int kExitWrong = 1;  // the model or an input is wrong
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitLimit = 3;  // memory or time ran out
 
-// Prints the message on stderr and returns the exit code that fits.
+// Prints the message on stderr and returns the matching exit code.
 inline int report(const Status& status) {
   if (status.is_ok()) return kExitOk;
   std::fprintf(stderr, "scopevm: %s\n", std::string(status.message()).c_str());

@@ -1,4 +1,4 @@
-// Whole files, read and written at once.
+// Reads and writes whole files.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace scopevm::tool {
 // Errors: kNotFound.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 
-// Replaces `path` in one step: a reader sees the old bytes or the new ones. Errors:
+// Replaces `path` atomically: a reader sees either the old or the new contents. Errors:
 // kInvalidArgument.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
 

@@ -1,4 +1,4 @@
-// The scopevm command: the command line into options, one function a command.
+// The scopevm command: parses the command line into options, one function per command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -15,7 +15,7 @@ std::string stage_names() {
   return names;
 }
 
-// As the compiler has them; a pass of the MLIR stages is checked there.
+// Checks stage names only. The compiler checks names of MLIR passes.
 std::string check_stage(const std::string& name) {
   if (name.starts_with("sv-") || std::ranges::find(kStages, name) != std::end(kStages)) return "";
   return "there is no stage \"" + name + "\"; stages are " + stage_names();
@@ -28,7 +28,7 @@ constexpr char kPlace[] =
     "Place what matches: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
     "\"output:y=cpu.global.fast\" (more than one: later ones come first)";
 
-// Each add_* describes one command and sets `run` to what it does.
+// Each add_* declares one command and sets `run` to its action.
 using Action = std::function<int()>;
 
 void add_compile(CLI::App& app, Action& action) {

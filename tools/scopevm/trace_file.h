@@ -1,4 +1,4 @@
-// The launches of a run as a Chrome trace (chrome://tracing, ui.perfetto.dev).
+// Writes the launches of a run as a Chrome trace (chrome://tracing, ui.perfetto.dev).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace scopevm::tool {
 
-// Keeps what it is told; thread-safety: one thread at a time.
+// Records trace events. Not thread-safe.
 class TraceFile final : public TraceSink {
  public:
   void launched(const TraceEvent& event) override { events_.push_back(event); }

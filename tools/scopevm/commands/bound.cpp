@@ -1,4 +1,4 @@
-// scopevm bound: the exact bytes of a call at given dims, without making one.
+// scopevm bound: prints the exact bytes of a call at given dims, without a call.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// scopevm compile: a model to a module file.
+// scopevm compile: compiles a model into a module file.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace scopevm::tool {
 namespace {
 
-// Progress on a terminal: one line that is written over.
+// Progress display on a terminal: one line that is overwritten.
 class ProgressLine {
  public:
   void show(std::string_view stage, int64_t done, int64_t total) {
@@ -107,7 +107,7 @@ Status compile_to_file(const CompileCommand& command, const CompileOptions& opti
   return {};
 }
 
-// What a specialisation says adds to what --dim says.
+// The bounds of a variant are combined with the bounds of --dim.
 Status add_specialisations(const CompileCommand& command, CompileOptions& options) {
   for (const std::string& text : command.specialisations) {
     std::vector<std::string> texts = command.dims;

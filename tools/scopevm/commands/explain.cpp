@@ -1,4 +1,5 @@
-// scopevm explain: what the compiler knows of a model before any request, as text or JSON.
+// scopevm explain: prints shapes, checks and copies that the compiler derives before any request,
+// as text or JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::string bound_text(const ShapeExplanation::Symbol& symbol) {
   return text;
 }
 
-// Column widths, so that long names do not push everything away.
+// Column widths are limited, so that one long name does not widen the whole table.
 template <typename List, typename Text>
 size_t width_of(const List& list, const Text& text) {
   constexpr size_t kWidest = 40;
@@ -125,7 +126,7 @@ void print_limits(const CopyExplanation& explanation) {
         limit.pool, limit.limit_bytes, limit.needed_bytes, 1e3 * limit.seconds,
         1e3 * limit.lower_bound_seconds);
     for (const std::string& moved : limit.moved) fmt::print("    {}\n", moved);
-    // Calls of one function at other dims make the same copies.
+    // Calls of one function at different dims make the same copies; each is printed once.
     std::set<std::string> lines;
     for (const CopyExplanation::Copy& copy : explanation.copies) {
       const std::string line =
@@ -146,7 +147,7 @@ std::string times_text(const CopyExplanation::Copy& copy) {
 std::string copies_text(const std::vector<CopyExplanation::Copy>& copies) {
   std::optional<int64_t> total = 0;
   bool repeats = false;
-  std::map<std::string, int> open;  // by what decides how often they are made
+  std::map<std::string, int> open;  // number of copies, by the reason why their count is unknown
   for (const CopyExplanation::Copy& copy : copies) {
     repeats = repeats || copy.times > 1 || !copy.times_depend_on.empty();
     if (!copy.times_depend_on.empty()) ++open[copy.times_depend_on];

@@ -1,4 +1,4 @@
-// scopevm inspect: what is in a module.
+// scopevm inspect: prints the sections, signature and memory pools of a module.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -54,7 +54,7 @@ void print_function(const format::ModuleContents& module, const format::Function
   print_dimensions(function.dimensions);
   for (const format::MemoryDecl& line : function.memory) {
     const format::PoolDecl& pool = module.pools[line.pool];
-    // One device needs no name.
+    // The name is redundant if there is only one device.
     const std::string& device = module.devices[pool.device].name;
     fmt::print("  memory     {} {} = {}\n",
                module.devices.size() > 1 ? device + "." + pool.scope : pool.scope,

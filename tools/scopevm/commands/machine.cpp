@@ -1,4 +1,4 @@
-// scopevm machine: what this host offers, in the form that --machine reads.
+// scopevm machine: prints a description of this host in the format of --machine.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What the drivers of a machine list, as a machine description.
+// Builds a machine description from the devices that the drivers list.
 #pragma once
 
 #include <cstdio>
@@ -8,8 +8,8 @@
 
 namespace scopevm::tool {
 
-// The description, as JSON text that --machine reads. `log` gets a line for people for each device
-// and for each kind that has none.
+// Returns the description as JSON in the format of --machine. Writes one human-readable line to
+// `log` for each device, and for each kind of device that is absent.
 std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log);
 
 }  // namespace scopevm::tool

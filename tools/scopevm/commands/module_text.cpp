@@ -1,4 +1,4 @@
-// scopevm verify, dis, asm: modules as text and back.
+// scopevm verify, dis, asm: check, disassemble and assemble modules.
 #include <fmt/format.h>
 
 #include "runtime/mapped_file.h"

@@ -12,7 +12,7 @@ Status read_places(const std::string& machine, const std::vector<std::string>& p
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(machine));
   options.machine_json.assign(bytes.begin(), bytes.end());
   options.machine_name = machine;
-  // An empty text would stand for the default machine.
+  // An empty string means the default machine; an empty file must be an error instead.
   if (options.machine_json.empty()) options.machine_json = " ";
   return {};
 }

@@ -1,4 +1,4 @@
-// What --machine and --place give the compiler, and what --device gives a session.
+// Reads --machine and --place into compile options, and --device into a session's device binding.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace scopevm::tool {
 
-// Errors: kNotFound (no such file).
+// Fills the machine description and the placement rules. Errors: kNotFound (no such file).
 Status read_places(const std::string& machine, const std::vector<std::string>& places,
                    CompileOptions& options);
 
-// "gpu=opencl:0". Errors: kInvalidArgument.
+// Parses "gpu=opencl:0". Errors: kInvalidArgument.
 Result<DeviceBinding> parse_binding(const std::string& text);
 
 }  // namespace scopevm::tool

@@ -1,4 +1,4 @@
-// Boxes in layers: a node lies below all that it reads, in the order of the program.
+// Layered drawing: each node is below all nodes that it reads, in program order.
 #include "tools/scopevm/commands/places_svg.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@ using Node = CopyExplanation::Node;
 
 constexpr int kWidth = 150, kHeight = 34, kGapX = 16, kGapY = 26, kMargin = 20;
 constexpr size_t kLongestLabel = 22;
-// Told apart with any kind of colour vision (Okabe and Ito, 2008); beyond, they repeat.
+// The palette of Okabe and Ito (2008), distinguishable with colour vision deficiencies. With more
+// than seven places, colours repeat.
 constexpr const char* kColours[] = {"#56b4e9", "#e69f00", "#009e73", "#f0e442",
                                     "#cc79a7", "#0072b2", "#d55e00"};
 
@@ -37,7 +38,7 @@ std::string escaped(const std::string& text) {
 std::string label(const std::string& name) {
   if (name.size() <= kLongestLabel) return name;
   size_t end = kLongestLabel;
-  // Not in the middle of a character of several bytes.
+  // Do not cut within a UTF-8 sequence.
   while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
   return name.substr(0, end) + "...";
 }

@@ -1,4 +1,4 @@
-// The placed graph as a picture.
+// Draws the placed graph as SVG.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace scopevm::tool {
 
-// An SVG: a box for each kernel, coloured by its place, an arrow for each value that one hands
-// another, and copies as boxes of their own.
+// Returns an SVG document: a box for each kernel, coloured by its place, a box for each copy, and
+// an arrow for each value from its producer to a consumer.
 std::string places_svg(const CopyExplanation& explanation);
 
 }  // namespace scopevm::tool

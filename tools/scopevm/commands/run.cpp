@@ -1,4 +1,5 @@
-// scopevm run: inputs from files or a seed, one or many calls, results to files.
+// scopevm run: reads inputs from files or generates them from a seed, makes one or more calls, and
+// writes the results to files.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -24,7 +25,7 @@ struct NamedText {
   std::string text;
 };
 
-// The command line, taken apart; everything that can be wrong with it alone is found here.
+// The parsed command line. Parsing reports every error that does not depend on the module.
 struct Plan {
   std::vector<NamedText> inputs;
   std::vector<NamedText> outputs;
@@ -74,7 +75,7 @@ Result<Plan> make_plan(const RunOptions& options) {
   return plan;
 }
 
-// Along the last axis of an input of this rank.
+// A string tensor of the given rank, with the elements along its last axis.
 Result<Tensor> make_texts(std::string_view list, size_t rank) {
   const std::vector<std::string> texts = split_texts(list);
   std::vector<int64_t> dims(rank, 1);
@@ -105,7 +106,7 @@ Result<Tensor> make_input(const NamedText& input, const Signature& signature, ui
   return random_tensor(dtype, request, seed);
 }
 
-// The elements, between commas; no text, no elements.
+// Parses comma-separated elements; an empty string is an empty sequence.
 Result<std::vector<Tensor>> make_sequence(const NamedText& input, const Signature& signature,
                                           uint64_t& seed) {
   std::vector<Tensor> elements;
@@ -138,7 +139,8 @@ Status set_inputs(Call& call, const Plan& plan, const Signature& signature, uint
   return {};
 }
 
-// A tensor to the file. The elements of a sequence or an optional to FILE.0.npy, FILE.1.npy, ...
+// Writes a tensor to the file, or the elements of a sequence or optional to FILE.0.npy, FILE.1.npy,
+// ...
 Status write_output(const Call& call, const NamedText& output, const Signature& signature) {
   SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, call.output(output.name));
   const auto declared = std::ranges::find(signature.outputs, output.name, &TensorSignature::name);

@@ -1,4 +1,4 @@
-// What `scopevm run` prints: results, times and memory, for people or for programs.
+// The report of `scopevm run`: results, times and memory, as text or JSON.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace scopevm::tool {
 
 struct RunOutput {
   bool has_value = true;
-  std::span<const Tensor> elements;  // of a tensor: itself
+  std::span<const Tensor> elements;  // a tensor has one: itself
 };
 
 struct RunReport {
@@ -21,17 +21,17 @@ struct RunReport {
   std::vector<RunOutput> outputs;          // of the last run
   int64_t load_ns = 0;                     // module loaded, session created
   std::vector<int64_t> latency_ns;         // one per run
-  std::string_view function;               // that the last run entered
-  std::span<const ScopeUse> memory;        // of the last run; without scopes that nothing concerns
+  std::string_view function;               // "main" or the variant that the last run executed
+  std::span<const ScopeUse> memory;        // of the last run; see concerned_scopes()
   std::span<const CopyUse> copies;         // of the last run
-  std::optional<double> emulated_seconds;  // of the last run; none: nothing was emulated
+  std::optional<double> emulated_seconds;  // of the last run; empty without emulation
   bool has_stats = false;                  // print times and memory
 };
 
 void print_text(const RunReport& report);
 void print_json(const RunReport& report);
 
-// The scopes that the module's contract or the call mentions.
+// The scopes with a bound in the module or with allocations in the call.
 std::vector<ScopeUse> concerned_scopes(const CallStats& stats);
 
 }  // namespace scopevm::tool

@@ -22,7 +22,7 @@ T at(const Tensor& tensor, int64_t index) {
   return tensor.elements<T>()[static_cast<size_t>(index)];
 }
 
-// In double quotes; bytes below a blank, quotes and backslashes escaped.
+// The string in double quotes; control characters, quotes and backslashes are escaped.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {

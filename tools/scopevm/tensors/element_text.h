@@ -1,4 +1,4 @@
-// One element of a tensor as text.
+// Formats one element of a tensor.
 #pragma once
 
 #include <cstdint>

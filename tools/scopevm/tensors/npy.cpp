@@ -36,13 +36,13 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 struct Header {
   DType dtype = DType::kF32;
-  NpyText text;  // of str
+  NpyText text;  // for string arrays
   std::vector<int64_t> dims;
 };
 
 Status wrong(const std::string& what) { return {StatusCode::kInvalidArgument, what}; }
 
-// What follows `'key':` in the header's Python dictionary.
+// Returns the text after `'key':` in the header's Python dictionary.
 std::optional<std::string_view> value_of(std::string_view header, std::string_view key) {
   const size_t at = header.find("'" + std::string(key) + "':");
   if (at == std::string_view::npos) return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<std::string_view> value_of(std::string_view header, std::string_vi
   return rest;
 }
 
-// "(1, 3, 48)" or "(7,)" or "()"
+// Parses "(1, 3, 48)", "(7,)" or "()".
 Result<std::vector<int64_t>> parse_dims(std::string_view text) {
   const size_t close = text.find(')');
   if (text.empty() || text.front() != '(' || close == std::string_view::npos)
@@ -131,7 +131,7 @@ std::string header_of(const Tensor& tensor, const std::string& descr) {
   std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (const int64_t dim : tensor.dims()) text += std::to_string(dim) + ", ";
   text += "), }";
-  // Padded so that elements start at a multiple of 64.
+  // The header is padded so that the elements start at a multiple of 64 bytes.
   const size_t unpadded = kMagicSize + 4 + text.size() + 1;
   text.append((64 - unpadded % 64) % 64, ' ');
   return text + "\n";

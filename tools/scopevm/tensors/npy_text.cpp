@@ -17,7 +17,7 @@ void append_utf8(std::string& text, char32_t c) {
   for (int i = more; i-- > 0;) text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
 }
 
-// Takes a character off the front; empty where there is none.
+// Removes and returns the first UTF-8 character; empty if the bytes are not valid UTF-8.
 std::optional<char32_t> take_character(std::string_view& text) {
   constexpr char32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<uint8_t>(text.front());
@@ -85,7 +85,7 @@ Result<Tensor> decode_npy_text(NpyText type, std::span<const uint8_t> bytes,
 
 Result<EncodedNpyText> encode_npy_text(const Tensor& texts) {
   std::vector<std::u32string> decoded(static_cast<size_t>(texts.element_count()));
-  size_t width = 1;  // as NumPy has it for texts that are all empty
+  size_t width = 1;  // NumPy's width for arrays of empty strings
   for (size_t i = 0; i < decoded.size(); ++i) {
     std::string_view rest = texts.text_at(static_cast<int64_t>(i));
     while (!rest.empty()) {

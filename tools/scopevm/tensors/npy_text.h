@@ -1,5 +1,5 @@
-// NumPy's texts of fixed width, and back: U, which is UCS-4, and S, which is bytes. Both are padded
-// with zeros at their end.
+// Converts string tensors from and to NumPy's fixed-width strings: U (UCS-4) and S (bytes), both
+// zero-padded at the end.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct NpyText {
   int64_t element_bytes() const { return width * (is_unicode ? 4 : 1); }
 };
 
-// Of an array's descr without its quotes: "<U5", "|S12". Empty when it is another type.
+// Parses the descr of an array without its quotes: "<U5", "|S12". Empty for any other type.
 std::optional<NpyText> parse_npy_text(std::string_view descr);
 
-// A tensor of the array's texts, in UTF-8. Errors: kInvalidArgument where characters are none.
-// REQUIRES: bytes are what the dims and the type say.
+// Returns a string tensor in UTF-8. Errors: kInvalidArgument (invalid characters).
+// REQUIRES: the number of bytes matches the dims and the type.
 Result<Tensor> decode_npy_text(NpyText type, std::span<const uint8_t> bytes,
                                std::span<const int64_t> dims);
 
-// The texts as UCS-4, as wide as the longest. Errors: kInvalidArgument where one is no UTF-8.
+// The strings as UCS-4, with the width of the longest. Errors: kInvalidArgument (invalid UTF-8).
 struct EncodedNpyText {
   std::string descr;  // "<U5"
   std::u32string characters;

@@ -37,7 +37,7 @@ void fill_reals(const Tensor& tensor, const RandomTensor& request, Random random
     element = static_cast<T>(request.low + random.next() * (request.high - request.low));
 }
 
-// Rounds towards zero and takes subnormal values to zero: exact values do not matter here.
+// Rounds towards zero and flushes subnormals to zero: exact values do not matter here.
 uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
@@ -95,7 +95,7 @@ Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t 
       fill_reals<double>(tensor, request, random);
       break;
     case DType::kStr:
-      break;  // has been refused
+      break;  // rejected above
   }
   return tensor;
 }

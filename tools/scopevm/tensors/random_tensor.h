@@ -9,8 +9,8 @@
 
 namespace scopevm::tool {
 
-// Elements are uniform in [low, high]; integers and bools are rounded down within it. Each `seed`
-// gives its own sequence.
+// Elements are uniform in [low, high]; integers and bools are rounded down within this range. Equal
+// seeds give equal tensors.
 Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t seed);
 
 }  // namespace scopevm::tool
