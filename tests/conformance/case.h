@@ -1,4 +1,4 @@
-// One conformance case: a folder with model.onnx and test_data_set_N/{input,output}_M.pb.
+// Runs one conformance case: a folder with model.onnx and test_data_set_N/{input,output}_M.pb.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace scopevm::conformance {
 
-// What to compile for, beside the host's CPU: as CompileOptions has them.
+// Machine description and placement rules, as in CompileOptions. Default: the host's CPU.
 struct Target {
   std::string machine_json;
   std::vector<std::string> places;

@@ -1,5 +1,5 @@
-// Runs a function in a child process, so that a crash, a hang or a hunger for memory in it is an
-// outcome and not the end of the run.
+// Runs a function in a child process with resource limits, so that a crash, a hang or excessive
+// memory use is an outcome and does not end the run.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,22 @@
 
 namespace scopevm::conformance {
 
-// Only work counts: a process that waits for a CPU is not slow.
+// The main limit is CPU time, so that outcomes do not depend on the load of the machine.
 struct Limits {
-  // Of all threads. An OpenCL driver may compile kernels in the process for half a minute.
+  // For all threads together. An OpenCL driver may compile kernels in the process for 30 s.
   int cpu_seconds = 300;
-  // The last resort for a process that waits forever without using a CPU.
+  // Ends a process that waits forever without using CPU time.
   int wall_seconds = 3600;
   long long address_space_bytes = 4LL << 30;  // not applied under a sanitizer
 };
 
-// A child at work.
+// A running child process.
 class Child {
  public:
   // Forks. REQUIRES: the calling process has one thread.
   static std::unique_ptr<Child> start(const std::function<Outcome()>& work, const Limits& limits);
   virtual ~Child() = default;
-  // Waits for its end.
+  // Waits until the process has ended and returns its outcome.
   virtual Outcome finish() = 0;
 };
 

@@ -1,5 +1,5 @@
-// The test data's tensors: ONNX's protobuf files to scopevm tensors, and the comparison with what
-// ONNX's own backend tests allow.
+// Reads the tensors of ONNX's test data (protobuf files), and compares results with them, with the
+// tolerances of ONNX's backend tests.
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 
 namespace scopevm::conformance {
 
-// What a data file holds: one tensor, those of a sequence, or nothing.
+// Contents of a data file: one tensor, the elements of a sequence, or nothing.
 struct ReferenceValue {
   bool has_value = true;
   std::vector<Tensor> tensors;
 };
 
-// Reads a serialised TensorProto, SequenceProto or OptionalProto. Errors: kUnsupported names the
-// element type ("type:complex"), or says "type:sequence" for a file that is none of the kind.
+// Reads a serialised TensorProto, SequenceProto or OptionalProto. Errors: kUnsupported, with the
+// element type ("type:complex"), or "type:sequence" if the file is not of the given kind.
 Result<ReferenceValue> read_value(const std::string& path, ValueKind kind);
 
-// Empty if `actual` agrees with `expected`, else the first difference. Floating point agrees within
-// a relative 1e-3 and a small absolute error, NaN with NaN; everything else must be equal.
+// Returns the first difference, or an empty string if the tensors agree. Floating-point elements
+// agree within a relative error of 1e-3 and a small absolute error; NaN agrees with NaN. All other
+// types must be equal.
 std::string difference(const Tensor& expected, const Tensor& actual);
 
 }  // namespace scopevm::conformance

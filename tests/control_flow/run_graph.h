@@ -1,4 +1,4 @@
-// Compiles a graph in text form, or a model file, and runs it, through the public API.
+// Compiles a graph in MLIR assembly, or a model file, and runs it through the public API.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ class Graph {
   static Status compile_error(const std::string& text);
   static Graph of_file(const std::string& path);
 
-  // Fails the test, and gives no tensors, when the call fails.
+  // Returns the results. If the call fails, fails the test and returns no tensors.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   Status status_of(const std::vector<Tensor>& inputs, const CallOptions& options = {});
   // REQUIRES: the graph compiled.
   Call& call() { return *call_; }
-  // Allocator calls of the last run in one scope.
+  // Number of allocations in one scope during the last run.
   int64_t allocations(const std::string& scope) const;
-  // Of the last run.
+  // Statistics of the last run.
   const CallStats& stats() const { return call_->stats(); }
 
  private:

@@ -1,4 +1,4 @@
-// The models of models/make_models.py.
+// Loads the models that models/make_models.py writes, for tests with data-dependent sizes.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ inline Graph model(const std::string& name) {
   return Graph::of_file(SCOPEVM_TEST_MODELS + name + ".onnx");
 }
 
-// The call fails for its input, and the message says so.
+// Expects kInvalidArgument with `message` in its text.
 inline void expect_refused(Graph& graph, const std::vector<Tensor>& inputs,
                            const std::string& message) {
   Status status = graph.status_of(inputs);

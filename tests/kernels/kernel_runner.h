@@ -1,6 +1,6 @@
-// Runs graph text through the kernels stage and code generation, without planner, bytecode or VM:
-// every value gets memory of its own, between guard bytes, and each launch is split over workers.
-// What kernel tests stand on.
+// Test harness for kernels: runs a graph in MLIR assembly through the kernels stage and code
+// generation, without planner, bytecode or VM. Every value has its own memory between guard bytes,
+// and each launch is split over several workers.
 #pragma once
 
 #include <cstring>
@@ -32,28 +32,28 @@ struct Array {
   }
 };
 
-// f32 values in [-1, 1), the same for the same seed.
+// Random f32 values in [-1, 1). Equal seeds give equal values.
 Array random_f32(std::vector<int64_t> dims, uint32_t seed);
 
 class KernelRunner {
  public:
-  // Compiles @main of `text` for `cpu` ("host", "x86-64-v3", "x86-64", ..., or "opencl": text, run
-  // by the first device). `fuse` runs fusion first. Where SCOPEVM_TEST_HOST_KERNELS_ON is set, its
-  // value replaces "host".
+  // Compiles @main of `text` for `cpu`: "host", "x86-64-v3", "x86-64", ..., or "opencl" (OpenCL C
+  // source for the first device). `fuse` runs fusion first. If SCOPEVM_TEST_HOST_KERNELS_ON is set,
+  // its value replaces "host".
   static Result<std::unique_ptr<KernelRunner>> create(const std::string& text,
                                                       const std::string& cpu = "host",
                                                       bool fuse = false);
   ~KernelRunner();
 
-  // Runs once; each launch's grid is cut into up to `pieces` ranges, each with a worker of its own.
-  // Errors: kInvalidArgument for inputs that do not fit, kInternal when a kernel wrote outside its
-  // buffers or changed an input.
+  // Runs once. Each launch's grid is split into up to `pieces` ranges, each with its own worker.
+  // Errors: kInvalidArgument (wrong inputs), kInternal (a kernel wrote outside its buffers or
+  // changed an input).
   Result<std::vector<Array>> run(const std::vector<Array>& inputs, int pieces = 3);
 
-  // Names of the launched steps and the symbols of their kernels, for tests that count them.
+  // Names of the launched steps and symbols of their kernels, for tests that count them.
   std::vector<std::string> steps() const;
   size_t kernel_count() const;
-  // The image's bytes, for tests that disassemble it.
+  // The bytes of the image, for tests that disassemble it.
   const std::vector<uint8_t>& image() const;
 
  private:

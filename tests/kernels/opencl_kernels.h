@@ -1,4 +1,4 @@
-// Kernels as OpenCL text, built and launched by the machine's first OpenCL device.
+// Builds kernels from OpenCL C source and launches them on the machine's first OpenCL device.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class OpenClKernels {
   static Result<std::unique_ptr<OpenClKernels>> load(const std::string& text,
                                                      const std::vector<Kernel>& table);
 
-  // Copies the buffers to the device, launches the kernel of that index over `pieces` workers, and
-  // copies them back. Each begins and ends with guard bytes that the kernel does not count. The
-  // same memory may be given twice.
+  // Copies the buffers to the device, launches the kernel over `pieces` workers, and copies the
+  // buffers back. Each buffer begins and ends with guard bytes outside the kernel's view. The same
+  // memory may be passed twice.
   Status run(KernelIndex kernel, const std::vector<std::span<uint8_t>>& buffers,
              const std::vector<int64_t>& params, int64_t grid, int64_t pieces);
 

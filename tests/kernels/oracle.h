@@ -1,5 +1,5 @@
-// What tests of layout and selection ops compare with: one graph op compiled for a CPU, and results
-// made by plain loops over indices.
+// For tests of layout and selection ops: one graph op compiled for a CPU, and expected results from
+// plain loops over indices.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,15 @@ using Index = std::vector<int64_t>;
 // Targets with masked vectors, with 256-bit vectors without masks, and with 128-bit ones.
 inline const std::vector<std::string> kCpus = {"host", "x86-64-v3", "x86-64"};
 
-// Types without `!sv.tensor`: "f32[n, 3]". `attributes` as in the text form: "axis = 1".
+// Types are written without `!sv.tensor`: "f32[n, 3]". `attributes` has MLIR syntax: "axis = 1".
 struct OpText {
   std::string name, attributes;
   std::vector<std::string> operands, results;
   std::string function() const;
 };
 
-// An op compiled for one CPU. A failure to compile or run fails the test and gives no outputs.
+// An op compiled for one CPU. If compiling or running fails, the test fails and there are no
+// outputs.
 class CompiledOp {
  public:
   explicit CompiledOp(const OpText& op, const std::string& cpu = "host");
@@ -39,7 +40,7 @@ int64_t count(const Index& dims);
 void for_each_index(const Index& dims, const std::function<void(const Index&)>& visit);
 int64_t offset_of(const Index& dims, const Index& index);
 
-// Elements that all differ within 250 neighbours, whatever the dtype: bytes 1, 2, 3, ...
+// Bytes 1, 2, 3, ...: any 250 consecutive elements are distinct, for every dtype.
 Array counting_bytes(DType dtype, Index dims);
 Array of_i64(Index dims, const std::vector<int64_t>& values);
 
@@ -50,7 +51,7 @@ Array rearranged(const Array& x, Index dims,
 void expect_same(const Array& actual, const Array& expected);
 void expect_near(const Array& actual, const Array& expected, float tolerance);  // f32
 
-// The value at an index.
+// The element at an index.
 template <typename T>
 T element(const Array& array, const Index& index) {
   T value;

@@ -1,4 +1,4 @@
-// Runs one graph text on arrays; a failure is a test failure with its message.
+// Runs a graph in MLIR assembly on arrays. An error fails the test with its message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ inline std::vector<Array> run_text(const std::string& text, const std::vector<Ar
   return outputs.is_ok() ? *outputs : std::vector<Array>();
 }
 
-// A function with one op: `ops` computes %r of `result` from the arguments.
+// Assembly of a function: `ops` computes %r of type `result` from the arguments.
 inline std::string one_op(const std::string& arguments, const std::string& ops,
                           const std::string& result) {
   return "func.func @main(" + arguments + ") -> !sv.tensor<" + result + "> {\n  " + ops +

@@ -1,4 +1,4 @@
-// Machine descriptions that tests change a part of.
+// Machine descriptions that tests complete or modify.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ inline Result<compiler::Machine> parse(std::string_view json) {
   return compiler::parse_machine(json, "m.json", compiler::codegen::built_in_backends().kinds());
 }
 
-// A description with CUDA devices before, between and behind the others, and these pools.
+// A description with CUDA devices before, between and after the others, and the given pools.
 inline std::string with_cuda(const std::string& rest) {
   return R"({"devices": [{"name": "a", "kind": "cuda", "workers": 512}, {"name": "cpu", "kind": "cpu"},
                          {"name": "b", "kind": "cuda"}, {"name": "npu", "kind": "cpu"},
@@ -19,7 +19,7 @@ inline std::string with_cuda(const std::string& rest) {
          rest + "}";
 }
 
-// A description with a CPU, an NPU of kind cpu and an OpenCL device, and these pools.
+// A description with a CPU, an NPU of kind cpu, an OpenCL device, and the given pools.
 inline std::string with_pools(const std::string& pools) {
   return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},
                          {"name": "gpu", "kind": "opencl"}], "pools": [)" +

@@ -1,4 +1,4 @@
-// Kinds of devices for tests of the planner, which knows of a kind only what DeviceKind says.
+// Device kinds for tests of the planner, which uses only the DeviceKind interface.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class StandInKind final : public compiler::DeviceKind {
   std::string_view name_;
 };
 
-// The host's kind, and another.
+// The host's kind, and a second kind "opencl".
 inline std::span<const compiler::DeviceKind* const> stand_in_kinds() {
   static const StandInKind host(format::kHostKind), other("opencl");
   static const std::array<const compiler::DeviceKind*, 2> kinds = {&host, &other};

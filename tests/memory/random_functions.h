@@ -1,4 +1,4 @@
-// Programs made by hand or at random for tests of the memory stage.
+// Hand-written and random programs for tests of the memory stage.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline ValueId add_input(Function& function, std::vector<DimExpr> shape) {
   return id;
 }
 
-// A launch with one result.
+// Appends a launch with one result.
 inline ValueId add_step(Function& function, std::vector<ValueId> operands,
                         std::vector<DimExpr> shape) {
   const ValueId id = function.values.next_index();
@@ -46,7 +46,8 @@ inline void add_output(Function& function, ValueId id) {
   function.outputs.push_back(id);
 }
 
-// Steps over dims n and m with branches that join later, views, temporaries and in-place results.
+// Random steps over dims n and m, with branches that merge, views, temporaries and in-place
+// results.
 inline Function random_function(uint32_t seed, int step_count) {
   std::mt19937 random(seed);
   DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m");

@@ -1,4 +1,4 @@
-// Reads a .npy file of 32-bit floats into a tensor, for tests that compare with stored references.
+// Reads a .npy file of 32-bit floats into a tensor, for comparison with stored references.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace scopevm {
 
-// Fails the running test and returns an empty tensor when the file is not one.
+// Fails the test and returns an empty tensor if the file is not a .npy file of f32.
 Tensor read_floats(const std::string& path);
 
 }  // namespace scopevm

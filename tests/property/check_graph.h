@@ -1,5 +1,5 @@
-// Compiles a graph through the public API, runs it and compares every result with the reference's.
-// All of that in a child process: a crash or a hang is an outcome.
+// Compiles a graph through the public API, runs it and compares every result with the reference.
+// This happens in a child process, so that a crash or a hang is an outcome.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace scopevm::compiler::property {
 
 enum class Finding {
   kAgrees,
-  kUnsupported,   // compile() says so
-  kCompileError,  // any other status of compile()
-  kRunError,      // of loading or of a call
+  kUnsupported,   // compile() returned kUnsupported
+  kCompileError,  // compile() returned any other error
+  kRunError,      // loading or a call failed
   kMismatch,
   kCrash,
   kTimeout,
@@ -21,12 +21,12 @@ enum class Finding {
 struct Verdict {
   Finding finding = Finding::kAgrees;
   std::string detail;          // the message, or the first element that differs
-  double compile_seconds = 0;  // of processor time
+  double compile_seconds = 0;  // CPU time
   int64_t compared = 0;        // elements
-  int64_t skipped = 0;         // elements that the reference does not know
-  bool is_refused = false;     // it does not fit within CheckOptions::is_squeezed's limit
+  int64_t skipped = 0;         // elements whose value the reference does not know
+  bool is_refused = false;     // rejected: needs more than the limit of CheckOptions::is_squeezed
 
-  // Two verdicts of one kind have one text: details without numbers and places.
+  // The detail without numbers and places; equal for verdicts of one kind.
   std::string kind() const;
 };
 
@@ -35,16 +35,18 @@ const char* name(Finding finding);
 struct CheckOptions {
   std::string cpu = "x86-64-v3";
   int cpu_seconds = 60;
-  // Scatters the ops over a machine of three devices, by rules that follow from the graph's text.
+  // Places the ops on a machine with three devices. The rules depend only on the graph's assembly.
   bool is_scattered = false;
-  // Limits the workspace to a part of what the graph takes, which follows from its text.
+  // Limits the workspace to a fraction of the graph's need. The fraction depends only on its
+  // assembly.
   bool is_squeezed = false;
 };
 
 // REQUIRES: the calling process has one thread.
 Verdict check_graph(const GraphCase& graph, const CheckOptions& options = {});
 
-// The elements of `actual` beyond the error that `expected` allows; empty when there are none.
+// Describes the first element of `actual` that is outside the error bound of `expected`; empty if
+// there is none.
 std::string first_difference(const Array& expected, DType dtype, const void* actual);
 
 }  // namespace scopevm::compiler::property

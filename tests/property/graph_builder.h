@@ -1,5 +1,5 @@
-// A graph under construction: its values with their elements at every request, and the means to
-// extend it by an op, an input or a constant. What is tried is in random_ops.cpp.
+// A graph under construction: its values with their elements in every request, and functions that
+// append an op, an input or a constant. random_ops.cpp proposes the ops.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ namespace scopevm::compiler::property {
 using Dims = llvm::SmallVector<DimExpr>;
 using NamedAttributes = std::vector<std::pair<const char*, mlir::Attribute>>;
 
-// A value of the graph. Valid as long as its builder.
+// A value of the graph. Owned by the builder.
 struct Node {
   mlir::Value value;
-  Arrays arrays;  // one a request
+  Arrays arrays;  // one per request
 
   graph::TensorType type() const { return mlir::cast<graph::TensorType>(value.getType()); }
   DType dtype() const { return type().getDtype(); }
@@ -25,14 +25,14 @@ struct Node {
   Dims dims() const { return Dims(type().getShape()); }
 };
 
-// What the elements of a fresh value may be.
+// Kinds of elements of a new input or constant.
 enum class Content { kAny, kWhole, kIndices };
 
 class GraphBuilder {
  public:
   GraphBuilder(uint64_t seed, mlir::MLIRContext& context);
 
-  // Chance.
+  // Random numbers: below(n) is in [0, n), between(low, high) in [low, high].
   int64_t below(int64_t n) {
     return n < 1 ? 0 : static_cast<int64_t>(random_() % static_cast<uint64_t>(n));
   }
@@ -43,32 +43,34 @@ class GraphBuilder {
     return choices[static_cast<size_t>(below(static_cast<int64_t>(choices.size())))];
   }
 
-  // A random value that fits, more likely a late one; null when none does.
+  // A random existing value for which `fits` is true, more likely a recent one. Null if there is
+  // none.
   const Node* pick(const std::function<bool(const Node&)>& fits);
-  // One of `dtype` that broadcasts with all of `beside` at every request; an input or a constant is
-  // made when there is none.
+  // A value of `dtype` that broadcasts with all of `beside` in every request. Creates an input or a
+  // constant if there is none.
   const Node* pick_beside(DType dtype, const std::vector<const Node*>& beside);
-  // A new input or constant. kIndices: in [-limit, limit) at each request (or [0, limit)).
+  // A new input or constant. kIndices: elements in [-limit, limit) or [0, limit) of each request.
   const Node* fresh(DType dtype, Dims dims, Content content = Content::kAny,
                     const std::vector<int64_t>& limits = {});
   const Node* constant(const Array& array);
-  // The least that a dim is over all requests.
+  // The minimum of a dim over all requests.
   int64_t least(DimExpr dim) const;
-  std::vector<int64_t> values_of(DimExpr dim) const;  // one a request
+  std::vector<int64_t> values_of(DimExpr dim) const;  // one per request
 
   DimExpr random_dim();
   Dims random_dims(int64_t rank);
   DType random_dtype();
 
-  // Appends sv.`name`. False, and no op, when the type rules or the reference refuse it, or when
-  // its values are too large or too uncertain to be worth comparing.
+  // Appends sv.`name`. Returns false and appends nothing if the type rules or the reference reject
+  // the op, or if its values are too large or too uncertain for a useful comparison.
   bool append(const std::string& name, const std::vector<const Node*>& operands,
               const NamedAttributes& attributes = {});
 
-  // The value that was made last.
+  // The most recent value.
   const Node* newest() const { return nodes_.back().get(); }
 
-  // A branch or a loop, with random ops in its regions; symbols read from a value. False as above.
+  // Append a branch or a loop with random ops in its regions, or symbols read from a value. Return
+  // values as for append().
   bool append_if();
   bool append_loop();
   bool append_read_dims();
@@ -77,7 +79,7 @@ class GraphBuilder {
   mlir::Builder& attributes() { return builder_; }
   size_t op_count() const { return op_count_; }
 
-  // Returns the values without uses, and a few others.
+  // Completes the graph. It returns all unused values and a few others.
   GraphCase finish();
 
  private:
@@ -88,16 +90,16 @@ class GraphBuilder {
   mlir::Operation* create(const std::string& name, const std::vector<const Node*>& operands,
                           const NamedAttributes& attributes);
   DimExpr as_input_dim(DimExpr dim);
-  // Nodes of the region are no operands of what follows it; inputs made meanwhile are.
+  // Removes the region's nodes from the candidates for operands; inputs created meanwhile remain.
   void close_region(mlir::Region& region);
-  // Random ops where the builder stands.
+  // Appends random ops at the insertion point.
   void fill(int64_t ops);
   const Node* node_of(mlir::Value value, Arrays arrays);
-  const Node* changed(const Node* x);  // an op on x of the same type; null when none was found
+  const Node* changed(const Node* x);  // result of an op on x with x's type; null if none was found
   const Node* pick_like(const Node* x, mlir::Region& region);
   std::string new_symbol(const char* prefix);
   mlir::ArrayAttr names(const std::vector<std::string>& symbols);
-  // Runs a new op at every request, and makes its results nodes.
+  // Evaluates a new op for every request and adds its results as nodes.
   bool adopt(mlir::Operation* op);
 
   void drop_unused();
@@ -111,8 +113,8 @@ class GraphBuilder {
   std::vector<std::string> symbols_;
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t op_count_ = 0;
-  int depth_ = 0;                  // of regions around the insertion point
-  int64_t born_ = 0;               // symbols with names of their own
+  int depth_ = 0;                  // number of regions around the insertion point
+  int64_t born_ = 0;               // number of symbols that new_symbol() has named
   std::vector<std::string> read_;  // symbols read from values
 };
 

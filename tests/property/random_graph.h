@@ -1,8 +1,9 @@
-// Random graphs: a seed -> a module with @main, symbols' values for several calls, and inputs.
+// Random graphs: a seed -> a module with @main, values of the symbols for several calls, and
+// inputs.
 //
-// The generator proposes an op at a time and keeps it when the type rules accept it and the
-// reference can evaluate it at every assignment of the symbols: so indices are in range, dims
-// broadcast, and values stay where float error is bounded.
+// The generator proposes one op at a time. It keeps the op if the type rules accept it and the
+// reference can evaluate it for every assignment of the symbols. Therefore indices are in range,
+// dims broadcast, and float errors are bounded.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace scopevm::compiler::property {
 
-// The values of one call's symbols, and its inputs.
+// The symbols' values and the inputs of one call.
 struct Request {
   Symbols symbols;
   Arrays inputs;
@@ -31,8 +32,8 @@ struct GraphCase {
   GraphCase clone() const;
 };
 
-// The same seed gives the same graph, of `most_ops` ops at most (constants do not count). The
-// context must have the graph and func dialects.
+// Equal seeds give equal graphs, with at most `most_ops` ops (constants do not count).
+// REQUIRES: the context has the graph and func dialects.
 GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_ops = 250);
 
 }  // namespace scopevm::compiler::property

@@ -1,5 +1,5 @@
-// The ops that a random graph tries: a proposal per kind, which chooses operands and attributes.
-// The builder drops what does not fit, so a proposal need only be likely to.
+// Proposals for the ops of random graphs: one function per kind of op, which chooses operands and
+// attributes. The builder rejects invalid ops, so a proposal only needs to be valid often enough.
 #pragma once
 
 #include "tests/property/graph_builder.h"
@@ -8,7 +8,7 @@ namespace scopevm::compiler::property {
 
 using Proposal = bool (*)(GraphBuilder&);
 
-// A proposal, and how often it is made among all.
+// A proposal and its relative frequency.
 struct Kind {
   int weight;
   Proposal propose;

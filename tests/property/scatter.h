@@ -1,4 +1,4 @@
-// A machine of three devices, and rules that scatter a graph over it.
+// A machine with three devices, and placement rules that distribute a graph over them.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Scatter {
   std::vector<std::string> places;  // as for --place
 };
 
-// The rules follow from the graph's text.
+// The rules are random, and depend only on the graph's assembly.
 Scatter scatter(const std::string& text);
 
 }  // namespace scopevm::compiler::property

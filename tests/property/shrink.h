@@ -1,6 +1,6 @@
-// Makes a failing graph small while it still fails in the same way: fewer outputs, values cut off
-// from what made them (they become inputs with the reference's elements), ops bypassed, one
-// request, numbers for symbols.
+// Shrinks a failing graph while it still fails in the same way: removes outputs and requests,
+// replaces values by inputs with the reference's elements, bypasses ops, replaces symbols by
+// numbers.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ struct Shrunk {
   int checks = 0;
 };
 
-// `verdict` is check(graph)'s. Stops after `most_checks`.
+// `verdict` is the result of check(graph). Stops after `most_checks` checks.
 Shrunk shrink(const GraphCase& graph, const Verdict& verdict, const Check& check,
               int most_checks = 300);
 
-// The graph's text, its requests (symbols, and the elements of small inputs), and the verdict.
+// The graph's assembly, its requests (symbols, and the elements of small inputs), and the verdict.
 std::string report(uint64_t seed, const GraphCase& graph, const Verdict& verdict);
 
 }  // namespace scopevm::compiler::property

@@ -1,4 +1,4 @@
-// Tensors of texts, for tests.
+// String tensors for tests.
 #pragma once
 
 #include <gtest/gtest.h>

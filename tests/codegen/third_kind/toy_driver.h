@@ -1,5 +1,5 @@
-// The runtime's part of the kind "toy": one device, whose memory is the process's and whose kernels
-// run at once on the calling thread.
+// Runtime driver of the device kind "toy": one device, which uses the memory of the process and
+// runs kernels synchronously on the calling thread.
 #pragma once
 
 #include "runtime/device/driver.h"
@@ -8,7 +8,7 @@ namespace scopevm::testing {
 
 const runtime::DeviceDriver& toy_driver();
 
-// Launches of all toy devices so far.
+// Number of launches on all toy devices since the start of the process.
 int64_t toy_launches();
 
 }  // namespace scopevm::testing

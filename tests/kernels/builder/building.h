@@ -1,5 +1,5 @@
-// A LoweringContext that records launches, and an op to build kernels for: what the builder's tests
-// look at.
+// Test fixture for the kernel builder: a LoweringContext that records launches, and an op to build
+// kernels for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class Building : public ::testing::Test, public kernels::LoweringContext {
   void launch(Step step) override { steps_.push_back(std::move(step)); }
 
   mlir::Operation* op() { return op_.get(); }
-  // The assembly of all kernels so far.
+  // The assembly of all kernels built so far.
   std::string text() {
     std::string text;
     llvm::raw_string_ostream stream(text);

@@ -1,5 +1,5 @@
-// Arrays of the reference: every element as a wide number beside a bound on its error, and what a
-// scalar op needs to keep both.
+// Arrays of the reference: every element is a wide number with an error bound. Also the scalar
+// functions that propagate both.
 //   reference.h      a graph -> its results
 //   random_graph.h   a seed -> a graph and its inputs
 #pragma once
@@ -16,9 +16,9 @@ namespace scopevm::compiler::property {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
-// `value` holds every i64, u64 and f64. What a correct program computes is at most `error` from it;
-// kUnknown: anything goes (a comparison of two nearly equal sums, an overflow). Integers and bools
-// have error 0 or kUnknown.
+// `value` represents every i64, u64 and f64 exactly. The result of a correct program differs from
+// it by at most `error`. With kUnknown every result is accepted (a comparison of two nearly equal
+// sums, an overflow). Integers and bools have error 0 or kUnknown.
 struct Number {
   long double value = 0;
   double error = 0;
@@ -44,7 +44,7 @@ int64_t count_of(std::span<const int64_t> dims);
 Array make_array(DType dtype, std::vector<int64_t> dims);
 // The row-major position of `index`.
 int64_t offset_of(std::span<const int64_t> dims, std::span<const int64_t> index);
-// The next index in row-major order; false behind the last.
+// Advances to the next index in row-major order; false after the last.
 bool advance(std::span<const int64_t> dims, Index& index);
 
 // Calls visit(index) for every index of `dims`, in row-major order.
@@ -61,19 +61,21 @@ bool is_unsigned(DType dtype);  // bool included
 long double lowest(DType dtype);
 long double highest(DType dtype);
 
-// The distance of floats at 1, and the least error of a result near 0.
+// unit(): the distance between adjacent floats at 1. smallest(): the minimum error of a result near
+// 0.
 double unit(DType dtype);
 double smallest(DType dtype);
 // The float of `dtype` nearest to `value`.
 long double rounded(DType dtype, long double value);
 
-// An integer taken modulo two to the width.
+// An integer modulo 2^width.
 Number wrapped(DType dtype, __int128 value);
-// A float result with the error that its operands brought, and that of an op that errs by `ulps`
-// units; an op that rounds correctly (ulps 0) errs only where the result is no float of the type.
+// A float result with `error`, the propagated error of its operands, plus `ulps` units in the last
+// place for the op itself. A correctly rounded op (ulps 0) adds an error only if the result is not
+// representable in the type.
 Number result_of(DType dtype, long double value, double error, double ulps = 0);
 
-// Bytes of the type's own format and back.
+// Conversion to and from the bytes of the type's format.
 void encode(DType dtype, long double value, void* bytes);
 long double decode(DType dtype, const void* bytes);
 

@@ -1,10 +1,10 @@
-// The reference: a graph of sv ops evaluated by plain loops over wide numbers, one small function
-// an op, from what docs/ops.md says the op computes. It shares nothing with the compiler but the
-// graph itself: no pass, no kernel, no symbolic shape.
+// The reference interpreter: evaluates a graph of sv ops with plain loops over wide numbers, one
+// small function per op, according to docs/ops.md. It shares only the graph itself with the
+// compiler: no pass, no kernel, no symbolic shape.
 //   elementwise.cpp   scalar functions, select, cast
 //   reduction.cpp     reductions and ops along an axis
 //   contraction.cpp   matmul, convolutions, pools
-//   layout.cpp        ops that move elements, and values
+//   layout.cpp        ops that move elements or create values
 //   control_flow.cpp  branches, loops, symbols read from values
 #pragma once
 
@@ -24,7 +24,7 @@ namespace scopevm::compiler::property {
 using Symbols = std::map<std::string, int64_t, std::less<>>;
 using Arrays = std::vector<Array>;
 
-// What one op sees: its attributes, its operands (null where an optional one is absent) and the
+// The inputs of one op: its attributes, its operands (null for an absent optional one) and the
 // values of the symbols in its dims.
 struct Operands {
   mlir::Operation* op;
@@ -38,42 +38,43 @@ struct Operands {
   bool flag(const char* name) const;
   std::string text(const char* name) const;
   std::vector<int64_t> integers(const char* name) const;
-  // A #sv.dims attribute at the symbols' values. Errors: kInvalidArgument (no value).
+  // A #sv.dims attribute evaluated with the symbols' values. Errors: kInvalidArgument (no value).
   Result<std::vector<int64_t>> dims(const char* name) const;
 };
 
-// Errors: kInvalidArgument (operands that the op does not admit: an index out of range, dims that
-// do not broadcast), kUnsupported (an op that the reference does not know).
+// Evaluates one op. Errors: kInvalidArgument (invalid operands: an index out of range, dims that do
+// not broadcast), kUnsupported (an op without a reference).
 Result<Arrays> evaluate(mlir::Operation* op, std::vector<const Array*> operands,
                         const Symbols& symbols);
 
-// Values and symbols while ops run.
+// Values and symbols during the execution of ops.
 struct Environment {
   llvm::DenseMap<mlir::Value, Array> values;
   Symbols symbols;
 };
 
-// Runs an op, or a block's ops, whatever they contain; a block gives what its terminator names.
+// Executes an op, or all ops of a block, including their regions. A block returns the operands of
+// its terminator.
 Status execute(mlir::Operation* op, Environment& environment);
 Result<Arrays> execute_block(mlir::Block& block, Environment& environment);
 Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& symbols);
 
-// All results of @main. The dims that the types state are checked against those computed.
+// Returns all results of @main. Checks the dims in the types against the computed dims.
 Result<Arrays> interpret(mlir::func::FuncOp main, const Arrays& inputs, const Symbols& symbols);
 
-// A type's dims at the symbols' values. Errors: kInvalidArgument.
+// The dims of a type, evaluated with the symbols' values. Errors: kInvalidArgument.
 Result<std::vector<int64_t>> dims_of(mlir::Type type, const Symbols& symbols);
 
-// The parts, by mnemonic ("add"); empty for an op of another part.
+// The evaluators, by mnemonic ("add"). Each returns empty for an op of another file.
 std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_reduction(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_contraction(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_layout(llvm::StringRef name, const Operands& in);
 
 Status refuse(const std::string& why);
-// The dims that all broadcast to. Errors: kInvalidArgument.
+// The dims that all shapes broadcast to. Errors: kInvalidArgument.
 Result<std::vector<int64_t>> broadcast_of(const std::vector<std::vector<int64_t>>& shapes);
-// The element of `x`, broadcast, at `index` of the result.
+// The element of `x`, after broadcasting, at `index` of the result.
 const Number& broadcast_element(const Array& x, std::span<const int64_t> index);
 
 }  // namespace scopevm::compiler::property

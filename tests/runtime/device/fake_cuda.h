@@ -1,5 +1,5 @@
-// A CUDA driver of the tests' own. Its functions are a table here, and a library that is loaded in
-// place of the real one (target fake_cuda_driver).
+// A fake CUDA driver. Its functions are available as a table, and as a library that is loaded
+// instead of the real driver (target fake_cuda_driver).
 #pragma once
 
 #include <map>
@@ -20,13 +20,13 @@ struct FakeCudaDevice {
 struct FakeCuda {
   std::vector<FakeCudaDevice> devices;
   int version = 12040;
-  // This call fails with this error.
+  // The name of the function that fails, with the error below.
   std::string failing_call;
   int error = 999;
 };
 
-// What the driver says. At first two devices; as a library, cuInit fails with the error in the
-// environment's FAKE_CUDA_ERROR, where that is set.
+// The state that the driver reports; initially two devices. In the library, cuInit fails with the
+// error in the environment variable FAKE_CUDA_ERROR, if it is set.
 FakeCuda& fake_cuda();
 
 runtime::cuda::Api fake_cuda_api();

@@ -1,4 +1,5 @@
-// The driver's functions behind a layer that counts the objects alive and fails calls on demand.
+// A fault-injecting wrapper around the OpenCL driver: counts live objects and lets chosen calls
+// fail.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,20 @@
 namespace scopevm::testing {
 
 struct FaultPlan {
-  // The call that fails, counted from 0 over all functions but releases; none when negative.
+  // Index of the failing call, counted from 0 over all functions except releases. Negative: none.
   int64_t failing_call = -1;
-  // Only calls of this function count, when it is not empty.
+  // If not empty, only calls of this function count.
   std::string only;
   cl_int error = CL_OUT_OF_RESOURCES;
-  // From that call on all that count fail, as with a device that is lost.
+  // All counted calls from `failing_call` on fail, as with a lost device.
   bool for_good = false;
-  // What events say of their commands, unless 0; of one launch only, counted from 0, where
-  // failing_launch is not negative.
+  // Unless 0, the execution status that events report. If failing_launch is not negative, only the
+  // event of that launch, counted from 0.
   cl_int event_status = 0;
   int64_t failing_launch = -1;
-  // What the device says of sharing the host's memory, where it is to say something else.
+  // Overrides CL_DEVICE_HOST_UNIFIED_MEMORY.
   std::optional<bool> shares_host_memory = std::nullopt;
-  // Likewise of its memory.
+  // Overrides the memory size of the device.
   std::optional<cl_ulong> memory_bytes = std::nullopt;
 };
 
@@ -34,19 +35,20 @@ struct DriverBlocks {
   bool operator==(const DriverBlocks&) const = default;
 };
 
-// The layer over the machine's OpenCL. One per process: the driver's functions carry no context.
+// The wrapper of the machine's OpenCL driver. One per process: driver functions have no context
+// argument.
 // REQUIRES: load_api() is ok.
 const runtime::opencl::Api& faulty_api();
 
-// Replaces the plan, and counts calls from 0 again.
+// Replaces the plan and resets all call counts to 0.
 void set_fault_plan(const FaultPlan& plan);
-// True when the plan's call has come.
+// True if the failing call has been made.
 bool fault_has_struck();
-// Calls of the function since the plan was set.
+// Number of calls of the function since the plan was set.
 int64_t driver_calls(std::string_view function);
-// Objects created and not released, and parts of buffers mapped and not unmapped.
+// Number of objects not yet released and buffer regions not yet unmapped.
 int64_t live_driver_objects();
-// Of these, the buffers.
+// Number and size of the buffers among them.
 DriverBlocks live_driver_blocks();
 
 }  // namespace scopevm::testing

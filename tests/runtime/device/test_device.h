@@ -1,4 +1,4 @@
-// What the tests of devices share: a device opened for a test, kernels to run, a chain of calls.
+// Shared by the tests of devices: a test kernel, and blocks of host and device memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace scopevm::testing {
 
-// add_at(in, out; amount): out[i] = in[i] + amount, worker numbers into out[grid + i].
+// add_at(in, out; amount): out[i] = in[i] + amount, out[grid + i] = index of the worker.
 inline constexpr std::string_view kKernelText = R"(
 __kernel void add_at(__global uchar* b0, ulong o0, __global uchar* b1, ulong o1, long p0, long grid,
                      long per_item) {
@@ -34,7 +34,7 @@ inline std::span<const uint8_t> as_image(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// A block of `count` numbers of the host's memory, from the device.
+// `count` numbers in host memory that the device allocated.
 class TestHostBlock {
  public:
   TestHostBlock(runtime::Device& device, int64_t count)
@@ -57,7 +57,7 @@ class TestHostBlock {
   void* const address_;
 };
 
-// A block of `count` numbers, and a stream to write and read them.
+// `count` numbers in device memory, and a stream to write and read them.
 class TestBlock {
  public:
   TestBlock(runtime::Device& device, int64_t count)
@@ -82,7 +82,7 @@ class TestBlock {
   }
 
  private:
-  // The copy is over when this returns, also one that is said to have failed.
+  // Waits for the copy, also if its submission failed.
   Status settled(Status copied) {
     Status settled = stream_->settle();
     return copied.is_ok() ? settled : copied;

@@ -1,4 +1,4 @@
-// Inputs that the fuzz target of the reader starts from.
+// Seed corpus of the reader's fuzz target.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace scopevm::format {
 
-// The sample modules as files, as tables and code, and as text.
+// The sample modules as files, as tables and code, and as assembly.
 std::vector<std::vector<uint8_t>> fuzz_corpus();
 
 }  // namespace scopevm::format

@@ -1,4 +1,4 @@
-// Small modules made by hand, and the words that they are made of.
+// Small hand-written modules for tests of the VM, and a writer for their code.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace scopevm::test {
 
-// Appends instructions as vm/isa/opcodes.def lays them out.
+// Appends instructions in the encoding of vm/isa/opcodes.def.
 class CodeWriter {
  public:
   static constexpr uint32_t slot(uint32_t index) { return 0x80000000U | index; }
 
-  // `operands` are the words after the first.
+  // `operands` are the words of the instruction after the first.
   CodeWriter& add(uint16_t code, std::initializer_list<uint32_t> operands);
   uint32_t here() const { return static_cast<uint32_t>(words_.size()); }
   uint32_t& operator[](uint32_t word) { return words_[word]; }
@@ -44,29 +44,30 @@ inline constexpr uint32_t kNothing = 3;
 inline constexpr uint32_t kSumShapes = 0;
 inline constexpr uint32_t kCountDown = 1;
 
-// main(x: f32[n, 4], y: f32[n, 4]) -> z = (x + y) * 2, n at most 1000; x + y lies in a workspace of
-// 16 n + 64 threads bytes with lower bound 16 n.
+// main(x: f32[n, 4], y: f32[n, 4]) -> z = (x + y) * 2, n at most 1000. x + y is stored in a
+// workspace of 16 n + 64 threads bytes, with the lower bound 16 n.
 format::ModuleContents sum_contents();
 
-// sum_contents() with variants that give themselves away by their factor: main[n=7] multiplies by
-// 4, main[even] (n a multiple of 2, at most 100) by 8, main[large] (n from 500 on) by 16. Messages
-// of the variants' shape functions start with "variant", those of main's with "main".
+// sum_contents() with variants that have different factors: main[n=7] multiplies by 4, main[even]
+// (n a multiple of 2, at most 100) by 8, main[large] (n >= 500) by 16. Messages of the variants'
+// shape functions start with "variant", those of main's with "main".
 format::ModuleContents variant_contents();
 
-// main(x: f32[n]) -> the empty last step of a loop that makes a tensor one shorter each time.
+// main(x: f32[n]) -> the empty result of a loop that shortens a tensor by one element per
+// iteration.
 format::ModuleContents loop_contents();
 
-// main(x: f32[n]) -> x: calls itself to depth n.
+// main(x: f32[n]) -> x: calls itself recursively to depth n.
 format::ModuleContents recursive_contents();
 
-// main(x: `input`[2]) -> y: str[2], without kernels. `code` makes register 2 of four.
+// main(x: `input`[2]) -> y: str[2], without kernels. `code` writes register 2 of four.
 format::ModuleContents texts_contents(DType input, CodeWriter& code);
-// The same of str: y = x in upper case.
+// The same with a string input: y = x in upper case.
 format::ModuleContents upper_contents();
 // main(xs: sequence of dtype[?], o: optional of dtype[?]) -> xs, o.
 format::ModuleContents sequence_contents(DType dtype = DType::kF32);
 
-// Verifies and loads.
+// Verifies and loads a module.
 Module load(format::ModuleContents contents);
 
 }  // namespace scopevm::test
