@@ -1,4 +1,4 @@
-// Hand-made programs through shapes, memory and bytecode to verified module contents.
+// Hand-written programs -> shapes, memory and bytecode stages -> verified module contents.
 #include "compiler/bytecode/emit.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ Program program_of(Function function) {
   for (Value& value : function.values)
     value.place.pool = value.origin == ValueOrigin::kConstant ? program.machine.constant_pool({0})
                                                               : program.machine.workspace_pool({0});
-  // One kernel per step: its counts are those of the step.
+  // One kernel per step, with the parameter and buffer counts of the step.
   for (size_t i = 0; i < function.steps.size(); ++i) {
     Step& step = function.steps[i];
     auto* launch = step.as<step::Launch>();
@@ -53,7 +53,7 @@ struct Emitted {
     return names;
   }
   std::string text() const { return format::disassemble(module, {.elide_data = true}); }
-  // Slot values at given dims.
+  // The value of a slot for the given dims.
   int64_t slot(uint32_t index, const std::map<std::string, int64_t>& symbols,
                int64_t threads) const {
     const ShapeProgram& shapes = planned.front().shapes;

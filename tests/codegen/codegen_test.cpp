@@ -1,4 +1,4 @@
-// Targets and images: names, features, the same bytes every time, kernels that run.
+// Targets and images: names, features, deterministic bytes, kernels that run.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -58,8 +58,8 @@ Result<std::vector<uint8_t>> compile_kernels(const char* cpu, int threads,
   return codegen::compile_image(*module, table, target, options);
 }
 
-// A kernel whose two functions have a local buffer of so many floats each, at places that only the
-// call knows. `is_in_loop`: the second is made again in each round of a loop.
+// A kernel with two local buffers of `first` and `second` floats, indexed with run-time values.
+// `is_in_loop`: the second buffer is allocated in each iteration of a loop.
 std::string with_locals(int64_t first, int64_t second, bool is_in_loop = false) {
   const std::string make = "%t = memref.alloca() : memref<" + std::to_string(second) + "xf32>\n";
   const std::string use = "memref.store %x, %t[%at] : memref<" + std::to_string(second) +
@@ -123,7 +123,7 @@ TEST(Image, HasTheSameBytesForAnyThreadCount) {
   EXPECT_EQ(*one, *two);
 }
 
-// The bound is for all local buffers of a kernel together.
+// The limit applies to the sum of all local buffers of a kernel.
 TEST(Image, LocalBuffersOfAKernelHaveABound) {
   const auto error_of = [](const std::string& text) {
     auto image = compile_kernels("x86-64-v3", 1, text, {{"k", 2, 0}});

@@ -1,6 +1,6 @@
-// Faults of a device below the sessions of a compiled module: the driver fails in the middle of a
-// call. The call says which device and why, nothing is left behind, calls beside it keep their
-// results, and the session goes on where the device does.
+// Driver failures during calls of a compiled module. The failing call reports the device and the
+// cause, nothing is leaked, concurrent calls have correct results, and the session remains usable
+// unless the device is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ using testing::live_driver_objects;
 using testing::make_faulty_session;
 using testing::set_fault_plan;
 
-// y = ((x + x) * w) + x, all on "dev"; between the sum and the product a step of the host's.
+// y = ((x + x) * w) + x on "dev", with a step on the host between the sum and the product.
 constexpr char kGraph[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n, 64]> {sv.name = "y"}) {
   %w = sv.constant {value = dense<3.0> : tensor<64xf32>} : !sv.tensor<f32[64]>
@@ -42,10 +42,10 @@ func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n
 }
 )mlir";
 
-// Where the bytes are that copies go from and to.
+// The kinds of memory that copies read and write.
 struct Memory {
   const char* name;
-  bool is_shared;       // the device says that it shares the host's memory: large copies are mapped
+  bool is_shared;       // the device reports shared host memory: large copies are mapped
   const char* machine;  // its pools
 };
 
@@ -106,7 +106,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
     std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
     return x;
   }
-  // Where copies are mapped, the rows are more by as many as make them large enough for that.
+  // With shared memory, 16384 more rows, so that the copies are large enough to be mapped.
   Result<std::vector<Tensor>> call(const Session& session, int64_t n) const {
     return session.call(std::vector{rows(GetParam().is_shared ? n + 16384 : n)});
   }
@@ -122,7 +122,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
     EXPECT_TRUE(is_right((*results)[0]));
   }
 
-  // Of calls: what the session and the device's caches had when they were idle.
+  // After all calls, the session and the device's caches hold only what they held when idle.
   void expect_nothing_held() {
     for (const ScopeStats& scope : session_->memory_stats())
       EXPECT_EQ(scope.memory.live_bytes, 0) << scope.device << "." << scope.scope;
@@ -130,7 +130,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
     EXPECT_EQ(live_driver_blocks(), idle_blocks_);
   }
 
-  // kCallsBeside calls on three threads.
+  // Makes kCallsBeside concurrent calls on three threads.
   int count_failures_beside_each_other(std::atomic<int>& wrong) const {
     std::atomic<int> failed = 0;
     std::vector<std::thread> threads;
@@ -237,7 +237,7 @@ TEST_P(DeviceFaults, ALaunchThatFailsLaterEndsTheCall) {
   expect_nothing_held();
 }
 
-// The session goes on, but a new one has a context in which nothing has failed.
+// The session remains usable, and a new session has a context without the failure.
 TEST_P(DeviceFaults, AFailureIsNotHandedOnToANewSession) {
   set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0});
   EXPECT_FALSE(call(*session_, 50).is_ok());
@@ -248,8 +248,8 @@ TEST_P(DeviceFaults, AFailureIsNotHandedOnToANewSession) {
   expect_right(*session_, 3);
 }
 
-// The device is lost in each copy of a call: from then on the session answers with the first cause
-// and asks the driver no more. A new session works.
+// The device is lost in each copy of a call in turn. From then on the session reports the first
+// cause and does not call the driver. A new session works.
 TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
   const std::string in = GetParam().is_shared ? "clEnqueueMapBuffer" : "clEnqueueWriteBuffer";
   const std::string out = GetParam().is_shared ? "clEnqueueUnmapMemObject" : "clEnqueueReadBuffer";
@@ -286,8 +286,8 @@ TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
     }
 }
 
-// Each call of the driver fails once in the middle of a call: an error that names the device, or
-// the right result; the session goes on.
+// Each driver call fails once during a call. The call reports an error with the device's name or
+// returns the correct result, and the session remains usable.
 TEST_P(DeviceFaults, AnyCallOfTheDriverMayFail) {
   int failures = 0;
   for (int64_t driver_call = 0;; ++driver_call) {
@@ -310,8 +310,8 @@ TEST_P(DeviceFaults, AnyCallOfTheDriverMayFail) {
   expect_nothing_held();
 }
 
-// Calls beside each other, of which one launch fails, later or at once, or one finds no room: one
-// call says so, all others are right.
+// Among concurrent calls, one launch fails (immediately or later) or one allocation fails. One call
+// reports the error, all others are correct.
 TEST_P(DeviceFaults, AFailureIsOneCallsOwn) {
   const FaultPlan plans[] = {
       {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0},
@@ -329,8 +329,8 @@ TEST_P(DeviceFaults, AFailureIsOneCallsOwn) {
   expect_nothing_held();
 }
 
-// The device is lost while calls run beside each other: each ends, with a right result or with the
-// cause, and none after it has a result.
+// The device is lost during concurrent calls. Each call ends with the correct result or with the
+// cause, and all later calls fail.
 TEST_P(DeviceFaults, ALossEndsAllCalls) {
   set_fault_plan({.failing_call = 11,
                   .only = "clEnqueueNDRangeKernel",
@@ -343,8 +343,8 @@ TEST_P(DeviceFaults, ALossEndsAllCalls) {
   expect_nothing_held();
 }
 
-// Two copies in and two out, with a step of the host's between them: the host waits where it needs
-// the bytes, and nowhere else.
+// Two copies in and two copies out, with a step on the host between them. The host waits only where
+// it reads the bytes.
 TEST_P(DeviceFaults, TheHostWaitsWhereItNeedsTheBytes) {
   expect_right(*session_, 20);
   set_fault_plan({});

@@ -1,6 +1,6 @@
-// Sessions of modules for several devices: copies are those that explain tells, limits hold, and a
-// call that fails leaves the session usable and nothing behind. The devices are CPUs with memories
-// of their own, and an OpenCL device where there is one.
+// Sessions of modules for several devices. A call makes the copies that `explain` lists, limits are
+// honoured, and a failing call leaks nothing and leaves the session usable. The devices are CPUs
+// with separate memories, and an OpenCL device if the machine has one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -34,13 +34,13 @@ func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n
 }
 )mlir";
 
-// The device's memory holds 100 rows of 256 bytes, and not their sums besides.
+// The device's memory has room for 100 rows of 256 bytes, but not for their sums in addition.
 std::string machine_of(const std::string& kind) {
   return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "dev", "kind": ")" + kind +
          R"("}], "pools": [{"device": "dev", "scope": "global.workspace", "limit_bytes": 51200}]})";
 }
 
-// The system's blocks, counted.
+// The system allocator with a count of its blocks.
 class CountingAllocator final : public Allocator {
  public:
   void* allocate(int64_t bytes) override {
@@ -157,7 +157,7 @@ TEST_P(Devices, ALimitMayBeOneDevices) {
       HasSubstr("no memory scope \"dev.global.workspac\"; did you mean \"dev.global.workspace\"?"));
 }
 
-// Allocators are a CPU's: one of the device's pools, or that of every CPU.
+// A custom allocator applies to the pools of one CPU device, or to those of all CPU devices.
 TEST_P(Devices, AnAllocatorMayBeOneDevices) {
   const bool is_cpu = GetParam() == std::string("cpu");
   auto own = std::make_shared<CountingAllocator>();

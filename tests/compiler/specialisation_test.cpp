@@ -1,5 +1,5 @@
-// Modules with specialisations: order and names of the variants, results beside the general
-// function's, constants and kernels stored once, what is refused.
+// Modules with variants: order and names of the variants, results equal to the generic function's,
+// constants and kernels stored once, and rejected bounds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,8 +25,8 @@ constexpr DimBound kOne = {1, 1, 1};
 const std::vector<Bounds> kFour = {
     {{"t", {1, 32, 1}}}, {{"n", kOne}}, {{"n", kOne}, {"t", {128, 128, 1}}}, {{"t", {8, 64, 8}}}};
 
-// A product whose weights are packed, rows that are normalised along a dim with a name, and how
-// many elements of a sum are not zero, which only the call finds out.
+// A product with packed weights, rows normalised along a named dim, and the data-dependent number
+// of nonzero elements of a sum.
 constexpr char kGraph[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, t, 4]> {sv.name = "x"}, %p: !sv.tensor<f32[t, 4]> {sv.name = "p"})
     -> (!sv.tensor<f32[n, t, 4]> {sv.name = "y"}, !sv.tensor<i64[1, "$k"]> {sv.name = "where"}) {
@@ -69,7 +69,7 @@ class Specialisation : public testing::Test {
     return std::string(try_compile(specialisations, general).status().message());
   }
 
-  // Compiled once for all tests: without specialisations, and with kFour.
+  // Compiled once for all tests: without variants, and with kFour.
   const std::vector<uint8_t>& general() const {
     static const std::vector<uint8_t> file = compile_graph({});
     return file;
@@ -197,7 +197,7 @@ TEST_F(Specialisation, StoresWeightsAndKernelsOnce) {
   const format::ModuleContents specialised = contents_of(four());
   EXPECT_EQ(constant_bytes(specialised), constant_bytes(general));
   EXPECT_EQ(specialised.constants.size(), general.constants.size());
-  // Bounds alone make no other kernels.
+  // Bounds alone do not create additional kernels.
   EXPECT_EQ(contents_of(compile_graph({{{"n", {1, 8, 1}}}})).kernels.size(),
             general.kernels.size());
   EXPECT_EQ(general.functions.size(), 1U);

@@ -1,5 +1,5 @@
-// A call of a compiled model like the one before it: the storages that the contract names, and no
-// other allocation, for shape work, for dispatch, or for sizes that only data gives.
+// A repeated call with the same shapes allocates only the storages of the memory bound: nothing for
+// shape work, dispatch or data-dependent sizes.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,7 +18,7 @@ const std::string kSource = SCOPEVM_SOURCE_DIR;
 struct Model {
   const char* path;
   std::vector<std::map<std::string, DimBound>> specialisations;
-  std::vector<int64_t> dims;  // of the only input
+  std::vector<int64_t> dims;  // dims of the only input
   const char* function;
   std::map<std::string, int64_t> storages;  // allocations of a call, by scope
 };
@@ -75,12 +75,12 @@ TEST(SteadyCall, OfAVariant) {
 }
 
 TEST(SteadyCall, OfAModelWhoseIntermediatesLieInFrames) {
-  // The result, and those of the two calls in it.
+  // The result of main, and the results of its two calls.
   expect_storages_only({"/tests/memory/stack/nested.mlir", {}, {4, 4}, "main", {{"global", 3}}});
 }
 
 TEST(SteadyCall, OfAModelWithSizesByData) {
-  // One workspace for what dims decide; the result's size is the data's.
+  // One workspace with sizes from dims, and a result with a data-dependent size.
   expect_storages_only({"/tests/data_dependent/models/nonzero.onnx",
                         {},
                         {5, 7},

@@ -1,4 +1,4 @@
-// Compile, load, call, compare.
+// Runs a conformance case: compiles the model, loads it, calls it, and compares the results.
 #include "tests/conformance/case.h"
 
 #include <onnx/onnx_pb.h>
@@ -43,7 +43,7 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// What a refusal of the whole model is about: its opset, or a kind of value at its border.
+// The reason for rejecting a whole model: its opset, or the type of an input or output.
 std::string refused_whole(const std::string& message) {
   if (size_t at = message.find("opset "); at != std::string::npos)
     if (message.find("is the first that is") != std::string::npos)
@@ -53,8 +53,8 @@ std::string refused_whole(const std::string& message) {
   return "";
 }
 
-// A refusal must name an op of the model and its opset, or an input and what is wrong with its
-// type, or the model's opset; one that does neither is a failure.
+// A rejection must contain an op of the model and its opset, or an input and the problem with its
+// type, or the model's opset. Any other rejection is a failure.
 Outcome refused(const std::string& model_path, const std::string& message) {
   onnx::ModelProto model;
   std::ifstream file(model_path, std::ios::binary);
@@ -71,7 +71,7 @@ Outcome refused(const std::string& model_path, const std::string& message) {
   return fail("a refusal that names no op and opset: " + message);
 }
 
-// All of input_0.pb, input_1.pb, ... (or output_) in order.
+// Reads input_0.pb, input_1.pb, ... (or output_*) in order.
 Result<std::vector<ReferenceValue>> read_all(const fs::path& folder, const std::string& stem,
                                              const std::vector<TensorSignature>& signature) {
   std::vector<ReferenceValue> values;
@@ -97,7 +97,7 @@ void retype_bfloat16(std::vector<ReferenceValue>& values,
     }
 }
 
-// Four cases feed a tensor of another rank than their model declares.
+// Four cases have a data file whose rank differs from the declared rank.
 bool contradicts(const std::vector<ReferenceValue>& values,
                  const std::vector<TensorSignature>& signature) {
   for (size_t i = 0; i < std::min(values.size(), signature.size()); ++i)
@@ -124,7 +124,7 @@ Status set_inputs(Call& call, const std::vector<ReferenceValue>& inputs,
   return {};
 }
 
-// Empty if result `i` agrees.
+// Describes the difference of result `i`; empty if it agrees.
 std::string result_difference(const Call& call, size_t i, const ReferenceValue& expected) {
   Result<bool> has_value = call.has_value(i);
   Result<std::span<const Tensor>> actual = call.elements(i);
@@ -152,7 +152,7 @@ Outcome run_data_set(const Session& session, const fs::path& folder) {
   if (status.is_ok()) status = call.run();
   if (!status.is_ok() && contradicts(*inputs, signature.inputs))
     return {Verdict::kUnsupported, "data:rank", std::string(status.message())};
-  // Inputs that ask for a mode which the model's op does not have here.
+  // An input selects a mode that scopevm does not support for this op.
   if (!status.is_ok() && status.message().find("mode is not supported") != std::string::npos)
     return {Verdict::kUnsupported, "data:mode", std::string(status.message())};
   if (!status.is_ok()) return fail(status);
@@ -165,7 +165,7 @@ Outcome run_data_set(const Session& session, const fs::path& folder) {
   return {Verdict::kPass, "", ""};
 }
 
-// A dim that is 0 in the data is asked for: without that, a named dim is at least 1.
+// Allows 0 for each named dim that is 0 in the data. By default a named dim is at least 1.
 void allow_empty_dims(const fs::path& folder, CompileOptions& options) {
   onnx::ModelProto model;
   std::ifstream file(options.model_path, std::ios::binary);

@@ -1,11 +1,11 @@
-// Runs ONNX's conformance cases, each in a child process, and compares what becomes of them with
-// the committed list.
+// Runs ONNX's conformance cases, each in a child process, and compares the outcomes with the
+// committed list.
 //
 //   conformance [--groups node,simple] [--shard I/N] [--case NAME] [--jobs N] [--bless] [--verbose]
 //               [--machine FILE] [--place RULE]...
 //
-// --case runs the cases whose name contains NAME and prints their details; --bless writes the list
-// anew from what was seen, for the cases that were run.
+// --case runs the cases whose name contains NAME and prints their details. --bless updates the list
+// with the outcomes of the cases that were run.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Options {
   Target target;
 };
 
-// GROUP/CASE of every case asked for, sorted; the shard takes every Nth of a group.
+// Finds the names GROUP/CASE of the selected cases, sorted. A shard is every Nth case of a group.
 bool find_cases(const Options& options, std::vector<std::string>& cases) {
   int index = 0, count = 1;
   if (std::sscanf(options.shard.c_str(), "%d/%d", &index, &count) != 2 || index < 0 ||
@@ -101,7 +101,7 @@ int bless(const Options& options, OutcomeList list, const OutcomeList& outcomes)
   return 1;
 }
 
-// Compares the outcomes with the lines of the list that are about the cases run.
+// Compares the outcomes with the list's lines for the cases that were run.
 int check(const std::vector<std::string>& cases, const OutcomeList& list,
           const OutcomeList& outcomes, bool whole_groups) {
   OutcomeList wanted;

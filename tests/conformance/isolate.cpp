@@ -1,5 +1,5 @@
-// A child sends its outcome over a pipe as three fields; one that ends without is a crash, or a
-// timeout if a time limit ended it.
+// A child process sends its outcome as three fields through a pipe. If it ends without an outcome,
+// the verdict is a timeout if a time limit ended it, else a crash.
 #include "tests/conformance/isolate.h"
 
 #include <fcntl.h>
@@ -92,7 +92,7 @@ class ForkedChild : public Child {
 
 std::unique_ptr<Child> Child::start(const std::function<Outcome()>& work, const Limits& limits) {
   int ends[2];
-  // Close-on-exec, and closed by the parent below: the child's end is the only writer.
+  // Close-on-exec, and the parent closes its write end below, so that the child is the only writer.
   if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;
   pid_t pid = fork();
   if (pid < 0) {

@@ -1,4 +1,4 @@
-// TensorProto to Tensor, and the element-wise comparison.
+// Converts TensorProto to Tensor, and compares tensors element by element.
 #include "tests/conformance/reference_tensor.h"
 
 #include <onnx/onnx-data_pb.h>
@@ -16,7 +16,7 @@ namespace scopevm::conformance {
 namespace {
 
 constexpr double kRelative = 1e-3;
-// ONNX's tests have 1e-7, which a sum in another order can miss where it cancels.
+// ONNX's tests use 1e-7. A sum in a different order can exceed this through cancellation.
 constexpr double kAbsolute = 1e-6;
 // One unit in the last place: ONNX's bfloat16 data is truncated, not rounded.
 constexpr double kRelativeBf16 = 1.0 / 128;
@@ -63,7 +63,7 @@ bool fill_as(const Tensor& tensor, const Values& values) {
   return true;
 }
 
-// int32_data holds every type of up to 32 bits but float and uint32.
+// int32_data stores every type of up to 32 bits except float and uint32.
 bool fill_small(const Tensor& tensor, const onnx::TensorProto& proto) {
   switch (byte_size(tensor.dtype())) {
     case 1:

@@ -1,4 +1,4 @@
-// Functions beside @main: calls, recursion, sizes that callees decide.
+// Functions called by @main: calls, recursion, result sizes that depend on the callee's data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ const char kTypes[] = R"(
     !n = !sv.tensor<f32[n]>
 )";
 
-// The module of these functions.
+// Assembly of a module with these functions.
 std::string module_of(const std::string& functions) { return kTypes + functions; }
 
 void expect_within_bounds(const CallStats& stats) {
@@ -108,7 +108,7 @@ TEST(Call, GivesResultsInBranchesAndLoops) {
   expect_within_bounds(graph.stats());
 }
 
-// What only one branch reads is given up on the other way too.
+// A value that only one branch reads is also released on the path through the other branch.
 TEST(Call, ResultsThatOneBranchReadsAreFreedOnTheOtherWay) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%c: !b, %x: !n) -> !n {
@@ -262,7 +262,7 @@ TEST(Recursion, TooDeepIsAnErrorAndTheNextCallRuns) {
   EXPECT_EQ(*static_cast<const uint8_t*>(graph.run({integer(4)})[0].data()), 1);
 }
 
-// The sum of the halves' sums: shapes change from call to call.
+// Sums both halves recursively: shapes change from call to call.
 const char kTreeSum[] = R"mlir(
     !low = !sv.tensor<f32["floordiv(n, 2)"]>
     !high = !sv.tensor<f32["ceildiv(n, 2)"]>
@@ -302,7 +302,7 @@ TEST(Recursion, OverSlicesOfChangingShape) {
   }
 }
 
-// --- Sizes that the callee's data decides. ------------------------------------------------------
+// --- Sizes that depend on the callee's data. ----------------------------------------------------
 
 const char kPlaces[] = R"mlir(
     !places = !sv.tensor<i64[1, "$k"]>
@@ -336,7 +336,7 @@ TEST(Call, OfWhatDataDecides) {
   expect_within_bounds(graph.stats());
 }
 
-// Empty parts are fine where the parameter says so: a name with a `$` may be 0.
+// An empty argument is valid if the parameter's dim is runtime-defined: a `$` symbol may be 0.
 TEST(Call, OfNothing) {
   Graph graph(module_of(kPlaces) + R"(
     func.func private @sum(%x: !sv.tensor<i64[1, "$n"]>) -> !sv.tensor<i64[1, 1]> {
@@ -373,7 +373,7 @@ TEST(Call, ChecksOfTheCalleeNameTheChain) {
             "main > strict: dimension rows is 0, below its least value 1");
 }
 
-// --- Wrong calls. -------------------------------------------------------------------------------
+// --- Invalid calls. -----------------------------------------------------------------------------
 
 std::string wrong_call(const std::string& call, const std::string& given = "!n") {
   Status status = Graph::compile_error(module_of(kTwice) + R"(

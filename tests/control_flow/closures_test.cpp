@@ -1,4 +1,4 @@
-// Closures in the text form: made, chosen, passed on and called.
+// Closures in MLIR assembly: created, selected by a branch, passed as arguments and called.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(Closure, IsChosenByABranch) {
               ElementsAre(4, 5));
 }
 
-// What it keeps stays as it was, whatever the plan puts in the place of the value it came from.
+// A captured value does not change when the plan reuses the memory of the original value.
 TEST(Closure, KeepsWhatItCaptured) {
   Graph graph(module_of(R"(
     func.func private @make(%x: !n) -> !sv.closure<(!sv.tensor<f32[m]>) -> !sv.tensor<f32[m]>> {
@@ -180,7 +180,7 @@ TEST(Closure, FoldsByRecursionDownToNothing) {
   expect_within_bounds(graph.stats());
 }
 
-// A dim that what is captured decides is only known after the call.
+// A result dim that depends on a captured value is runtime-defined: known after the call.
 TEST(Closure, ResultDimsThatTheArgumentsDoNotDecideHaveNames) {
   Graph graph(R"mlir(
     !n = !sv.tensor<f32[n]>
@@ -203,7 +203,7 @@ TEST(Closure, ResultDimsThatTheArgumentsDoNotDecideHaveNames) {
   expect_within_bounds(graph.stats());
 }
 
-// The callee checks what the types leave open.
+// The callee checks dims that the closure's type does not determine.
 TEST(Closure, ArgumentsThatDoNotFitWhatIsCapturedFailTheCall) {
   Graph graph(module_of(R"(
     func.func private @sum(%x: !n, %y: !n) -> !n {
@@ -222,7 +222,7 @@ TEST(Closure, ArgumentsThatDoNotFitWhatIsCapturedFailTheCall) {
             "main > sum: input \"input1\" dim 0 is 3, but n is 2 (from input \"input0\" dim 0)");
 }
 
-// --- Wrong ones. --------------------------------------------------------------------------------
+// --- Invalid closures. --------------------------------------------------------------------------
 
 std::string error_of(const std::string& body) {
   Status status = Graph::compile_error(

@@ -1,4 +1,4 @@
-// Branches, loops and sizes that depend on data, from text to results.
+// Branches, loops and data-dependent sizes, from MLIR assembly to results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(If, ChecksOfTheOtherBranchAreNotMade) {
               ElementsAre(4, 5));
 }
 
-// s := s + x, `count` times; every s is gathered.
+// s := s + x, `count` times; gathers every s.
 const char kSum[] = R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[n]>)
         -> (!sv.tensor<f32[n]>, !sv.tensor<f32["$count", n]>) {
@@ -138,7 +138,7 @@ TEST(Loop, CarriedValuesChangePlaces) {
   EXPECT_THAT(elements(results[1]), ElementsAre(55, 89));
 }
 
-// The matmul reads all of s while the next s is written: two places that change names.
+// The matmul reads all of s while it writes the next s: two buffers that are swapped.
 TEST(Loop, ANextValueThatCannotTakeThePlaceOfTheLast) {
   Graph graph(R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[2, 2]>, %m: !sv.tensor<f32[2, 2]>)
@@ -202,7 +202,7 @@ TEST(Loop, WithoutEndIsEndedByItsDeadline) {
   EXPECT_EQ(graph.run({floats({1, 2}), floats({}, {10})})[1].element_count(), 3);
 }
 
-// Each level adds its own index, read as a tensor.
+// Each level adds its own loop index, converted to a tensor.
 TEST(Loop, NestedFourDeepReadsValuesAround) {
   std::string text = "%x";
   std::string body;
@@ -317,7 +317,7 @@ TEST(Symbols, AreKnownOnlyWhereTheyAreBorn) {
       return %0 : !sv.tensor<f32["$a"]>
     })"),
               HasSubstr("is born twice"));
-  // A result's dim that is born in the body needs a name outside.
+  // A result dim with a symbol that the body defines needs a symbol outside the loop.
   EXPECT_THAT(error_of(R"(
     func.func @main(%sizes: !sv.tensor<i64[2]>, %x: !sv.tensor<f32[]>) -> !sv.tensor<f32[2, "$a"]> {
       %0 = sv.loop {index = "$i", trip_count = #sv.dims<[2]>} : () -> !sv.tensor<f32[2, "$a"]> {

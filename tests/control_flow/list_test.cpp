@@ -1,4 +1,4 @@
-// Lists whose lengths are known during the call only, from text to results.
+// Lists with data-dependent lengths, from MLIR assembly to results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The elements of each tensor of a result, one after the other.
+// The concatenated elements of all tensors of a result.
 std::vector<float> all_elements(const Call& call, size_t output = 0) {
   std::vector<float> all;
   const auto made = call.elements(output);
@@ -27,7 +27,7 @@ Status run(Call& call, std::vector<Tensor> sequence, const std::vector<Tensor>& 
   return status.is_ok() ? call.run() : status;
 }
 
-// %xs, a sequence of f32[?], and %i, a number: `body` ends with its return, of a list %r.
+// A graph with the inputs %xs, a sequence of f32[?], and %i, a number. `body` returns a list %r.
 Graph over_sequence(const std::string& body) {
   return Graph(R"(
     func.func @main(%xs: !sv.list<sequence f32[?]>, %i: !sv.tensor<i64[]>)
@@ -103,8 +103,8 @@ TEST(Lists, ABranchGivesOneOfTwo) {
   EXPECT_THAT(all_elements(graph.call()), IsEmpty());
 }
 
-// Doubles %s each time, and keeps what it was: the state's place is written anew, the elements
-// stay.
+// Doubles %s in each iteration and appends it to a list. The buffer of the state is overwritten;
+// the elements of the list must not change.
 constexpr char kHistory[] = R"(
     func.func @main(%n: !sv.tensor<i64[]>, %x: !sv.tensor<f32[100]>)
         -> !sv.list<sequence f32[100]> {
@@ -134,7 +134,8 @@ TEST(Lists, AStateThatIsKeptIsNotWrittenOver) {
   EXPECT_TRUE(graph.call().elements(0)->empty());
 }
 
-// One storage an element, and a list that doubles: what is moved is linear in the iterations.
+// One storage per element and geometric growth of the list: the number of moves is linear in the
+// iterations.
 TEST(Lists, AppendingInALoopIsLinear) {
   Graph graph(kHistory);
   ASSERT_TRUE(graph.status_of({integer(1000), floats(std::vector<float>(100, 0.F))}).is_ok());
@@ -144,7 +145,7 @@ TEST(Lists, AppendingInALoopIsLinear) {
   EXPECT_LE(graph.allocations("global.workspace"), 2);
 }
 
-// What is appended depends on a condition: then the list goes through a branch in each iteration.
+// The appended element depends on a condition, so the list passes through a branch per iteration.
 TEST(Lists, AppendingInABranchIsLinear) {
   Graph graph(R"(
     func.func @main(%n: !sv.tensor<i64[]>, %x: !sv.tensor<f32[1]>, %c: !sv.tensor<bool[]>)
@@ -196,8 +197,8 @@ TEST(Lists, CarriedListsMayChangePlaces) {
   }
 }
 
-// A view goes in with its own dims; a constant, an input and an element of another list as they
-// are.
+// A view is inserted with its own dims. A constant, an input and an element of another list are
+// inserted unchanged.
 TEST(Lists, ElementsOfEveryOrigin) {
   Graph graph(R"(
     func.func @main(%xs: !sv.list<sequence f32[2, 2]>, %x: !sv.tensor<f32[4]>)

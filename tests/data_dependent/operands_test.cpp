@@ -1,4 +1,4 @@
-// Operands that are inputs where models mostly have constants: bounds, steps, axes, counts.
+// Operands that are usually constants, here as inputs: bounds, steps, axes, counts.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
 
-// What ONNX says a slice of 0, 1, ..., size - 1 is.
+// The slice of 0, 1, ..., size - 1 by ONNX's definition.
 std::vector<int64_t> sliced(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (start < 0) start += size;
   if (end < 0) end += size;

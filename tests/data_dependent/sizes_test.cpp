@@ -1,4 +1,4 @@
-// Results whose sizes depend on data: several requests of one call, each with other data.
+// Results with data-dependent sizes: several requests of one Call with different data.
 #include <cmath>
 #include <limits>
 

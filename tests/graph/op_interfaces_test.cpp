@@ -1,5 +1,5 @@
-// Every op of the dialect declares what passes ask of it: an op that lacks an interface fails here,
-// by its name.
+// Every op of the dialect implements the interfaces that passes use. An op that lacks one fails
+// here with its name.
 #include <gtest/gtest.h>
 
 #include "compiler/driver/context.h"
@@ -16,7 +16,7 @@ std::vector<mlir::RegisteredOperationName> graph_ops(mlir::MLIRContext& context)
   return ops;
 }
 
-// Calls `check` for every op of the dialect; what fails in it is reported with the op's name.
+// Calls `check` for every op of the dialect. Failures are reported with the op's name.
 void for_each_op(llvm::function_ref<void(mlir::RegisteredOperationName op)> check) {
   const std::unique_ptr<mlir::MLIRContext> context = make_context();
   for (mlir::RegisteredOperationName op : graph_ops(*context)) {
@@ -75,7 +75,7 @@ TEST(OpInterfaces, OtherOpsAreControlFlowOrLists) {
   });
 }
 
-// The formulas that ops give for their costs.
+// The cost formulas of ops.
 TEST(OpCosts, FollowDims) {
   const std::unique_ptr<mlir::MLIRContext> context = make_context();
   mlir::OpBuilder builder(context.get());

@@ -1,4 +1,5 @@
-// See the header. In-place permissions of steps are not used: results always have their own memory.
+// Implements kernel_runner.h. Ignores in-place permissions of steps: results always have their own
+// memory.
 #include "tests/kernels/kernel_runner.h"
 
 #include <dlfcn.h>
@@ -43,7 +44,7 @@ class Buffer {
     if (from && bytes) std::memcpy(data(), from, bytes);
   }
   uint8_t* data() { return memory_.data() + offset_; }
-  // With the guards before and behind.
+  // The buffer including the guards before and after it.
   std::span<uint8_t> guarded() { return {data() - kGuardBytes, bytes_ + 2 * kGuardBytes}; }
   size_t size() const { return bytes_; }
   bool guards_are_intact() const {
@@ -75,7 +76,8 @@ struct KernelRunner::State {
   std::unique_ptr<mlir::MLIRContext> context;
   Program program;
   std::vector<uint8_t> image;
-  // Open as long as the image: dlopen takes a path that it has seen for the library loaded then.
+  // Open while the image is loaded: dlopen identifies libraries by path, so a reused descriptor
+  // would return the earlier library.
   int file = -1;
   void* handle = nullptr;
   IndexedVector<KernelIndex, KernelFn> entries;
@@ -131,7 +133,7 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, state.context.get());
   if (!module) return error(StatusCode::kInvalidModel, diagnostics);
-  // Kernels must do at empty dims too.
+  // Kernels must also support empty dims.
   auto may_be_zero = [](std::string_view name) { return std::optional(DimExpr::symbol(name)); };
   if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
     return error(StatusCode::kInvalidModel, diagnostics);

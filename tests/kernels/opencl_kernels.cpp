@@ -1,4 +1,4 @@
-// See the header.
+// Implements opencl_kernels.h on the runtime's device interface.
 #include "tests/kernels/opencl_kernels.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// See the header.
+// Implements oracle.h: builds the one-op graph, compiles it, and computes expected results.
 #include "tests/kernels/oracle.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Reference loops; see the header.
+// Implements the reference loops of reference.h.
 #include "tests/kernels/reference.h"
 
 #include <gtest/gtest.h>

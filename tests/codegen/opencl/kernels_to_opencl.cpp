@@ -1,5 +1,5 @@
-// kernels_to_opencl FILE: prints a kernels module, as `scopevm compile --dump-after=codegen` does,
-// as OpenCL text. Its public functions are the kernels.
+// kernels_to_opencl FILE: prints a kernels module as OpenCL C source. The module has the form of
+// `scopevm compile --dump-after=codegen`; its public functions are the kernels.
 #include <cstdio>
 
 #include "compiler/codegen/opencl/emit.h"

@@ -1,6 +1,6 @@
-// A third kind of device with kernels: what docs/adding-a-device.md says is enough. "toy" is in no
-// file outside this folder, and its devices are described, listed, planned for, compiled for and
-// run.
+// Adds a third kind of device with kernels by the steps of docs/adding-a-device.md only. No file
+// outside this folder mentions "toy", yet its devices can be described, listed, planned for,
+// compiled for and run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -111,7 +111,7 @@ TEST(ThirdKind, ItsDevicesAreListedAsADescription) {
   EXPECT_EQ(machine->pools[machine->workspace_pool(*toy)].limit, 1 << 30);
 }
 
-// y = (x * x + x) / 2: a step of the host's ends it.
+// y = (x * x + x) / 2. The last step runs on the host.
 constexpr char kGraph[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, 3]> {sv.name = "x"}) -> (!sv.tensor<f32[n, 3]> {sv.name = "y"}) {
   %h = sv.constant {value = dense<0.5> : tensor<f32>} : !sv.tensor<f32[]>
@@ -182,7 +182,8 @@ TEST_F(CompiledForToys, NeedsADriverOfTheKind) {
             "opencl, cuda");
 }
 
-// Each target of a kind gets an image; other kinds' kernels are as often made, and kept once.
+// Each target of a kind has an image. Kernels of other kinds are also lowered once per target, but
+// stored once.
 TEST_F(CompiledForToys, HasAnImageForEachTarget) {
   const Result<Module> module =
       compile(R"({"name": "toy", "kind": "toy"}, {"name": "b", "kind": "toy", "generation": 2})");

@@ -1,4 +1,4 @@
-// See the header.
+// Implements the "toy" back end on top of the CPU code generator.
 #include "tests/codegen/third_kind/toy_backend.h"
 
 #include "compiler/codegen/cpu/image.h"
@@ -15,7 +15,7 @@ constexpr std::string_view kMembers[] = {"generation"};
 
 class ToyGenerator final : public codegen::CodeGenerator {
  public:
-  // One target for each generation that a device has.
+  // One target for each generation among the devices.
   Result<std::vector<kernels::Target>> targets(std::span<const DeviceDecl> devices,
                                                const std::vector<std::string>&) const override {
     std::vector<kernels::Target> targets;

@@ -1,4 +1,4 @@
-// See the header.
+// Implements the "toy" driver with host memory and the kernel images of the CPU.
 #include "tests/codegen/third_kind/toy_driver.h"
 
 #include <algorithm>

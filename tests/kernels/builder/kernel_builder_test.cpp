@@ -1,5 +1,5 @@
-// KernelBuilder: the signature whatever the order of declarations, sharing of equal kernels, what
-// is baked, and how runs of elements are cut into vectors.
+// KernelBuilder: signatures independent of the order of declarations, sharing of equal kernels,
+// compile-time constants in kernels, and the split of runs of elements into vectors.
 #include "compiler/kernels/builder/kernel_builder.h"
 
 #include "tests/kernels/builder/building.h"
@@ -34,7 +34,7 @@ TEST_F(KernelBuilderTest, BuffersAndParamsAreInOrderWhateverTheOrderOfDeclaratio
   EXPECT_TRUE(launch(0).temporaries[0].per_worker);
   EXPECT_TRUE(launch(0).temporaries[0].bytes == n * DimExpr(8));
   EXPECT_EQ(module_.kernels().front().buffer_count, 3);
-  EXPECT_EQ(module_.kernels().front().param_count, 2);  // n, and the size of a worker's scratch
+  EXPECT_EQ(module_.kernels().front().param_count, 2);  // n, and the scratch size per worker
 }
 
 TEST_F(KernelBuilderTest, EqualKernelsAreOneAndUnlaunchedOnesAreErased) {
@@ -92,7 +92,7 @@ TEST_F(KernelBuilderTest, AWalkOverConstantAxesDividesOnceForEach) {
 TEST_F(KernelBuilderTest, AxesThatRunOnAreJoined) {
   llvm::SmallVector<Axis> axes = {{2, {n * 12, 12}}, {3, {n * 4, 4}}, {1, {7, 7}}, {4, {1, 1}}};
   simplify(axes);
-  ASSERT_EQ(axes.size(), 2u);  // the first two; the last runs on in one offset only
+  ASSERT_EQ(axes.size(), 2u);  // the first two; the last is contiguous in one offset only
   EXPECT_TRUE(axes[0].size == DimExpr(6));
   EXPECT_TRUE(axes[1].size == DimExpr(4));
 }

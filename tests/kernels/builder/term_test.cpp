@@ -1,5 +1,5 @@
-// Term: constants fold while terms are built, numbers take the other side's type, and the type
-// decides between signed, unsigned and float operations.
+// Term: constants are folded during construction, numbers adopt the type of the other operand, and
+// the type selects signed, unsigned or float operations.
 #include "mlir/IR/Matchers.h"
 #include "tests/kernels/builder/building.h"
 
@@ -61,7 +61,7 @@ TEST_F(TermTest, TypesChooseTheOperation) {
 TEST_F(TermTest, ConvertsBetweenIndexIntegersAndFloats) {
   Term n = k_.param(DimExpr::symbol("n"));
   mlir::Type f32 = k_.builder().getF32Type();
-  EXPECT_EQ(op_name(convert(n, f32)), "arith.sitofp");  // by way of i64
+  EXPECT_EQ(op_name(convert(n, f32)), "arith.sitofp");  // through i64
   EXPECT_EQ(convert(n, k_.index_type()).value, n.value);
   EXPECT_EQ(op_name(convert(to_i32(n), k_.builder().getI64Type())), "arith.extsi");
 }

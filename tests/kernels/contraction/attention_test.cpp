@@ -1,5 +1,5 @@
-// Attention in one kernel: scores, mask, softmax and product against loops, on every target, over
-// rows on both sides of a block, lengths on both sides of the depth block, and none.
+// Attention in one kernel (scores, mask, softmax, product) against loops, on every target: row
+// counts below and above a block, lengths below and above the depth block, and length 0.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string
   return runner.is_ok() ? *std::move(runner) : nullptr;
 }
 
-// `mask` has one row for each element of the batch, or one for each row of scores.
+// `mask` has one row per batch element, or one per row of scores.
 std::vector<double> reference(const Array& q, const Array& k, const Array& v, const Array& mask,
                               const Form& form) {
   std::vector<double> scores = reference_matmul(q, k, form.transpose_q, form.transpose_k);

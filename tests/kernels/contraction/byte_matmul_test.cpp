@@ -1,6 +1,6 @@
-// Products of bytes in i32, exact on every target: row counts, depths that are no multiple of a
-// quad or of a depth block, the largest products, batches, epilogues, and the loops for other
-// signs.
+// Byte products with i32 results, exact on every target: row counts, depths that are not multiples
+// of four or of a depth block, the largest products, batches, epilogues, and the fallback loops for
+// other combinations of signs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Array run_one(KernelRunner& runner, const std::vector<Array>& inputs) {
   return outputs.is_ok() ? outputs->front() : Array();
 }
 
-// All bytes, and 0x80, 0xFF, 0x7F and 0 more often than others.
+// Random bytes; 0x80, 0xFF, 0x7F and 0 are more frequent than others.
 Array bytes(DType dtype, std::vector<int64_t> dims, uint32_t seed) {
   size_t count = 1;
   for (int64_t dim : dims) count *= static_cast<size_t>(dim);
@@ -106,7 +106,7 @@ TEST_P(BytesOnEveryTarget, DynamicOperands) {
   EXPECT_EQ(run_one(*runner, {a, b}).as<int32_t>(), std::vector<int32_t>(64, 300 * 255 * -128));
 }
 
-// With and without AVX-512's and AVX's own dot products of bytes.
+// With and without the byte dot products of AVX-512 and AVX.
 INSTANTIATE_TEST_SUITE_P(ByteMatMul, BytesOnEveryTarget,
                          ::testing::Values("host", "x86-64-v4", "x86-64-v3", "x86-64"));
 

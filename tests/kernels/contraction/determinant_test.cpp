@@ -1,4 +1,4 @@
-// det against the expansion by the first row (Laplace).
+// det against Laplace expansion along the first row.
 #include "tests/kernels/oracle.h"
 
 namespace scopevm::compiler::testing {

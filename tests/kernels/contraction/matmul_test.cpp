@@ -1,5 +1,5 @@
-// Matrix products: every number of rows that has a micro-kernel, both sides of the depth block, all
-// orientations, batches that broadcast, epilogues, and other element types.
+// Matrix products: every row count of a micro-kernel, depths below and above the depth block, all
+// orientations, broadcast batches, epilogues, and other element types.
 #include <gtest/gtest.h>
 
 #include "tests/kernels/reference.h"
@@ -131,7 +131,7 @@ TEST(MatMul, VectorsAsNumPyTakesThem) {
   }
 }
 
-// Of the batch dims [3, 1], b's ones have no stride, the one beside a 1 of the result included.
+// With batch dims [3, 1], the batch dims of b have stride 0, also where the result's dim is 1.
 TEST(MatMul, OneMatrixForABatchThatEndsInOne) {
   std::string a_type = tensor_type("3, 1, 4, 2"), c_type = tensor_type("3, 1, 2, 8");
   for (const char* b_dims : {"4, 8", "1, 1, 4, 8"}) {

@@ -1,5 +1,5 @@
 // Convolutions: padding, strides, dilations, groups, depthwise, 1-D, odd sizes, dynamic images, and
-// the loops behind other ranks, element types and transposed convolution.
+// the fallback loops for other ranks, other element types and transposed convolution.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ const ConvCase kCases[] = {
     {"depthwise_multiplier", {1, 4, 9, 9}, {12, 1, 3, 3}, {{1, 1}, {1, 1, 1, 1}, {2, 2}, 4}},
 };
 
-// The weights are a constant, or come with the request.
+// The weights are a constant or an input.
 std::string conv_text(const ConvCase& t, const Array& w, const Array& bias, bool is_constant) {
   const ConvAttributes& a = t.attributes;
   std::string channels = std::to_string(t.x[1]), rows = std::to_string(t.w[0]);
@@ -127,7 +127,7 @@ TEST(ConvLoops, WeightsOfUnknownSize) {
 }
 
 TEST(ConvLoops, ThreeDims) {
-  // Ones everywhere: each output counts the elements it sees.
+  // All elements are 1, so each output is the number of elements in its window.
   std::string x = tensor_type("1, 1, 3, 3, 3"), w = tensor_type("1, 1, 2, 2, 2"),
               y = tensor_type("1, 1, 2, 2, 2");
   auto runner = KernelRunner::create(

@@ -1,4 +1,4 @@
-// Elementwise ops against the C++ library, over ranges that reach every branch of their expansions.
+// Elementwise ops against the C++ library, with ranges that cover every branch of their expansions.
 #include <cmath>
 #include <limits>
 

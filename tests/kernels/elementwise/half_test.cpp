@@ -1,4 +1,4 @@
-// f16 <-> f32, every half and the points between them, with the instructions and without.
+// f16 <-> f32: every half and the points between them, with and without hardware conversion.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -48,7 +48,7 @@ TEST_P(HalfOnEveryTarget, WidensExactly) {
   }
 }
 
-// Each point in the middle of two halves goes to the even one, and what lies beside it to its side.
+// The midpoint of two halves rounds to the even half, and its neighbours to the nearest half.
 TEST_P(HalfOnEveryTarget, RoundsHalvesToEven) {
   std::vector<float> points;
   std::vector<uint16_t> wanted;

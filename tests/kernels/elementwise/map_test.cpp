@@ -1,4 +1,4 @@
-// Elementwise kernels over broadcast shapes, sizes with tails, empty dims, and baseline CPUs.
+// Elementwise kernels: broadcast shapes, sizes with vector tails, empty dims, and baseline CPUs.
 #include "tests/kernels/run_text.h"
 
 namespace scopevm::compiler::testing {

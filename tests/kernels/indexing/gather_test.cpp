@@ -6,7 +6,7 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-// What a kernel makes of an index from data: from the end when negative, then into range.
+// A kernel's treatment of an index from data: negative ones count from the end, then clamping.
 int64_t resolved(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }
@@ -55,7 +55,7 @@ TEST(Gather, ScalarIndexAndEmptyShapes) {
                   return Index{i[0], dims[1] - 2, i[1]};
                 }));
   }
-  // Nothing to gather from: zeros, and no read.
+  // The source is empty: the result is zero, without a read.
   Array empty = counting_bytes(DType::kF32, {2, 0, 4});
   auto outputs = op({empty, minus_two});
   ASSERT_EQ(outputs.size(), 1u);
@@ -124,7 +124,7 @@ const std::vector<std::string> kReductions = {"none", "add", "mul", "min", "max"
 TEST(ScatterElements, EveryAxisAndReductionInOrder) {
   const Index x_dims = {3, 4, 6}, u_dims = {2, 3, 5};
   std::vector<int64_t> data;
-  for (int64_t i = 0; i < count(u_dims); ++i) data.push_back(i * 7 % 6 - 3);  // collides
+  for (int64_t i = 0; i < count(u_dims); ++i) data.push_back(i * 7 % 6 - 3);  // with duplicates
   for (const std::string& reduction : kReductions)
     for (size_t axis = 0; axis < 3; ++axis) {
       CompiledOp op({"scatter_elements",

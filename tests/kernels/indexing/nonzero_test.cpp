@@ -1,5 +1,5 @@
 // count_nonzero and nonzero against a plain loop. A real graph reads the size of nonzero's result
-// from count_nonzero; here an input that is not used otherwise gives it.
+// from count_nonzero; here it is a dim of an otherwise unused input.
 #include <cmath>
 #include <limits>
 

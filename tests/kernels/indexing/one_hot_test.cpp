@@ -1,4 +1,4 @@
-// one_hot.
+// one_hot: values, axes, and indices out of range.
 #include "tests/kernels/oracle.h"
 
 namespace scopevm::compiler::testing {
@@ -25,7 +25,7 @@ TEST(OneHot, EveryAxisWithNegativeAndStrayIndices) {
   }
 }
 
-// 255 is no -1.
+// An unsigned 255 is out of range; it is not -1.
 TEST(OneHot, UnsignedIndicesDoNotCountFromTheEnd) {
   CompiledOp op({"one_hot", "depth = #sv.dims<[3]>, axis = 1", {"u8[n]", "i32[2]"}, {"i32[n, 3]"}});
   auto outputs = op({Array::of<uint8_t>(DType::kU8, {3}, {255, 2, 253}),

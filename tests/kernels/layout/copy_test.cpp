@@ -140,7 +140,7 @@ TEST(Expand, KnownAndSymbolicBroadcasts) {
                                    {"n, 1", "n, 5", {0, 1}, {0, 5}}};
   for (const std::string& cpu : kCpus)
     for (const Case& c : cases) {
-      // The second input only brings the dims k and j; the result is its first dims.
+      // The second input only provides the dims k and j; the result has its first dims.
       OpText text{"expand",
                   "dims = #sv.dims<[" + c.to + "]>",
                   {"f32[" + c.from + "]"},
@@ -237,7 +237,7 @@ TEST(Concat, TwentyFiveInputsOfDifferentSizes) {
   for (int64_t a : {0, 1, 4}) {
     std::vector<Array> inputs;
     int64_t sum = 0;
-    std::vector<std::pair<size_t, int64_t>> origin;  // of each index along the axis
+    std::vector<std::pair<size_t, int64_t>> origin;  // (input, index) per index along the axis
     for (int64_t i = 0; i < 25; ++i) {
       int64_t size = (i * 7) % 11;
       inputs.push_back(random_f32({a, size, 3}, static_cast<uint32_t>(i)));
@@ -282,7 +282,7 @@ TEST(Pad, EveryModeWithNegativePads) {
     for (const char* mode : {"constant", "edge", "reflect"})
       for (DType dtype : {DType::kF32, DType::kU8})
         for (const Index& p : pads) {
-          if (std::string(mode) == "reflect" && p[3] == 2) continue;  // above the size of x
+          if (std::string(mode) == "reflect" && p[3] == 2) continue;  // larger than x
           Index y = {2 + p[0] + p[3], 4 + p[1] + p[4], 21 + p[2] + p[5]};
           std::string list, out;
           for (int64_t v : p) list += (list.empty() ? "" : ", ") + std::to_string(v);

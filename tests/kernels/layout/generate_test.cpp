@@ -1,10 +1,10 @@
-// iota and dims_tensor.
+// iota and dims_tensor against their definitions.
 #include "tests/kernels/oracle.h"
 
 namespace scopevm::compiler::testing {
 namespace {
 
-// Runs `function` text once.
+// Compiles `function` (MLIR assembly) and runs it once.
 std::vector<Array> run(const std::string& function, const std::vector<Array>& inputs) {
   auto runner = KernelRunner::create(function);
   if (!runner.is_ok()) {

@@ -27,7 +27,7 @@ Index pooled_dims(const Window& w, const Index& x) {
   return y;
 }
 
-// The index of position `at` that the op gives.
+// The index that the op returns for position `at`.
 int64_t place(const Window& w, const Index& dims, const Index& at) {
   if (!w.by_column) return offset_of(dims, at);
   int64_t place = 0, plane = count(dims) / (dims[0] * dims[1]);

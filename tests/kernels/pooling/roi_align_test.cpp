@@ -1,4 +1,4 @@
-// roi_align against its definition.
+// roi_align against a direct implementation of ONNX's definition.
 #include <cmath>
 #include <limits>
 
@@ -14,7 +14,7 @@ struct Grid {
   bool greatest = false;
 };
 
-// x of one plane between its elements, as four weighted neighbours; none outside of it.
+// The four weighted neighbours of a point in one plane of x (bilinear); a zero outside the plane.
 std::vector<double> neighbours(const Array& x, int64_t image, int64_t channel, double row,
                                double column) {
   int64_t height = x.dims[2], width = x.dims[3];

@@ -6,7 +6,7 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-// x of [a,b,c] reduced over `axes` (a bit each), kept as size 1.
+// x of [a,b,c] reduced over `axes` (a bit mask), with the reduced dims kept as 1.
 std::vector<double> reduce(const Array& x, unsigned axes, const std::string& op) {
   int64_t size[3] = {x.dims[0], x.dims[1], x.dims[2]};
   int64_t kept[3], count = 1;

@@ -6,7 +6,7 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-// Along the middle of [outer, axis, inner].
+// softmax along the middle dim of [outer, axis, inner].
 std::vector<double> softmax(const std::vector<float>& x, int64_t axis, int64_t inner, bool is_log) {
   std::vector<double> y(x.size());
   int64_t lines = axis ? static_cast<int64_t>(x.size()) / axis : 0;

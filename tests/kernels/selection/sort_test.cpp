@@ -47,7 +47,7 @@ Rows rows_of(int64_t count, int64_t width, int64_t kinds) {
 }
 
 void check_sort(const Rows& rows, int64_t width) {
-  std::string w = width == 1 ? "1" : "w";  // one column is a kernel of its own
+  std::string w = width == 1 ? "1" : "w";  // one column has its own kernel
   CompiledOp op({"sort_rows", "", {"f32[n, " + w + "]"}, {"i64[n]"}});
   auto outputs = op({matrix(rows, width)});
   ASSERT_EQ(outputs.size(), 1u);

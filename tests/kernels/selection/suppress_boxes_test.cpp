@@ -1,4 +1,4 @@
-// suppress_boxes: which boxes survive.
+// suppress_boxes (non-maximum suppression): the selected boxes.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,7 @@ namespace scopevm::compiler::testing {
 namespace {
 
 struct BoxCase {
-  std::vector<float> boxes;  // four numbers a box, one image
+  std::vector<float> boxes;  // four numbers per box, one image
   std::vector<float> scores;
   float overlap, least;
   int64_t limit;

@@ -1,4 +1,4 @@
-// resize against interpolation written out per element, in double precision.
+// resize against per-element interpolation in double precision.
 #include <cmath>
 
 #include "tests/kernels/oracle.h"
@@ -8,7 +8,7 @@ namespace {
 
 struct Resize {
   std::string mode, coordinates = "half_pixel", rounding = "round_prefer_floor";
-  std::vector<float> scales;  // empty: from the dims
+  std::vector<float> scales;  // empty: computed from the dims
   bool exclude_outside = false;
 };
 
@@ -96,7 +96,7 @@ void check(const Resize& r, const Index& x_dims, const Index& y_dims) {
   }
 }
 
-// tf_half_pixel_for_nn is, by its name, for nearest only: it moves axes that keep their size.
+// tf_half_pixel_for_nn applies to nearest only: it shifts axes whose size does not change.
 const std::vector<std::string> kCoordinates = {"half_pixel", "pytorch_half_pixel", "align_corners",
                                                "asymmetric"};
 
