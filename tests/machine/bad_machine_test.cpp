@@ -1,4 +1,4 @@
-// parse_machine: the message for each thing that may be wrong.
+// parse_machine: the error message for each kind of invalid description.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::with_pools;
 
 struct Bad {
   std::string json;
-  std::string message;  // behind "m.json: ", the whole of it
+  std::string message;  // the complete message after "m.json: "
 };
 
 void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.json; }
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_pools(R"([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])"),
             "pools[0]: expected an object, found array"}));
 
-// A CUDA device and its pools are checked as any other's.
+// A CUDA device and its pools are checked like those of any other device.
 INSTANTIATE_TEST_SUITE_P(
     Cuda, BadMachine,
     ::testing::Values(
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
             "pools[0].reached_by[0]: a device of kind opencl reaches no memory of one of kind "
             "cuda"}));
 
-// What is no JSON is described by its place.
+// For invalid JSON, the message contains the position of the error.
 TEST(Machine, TextThatIsNoJson) {
   for (const char* text : {"", "{", "{\"devices\": [}", "devices: []", "{} {}", "\xff", "nul"}) {
     const Result<Machine> machine = testing::parse(text);
@@ -217,7 +217,7 @@ TEST(Machine, TextThatIsNoJson) {
   }
 }
 
-// Numbers beyond what a double holds, names that are no UTF-8, depth.
+// Numbers outside the range of double, names that are not UTF-8, deep nesting.
 TEST(Machine, ExtremesAreErrors) {
   const Result<Machine> number = testing::parse(
       with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"));

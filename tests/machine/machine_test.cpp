@@ -1,4 +1,4 @@
-// parse_machine: what a description stands for.
+// parse_machine: the Machine that results from a valid description.
 #include "compiler/machine/machine.h"
 
 #include <gmock/gmock.h>
@@ -189,7 +189,8 @@ TEST(Machine, BetweenTwoDevicesThatAreNoCpusACopyGoesByTheHost) {
                    machine.copy_seconds(a, cpu, 100) + machine.copy_seconds(cpu, b, 100));
 }
 
-// Of what calls lay out, not of constants, which lie in the module, nor of frames.
+// The alignment applies to memory that calls lay out; constants (stored in the module) and frames
+// are exempt.
 TEST(Machine, APoolIsAlignedForAllThatReachIt) {
   const Machine machine = read(R"({"devices": [{"name": "a", "kind": "cpu", "alignment": 128},
       {"name": "b", "kind": "cpu", "alignment": 4096}, {"name": "c", "kind": "cpu"}],

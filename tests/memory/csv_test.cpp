@@ -1,4 +1,4 @@
-// Plans as text.
+// Memory plans in CSV form.
 #include <gtest/gtest.h>
 
 #include "compiler/memory/plan.h"

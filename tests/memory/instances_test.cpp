@@ -1,4 +1,5 @@
-// Published planning instances: every plan is valid; heights are reported beside the lower bound.
+// Published planning instances: every plan is valid. Reports the height and the lower bound of
+// each.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which buffer a value lives in, and from when to when.
+// Liveness: the buffer of each value, and its lifespan.
 #include <gtest/gtest.h>
 
 #include "compiler/memory/plan.h"
@@ -85,7 +85,7 @@ TEST(Liveness, WhatIsNeverSplitNeedsTheScratchOfOneWorker) {
 
 class InPlace : public ::testing::Test {
  protected:
-  // a := f(x); b := g(a, ...), which may take a's bytes.
+  // a := f(x); b := g(a, ...), where b may reuse the bytes of a.
   void make(std::vector<DimExpr> of_a, std::vector<DimExpr> of_b) {
     a_ = add_step(f_, {add_input(f_, {n})}, of_a);
     b_ = add_step(f_, {a_}, of_b);

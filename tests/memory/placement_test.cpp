@@ -1,4 +1,4 @@
-// First fit, lower bound, layers and the validator over plain intervals.
+// First fit, lower bound, layers and the validator on plain intervals.
 #include <gtest/gtest.h>
 
 #include <random>

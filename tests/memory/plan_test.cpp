@@ -1,4 +1,4 @@
-// Plans with symbolic sizes: offsets are formulas that hold at every request.
+// Plans with symbolic sizes: offsets are formulas that are valid for every request.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -58,7 +58,7 @@ TEST(Plan, NoBuffersNoArena) {
   EXPECT_TRUE(p.plan.arenas.empty());
 }
 
-// Values of two pools never share bytes, and each pool is planned by itself.
+// Values of different pools never share bytes, and each pool has its own plan.
 TEST(Plan, EachPoolHasAnArena) {
   DimExpr n = DimExpr::symbol("n");
   Function f;
@@ -93,8 +93,8 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       ASSERT_EQ(height, height_of(buffers));
       int64_t bound = p.value(p.plan.arenas.front().lower_bound, symbols, threads);
       ASSERT_EQ(bound, lower_bound_of(buffers));
-      // With an empty or one-wide dim another plan may be far better; formulas are made for
-      // requests.
+      // With dims of 0 to 2, a different plan can be far better: formulas are optimised for
+      // representative dims.
       if (symbols["n"] > 2 && symbols["m"] > 2)
         worst = std::max(worst, static_cast<double>(height) / static_cast<double>(bound));
     }

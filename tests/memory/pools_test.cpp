@@ -1,4 +1,4 @@
-// Which pools buffers go to, and how they lie there: alignment, pinned memory, devices without use.
+// Assignment of buffers to pools: alignment, pinned memory, unused devices.
 #include <gtest/gtest.h>
 
 #include "compiler/memory/plan.h"
@@ -8,7 +8,7 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-// A CPU and another device, with pinned memory and without.
+// A CPU and a second device, with and without pinned memory.
 Machine machine_with(const std::string& pools) {
   const std::string json = R"({"devices": [{"name": "cpu", "kind": "cpu"},
       {"name": "idle", "kind": "opencl"},
@@ -25,8 +25,8 @@ const char* const kPinned =
 
 constexpr DeviceIndex kFirst{0};
 
-// x is the caller's; a = f(x) on the CPU, b its copy on the device, c = g(b) there, d its copy on
-// the CPU, and y = h(d) the result.
+// x is the caller's input; a = f(x) on the CPU; b is the copy of a on the device; c = g(b) there; d
+// is the copy of c on the CPU; y = h(d) is the result.
 struct Fixture {
   Program program;
   ValueId a, b, c, d;
@@ -88,7 +88,7 @@ TEST(Pinned, WhatAScopeWasAskedForStays) {
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.own");
 }
 
-// What a register may keep beyond a block, and what callees know the place of.
+// Values with their own storage and values passed to callees do not move to pinned memory.
 TEST(Pinned, WhatOthersHoldStays) {
   Fixture f(machine_with(kPinned));
   f.main().steps.back().work = step::Call{FunctionIndex{0}};
@@ -98,7 +98,7 @@ TEST(Pinned, WhatOthersHoldStays) {
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.workspace");
 }
 
-// The NPU's memory is reached by the CPU; the pinned pool, which is the CPU's, is not by the NPU.
+// A pinned pool is used only for values whose kernels all reach it.
 TEST(Pinned, EveryKernelReachesIt) {
   Fixture f(*parse_machine(R"({"devices": [{"name": "npu", "kind": "cpu"},
       {"name": "gpu", "kind": "opencl"}, {"name": "cpu", "kind": "cpu"}],
@@ -156,7 +156,7 @@ TEST(UnusedDevices, LeaveTheProgram) {
   EXPECT_EQ(machine.pool_name(f.main().stacks[0]), "cpu.global.stack");
 }
 
-// A value, a constant, scratch or a kernel keeps a device.
+// A device is in use if it has a value, a constant, scratch memory or a kernel.
 TEST(UnusedDevices, WhateverLiesThereKeepsThem) {
   for (int keeper = 0; keeper < 4; ++keeper) {
     Fixture f(machine_with(""));

@@ -1,5 +1,5 @@
-// Choices of what leaves a pool: they hold, and their cost lies between the bound and not far above
-// the best of all choices.
+// Spill choices satisfy the pools' limits. Their cost is at least the lower bound, and close to the
+// optimum that exhaustive search finds.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// --- Written without the planner's code: what a choice frees, takes elsewhere, and costs. --------
+// --- Independent of the planner's code: freed bytes, bytes in other pools, and cost of a choice. -
 
 double cost_of(const SpillProblem& problem, const std::vector<SpillChoice>& choices) {
   double cost = 0;
@@ -56,7 +56,7 @@ bool holds(const SpillProblem& problem, const std::vector<SpillChoice>& choices)
   return true;
 }
 
-// Every choice for one item.
+// Enumerates all choices for one item.
 std::vector<SpillChoice> all_choices(const SpillItem& item) {
   std::vector<SpillChoice> all(1);
   all[0].values.resize(item.values.size());
@@ -137,7 +137,7 @@ TEST(SpillChoice, NothingLeavesWhatFits) {
   EXPECT_EQ(solution.choices[0].move, std::nullopt);
 }
 
-// Two that wait for the end; the smaller is enough.
+// Two values are unused until the end; spilling the smaller one is sufficient.
 TEST(SpillChoice, TheCheaperOfTwoLeaves) {
   SpillItem small{.bytes = 40, .lower = 0, .upper = 5, .moves = {}, .values = {}};
   small.values.push_back({.made = 0, .gaps = {{1, 4}}, .ways = {{PoolIndex{1}, 40, 40}}});
@@ -186,7 +186,7 @@ TEST(SpillChoice, CloseToTheBestOfAllAndNeverBelowTheBound) {
   EXPECT_LE(worst, 1.5);
 }
 
-// Other pools have limits as well: what is chosen keeps them.
+// Choices also satisfy the limits of the other pools.
 TEST(SpillChoice, KeepsTheRoomOfOtherPools) {
   int solved = 0, missed = 0;
   for (uint32_t seed = 0; seed < 2000; ++seed) {

@@ -1,4 +1,4 @@
-// What use_stacks puts into frames, what it leaves, and what it refuses.
+// use_stacks: the values it allocates in frames, those it does not, and the errors it reports.
 #include <gtest/gtest.h>
 
 #include "compiler/memory/plan.h"
@@ -29,7 +29,7 @@ std::string error_of(Program& program) {
   return std::string(status.message());
 }
 
-// A chain of two intermediates of so many floats.
+// A chain with two intermediates of `floats` elements each.
 Function chain(DimExpr floats) {
   Function f;
   f.dimensions = {{"n", 1, 100, 1, 10}};
@@ -43,7 +43,7 @@ bool uses_stack(const Program& program, FunctionIndex function = {}) {
   return !program.functions[function].stacks.empty();
 }
 
-// The bytes of the frame that the function's plan takes.
+// The frame size in bytes in the function's plan.
 int64_t height_in_frame(const Program& program, FunctionIndex function = {}) {
   Result<ShapeProgram> shapes = ShapeProgram::create(program.functions[function]);
   Result<Plan> made = plan(program.machine, program.functions[function], *shapes);
@@ -85,7 +85,8 @@ TEST(Stack, AFrameHasItsOwnAlignment) {
 }
 
 TEST(Stack, AThousandTemporariesNeverTakeMore) {
-  // In a chain they share bytes; when all live to the end they do not fit, however small each is.
+  // In a chain the temporaries share bytes. If all are live until the end, they exceed the limit
+  // together, although each is small.
   Function line, fan;
   ValueId x = add_input(line, {4});
   for (int i = 0; i < 1000; ++i) x = add_step(line, {x}, {16 + i % 7});
@@ -168,7 +169,7 @@ TEST(Stack, TwinsStayTogether) {
 
 // --- Calls. -------------------------------------------------------------------------------------
 
-// main calls `callee` with its first intermediate.
+// A program in which main calls `callee` with its first intermediate.
 Program calling(Function callee) {
   Function main = chain(16);
   main.steps.insert(main.steps.begin() + 1,
@@ -204,7 +205,7 @@ TEST(Stack, ArgumentsThatACalleeGivesBackStay) {
 }
 
 TEST(Stack, ArgumentsGoOnToOtherFunctions) {
-  // f hands its parameter to g, which reads it, or gives it back.
+  // f passes its parameter to g, which reads it or returns it.
   for (const bool gives_back : {false, true}) {
     Function f;
     add_input(f, {16});
@@ -223,7 +224,7 @@ TEST(Stack, ArgumentsGoOnToOtherFunctions) {
   }
 }
 
-// --- Demands. -----------------------------------------------------------------------------------
+// --- Constraints. -------------------------------------------------------------------------------
 
 Program asking(Function f, ValueId id, int64_t limit = 256) {
   Program program = program_of(std::move(f), limit);
@@ -275,7 +276,7 @@ TEST(Stack, RefusesMoreThanTheFrameHas) {
             "is asked for there takes 512");
 }
 
-// --- Whatever the function. ---------------------------------------------------------------------
+// --- Random functions. --------------------------------------------------------------------------
 
 TEST(Stack, NoFrameTakesMoreThanItsLimit) {
   int used = 0;

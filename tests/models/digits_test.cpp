@@ -1,4 +1,4 @@
-// The shipped example, from its ONNX file to its predictions, through the public API only.
+// The digits example, from the ONNX file to predictions, through the public API only.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::vector<int> predictions(const Tensor& probability) {
   return digits;
 }
 
-// `NAME DIGIT DIGIT ...`, a line for each shipped file.
+// labels.txt has one line `NAME DIGIT DIGIT ...` for each image file.
 TEST_F(DigitsExample, PredictsTheLabelsOfBothBatches) {
   std::ifstream file(kExample + "labels.txt");
   int batches = 0;
@@ -80,7 +80,7 @@ TEST_F(DigitsExample, PredictsTheLabelsOfBothBatches) {
   EXPECT_EQ(batches, 2);
 }
 
-// The stored probabilities are ONNX Runtime's.
+// The stored probabilities were computed by ONNX Runtime.
 TEST_F(DigitsExample, AgreesWithTheReferenceRuntime) {
   for (const char* name : {"five", "three"}) {
     Tensor actual = probabilities(read_floats(kExample + name + ".npy"));

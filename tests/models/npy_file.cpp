@@ -1,4 +1,4 @@
-// The npy format, version 1: magic, header length, a Python dictionary, then the elements.
+// The .npy format, version 1: magic number, header length, a Python dictionary, then the elements.
 #include "tests/models/npy_file.h"
 
 #include <gtest/gtest.h>

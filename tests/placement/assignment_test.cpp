@@ -1,4 +1,4 @@
-// Assignments of tasks to devices against all others, on random small problems.
+// Compares assignments of tasks to devices with exhaustive search, on small random problems.
 #include "compiler/placement/assignment.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class RandomProblem {
 
  private:
   int below(int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(random_); }
-  // The index of an element of `items` that is not one of the first `skipped`.
+  // The index of a random element of `items` after the first `skipped`.
   template <typename Index, typename T>
   Index any_of(const IndexedVector<Index, T>& items, uint32_t skipped = 0) {
     const int count = static_cast<int>(items.size() - skipped);
@@ -96,7 +96,8 @@ class RandomProblem {
     }
   }
 
-  // A scope of the task's device, which is then one that has it; any pool if none has it.
+  // A scope requirement for the task. Restricts the task's devices to those with this scope;
+  // returns "any pool" if no device has it.
   PoolRequirement scope_for(TaskIndex task) {
     std::vector<DeviceIndex> devices = problem_.tasks[task].devices;
     std::erase_if(devices, [&](DeviceIndex d) { return !machine_.find_pool(d, "global.slow"); });
@@ -117,8 +118,7 @@ class RandomProblem {
   Problem problem_;
 };
 
-// Every assignment, and for each value every pool and every set of copies, without the solver's
-// shortcuts.
+// Exhaustive search over all assignments, and for each value over all pools and all sets of copies.
 class Brute {
  public:
   explicit Brute(const Problem& problem) : problem_(problem), machine_(*problem.machine) {
@@ -145,7 +145,7 @@ class Brute {
     if (!best_ || cost < *best_) best_ = cost;
   }
 
-  // Depends on the devices of the flow's own tasks only: searched once for each choice of those.
+  // The result depends only on the devices of the flow's tasks, so it is cached by these devices.
   int64_t least(FlowIndex index) {
     const Flow& flow = problem_.flows[index];
     std::vector<DeviceIndex> devices = {devices_[flow.maker]};
@@ -165,14 +165,14 @@ class Brute {
     return least;
   }
 
-  using Copies = uint32_t;  // a bit for each pool
+  using Copies = uint32_t;  // one bit per pool
   static bool has(Copies copies, PoolIndex pool) { return (copies >> pool.value & 1) == 1; }
 
   bool is_home(const Flow& flow, PoolIndex home, DeviceIndex maker) const {
     if (machine_.pools[home].kind == PoolKind::kConstant) return false;
     if (!flow.pool.is_any()) return home == flow.pool.on(machine_, maker);
     if (!machine_.reaches(maker, home)) return false;
-    // Of the pools that only its maker reaches: "global", and those that a reader requires.
+    // Of the pools that only the producer reaches: "global", and those that a reader requires.
     return machine_.pools[home].scope == "global" || machine_.pools[home].reached.size() > 1 ||
            std::ranges::any_of(flow.readers, [&](const Reader& reader) {
              return !reader.pool.is_any() &&
@@ -196,7 +196,7 @@ class Brute {
     return true;
   }
 
-  // A copy by way of the host starts from a copy that is there.
+  // A copy through the host needs a copy on the host.
   int64_t cost(const Flow& flow, PoolIndex home, Copies copies) const {
     int64_t sum = 0;
     for (PoolIndex pool : machine_.pools.indices()) {
@@ -233,7 +233,7 @@ TEST(Assignment, EqualsBruteForce) {
   EXPECT_EQ(proved, kProblems);
 }
 
-// A chain of many tasks between two pins: one copy, where the value is smallest.
+// A long chain of tasks between two fixed tasks: one copy, of the smallest value.
 TEST(Assignment, CutsALongChainWhereItIsThinnest) {
   Machine machine = Machine::host();
   machine.devices.push_back({"npu", "cpu"});

@@ -1,5 +1,6 @@
-// No pass moves a value to another place: placed graphs, every pass on a copy of each, and every
-// pass after every other. What is still there by its location lies where it lay.
+// No pass moves a value to a different place. Applies every pass, and every pair of passes, to
+// copies of placed graphs. Each op that remains, identified by its location, must have the same
+// place.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -32,11 +33,11 @@ std::unique_ptr<mlir::MLIRContext> new_context() {
   return context;
 }
 
-// A graph that is placed, each of whose ops has a location of its own.
+// A placed graph in which each op has a unique location.
 struct Placed {
   Module module;
   Machine machine;
-  Symbols symbols;  // values that specialise may give to symbols of inputs
+  Symbols symbols;  // values that `specialise` may assign to symbols of inputs
 };
 
 struct Pass {
@@ -60,7 +61,7 @@ llvm::LogicalResult remove_unused(mlir::ModuleOp module, const Symbols&) {
   return mlir::success();
 }
 
-// Each second symbol of the entry's.
+// Assigns every second symbol of the entry function.
 llvm::LogicalResult specialise(mlir::ModuleOp module, const Symbols& symbols) {
   mlir::func::FuncOp entry = *module.getOps<mlir::func::FuncOp>().begin();
   return graph::specialise(entry, [&](std::string_view name) -> std::optional<DimExpr> {
@@ -106,7 +107,8 @@ void number_ops(mlir::ModuleOp module) {
   });
 }
 
-// Where each op runs and its results lie; where each function's inputs and results lie.
+// The device of each op and the places of its results; the places of each function's inputs and
+// results.
 struct Places {
   std::set<std::pair<std::string, std::string>> by_name;
 
@@ -123,7 +125,7 @@ struct Places {
   }
 
  private:
-  // What a rewrite puts in an op's stead has its location.
+  // False for the replacement of an op, which has the location of the original op.
   static bool is_known(mlir::Operation* op) {
     auto name = mlir::cast<mlir::NameLoc>(op->getLoc());
     return op->getNumResults() > 0 &&
@@ -132,9 +134,9 @@ struct Places {
 };
 
 struct Counts {
-  std::map<std::string, int> changed;  // graphs, by pass
+  std::map<std::string, int> changed;  // number of changed graphs, by pass
   int graphs = 0;
-  int refused = 0;  // runs of `specialise` on dims that an op does not take
+  int refused = 0;  // runs of `specialise` with dims that an op rejects
   int64_t compared = 0;
 };
 
@@ -145,8 +147,8 @@ std::string text_of(mlir::ModuleOp module) {
   return text;
 }
 
-// A copy of `before` behind the pass, with what holds of it checked against `before`; null where
-// the pass does not apply.
+// Runs the pass on a copy of `before` and checks the places against `before`. Returns null if the
+// pass does not apply.
 Module run_on_copy(const Pass& pass, mlir::ModuleOp before, const Placed& placed, Counts& counts) {
   Module after(mlir::cast<mlir::ModuleOp>(before->clone()));
   if (failed(pass.run(*after, placed.symbols))) {
@@ -187,7 +189,7 @@ void check(const Placed& placed, Counts& counts) {
   }
 }
 
-// kSimplified is what the driver places. As imported, a graph leaves more for passes to do.
+// The driver places simplified graphs. An imported graph leaves more work for the passes.
 enum class Form { kSimplified, kAsImported };
 
 Status place(Placed& placed, Form form, const std::vector<std::string>& rules) {
@@ -243,8 +245,8 @@ std::set<std::filesystem::path> files(const std::string& folder, const std::stri
   return found;
 }
 
-// Of the machines that all graphs share, and those beside the graph, each that has the devices and
-// scopes that the graph names.
+// Uses all shared machines and those in the graph's folder that have the devices and scopes of the
+// graph.
 TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
   auto context = new_context();
   mlir::ScopedDiagnosticHandler quiet(context.get(), [](mlir::Diagnostic&) {});
@@ -279,7 +281,7 @@ TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
     EXPECT_GT(counts.changed[name], 3) << name;
 }
 
-// What the property rests on: a value whose type says another device is found.
+// Validates the check itself: verify_places() detects a value with a wrong device in its type.
 TEST(Passes, AMovedValueIsRefused) {
   auto context = new_context();
   constexpr uint64_t kGraphs = 20;
@@ -299,7 +301,7 @@ TEST(Passes, AMovedValueIsRefused) {
       if (!type || op->use_empty()) return;
       op->getResult(0).setType(type.withPlace(elsewhere));
       const bool is_found = !verify_places(*placed.module, placed.machine).is_ok();
-      // A copy's own result may lie anywhere, as long as who reads it is a copy as well.
+      // The result of a copy may have any place if its readers are copies as well.
       const bool is_reader_free = llvm::all_of(op->getUsers(), [](mlir::Operation* user) {
         return mlir::isa<graph::DeviceCopyOp>(user);
       });

@@ -1,5 +1,5 @@
-// Compile, call, compare; see check_graph.h. The child's report is a line of numbers and the
-// detail.
+// Implements check_graph.h: compiles, calls and compares in a child process, which reports a line
+// of numbers and the detail.
 #include "tests/property/check_graph.h"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ std::string joined(std::span<const int64_t> dims) {
   return text + "]";
 }
 
-// A file that goes with the object.
+// A temporary file that the destructor removes.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text)
@@ -113,7 +113,7 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   return verdict;
 }
 
-// With little room in frames: most graphs take more than that.
+// Frames have a small limit, which most graphs exceed.
 std::string limited_machine(int64_t limit) {
   return R"({"devices": [{"name": "npu", "kind": "cpu", "max_stack_bytes": 512}, {"name": "cpu", "kind": "cpu"}],
              "pools": [{"device": "npu", "scope": "global", "bytes_per_second": 1e9},
@@ -122,7 +122,7 @@ std::string limited_machine(int64_t limit) {
          std::to_string(limit) + "}]}";
 }
 
-// What a call takes of the workspace at the largest dims of all requests; -1 when data decides too.
+// Workspace bytes of a call at the largest dims of all requests; -1 if they depend on data.
 Result<int64_t> workspace_bytes(const std::vector<uint8_t>& bytes, const CompileOptions& options) {
   constexpr int kPlannedThreads = 2;
   SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load_bytes(bytes));
@@ -137,7 +137,7 @@ Result<int64_t> workspace_bytes(const std::vector<uint8_t>& bytes, const Compile
   return 0;
 }
 
-// Gives the machine a limit of 30 to 100 % of what the graph needs. False where nothing is limited.
+// Sets a workspace limit of 30 to 100 % of the graph's need. Returns false if no limit was set.
 Result<bool> squeeze(const GraphCase& graph, CompileOptions& options) {
   for (const Request& request : graph.requests)
     for (const auto& [name, value] : request.symbols)
@@ -171,7 +171,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);
-    is_limited = squeezed.is_ok() && *squeezed;  // other errors come again below
+    is_limited = squeezed.is_ok() && *squeezed;  // other errors recur below
   }
   std::clock_t began = std::clock();
   auto output = compile(compile_options);
@@ -225,7 +225,7 @@ std::string Verdict::kind() const {
   std::string kind = name(finding);
   if (finding == Finding::kMismatch) return kind;
   kind += ": ";
-  // Types and places differ from graph to graph.
+  // Removes types and places, which differ between graphs.
   int depth = 0;
   for (char c : detail) {
     depth += c == '<' ? 1 : 0;

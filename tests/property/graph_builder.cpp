@@ -1,4 +1,4 @@
-// Values, inputs and constants of a random graph; see graph_builder.h.
+// Implements graph_builder.h: values, inputs and constants of a random graph.
 #include "tests/property/graph_builder.h"
 
 #include <algorithm>
@@ -55,7 +55,8 @@ GraphBuilder::GraphBuilder(uint64_t seed, mlir::MLIRContext& context)
   choose_symbols();
 }
 
-// A symbol may follow another but for ones in some requests, so that the two broadcast.
+// A symbol may equal another symbol, except that it is 1 in some requests, so that the two
+// broadcast.
 void GraphBuilder::choose_symbols() {
   constexpr const char* kNames[] = {"n", "m", "k", "w"};
   const std::vector<int64_t> sizes = {2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
@@ -159,7 +160,7 @@ const Node* GraphBuilder::pick_beside(DType dtype, const std::vector<const Node*
   return fresh(dtype, dims);
 }
 
-// Mostly small; some of everything that is special.
+// Mostly small numbers, and some special values.
 long double GraphBuilder::random_number(DType dtype) {
   if (dtype == DType::kBool) return chance(50) ? 1 : 0;
   if (is_float(dtype)) {
@@ -193,8 +194,8 @@ const Node* GraphBuilder::constant(const Array& array) {
   return append("constant", {}, {{"value", value}}) ? nodes_.back().get() : nullptr;
 }
 
-// An input's dim is a number or a symbol: an expression becomes a symbol of the same values, which
-// only the calls' checks know to be equal.
+// A dim of an input is a number or a symbol. For an expression, creates a symbol with the same
+// values; the compiler does not know that they are equal.
 DimExpr GraphBuilder::as_input_dim(DimExpr dim) {
   bool is_symbol = dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name()[0] != '$';
   if (dim.is_constant() || is_symbol) return dim;
@@ -237,7 +238,7 @@ mlir::Attribute GraphBuilder::dims_attribute(const Dims& dims) {
   return graph::DimsAttr::get(context_, dims);
 }
 
-// The result types are inferred on an op without results, which holds the properties.
+// Infers the result types from a temporary op without results, which holds the properties.
 mlir::Operation* GraphBuilder::create(const std::string& name,
                                       const std::vector<const Node*>& operands,
                                       const NamedAttributes& attributes) {
@@ -306,8 +307,8 @@ bool GraphBuilder::append(const std::string& name, const std::vector<const Node*
   return true;
 }
 
-// Inputs and constants that were made for ops that were then refused go, but for a few inputs; each
-// symbol gets an input whose dim it is.
+// Removes the inputs and constants of rejected ops, except a few inputs. Ensures that each symbol
+// is a dim of some input.
 void GraphBuilder::drop_unused() {
   std::erase_if(nodes_, [&](const std::unique_ptr<Node>& node) {
     if (!node->value.use_empty()) return false;
@@ -368,7 +369,7 @@ GraphCase GraphCase::clone() const {
 
 GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_ops) {
   GraphBuilder builder(seed, context);
-  // Most graphs are small, so that there are many; some have hundreds of ops.
+  // Most graphs are small, so that many can be tested; some have hundreds of ops.
   int64_t at = builder.below(100);
   int64_t ops = at < 75   ? builder.between(2, 14)
                 : at < 96 ? builder.between(15, 40)

@@ -1,5 +1,5 @@
-// property_fuzz: random graphs, compiled and compared with the reference. Prints what failed,
-// shrunk, and a summary; exits with 1 when anything did.
+// property_fuzz: compiles random graphs and compares them with the reference. Prints shrunk failing
+// graphs and a summary. Exits with 1 if any graph failed.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -74,7 +74,7 @@ void show_failure(uint64_t seed, const GraphCase& graph, const Verdict& verdict,
                   const Options& options) {
   auto check = [&](const GraphCase& candidate) { return check_graph(candidate, options.check); };
   Shrunk shrunk{graph.clone(), verdict};
-  int most_checks = verdict.finding == Finding::kTimeout ? 20 : 300;  // each takes its time
+  int most_checks = verdict.finding == Finding::kTimeout ? 20 : 300;  // a timeout takes long
   if (options.shrinks) shrunk = shrink(graph, verdict, check, most_checks);
   std::printf("%s\n", report(seed, shrunk.graph, shrunk.verdict).c_str());
   std::fflush(stdout);
@@ -98,7 +98,7 @@ int run(const Options& options) {
       std::printf("seed %llu: %s, %lld ops, %.2f s\n", static_cast<unsigned long long>(seed),
                   name(verdict.finding), static_cast<long long>(graph.op_count()),
                   verdict.compile_seconds);
-    // Each kind of failure is shown once.
+    // Each kind of failure is printed once.
     bool is_new = verdict.finding != Finding::kAgrees &&
                   (verdict.finding == Finding::kMismatch || summary.failures[verdict.kind()] == 1);
     if (is_new && shown++ < options.most_failures) show_failure(seed, graph, verdict, options);

@@ -1,5 +1,5 @@
-// The property test's own parts: the same seed is the same graph, a wrong element is found, a crash
-// is an outcome, and a failing graph shrinks to the op that fails.
+// Tests of the property test: equal seeds give equal graphs, a wrong element is detected, a crash
+// is an outcome, and a failing graph shrinks to the failing op.
 #include <gtest/gtest.h>
 
 #include "compiler/driver/context.h"
@@ -29,7 +29,8 @@ Array of_floats(std::vector<int64_t> dims, const std::vector<float>& values) {
   return array;
 }
 
-// What is within a region stays there, and so do symbols that are read.
+// Shrinking does not move ops out of regions and keeps symbols that are read from values, so the
+// size limits of the shrink test do not apply to such graphs.
 bool has_control_flow(const GraphCase& graph) {
   bool has = false;
   graph.module.get()->walk([&](mlir::Operation* op) {
@@ -87,7 +88,7 @@ TEST(Check, AgreesWithTheCompiler) {
   EXPECT_EQ(verdict.skipped, 0);
 }
 
-// A target that does not exist.
+// Uses a target that does not exist.
 TEST(Check, ReportsAnErrorOfTheCompiler) {
   auto context = quiet_context();
   GraphCase graph = parsed(kSum, *context);

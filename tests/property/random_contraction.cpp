@@ -97,7 +97,7 @@ bool pool(GraphBuilder& b) {
   return b.append("average_pool", {x}, attributes);
 }
 
-// softmax(x y) z, mostly scaled.
+// softmax(x y) z, in most cases scaled.
 bool attention(GraphBuilder& b) {
   const Node* x =
       b.pick([](const Node& node) { return node.rank() >= 3 && node.dtype() == DType::kF32; });

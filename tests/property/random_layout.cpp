@@ -1,4 +1,4 @@
-// Random ops that move elements or make values.
+// Random ops that move elements or create values.
 #include <algorithm>
 
 #include "tests/property/random_ops.h"
@@ -15,7 +15,7 @@ bool transpose(GraphBuilder& b) {
   return b.append("transpose", {x}, {{"permutation", list(b, permutation)}});
 }
 
-// Merges runs of dims, splits numbers, adds ones.
+// Merges adjacent dims, splits constant dims, inserts dims of 1.
 bool reshape(GraphBuilder& b) {
   const Node* x = b.pick(any);
   if (!x) return false;
@@ -119,7 +119,7 @@ bool pad(GraphBuilder& b) {
   return b.append("pad", operands, {{"pads", b.dims_attribute(pads)}, {"mode", text(b, mode)}});
 }
 
-// Integers that index dim `axis` of x, of the given dims.
+// A value of shape `dims` with valid indices for a dim of size `dim`.
 const Node* indices_for(GraphBuilder& b, DimExpr dim, const Dims& dims) {
   return b.fresh(b.chance(70) ? DType::kI64 : DType::kI32, dims, Content::kIndices,
                  b.values_of(dim));
@@ -138,7 +138,7 @@ bool gather(GraphBuilder& b) {
   return b.append("gather", {x, indices}, {{"axis", i64(b, axis)}});
 }
 
-// The dims of indices beside x: along axis any, else at most x's.
+// Dims of the indices for x: any size along `axis`, at most the size of x along the others.
 Dims dims_along(GraphBuilder& b, const Node& x, int64_t axis) {
   Dims dims = x.dims();
   for (int64_t i = 0; i < x.rank(); ++i) {

@@ -1,4 +1,4 @@
-// All kinds of ops, by weight; see random_ops.h. Regions: random_regions.cpp.
+// All kinds of ops with their weights; see random_ops.h. Regions: random_regions.cpp.
 #include "tests/property/random_ops.h"
 
 namespace scopevm::compiler::property {

@@ -1,6 +1,6 @@
-// Control flow of random graphs. A region is filled with random ops like any other place: those of
-// a loop's body as its first iteration sees them; the whole op is then run by the reference, which
-// refuses it if a later iteration goes astray.
+// Control flow of random graphs. Regions are filled with random ops like the function body. A loop
+// body is built with the values of the first iteration. The reference then executes the whole op
+// and rejects it if a later iteration is invalid.
 #include <algorithm>
 #include <set>
 
@@ -53,7 +53,7 @@ const Node* GraphBuilder::changed(const Node* x) {
   return append(one_of(names), {x}) ? nodes_.back().get() : nullptr;
 }
 
-// A node of the region with x's type, or x.
+// A node of the region with the type of x, or x itself.
 const Node* GraphBuilder::pick_like(const Node* x, mlir::Region& region) {
   const Node* found = pick([&](const Node& node) {
     return node.value.getType() == x->value.getType() && region.isAncestor(region_of(node));
@@ -166,7 +166,7 @@ bool GraphBuilder::append_loop() {
   if (stops) symbols.push_back(new_symbol("c"));
 
   mlir::OpBuilder::InsertionGuard guard(builder_);
-  // The body is filled within an op without results, since those follow from it.
+  // The body is built in a temporary op without results, because the result types depend on it.
   auto holder = builder_.create<graph::LoopOp>(location, mlir::TypeRange(), mlir::ValueRange(),
                                                mlir::cast<graph::DimsAttr>(dims_attribute({trips})),
                                                builder_.getStringAttr(index));
@@ -204,7 +204,7 @@ bool GraphBuilder::append_loop() {
       graph::TensorType::get(context_, initial->dtype(), last_dims)};
   DimExpr count = stops ? DimExpr::symbol(symbols.back()) : trips;
   if (chance(60)) {
-    // What is born in the body may vary, and is not known outside.
+    // Symbols defined in the body may vary between iterations and are not visible outside.
     std::set<std::string> born = graph::symbols_born_in(holder);
     born.insert(carried_symbols.begin(), carried_symbols.end());
     const Node* part = pick([&](const Node& node) {

@@ -7,7 +7,7 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// One device beside the host reaches some of what another stores, and has memory of its own.
+// The host and two more devices. "dsp" has its own memory and also reaches one pool of "npu".
 constexpr char kMachine[] = R"({
   "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu", "alignment": 256},
               {"name": "dsp", "kind": "cpu"}],

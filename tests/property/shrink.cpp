@@ -1,5 +1,5 @@
-// Steps of shrinking; see shrink.h. A step makes a smaller candidate from a clone; the candidate is
-// kept when it fails in the same way.
+// Implements shrink.h. Each step creates a smaller candidate from a clone and keeps it if it fails
+// in the same way.
 #include "tests/property/shrink.h"
 
 #include <cstdio>
@@ -21,7 +21,7 @@ std::vector<mlir::Operation*> ops_of(const GraphCase& graph) {
   return ops;
 }
 
-// Those within regions as well.
+// All ops of the graph, including those in regions.
 std::vector<mlir::Operation*> all_ops_of(const GraphCase& graph) {
   std::vector<mlir::Operation*> ops;
   graph.main().getBody().walk([&](mlir::Operation* op) { ops.push_back(op); });
@@ -34,11 +34,11 @@ void set_type(mlir::func::FuncOp main) {
                                                block.getTerminator()->getOperandTypes()));
 }
 
-// Ops and inputs that nothing uses; an input stays when it alone has a symbol as its dim.
+// Removes unused ops and inputs. An input remains if it is the only one with a symbol as its dim.
 void remove_dead(GraphCase& graph) {
   mlir::func::FuncOp main = graph.main();
   mlir::Block& block = main.getBody().front();
-  // Inner ops before the op around them, users before what they use.
+  // Inner ops before their parent op, and users before the definitions of their operands.
   bool is_changed = true;
   while (is_changed) {
     is_changed = false;
@@ -86,7 +86,7 @@ class Shrinker {
   }
 
  private:
-  // Keeps the candidate if it fails as the first graph did.
+  // Keeps the candidate if it fails with the same kind as the original graph.
   bool keeps_failing(GraphCase candidate) {
     if (best_.checks >= most_checks_) return false;
     remove_dead(candidate);
@@ -132,7 +132,7 @@ class Shrinker {
     return false;
   }
 
-  // The values of all ops at every request, in op order.
+  // The values of all ops for every request, in op order.
   std::vector<std::vector<Arrays>> all_values() {
     std::vector<std::vector<Arrays>> values;
     for (const Request& request : best_.graph.requests) {
@@ -150,7 +150,7 @@ class Shrinker {
     return values;
   }
 
-  // The op's results become inputs: late ops first, which cuts most.
+  // Replaces the results of an op by inputs, last ops first, because this removes the most.
   bool cut_ops() {
     bool any = false;
     auto values = all_values();
@@ -173,7 +173,7 @@ class Shrinker {
     return any;
   }
 
-  // Elements that an input may have: floats of the type, and 0 for what is not known.
+  // Converts an array to valid input elements: rounds to the type, and replaces unknowns by 0.
   static Array as_input(Array array) {
     for (Number& number : array.elements) {
       if (!number.is_known()) number.value = 0;
@@ -183,7 +183,7 @@ class Shrinker {
     return array;
   }
 
-  // An op is replaced by an operand of its result's type.
+  // Replaces an op by an operand with the same type as its result.
   bool bypass_ops() {
     bool any = false;
     for (size_t i = all_ops_of(best_.graph).size(); i-- > 0;) {

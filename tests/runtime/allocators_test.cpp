@@ -1,4 +1,4 @@
-// Allocators: what they hand out, what they keep, and what they say about it.
+// Allocators: allocation, caching of blocks, and statistics.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the runtime asks of the machine under it: CPU features, files, names.
+// The runtime's queries of the host: CPU features, files, names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string cpuinfo_flags() {
   return "";
 }
 
-// Both read the same CPU, so they must agree on every name that both know.
+// Both describe the same CPU, so they must agree on every feature name that both contain.
 TEST(CpuFeatures, AgreeWithProcCpuinfo) {
   const std::string flags = cpuinfo_flags();
   if (flags.empty()) FAIL() << "/proc/cpuinfo has no flags";

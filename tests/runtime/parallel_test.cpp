@@ -1,5 +1,5 @@
-// The default executor's contract: ranges cover the loop once, respect the grain, and workers never
-// meet.
+// The contract of the default executor: ranges cover the loop exactly once, honour the grain, and
+// no two threads have the same worker index at the same time.
 #include "runtime/cpu/parallel.h"
 
 #include <gtest/gtest.h>

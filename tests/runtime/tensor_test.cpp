@@ -1,4 +1,4 @@
-// Tensors: shapes, ownership, and the way to DLPack and back.
+// Tensors: shapes, ownership, and conversion to and from DLPack.
 #include "scopevm/tensor.h"
 
 #include <gmock/gmock.h>

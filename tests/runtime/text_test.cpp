@@ -1,4 +1,4 @@
-// Numbers as texts and back, against what NumPy writes; case; tensors of texts.
+// Formatting and parsing of numbers (compared with NumPy), case conversion, and string tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(ParseNumber, NarrowFloatsRoundOnce) {
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "6e-08"), 0x0001);
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "-0"), 0x8000);
   EXPECT_EQ(parsed<uint16_t>(DType::kBF16, "0.1"), 0x3dcd);
-  // Half way between two, but for the last digit.
+  // Above the midpoint of two values only by the last digit.
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "1.00048828125"), 0x3c00);
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "1.00048828126"), 0x3c01);
 }
@@ -111,7 +111,7 @@ TEST(ChangeCase, OfLettersAndOtherBytes) {
   EXPECT_EQ(cased("Monday, 12:30 [AZ]", false), "monday, 12:30 [az]");
   EXPECT_EQ(cased("Monday {az}", true), "MONDAY {AZ}");
   EXPECT_EQ(cased("", true), "");
-  // No UTF-8: cut short, overlong, a surrogate, a stray byte.
+  // Invalid UTF-8: truncated, overlong, a surrogate, a stray byte.
   for (const std::string bytes : {"\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xff"})
     EXPECT_EQ(cased("a" + bytes + "b", true), "A" + bytes + "B");
   const std::string zero("a\0b", 3);

@@ -1,4 +1,4 @@
-// What the normal form proves equal, and how it prints.
+// DimExpr: equalities that the normal form proves, and printing.
 #include "compiler/shapes/dim_expr.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(DimExpr, DivisionByConstantTakesOutWholeParts) {
 
 TEST(DimExpr, NestedDivisionsMerge) {
   EXPECT_EQ(floordiv(floordiv(n, 4), 8), floordiv(n, 32));
-  // Two convolutions of stride 2 in a row.
+  // Two consecutive convolutions with stride 2.
   DimExpr once = floordiv(w - 1, 2) + 1;
   EXPECT_EQ(floordiv(once - 1, 2) + 1, floordiv(w + 3, 4));
 }
@@ -113,7 +113,7 @@ TEST(DimExpr, KnowsWhatIsNeverNegative) {
   EXPECT_TRUE(is_never_negative(max(n, m) * w - n * w));
   EXPECT_FALSE(is_never_negative(max(n, m) - min(n, m) - 1));
   EXPECT_FALSE(is_never_negative(min(n, 512) - n));
-  // A slice of a table of 512 rows from m to m+n is not longer than n.
+  // A slice [m, m+n) of a table of 512 rows has at most n rows.
   DimExpr rows = min(DimExpr(512), n + m) - min(DimExpr(512), m);
   EXPECT_TRUE(is_never_negative(n - rows));
   EXPECT_TRUE(is_never_negative(rows));

@@ -1,5 +1,5 @@
-// Random expressions: normalisation keeps every value, printing and parsing keep the object, and
-// the order is total.
+// Random expressions: normalisation preserves values, printing and parsing round-trip, and the
+// order is total.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace {
 constexpr const char* kNames[] = {"a", "b", "c"};
 constexpr int64_t kNoValue = INT64_MIN;  // division by less than 1
 
-// An expression, and its values at sample points computed beside it, without the normal form.
+// An expression, and its values at sample points computed independently of the normal form.
 struct Sample {
   DimExpr expr;
   std::vector<int64_t> values;
 };
 
-// What may be known of a, b and c. All points keep it.
+// Facts about a, b and c. All sample points satisfy them.
 constexpr DimFacts kFacts[] = {{4, 36, 4}, {1, 7, 1}, {0, 40, 6}};
 
 const std::vector<std::vector<int64_t>>& points(bool have_facts) {
@@ -129,7 +129,7 @@ TEST_P(DimExprProperty, NormalisationKeepsEveryValue) {
     Sample sample = generator.make(4);
     for (size_t p = 0; p < sample.values.size(); ++p) {
       if (sample.values[p] == kNoValue) continue;
-      // Where the expression as written has a value, the normal form has the same.
+      // If the original expression is defined, the normal form has the same value.
       const std::vector<int64_t>& point = points(GetParam())[p];
       ASSERT_EQ(value_at(sample.expr, point), sample.values[p])
           << sample.expr.str() << " at " << point[0] << ", " << point[1] << ", " << point[2];

@@ -41,7 +41,7 @@ class NativeShapes {
     function_ = llvm::cantFail(jit_->lookup("shape_main")).toPtr<ShapeFn>();
   }
 
-  // The sanitizer looks for a signature in the bytes before a function; compiled ones have none.
+  // The sanitizer reads a signature before each function; functions of our images have none.
 #if defined(__clang__)
   __attribute__((no_sanitize("function")))
 #endif

@@ -1,4 +1,4 @@
-// The values that dims are taken for before any request.
+// Representative dims: the values that the compiler assumes for dims before any request.
 #include "compiler/shapes/representative.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// From a function's dims to slots and checks.
+// ShapeProgram: the slots and checks for the dims of a function.
 #include "compiler/shapes/program/shape_program.h"
 
 #include <gtest/gtest.h>

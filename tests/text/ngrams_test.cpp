@@ -1,4 +1,4 @@
-// count_ngrams against a plain search: for every n-gram of the pool, all places in the row.
+// count_ngrams against a plain search for every n-gram of the pool at every position of the row.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -77,7 +77,7 @@ std::vector<float> counted(const Pool& pool, const std::vector<int64_t>& row) {
   return result;
 }
 
-// Different n-grams of 1 to 3 words out of ten.
+// Distinct n-grams of 1 to 3 words from a vocabulary of ten.
 Pool random_pool(unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::vector<int64_t>> grams;
@@ -132,7 +132,7 @@ TEST(CountNgrams, OfI32AndOfNoPool) {
   Tensor x = *Tensor::allocate(DType::kI32, {1, 4});
   std::ranges::copy(std::vector<int32_t>{7, -2, 7, 5}, x.elements<int32_t>().begin());
   EXPECT_THAT(elements(graph.run({x})[0]), ElementsAre(1, 2));
-  // Only n-grams of another length: nothing to find.
+  // Only n-grams of other lengths: no matches.
   Graph empty(
       graph_text({.grams = {{7}}, .columns = {1}, .min_length = 2, .max_length = 2}, "i64"));
   EXPECT_THAT(elements(empty.run({integers({1, 3}, {7, 7, 7})})[0]), ElementsAre(0, 0));

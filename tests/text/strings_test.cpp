@@ -1,4 +1,4 @@
-// Tensors of texts through compiled graphs: what moves them, compares them, and looks into them.
+// String tensors in compiled graphs: ops that move, compare and inspect strings.
 #include <gmock/gmock.h>
 
 #include "tests/control_flow/run_graph.h"
@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A function of one op: `operation` on %x and %y, results of type `result`.
+// A function with one op: `operation` on %x and %y, with a result of type `result`.
 std::string one_op(const std::string& operation, const std::string& inputs,
                    const std::string& types, const std::string& result) {
   return "func.func @main(" + inputs + ") -> (" + result + " {sv.name = \"r\"}) {\n  %r = sv." +
@@ -27,9 +27,9 @@ TEST(Strings, InputsAndResultsKeepTheirTexts) {
   Tensor y = graph.run({texts({2, 3}, {"one", "", zero, "\xc3\xa9t\xc3\xa9", cut, "one"})})[0];
   EXPECT_THAT(dims(y), ElementsAre(3, 2));
   EXPECT_THAT(texts_of(y), ElementsAre("one", "\xc3\xa9t\xc3\xa9", "", cut, zero, "one"));
-  // Another request's texts are its own.
+  // A second request has its own strings.
   EXPECT_THAT(texts_of(graph.run({texts({1, 2}, {"x", "y"})})[0]), ElementsAre("x", "y"));
-  // What a call gave another may take.
+  // A result of one call is a valid input of another.
   EXPECT_THAT(texts_of(graph.run({y})[0]),
               ElementsAre("one", "", zero, "\xc3\xa9t\xc3\xa9", cut, "one"));
 }
@@ -93,7 +93,7 @@ TEST(Strings, ThroughBranchesAndLoops) {
               ElementsAre("else", "else", "else"));
 }
 
-// @main has none itself: they come up in a callee.
+// Strings occur only in a callee, not in @main.
 TEST(Strings, InCallees) {
   Graph graph(R"(
     func.func private @digits(%x: !sv.tensor<i64[n]>) -> !sv.tensor<str[n]> {
@@ -152,8 +152,8 @@ TEST(Strings, NumbersAndBack) {
   const Status status = parse.status_of({texts({"1", "2", "three"})});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("element 2, \"three\", is no f32"));
-  EXPECT_THAT(elements(parse.run({texts({"7"})})[0]), ElementsAre(7));  // usable after it
-  // What is shown is one line, without half characters.
+  EXPECT_THAT(elements(parse.run({texts({"7"})})[0]), ElementsAre(7));  // still usable
+  // The quoted string in the message is one line and is not cut within a character.
   std::string odd("\0\n\"", 3);
   for (int i = 0; i < 30; ++i) odd += "\xc3\xa9";
   EXPECT_THAT(std::string(parse.status_of({texts({odd})}).message()),

@@ -1,4 +1,4 @@
-// Indices, rounding and formats; see array.h.
+// Implements array.h: indices, rounding and number formats.
 #include "tests/property/reference/array.h"
 
 #include <cstring>
@@ -67,7 +67,7 @@ double unit(DType dtype) {
   }
 }
 
-// Subnormal results may be flushed to zero, but for f16, whose subnormals are normal in f32.
+// Subnormal results may be flushed to zero, except in f16, whose subnormals are normal in f32.
 double smallest(DType dtype) {
   switch (dtype) {
     case DType::kF16:
@@ -94,7 +94,7 @@ const llvm::fltSemantics& semantics_of(DType dtype) {
   }
 }
 
-// Through f64: the numbers that are encoded have 53 significant bits at most.
+// Converts through f64: the encoded numbers have at most 53 significant bits.
 llvm::APFloat float_of(DType dtype, long double value) {
   llvm::APFloat result(static_cast<double>(value));
   bool loses = false;
@@ -157,7 +157,7 @@ long double decode(DType dtype, const void* bytes) {
     llvm::APInt raw(static_cast<unsigned>(8 * byte_size(dtype)), bits);
     return number_of(llvm::APFloat(semantics_of(dtype), raw));
   }
-  if (dtype == DType::kBool) return static_cast<long double>(bits);  // a 2 must not pass for true
+  if (dtype == DType::kBool) return static_cast<long double>(bits);  // a byte of 2 is not true
   return wrapped(dtype, static_cast<__int128>(bits)).value;
 }
 

@@ -1,4 +1,4 @@
-// Products and windows of the reference: one dot product, and the loops around it.
+// Products, convolutions and pools of the reference: a dot product, and the loops around it.
 #include <algorithm>
 
 #include "tests/property/reference/reference.h"
@@ -6,7 +6,7 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// Sums products; in any order, each addition and each product errs by a unit.
+// Sum of products in any order. Each addition and each product adds an error of one unit.
 class DotProduct {
  public:
   explicit DotProduct(DType dtype) : dtype_(dtype) {}
@@ -47,8 +47,8 @@ class DotProduct {
 // --- matmul
 // ---------------------------------------------------------------------------------------
 
-// A factor as a stack of matrices: a vector gets a dim in front or behind, a transposed one has its
-// last two swapped.
+// A factor as a batch of matrices: a vector gets a leading or trailing dim of 1, and a transposed
+// factor has its last two dims swapped.
 Array as_matrices(const Array& x, bool is_left, bool is_transposed) {
   Array matrices = x;
   if (x.rank() == 1) {
@@ -100,7 +100,7 @@ struct Window {
   std::vector<int64_t> kernel, strides, pads, dilations;
 
   size_t rank() const { return kernel.size(); }
-  // Where tap k of the window at position p reads, along spatial axis i.
+  // The input index of tap k of the window at position p, along spatial axis i.
   int64_t source(size_t i, int64_t p, int64_t k) const {
     return p * strides[i] - pads[i] + k * dilations[i];
   }
@@ -111,21 +111,22 @@ Window window_of(const Operands& in, std::vector<int64_t> kernel) {
   return {std::move(kernel), in.integers("strides"), in.integers("pads"), in.integers("dilations")};
 }
 
-// Positions of the window along axis i of `size` elements, counted one by one.
+// Number of window positions along axis i of `size` elements, by enumeration.
 Result<int64_t> positions(const Window& window, size_t i, int64_t size, bool ceil_mode) {
   int64_t end = size + window.pads[i] + window.pads[window.rank() + i];
   if (end < window.reach(i)) return refuse("the window is larger than what it slides over");
   int64_t count = 1;
   while (count * window.strides[i] + window.reach(i) <= end) ++count;
-  // One more that hangs over the end, if it starts before the padding behind.
+  // With ceil_mode, one more position that extends past the end, if it starts before the end
+  // padding.
   if (ceil_mode && (count - 1) * window.strides[i] + window.reach(i) < end &&
       count * window.strides[i] < size + window.pads[i])
     ++count;
   return count;
 }
 
-// Calls visit(tap, source) for every tap of the window at `at` (spatial index); `inside` tells
-// whether the source lies within `dims`.
+// Calls visit(tap, source) for every tap of the window at `at` (spatial index). `inside` is true if
+// the source index is within `dims`.
 template <typename Visit>
 void for_each_tap(const Window& window, std::span<const int64_t> at, std::span<const int64_t> dims,
                   Visit visit) {
@@ -223,7 +224,7 @@ Result<Arrays> conv_transpose(const Operands& in) {
 }
 
 Number greatest_of(const std::vector<Number>& x) {
-  if (x.empty()) return kAnything;  // a window of pads alone
+  if (x.empty()) return kAnything;  // the window contains only padding
   Number best = x[0];
   double error = 0;
   for (const Number& n : x) {
@@ -258,7 +259,7 @@ Result<Arrays> pool(const Operands& in, bool is_mean) {
   size_t position = 0;
   for_each_index(dims, [&](const Index& index) {
     std::vector<Number> covered;
-    int64_t taps = 0;  // those within the input and its pads
+    int64_t taps = 0;  // taps within the input and its padding
     for_each_tap(window, spatial(index), spatial(x.dims),
                  [&](const Index&, const Index& source, bool inside) {
                    bool in_pads = true;

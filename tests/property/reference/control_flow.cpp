@@ -1,5 +1,5 @@
-// Branches, loops and symbols that are read from values: ops that run blocks, in an environment of
-// values and symbols that grows as they run.
+// Branches, loops and symbols read from values: executes ops with regions in an environment of
+// values and symbols.
 #include "compiler/graph/graph_ops.h"
 #include "tests/property/reference/reference.h"
 
@@ -16,7 +16,7 @@ Status execute_plain(mlir::Operation* op, Environment& environment) {
   return {};
 }
 
-// Gives the symbols of `names` that are dims of `type` the array's dims.
+// Binds the symbols of `names` that are dims of `type` to the array's dims.
 void bind_dims(mlir::Type type, const Array& array, mlir::ArrayAttr names, Symbols& symbols) {
   for (auto [dim, value] : llvm::zip(mlir::cast<graph::TensorType>(type).getShape(), array.dims)) {
     if (dim.kind() != DimExpr::Kind::kSymbol) continue;
@@ -63,7 +63,7 @@ Status execute_if(graph::IfOp op, Environment& environment) {
   return bind_results(op, std::move(results), op.getSymbols(), environment);
 }
 
-// What the iterations yield, one after the other along a new first dim.
+// Concatenates the yielded values of all iterations along a new first dim.
 class Gathered {
  public:
   Status add(Array part) {
@@ -73,7 +73,7 @@ class Gathered {
     whole_.elements.insert(whole_.elements.end(), part.elements.begin(), part.elements.end());
     return {};
   }
-  // Of no part, the type tells the dims.
+  // Without iterations, the dims come from the type.
   Result<Array> take(mlir::Type type, const Symbols& symbols) {
     if (count_ > 0) {
       whole_.dims.insert(whole_.dims.begin(), count_);

@@ -1,4 +1,4 @@
-// Elementwise ops of the reference: a scalar function each, over numbers with error bounds.
+// Elementwise ops of the reference: one scalar function per op, on numbers with error bounds.
 #include <algorithm>
 #include <unordered_map>
 
@@ -12,12 +12,12 @@ using Function = long double (*)(long double);
 using Unary = Number (*)(DType, const Number&);
 using Binary = Number (*)(DType, const Number&, const Number&);
 
-// Functions that a kernel approximates may err by some units.
+// Error in units in the last place of functions that kernels approximate.
 constexpr double kApproximate = 8;
 
 Number truth(bool value) { return {value ? 1.0L : 0.0L, 0}; }
 
-// How far f strays from f(x) over x's interval, for f monotone there, or convex.
+// The maximum deviation from f(x) over the interval of x, for f monotone or convex there.
 double spread(const Number& x, Function f) {
   if (x.is_exact()) return 0;
   long double at = f(x.value);
@@ -30,12 +30,12 @@ template <Function f>
 Number approximate(DType dtype, const Number& x) {
   return result_of(dtype, f(x.value), spread(x, f), kApproximate);
 }
-// Of bounded slope, but neither monotone nor convex.
+// For functions with a bounded slope that are neither monotone nor convex.
 template <Function f>
 Number wave(DType dtype, const Number& x) {
   return result_of(dtype, f(x.value), std::min(x.error, 2.0), kApproximate);
 }
-// Its result is a float of the type, or x.
+// For functions whose result is representable in the type, or x itself.
 template <Function f>
 Number exact(DType dtype, const Number& x) {
   if (!is_float(dtype)) return wrapped(dtype, static_cast<__int128>(f(x.value)));
@@ -46,7 +46,7 @@ Number exact(DType dtype, const Number& x) {
 
 Number reciprocal(DType dtype, const Number& x) {
   long double least = std::fabs(x.value) - x.error;
-  if (!(least > 0)) return kAnything;  // 1/0 has the zero's sign, which is not kept
+  if (!(least > 0)) return kAnything;  // 1/0 has the sign of the zero, which is not tracked
   return result_of(dtype, 1 / x.value, static_cast<double>(x.error / (least * least)),
                    1 / least > 0x1p120L ? kUnknown : 2);
 }
@@ -124,7 +124,7 @@ Number subtract(DType dtype, const Number& a, const Number& b) {
   if (!is_float(dtype)) return wrapped(dtype, whole(a) - whole(b));
   return result_of(dtype, a.value - b.value, a.error + b.error);
 }
-// What the errors of factors make of their product.
+// The error of a product from the errors of its factors.
 double product_error(const Number& a, const Number& b) {
   if (a.is_exact() && b.is_exact()) return 0;
   return static_cast<double>(std::fabs(a.value) * b.error + std::fabs(b.value) * a.error +
@@ -133,7 +133,7 @@ double product_error(const Number& a, const Number& b) {
 Number multiply(DType dtype, const Number& a, const Number& b) {
   if (!is_float(dtype)) return wrapped(dtype, whole(a) * whole(b));
   long double value = a.value * b.value;
-  // Long double has 64 bits of the 106 that a product of f64 may take.
+  // A product of two f64 has up to 106 significant bits; long double has 64.
   bool is_rounded = dtype == DType::kF64 && std::fma(a.value, b.value, -value) != 0;
   return result_of(dtype, value, product_error(a, b), is_rounded ? 1 : 0);
 }
@@ -152,7 +152,7 @@ Number divide(DType dtype, const Number& a, const Number& b) {
   return result_of(dtype, value, error, is_exact ? 0 : 2);
 }
 
-// Exact operands only: a remainder jumps.
+// REQUIRES exact operands for a known result, because the remainder is discontinuous.
 Number remainder(DType dtype, const Number& a, const Number& b, bool sign_of_divisor) {
   if (b.value == 0 || !a.is_exact() || !b.is_exact()) return kAnything;
   if (!std::isfinite(a.value) || !std::isfinite(b.value)) return kAnything;
@@ -226,7 +226,7 @@ const std::unordered_map<std::string, Binary>& binary_functions() {
 // --- Powers and casts
 // -----------------------------------------------------------------------------
 
-// Modulo two to the width. Of what has overflowed many times over nothing is promised.
+// Modulo 2^width. The result is unknown if the power overflows many times.
 Number integer_power(DType dtype, const Number& a, const Number& b) {
   if (b.value < 0 || (b.value > 63 && std::fabs(a.value) > 1)) return kAnything;
   if (b.value > 63) return a.value < 0 && std::fmod(b.value, 2) == 0 ? Number{1, 0} : a;
@@ -247,8 +247,8 @@ Number float_power(DType dtype, const Number& a, const Number& b) {
     }
     if (!std::isfinite(error)) return kAnything;
   }
-  if (a.value == 0 && b.value < 0) return kAnything;  // the sign of zero is not kept
-  // As f32 a large whole number may be another, and odd or even as it likes.
+  if (a.value == 0 && b.value < 0) return kAnything;  // the sign of zero is not tracked
+  // In f32 a large integer may be rounded, so that its parity is unknown.
   if (std::fabs(b.value) > 0x1p24L) return kAnything;
   return result_of(dtype, value, error * 1.001, kApproximate);
 }
@@ -301,7 +301,7 @@ Result<Arrays> map(DType dtype, const Operands& in, Scalar scalar) {
 }
 
 Result<Arrays> select(const Operands& in) {
-  // An element that is not chosen may be anything.
+  // An element that is not selected has no effect on the error.
   std::vector<std::vector<int64_t>> shapes = {in[0].dims, in[1].dims, in[2].dims};
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> dims, broadcast_of(shapes));
   Array result = make_array(in[1].dtype, dims);

@@ -1,4 +1,4 @@
-// Ops of the reference that move elements, and those that make values from attributes.
+// Ops of the reference that move elements, and ops that create values from attributes.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +13,7 @@ const Number& at(const Array& x, const Index& index) {
   return x.elements[static_cast<size_t>(offset_of(x.dims, index))];
 }
 
-// An array whose element at each index is source(index).
+// Builds an array with the element source(index) at each index.
 template <typename Source>
 Result<Arrays> filled(DType dtype, const std::vector<int64_t>& dims, Source source) {
   if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; }))
@@ -24,7 +24,7 @@ Result<Arrays> filled(DType dtype, const std::vector<int64_t>& dims, Source sour
   return Arrays{std::move(result)};
 }
 
-// An index operand's element in [0, size); negative ones count from the end.
+// Normalises an index to [0, size); negative ones count from the end. Errors: out of range.
 Result<int64_t> checked_index(const Number& index, int64_t size) {
   if (!index.is_known()) return refuse("an index that rounding decides");
   auto value = static_cast<int64_t>(index.value);
@@ -32,7 +32,7 @@ Result<int64_t> checked_index(const Number& index, int64_t size) {
   return value < 0 ? value + size : value;
 }
 
-// All of them, each for a dim of `size` elements.
+// The same for all elements of `indices`.
 Result<std::vector<int64_t>> checked_indices(const Array& indices, int64_t size) {
   std::vector<int64_t> values;
   for (const Number& index : indices.elements) {
@@ -101,7 +101,7 @@ Result<Arrays> slice(const Operands& in) {
   });
 }
 
-// Where position p of a padded dim reads; empty for the constant border.
+// The source index of position p in a padded dim; empty for constant padding.
 std::optional<int64_t> padded_source(int64_t p, int64_t size, const std::string& mode) {
   if (p >= 0 && p < size) return p;
   if (mode == "constant") return std::nullopt;
@@ -167,7 +167,7 @@ Result<Arrays> gather_elements(const Operands& in) {
   });
 }
 
-// The position in `x` that each index tuple names, after `batch` shared dims.
+// The position in `x` of each index tuple, after `batch` shared dims.
 Result<std::vector<Index>> checked_tuples(const Array& x, const Array& indices, int64_t batch) {
   int64_t depth = indices.dims.back();
   std::vector<Index> tuples;
@@ -207,7 +207,7 @@ Result<Arrays> gather_nd(const Operands& in) {
   });
 }
 
-// Writes or combines; a place that several updates hit is settled only by a reduction.
+// Assigns or combines updates. Without a reduction, a position with several updates is unknown.
 class Scatter {
  public:
   Scatter(Array x, std::string reduction)
@@ -318,7 +318,7 @@ Result<Arrays> trilu(const Operands& in) {
   });
 }
 
-// The k first of a line in order; of equals, the one that comes first.
+// The first k elements of a sorted line; equal elements keep their order.
 void top_of_line(const std::vector<Number>& line, int64_t k, bool largest,
                  std::vector<Number>& values, std::vector<Number>& indices) {
   std::vector<size_t> order(line.size());

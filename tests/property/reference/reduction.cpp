@@ -1,4 +1,4 @@
-// Reductions of the reference, and what normalises or accumulates along an axis.
+// Reductions of the reference, and ops that normalise or accumulate along an axis.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -23,8 +23,8 @@ double greatest_error(const Numbers& x) {
   return error;
 }
 
-// A sum in any order: each of its n additions errs by a unit of what was added so far. Sums of
-// whole numbers that stay small are exact.
+// A sum in any order: each of its n additions adds an error of one unit of the partial sum. Sums of
+// small integers are exact.
 Number sum_of(DType dtype, const Numbers& x) {
   if (!all_known(x)) return kAnything;
   if (!is_float(dtype)) {
@@ -56,7 +56,7 @@ Number mean_of(DType dtype, const Numbers& x) {
     for (const Number& number : x) may_wrap = may_wrap || std::fabs(number.value) * n > 100;
     return may_wrap ? kAnything : Number{std::trunc(sum.value / n), 0};
   }
-  // Some multiply by 1/n.
+  // Some kernels multiply by 1/n.
   return result_of(dtype, sum.value / n, sum.error / static_cast<double>(n), x.size() > 1 ? 4 : 0);
 }
 
@@ -76,7 +76,7 @@ Number product_of(DType dtype, const Numbers& x) {
   }
   if (x.size() == 1) return x[0];
   if (!std::isfinite(rounded(dtype, above * 2))) return kAnything;
-  // Partial products may leave the type's range although the whole does not.
+  // Partial products may overflow or underflow although the whole product does not.
   long double most = 1, least = 1;
   for (const Number& n : x) {
     most *= std::max<long double>(std::fabs(n.value) + n.error, 1);
@@ -90,7 +90,7 @@ Number product_of(DType dtype, const Numbers& x) {
 
 Number extreme_of(DType dtype, const Numbers& x, bool greatest) {
   if (!all_known(x)) return kAnything;
-  if (x.empty()) {  // the neutral element
+  if (x.empty()) {  // empty: the neutral element
     if (!is_float(dtype)) return {greatest ? lowest(dtype) : highest(dtype), 0};
     return {greatest ? -HUGE_VALL : HUGE_VALL, 0};
   }
@@ -99,7 +99,7 @@ Number extreme_of(DType dtype, const Numbers& x, bool greatest) {
     if (std::isnan(n.value)) return n.is_exact() ? n : kAnything;
     if (greatest ? n.value > best.value : n.value < best.value) best = n;
   }
-  // Those that may in truth be ahead.
+  // Include all elements that may be the extremum within their errors.
   double error = best.error;
   for (const Number& n : x)
     if (std::fabs(n.value - best.value) <= n.error + best.error) error = std::max(error, n.error);
@@ -131,7 +131,7 @@ Result<Arrays> reduce(const Operands& in, const Reduce& combine) {
   return Arrays{std::move(result)};
 }
 
-// Visits every line of x along `axis`: the positions of its elements.
+// Calls the visitor with the element positions of every line of x along `axis`.
 template <typename Visit>
 void for_each_line(const Array& x, size_t axis, Visit visit) {
   std::vector<int64_t> starts = x.dims;
@@ -152,7 +152,7 @@ Numbers elements_at(const Array& x, const std::vector<size_t>& positions) {
   return numbers;
 }
 
-// The position of the greatest (least), if errors leave no doubt.
+// The position of the maximum (minimum); unknown if the error bounds of two elements overlap.
 Number arg_extreme(const Numbers& x, bool greatest, bool last) {
   if (!all_known(x)) return kAnything;
   size_t best = 0;
@@ -229,7 +229,7 @@ Result<Arrays> along_axis(const Operands& in, Change change) {
   return Arrays{std::move(result)};
 }
 
-// (x - mean) / sqrt(variance + epsilon), with what the error of each makes of it.
+// (x - mean) / sqrt(variance + epsilon), with error propagation.
 void normalise(DType dtype, Numbers& x, double epsilon) {
   if (!all_finite(x)) return x.assign(x.size(), kAnything);
   auto n = static_cast<long double>(x.size());
@@ -244,10 +244,10 @@ void normalise(DType dtype, Numbers& x, double epsilon) {
     variance_error += static_cast<double>(
         (2 * std::fabs(centred) * error + static_cast<long double>(error) * error) / n);
   }
-  // As mean of squares less square of mean, at worst.
+  // Worst case: a kernel computes the mean of squares minus the square of the mean.
   variance_error += static_cast<double>((n + 8) * unit(dtype) * squares);
   long double safe = variance + epsilon - variance_error;
-  // A kernel's sum of squares may overflow where the result would not.
+  // A kernel's sum of squares may overflow although the result does not.
   bool may_overflow = n * squares > highest(dtype == DType::kF64 ? dtype : DType::kF32) / 2;
   if (!(safe > 0) || may_overflow) return x.assign(x.size(), kAnything);
   long double deviation = std::sqrt(variance + epsilon);

@@ -1,4 +1,4 @@
-// Attributes, symbols and the walk over a function; see reference.h.
+// Implements reference.h: attributes, symbols and the execution of a function.
 #include "tests/property/reference/reference.h"
 
 #include "compiler/graph/graph_ops.h"

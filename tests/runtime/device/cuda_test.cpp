@@ -1,4 +1,4 @@
-// What is read from a CUDA driver and what is said when it fails; and how drivers are loaded.
+// Listing of CUDA devices, error messages of a failing driver, and loading of driver libraries.
 #include "runtime/cuda/cuda.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ TEST_F(Cuda, ListsWhatTheDriverSays) {
 }
 
 TEST_F(Cuda, NamesAreText) {
-  fake_cuda().devices[0].name = std::string(1000, 'x');  // the driver writes no end
+  fake_cuda().devices[0].name = std::string(1000, 'x');  // the driver truncates it
   const auto devices = cuda::list_devices(fake_cuda_api());
   ASSERT_TRUE(devices.is_ok());
   EXPECT_EQ((*devices)[0].name, std::string(256, 'x'));
@@ -88,7 +88,7 @@ TEST_F(Cuda, ErrorsWithoutANameAreNumbers) {
   EXPECT_EQ(cuda::list_devices(api).status().message(), "cuInit: error 999");
 }
 
-// Whatever this machine has.
+// With the CUDA driver of this machine, if it has one.
 TEST(CudaOfThisMachine, IsListedOrSaysWhyNot) {
   const auto devices = list_cuda_devices();
   if (!devices.is_ok()) {

@@ -1,4 +1,4 @@
-// What runtime/device/device.h promises, asked of every implementation that this machine has.
+// Conformance suite of runtime/device/device.h, run for every implementation on this machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Implementation {
   Result<std::shared_ptr<Device>> (*open)();
 };
 
-// In the names of tests; without it they would hold addresses.
+// Names of parameterised tests; the default printer would print addresses.
 void PrintTo(const Implementation& implementation, std::ostream* out) {
   *out << implementation.name;
 }
@@ -118,7 +118,7 @@ TEST_P(AnyDevice, RefusesWhatItHasNotRoomFor) {
   EXPECT_TRUE(usable.write(counting(100)).is_ok());
 }
 
-// Large ones are mapped where the device shares the host's memory.
+// Large copies are mapped if the device shares the host's memory.
 TEST_P(AnyDevice, BlocksOfTheHostAreForBoth) {
   for (const int64_t count : {1000, 2 << 20}) {
     const TestHostBlock from(*device_, count), to(*device_, count);
@@ -180,7 +180,7 @@ TEST_P(AnyDevice, CopiesLargePartsOfABlock) {
   EXPECT_EQ(again, part);
 }
 
-// Many copies from and to the host's memory, none of them waited for but by the last settle().
+// Many copies from and to host memory; only the final settle() waits for them.
 TEST_P(AnyDevice, CopiesUnderWayAreSettledTogether) {
   constexpr int64_t kBlocks = 150;
   constexpr int64_t kCount = 5000;
@@ -250,7 +250,7 @@ TEST_P(AnyDevice, FindsOnlyWhatTheImageHas) {
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(image_->find("add_at", 2, 1), kernel);
   EXPECT_EQ(image_->find("add_at", 2, 2), nullptr);
-  EXPECT_EQ(image_->find("add_at", 1, 3), nullptr);  // as many arguments, but other ones
+  EXPECT_EQ(image_->find("add_at", 1, 3), nullptr);  // same number of arguments, different kinds
   EXPECT_EQ(image_->find("add_at", -1, 7), nullptr);
   EXPECT_EQ(image_->find("subtract", 2, 1), nullptr);
   EXPECT_EQ(image_->find("", 2, 1), nullptr);
@@ -304,7 +304,7 @@ TEST_P(AnyDevice, LaunchesTakeEffectInOrder) {
   ASSERT_TRUE(a->write(std::vector<int32_t>(2 * kCount)).is_ok());
   for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(add(kernel, *a, *b, 1, kCount, 1, 7).is_ok());
-    // The block given back is still read by the launch above.
+    // The launch above still reads the released block.
     if (i % 10 == 0) a = std::make_unique<TestBlock>(*device_, 2 * kCount);
     std::swap(a, b);
   }

@@ -1,4 +1,5 @@
-// See the header. The functions keep to CUDA's contract, with device handles that are no numbers.
+// Implements fake_cuda.h. The functions follow CUDA's contract; device handles differ from device
+// numbers.
 #include "tests/runtime/device/fake_cuda.h"
 
 #include <cstdlib>
@@ -34,7 +35,7 @@ int answer(const char* call) {
                                                                           : kNotInitialized;
 }
 
-// Null when there is no such device.
+// Null if there is no such device.
 const FakeCudaDevice* device_of(int handle) {
   const size_t number = static_cast<size_t>(handle - kFirstHandle);
   return number < fake_cuda().devices.size() ? &fake_cuda().devices[number] : nullptr;
@@ -73,7 +74,7 @@ FAKE_CUDA(cuDeviceGet)(int* device, int number) {
   return device_of(*device) ? answer("cuDeviceGet") : kInvalidDevice;
 }
 
-// Of a name that does not fit it writes what does, without an end.
+// Truncates a name that is too long, without a terminating zero.
 FAKE_CUDA(cuDeviceGetName)(char* name, int size, int device) {
   const FakeCudaDevice* known = device_of(device);
   if (!known) return kInvalidDevice;

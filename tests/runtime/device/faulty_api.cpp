@@ -1,4 +1,4 @@
-// See the header. One template makes the layer of every function.
+// Implements faulty_api.h. One template generates the wrapper of every driver function.
 #include "tests/runtime/device/faulty_api.h"
 
 #include <map>
@@ -24,7 +24,7 @@ struct State {
   std::map<std::string_view, int64_t> calls_of;
   struct Block {
     int64_t bytes = 0;
-    int64_t mapped = 0;  // parts of it
+    int64_t mapped = 0;  // number of mapped regions
   };
   std::map<cl_mem, Block> blocks;
 };
@@ -68,7 +68,7 @@ void mapped(cl_mem buffer, int64_t change) {
   s.live += change;
 }
 
-// What is mapped of it goes with it.
+// Releasing a buffer also ends its mapped regions.
 void released_block(cl_mem buffer) {
   State& s = state();
   std::lock_guard<std::mutex> lock(s.mutex);
@@ -82,14 +82,14 @@ void launched(cl_event event) {
   if (s.launches++ == s.plan.failing_launch) s.failing_event = event;
 }
 
-// Another event may get its address.
+// A new event may have the same address.
 void released_event(cl_event event) {
   State& s = state();
   std::lock_guard<std::mutex> lock(s.mutex);
   if (s.failing_event == event) s.failing_event = nullptr;
 }
 
-// What the plan says of a command.
+// Replaces the status of a command by the status in the plan.
 void change_event_status(cl_event event, void* status) {
   State& s = state();
   std::lock_guard<std::mutex> lock(s.mutex);
@@ -142,7 +142,8 @@ struct Layer<kFunction, kMember, R(CL_API_CALL*)(Args...)> {
       return object;
     } else {
       if (must_fail(kName)) {
-        // Who waited in vain may give back what commands use: there must be none under way.
+        // After a failed wait the caller may release memory that commands use. Really wait, so that
+        // no command is running.
         if constexpr (kFunction == k_clWaitForEvents || kFunction == k_clFinish)
           (state().real->*kMember)(args...);
         return state().plan.error;

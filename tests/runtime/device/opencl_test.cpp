@@ -1,4 +1,4 @@
-// The OpenCL device alone: which devices there are, and what it does when the driver fails.
+// The OpenCL implementation: device listing, and behaviour when the driver fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class OpenCl : public ::testing::Test {
   int64_t live_before_ = 0;
 };
 
-// out := in + 10, and the two workers' numbers.
+// out := in + 10, and the indices of the two workers.
 Status add(DeviceStream& stream, const DeviceKernel* kernel, const TestBlock& in,
            const TestBlock& out) {
   void* const buffers[] = {in.address(), out.address()};
@@ -47,11 +47,11 @@ Status add(DeviceStream& stream, const DeviceKernel* kernel, const TestBlock& in
   return stream.launch({kernel, buffers, params, 4, 1, 2});
 }
 
-// Numbers of a copy that is large enough to be mapped.
+// Element count of a copy that is large enough to be mapped.
 constexpr int64_t kLarge = 1 << 20;
 
-// Everything a program does with a device, with copies small and large. Ok only when the results
-// are right.
+// Uses every operation of a device, with small and large copies. Returns ok only if the results are
+// correct.
 Status use(Device& device) {
   SCOPEVM_ASSIGN_OR_RETURN(auto image, device.load(as_image(kKernelText)));
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
@@ -116,8 +116,8 @@ TEST_F(OpenCl, KeepsNoObject) {
   EXPECT_EQ(leaked(), 0);
 }
 
-// One call after the other fails, from the first that opening makes to the last of a program: an
-// error says so, nothing is left behind, and the same device works afterwards.
+// Each driver call fails in turn, from the first call of open to the last call of use(). The error
+// is reported, nothing is leaked, and the same device works afterwards.
 TEST_F(OpenCl, AnyCallMayFail) {
   for (const bool shares_host_memory : {true, false})
     for (int64_t call = 0;; ++call) {
@@ -147,8 +147,8 @@ TEST_F(OpenCl, AnyCallMayFail) {
     }
 }
 
-// Everything fails from one call on: every answer says that the device is lost, none waits for it,
-// nothing is left behind, and a device that is opened afterwards works.
+// All driver calls fail from a given call on. Every error reports that the device is lost, nothing
+// waits for it, nothing is leaked, and a device that is opened afterwards works.
 TEST_F(OpenCl, TheDeviceMayBeLostAtAnyCall) {
   int losses = 0;
   for (const bool shares_host_memory : {true, false})
@@ -217,7 +217,7 @@ TEST_F(OpenCl, AFailedLaunchIsToldByItsName) {
   EXPECT_TRUE(use(*device).is_ok());
 }
 
-// More launches than are watched at a time lie between a failure and the next wait.
+// Between the failure and the next wait there are more launches than are tracked at a time.
 TEST_F(OpenCl, AFailureIsToldAfterManyLaunches) {
   auto device = *open();
   auto image = *device->load(as_image(kKernelText));
@@ -230,7 +230,7 @@ TEST_F(OpenCl, AFailureIsToldAfterManyLaunches) {
   EXPECT_TRUE(stream->finish().is_ok());
 }
 
-// Two streams launch in turns, one launch fails: only its stream hears of it.
+// Two streams launch alternately and one launch fails: only its stream reports the failure.
 TEST_F(OpenCl, AFailureIsToldToItsOwnStream) {
   auto device = *open();
   auto image = *device->load(as_image(kKernelText));
@@ -247,8 +247,8 @@ TEST_F(OpenCl, AFailureIsToldToItsOwnStream) {
   EXPECT_TRUE(first->finish().is_ok());
 }
 
-// Large parts of memory that the host shares are mapped, and no copy is asked of the driver; other
-// copies are asked for without waiting, and one wait is for all of them.
+// Large regions of shared memory are mapped without driver copies. Other copies are enqueued
+// asynchronously, followed by a single wait.
 TEST_F(OpenCl, CopiesMapOrAreWaitedForOnce) {
   for (const auto [shares_host_memory, count] :
        {std::pair(true, kLarge), std::pair(true, kLarge - 1), std::pair(false, kLarge)}) {

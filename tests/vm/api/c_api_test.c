@@ -1,5 +1,5 @@
-// The C API from C: loads sum.bc and others of its modules (tests/vm/run/test_modules.h), runs
-// them, and reads their errors.
+// The C API from C: loads, runs and reads the errors of sum.bc and other modules of
+// tests/vm/modules/test_modules.h.
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static DLTensor floats(float* data, int64_t* shape) {
 
 static int loops = 0;
 
-// Runs the whole loop at once, as worker 1 of 2.
+// Runs the whole loop as one range, as worker 1 of 2.
 static void parallel_for(void* executor, int64_t total, int64_t grain,
                          void (*body)(void* context, int64_t begin, int64_t end, int64_t worker),
                          void* context) {

@@ -1,4 +1,4 @@
-// Damaged files: every one is rejected with a message.
+// Corrupted files: each is rejected with an error message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using File = std::vector<uint8_t>;
 
-// Two modules made here, and those whose paths are in SCOPEVM_TEST_MODULES, separated by colons.
+// Two sample modules, and the modules whose colon-separated paths are in SCOPEVM_TEST_MODULES.
 std::vector<File> files() {
   std::vector<File> result = {write_module(dense_module()), write_module(branching_module()),
                               write_module(text_module())};
@@ -99,7 +99,7 @@ TEST(Corruption, OtherVersionsAreNamed) {
   EXPECT_EQ(error_of(file), "module format 7.8, this reader knows 0.8");
 }
 
-// The checksum of constants may be left out; everything else is still checked.
+// Without the checksum of constants, all other corruption is still detected.
 TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   ModuleContents module = dense_module();
   File file = write_module(module);
@@ -115,7 +115,7 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   EXPECT_FALSE(read_module(memory, options).is_ok());
 }
 
-// The checksums of a file whose tables were changed.
+// Recomputes the checksums of a file with changed tables.
 void seal(File& file) {
   SectionEntry tables;
   std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
@@ -129,7 +129,7 @@ void seal(File& file) {
   std::memcpy(file.data(), &header, sizeof(header));
 }
 
-// A file in whose tables one number is another.
+// A copy of the file with one number in its tables replaced.
 File replaced(const File& good, double from, double to) {
   File file = good;
   const auto* bytes = reinterpret_cast<const uint8_t*>(&from);
@@ -159,7 +159,7 @@ TEST(Corruption, SpeedsThatNoPoolHasAreRejected) {
         << bad;
 }
 
-// Damage behind correct checksums: what a hostile writer would make.
+// Corrupted tables with correct checksums, as a hostile writer would produce.
 TEST(Corruption, RandomTablesBehindRightChecksumsAreSurvived) {
   std::mt19937_64 random(7);
   File good = write_module(dense_module());

@@ -1,4 +1,4 @@
-// See the header.
+// Implements fuzz_corpus.h: encodes the sample modules in each form of input.
 #include "tests/vm/format/fuzz_corpus.h"
 
 #include <cstring>
@@ -20,7 +20,7 @@ std::vector<uint8_t> section(const std::vector<uint8_t>& file, SectionKind kind)
           file.begin() + static_cast<ptrdiff_t>(entry.offset + entry.size)};
 }
 
-// The target's second form: size of the tables, tables, code.
+// The second input form of the target: size of the tables, tables, code.
 std::vector<uint8_t> tables_and_code(const ModuleContents& module) {
   std::vector<uint8_t> file = write_module(module);
   std::vector<uint8_t> tables = section(file, SectionKind::kTables);

@@ -1,4 +1,5 @@
-// The fuzz target over seeded damage of the sample modules: a short bounded run of it everywhere.
+// Runs the fuzz target on seeded mutations of the sample modules: a short bounded run on every
+// machine.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-// See the header.
+// Implements sample_modules.h: builds the modules with the instruction encoder.
 #include "tests/vm/format/sample_modules.h"
 
 #include <bit>
@@ -69,7 +69,7 @@ std::vector<uint32_t> dense_code() {
   return *code.finish();
 }
 
-// A function of one f32[n] in and one out, that uses `slots` slots and `registers` registers.
+// A function with one f32[n] input and one f32[n] output.
 FunctionDecl vector_function(const char* name, uint32_t registers, uint32_t slots) {
   FunctionDecl function;
   function.name = name;
@@ -81,7 +81,7 @@ FunctionDecl vector_function(const char* name, uint32_t registers, uint32_t slot
   return function;
 }
 
-// A branch, two allocations that meet, a loop with a condition, a call, a copy to device 1.
+// A branch whose two allocations merge, a loop with a condition, a call, a copy to device 1.
 std::vector<uint32_t> branching_code() {
   Encoder code;
   Encoder::Label small = code.new_label();
@@ -148,7 +148,7 @@ std::vector<uint32_t> forwarding_code() {
   return *code.finish();
 }
 
-// A sequence without its first element, twice its last, and how many there are.
+// Returns a sequence without its first element, its last element twice, and its length.
 FunctionDecl list_function() {
   Encoder code;
   std::vector<RegisterIndex> got = {{2}};
@@ -173,8 +173,7 @@ FunctionDecl list_function() {
   return function;
 }
 
-// A closure of function 1 that needs nothing more, and one of the caller's that takes what it
-// gives.
+// Calls a closure of function 1 without arguments, and then the caller's closure with its result.
 FunctionDecl closure_function() {
   Encoder code;
   std::vector<RegisterIndex> x = {{1}}, first = {{3}}, second = {{4}};
@@ -273,7 +272,7 @@ ModuleContents variant_module() {
 
 namespace {
 
-// A tensor of n elements of 8 bytes at most.
+// Allocates a tensor of n elements with at most 8 bytes each.
 void emit_vector(Encoder& code, uint32_t dst, DType dtype) {
   std::vector<Int> dims = {Int::slot({0})};
   code.emit(op::alloc_storage{.dst = {dst}, .from = {0}, .size = Int::slot({1})});
@@ -314,7 +313,7 @@ ModuleContents text_module() {
 
 namespace {
 
-// Adds a value's bytes to a text that two modules share only if they are equal.
+// Concatenates fields into a string that is equal only for equal modules.
 struct Fingerprint {
   std::string text;
 

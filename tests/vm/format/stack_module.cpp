@@ -1,4 +1,4 @@
-// See sample_modules.h.
+// Implements stack_module() of sample_modules.h.
 #include "tests/vm/format/sample_modules.h"
 #include "vm/format/assembler.h"
 

@@ -1,4 +1,4 @@
-// ModuleContents -> text -> ModuleContents, and what the assembler says of bad text.
+// ModuleContents -> assembly -> ModuleContents, and the assembler's error messages.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -29,7 +29,7 @@ TEST(Text, RoundTripsWholeModules) {
   expect_round_trip(variant_module());
 }
 
-// Values that no table has are printed as well.
+// Indices outside all tables are printed as well.
 TEST(Text, RoundTripsEveryOpcode) {
   for (const isa::OpcodeRow& row : isa::opcode_rows()) {
     std::vector<uint32_t> code = {0};
@@ -127,7 +127,7 @@ TEST(Text, KeepsSourcesInAnyOrder) {
   expect_round_trip(module);
 }
 
-// Whatever the words are, the text gives them back.
+// Arbitrary code words round-trip.
 TEST(Text, KeepsCodeThatIsNotValid) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
@@ -218,7 +218,7 @@ TEST(Text, CommentsAndSpaceDoNotMatter) {
   EXPECT_EQ(module->devices.size(), 1U);
 }
 
-// Cut and changed texts: an error or contents, never a crash.
+// Truncated and mutated assembly results in an error or in contents, never in a crash.
 TEST(Text, DamagedTextIsSurvived) {
   std::mt19937 random(5);
   std::string good = disassemble(dense_module());

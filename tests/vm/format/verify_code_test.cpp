@@ -1,4 +1,4 @@
-// What verify() rejects in code: each rule once, in a function of a few instructions.
+// Code that verify() rejects: each rule once, in a function with a few instructions.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,8 +19,8 @@ constexpr uint32_t kHuge = 0x7FFFFFFF;
 
 std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
-// Code of "main" in a module with one of everything: registers 0 (input x, f32[n, 8]) to 4, slots 0
-// to 4.
+// A module with at least one entry in every table, and the given code of "main": registers 0 (input
+// x, f32[n, 8]) to 4, slots 0 to 4.
 ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
   ModuleContents module = dense_module();
   module.devices.push_back({"gpu", "opencl", 64});
@@ -86,7 +86,7 @@ void PrintTo(const Code& code, std::ostream* out) { *out << code.name; }
 
 const Code kCode[] = {
     {"Good", emit_ret, ""},
-    // Ranges of fields, one per type.
+    // Field values out of range, one per field type.
     {"Register", [](Encoder& c) { c.emit(op::kill{.value = {5}}); },
      "main: word 0: kill: value: register 5 is out of range: there are 5"},
     {"RegisterInList",
@@ -120,7 +120,7 @@ const Code kCode[] = {
        c.emit(op::alloc_view{.dst = {1}, .of = {0}, .dtype = static_cast<DType>(200)});
      },
      "main: word 0: alloc_view: dtype: element type 200 is out of range: there are 14"},
-    // Ties between fields and tables.
+    // Inconsistencies between fields and tables.
     {"RetCount", [](Encoder& c) { c.emit(op::ret{.values = kNone}); },
      "main: word 0: ret: 0 values, expected 1"},
     {"CallArguments", [](Encoder& c) { c.emit(op::call{.callee = {0}, .arguments = kNone}); },
@@ -269,7 +269,7 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 8: device_copy: register 2 holds a constant or an input, which is never written"},
-    // Texts.
+    // Strings.
     {"ParseOfNumbers",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
@@ -353,7 +353,7 @@ const Code kCode[] = {
      "main: word 13: ret: register 1 is stored in memory of device \"gpu\", \"y\" in that of "
      "device "
      "\"cpu\""},
-    // Paths.
+    // Control-flow paths.
     {"DifferentOnTwoPaths",
      [](Encoder& c) {
        Encoder::Label yes = c.new_label();
@@ -558,7 +558,7 @@ TEST(VerifyCode, RejectsMoreSlotsThanTheFrameHas) {
             "main: word 0: shape_function: function: writes 5 slots, the frame has 4");
 }
 
-// Many blocks times many registers, and many ways between them: refused or done, in bounded time.
+// Many blocks, registers and edges: verification ends in bounded time, with or without an error.
 TEST(VerifyCode, BoundsTheCostOfHostileControlFlow) {
   Encoder code;
   constexpr uint32_t kJumps = 3000;

@@ -1,5 +1,5 @@
-// What verify() rejects in declarations: each rule once, by changing one thing in a module that
-// verifies. verify_code_test.cpp does the same for code.
+// Declarations that verify() rejects: each rule once, by one change to a valid module.
+// verify_code_test.cpp does the same for code.
 #include "vm/format/verify.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What verify() rejects of stacks: whatever could refer to a frame's bytes once the frame is gone,
-// and frames whose size no limit bounds. Modules in text form.
+// Stack rules of verify(): rejects references that can outlive their frame, and frames of unbounded
+// size. Modules in assembly.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,8 +11,8 @@
 namespace scopevm::format {
 namespace {
 
-// Functions beside main. A parameter of @reads may be stored in a caller's frame, one of @gives
-// does not, for it is what it returns.
+// Functions that main calls. The parameter of @reads may be stored in a caller's frame. The
+// parameter of @gives may not, because @gives returns it.
 constexpr char kFunctions[] = R"(
 function "reads" registers 3 slots 0 {
   input "a" f32 ["4"] pool 1
@@ -57,7 +57,7 @@ std::string error_of(const std::string& code, const std::string& pools = kPools,
   return std::string(verify(*module).message());
 }
 
-// %r2: a tensor in main's frame.
+// Code that sets %r2 to a tensor in main's frame.
 const std::string kOnStack =
     "%r1 = alloc_storage @global.stack size=16\n"
     "%r2 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]\n";
@@ -87,7 +87,7 @@ TEST(VerifyStack, NothingOfAFrameIsReturned) {
     EXPECT_NE(error_of(kOnStack + way + "\nret (%r3)").find(kResult), std::string::npos) << way;
 }
 
-// What a callee gives may lie anywhere, so that the paths agree but for this.
+// On one path only, the register refers to main's frame; on the other it holds a callee's result.
 TEST(VerifyStack, OnePathIsEnough) {
   const std::string code = kOnStack +
                            "%r4 = call @gives (%r0)\n"
@@ -98,7 +98,7 @@ TEST(VerifyStack, OnePathIsEnough) {
                            "ret (%r4)";
   EXPECT_NE(error_of(code).find("register 4 may be stored in a frame"), std::string::npos)
       << error_of(code);
-  // In a loop, what one iteration takes the next returns.
+  // In a loop, one iteration stores the reference and the next returns it.
   const std::string loop = kOnStack +
                            "%r4 = call @gives (%r0)\n"
                            "again:\n"
@@ -124,7 +124,7 @@ TEST(VerifyStack, OnlyToParametersThatExpectIt) {
   EXPECT_EQ(error_of(kOnStack + "%r3 = call @gives (%r2)\nret (%r3)"),
             "main: word 12: call: register 2 may be stored in a frame, but a reference to it can "
             "outlive the frame");
-  // Nor by way of a function between.
+  // The same through an intermediate function.
   EXPECT_NE(error_of("ret (%r0)", kPools,
                      "function \"between\" registers 2 slots 0 {\n"
                      "input \"a\" f32 [\"4\"] pool 1\noutput \"y\" f32 [\"4\"]\n"
@@ -159,7 +159,7 @@ TEST(VerifyStack, ListsAndGrowingStoragesLieElsewhere) {
   EXPECT_NE(error_of(kOnStack + "grow_storage %r1 @global used=0 needed=64\nret (%r0)")
                 .find("register 1 is not stored in pool \"global\""),
             std::string::npos);
-  // One or the other, by the path: neither.
+  // A different tensor on each path: neither is allowed.
   EXPECT_NE(error_of("branch condition=s0 then_to=a else_to=b\n"
                      "a:\n%r1 = alloc_storage @global.stack size=16\njump end\n"
                      "b:\n%r1 = alloc_storage @global size=16\n"
@@ -176,7 +176,7 @@ TEST(VerifyStack, AFrameHasAtMostTheLimitInAll) {
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=129\nret (%r0)"),
             "main: word 0: alloc_storage: 192 bytes of pool \"global.stack\", which has 128 in a "
             "frame");
-  // Of small ones, the sum: also where only one of two paths is taken.
+  // The limit applies to the sum of small allocations, also of those on alternative paths.
   EXPECT_EQ(error_of("branch condition=s0 then_to=a else_to=b\n"
                      "a:\n%r1 = alloc_storage @global.stack size=100\njump end\n"
                      "b:\n%r1 = alloc_storage @global.stack size=1\n"
@@ -185,7 +185,7 @@ TEST(VerifyStack, AFrameHasAtMostTheLimitInAll) {
             "frame");
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=s0\nret (%r0)"),
             "main: word 0: alloc_storage: size: of a stack it must be an immediate");
-  // No sum overflows.
+  // The sum does not overflow.
   std::string many;
   for (int i = 0; i < 40; ++i) many += "%r1 = alloc_storage @global.stack size=2147483647\n";
   EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes of pool"), std::string::npos);

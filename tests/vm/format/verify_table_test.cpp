@@ -1,4 +1,4 @@
-// What verify() rejects of every opcode, generated from the opcode table.
+// Invalid instructions that verify() rejects, generated for every opcode from the opcode table.
 #include <gtest/gtest.h>
 
 #include "tests/vm/format/sample_modules.h"
@@ -27,7 +27,7 @@ ModuleContents module_with(const std::vector<uint32_t>& code) {
 
 std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
-// The least word that a field of the type cannot hold.
+// The smallest word that is out of range for a field of the type.
 uint32_t out_of_range(const ModuleContents& module, FieldType type) {
   const FunctionDecl& main = module.functions[0];
   switch (isa::form(type)) {
@@ -60,8 +60,8 @@ uint32_t out_of_range(const ModuleContents& module, FieldType type) {
   return 0;
 }
 
-// An instruction whose fields are 0, registers `reg`, and lists of one element, and after it a jump
-// to its start. `words` are the word indices of the fields' values.
+// An instruction with fields of 0, registers `reg` and lists of one element, followed by a jump to
+// its start. Sets `words` to the word indices of the field values.
 std::vector<uint32_t> code_of(const OpcodeRow& row, uint32_t reg, std::vector<uint32_t>& words) {
   std::vector<uint32_t> code = {0};
   words.clear();

@@ -1,4 +1,4 @@
-// Writes the corpus of the reader's fuzz target into a folder, one file an input.
+// Writes the seed corpus of the reader's fuzz target into a folder, one file per input.
 #include <cstdio>
 #include <fstream>
 #include <string>

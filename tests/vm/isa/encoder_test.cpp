@@ -55,7 +55,7 @@ TEST(Encoder, DecodesFieldsBehindALists) {
   EXPECT_EQ(in.results[0], RegisterIndex{3});
 }
 
-// Every field gets a value of its own, every list two.
+// Gives every field a distinct value, and every list two distinct values.
 class DistinctValues {
  public:
   template <typename T>

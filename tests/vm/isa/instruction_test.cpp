@@ -1,4 +1,4 @@
-// Words -> instructions, where the words may be anything.
+// Decoding of arbitrary words into instructions.
 #include "vm/isa/instruction.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int6
   for (int64_t i = begin; i < end; ++i) out[i] = a[i] * factor[0];
 }
 
-// buffers: out; params: rows. Each item writes the worker that ran it.
+// buffers: out; params: rows. Each item writes the index of its worker.
 void test_worker(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                  int64_t worker) {
   (void)params;
@@ -55,7 +55,7 @@ int64_t test_sum_shapes(const int64_t* dims, int64_t* slots) {
   return -1;
 }
 
-// dims: x [n], threads. slots: 0 n - 1, 1 bytes of as many floats
+// dims: x [n], threads. slots: 0 n - 1, 1 bytes of n - 1 floats
 int64_t test_count_down(const int64_t* dims, int64_t* slots) {
   slots[0] = dims[0] - 1;
   slots[1] = slots[0] * 4;

@@ -173,7 +173,7 @@ format::ModuleContents loop_contents() {
 
 format::ModuleContents recursive_contents() {
   format::ModuleContents contents = empty_contents();
-  // step(x: f32[m]): m is the depth still to go; the tensors of all levels share one storage.
+  // step(x: f32[m]): m is the remaining depth; the tensors of all levels share one storage.
   CodeWriter step;
   step.add(code(Opcode::shape_function), {kCountDown, 1, 0});
   const uint32_t branch = step.here();

@@ -1,4 +1,4 @@
-// Writes the modules of test_modules.h to files, for the tests of the command and of the package.
+// Writes the modules of test_modules.h to files, for tests of the scopevm command and the package.
 #include <cstdio>
 #include <fstream>
 #include <iostream>

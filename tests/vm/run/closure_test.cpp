@@ -1,4 +1,4 @@
-// Closures in registers, over modules in text form.
+// Closures in registers, with modules in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// 267 is f32 of rank 1.
+// The type word 267 is f32 of rank 1.
 constexpr char kFunctions[] =
     "function \"first\" registers 2 slots 0 {\n"
     "input \"a\" f32 [\"1\"]\ninput \"b\" f32 [\"1\"]\noutput \"y\" f32 [\"1\"]\n"
@@ -43,7 +43,7 @@ constexpr char kFunctions[] =
     "input \"f\" closure f32 []\noutput \"y\" f32 [\"1\"]\n"
     "code {\n%r1 = call_closure %r0 (%r0) [267]\nret (%r1)\n}\n}\n";
 
-// main(c: bool, a: f32[1], b: f32[1]) -> y: f32[1] of this code.
+// A module with main(c: bool, a: f32[1], b: f32[1]) -> y: f32[1] and the given code.
 std::string module_of(const std::string& code) {
   return "scopevm_module 0.8 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
@@ -68,7 +68,7 @@ Tensor scalar(float value) {
   return tensor;
 }
 
-// The call with a = 1 and b = 2.
+// Makes a call with a = 1 and b = 2.
 Result<std::vector<Tensor>> run(const Session& session, bool c) {
   Tensor condition = *Tensor::allocate(DType::kBool, {});
   *static_cast<uint8_t*>(condition.data()) = c ? 1 : 0;
@@ -147,7 +147,7 @@ TEST(Closure, OfOtherTypesThanTheCallFails) {
   EXPECT_THAT(error_of("%r3 = make_closure @global @choose ()\n"
                        "%r4 = call_closure %r3 (%r0, %r1) [267]\nret (%r4)\n"),
               HasSubstr("\"choose\" " + what));
-  // Elements of 8 bytes that the function has only 4 of.
+  // The argument has elements of 8 bytes, the function's parameter elements of 4.
   EXPECT_THAT(error_of("%r3 = make_closure @global @first (%r1)\n"
                        "%r4 = call_closure %r3 (%r2) [268]\nret (%r2)\n"),
               HasSubstr("\"first\" " + what));
@@ -171,7 +171,7 @@ TEST(Closure, TextComesBackAsItWas) {
   EXPECT_EQ(format::disassemble(*again), text);
 }
 
-// --- What does not load. ------------------------------------------------------------------------
+// --- Modules that verification rejects. ---------------------------------------------------------
 
 std::string verifier_error(const std::string& code) {
   return std::string(format::verify(contents_of(code)).message());

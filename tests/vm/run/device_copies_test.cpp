@@ -1,5 +1,5 @@
-// Copies that a call does not wait for, over modules in text form: which instructions wait for
-// them, told by the counts of the driver's waits, and that the bytes are right.
+// Asynchronous copies, with modules in assembly: checks which instructions wait for copies, by
+// counting the driver's waits, and that the bytes are correct.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,12 +18,12 @@ namespace {
 using testing::driver_calls;
 using testing::set_fault_plan;
 
-// So many that a copy takes a while.
+// Large enough that a copy takes measurable time.
 constexpr int64_t kElements = 1 << 20;
 const std::string kBytes = std::to_string(kElements * 4);
 const std::string kDims = "[\"" + std::to_string(kElements) + "\"]";
 
-// %rS := a storage of the pool, %rT := a tensor over it.
+// %rS := a storage of the pool, %rT := a tensor in this storage.
 std::string tensor(int s, int t, const std::string& pool) {
   const std::string storage = "%r" + std::to_string(s), made = "%r" + std::to_string(t);
   return storage + " = alloc_storage " + pool + " size=s0\n" + made + " = alloc_tensor " + storage +
@@ -37,7 +37,7 @@ std::string copy(int to, const std::string& to_pool, int from, const std::string
 
 const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2", kBeside = "#3";
 
-// main(x) -> y of this code, which begins with s0 bytes and s1 elements of x.
+// A module with main(x) -> y and the given code. Slot s0 is the bytes of x, s1 its elements.
 std::string module_of(const std::string& code) {
   return "scopevm_module 0.8 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
@@ -54,7 +54,8 @@ std::string module_of(const std::string& code) {
          kBytes + "\nset_slot dst=s1 value=" + std::to_string(kElements) + "\n" + code + "}\n}\n";
 }
 
-// Runs the code once and returns how often it waited; negative when it cannot, or y is not x.
+// Runs the code once and returns the number of waits. Negative if the call fails or y differs from
+// x.
 int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 30) {
   Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
   EXPECT_TRUE(contents.is_ok()) << contents.status().message();
@@ -87,14 +88,13 @@ class DeviceCopies : public ::testing::Test {
   }
   void TearDown() override { set_fault_plan({}); }
 
-  // x in storage 1 and tensor 2 of the host, and on the way to storage 3 and tensor 4 of the
-  // device.
+  // Copies x to host storage 1 (tensor 2), and starts a copy to device storage 3 (tensor 4).
   const std::string on_the_way_ = tensor(1, 2, kOther) + copy(2, kOther, 0, kHost) +
                                   tensor(3, 4, kDevice) + copy(4, kDevice, 2, kOther);
   const std::string result_ = tensor(5, 6, kHost) + copy(6, kHost, 4, kDevice);
 };
 
-// Its driver aligns blocks as it says, and nothing here can do more.
+// A session cannot provide a larger alignment than the driver reports.
 TEST_F(DeviceCopies, AnAlignmentThatTheDeviceLacksIsNoSession) {
   const auto device = *testing::open_faulty("opencl", 0);
   for (const int64_t alignment : {64, 128, 256, 512, 1024, 2048, 4096}) {
@@ -111,8 +111,8 @@ TEST_F(DeviceCopies, AnAlignmentThatTheDeviceLacksIsNoSession) {
   }
 }
 
-// Memory of the host that the device's driver gives: mapped once, for as long as it is kept, at any
-// alignment. An embedder's allocator may take its place.
+// Pinned host memory from the device's driver: mapped once for its lifetime, at any alignment. An
+// embedder's allocator can replace it.
 TEST_F(DeviceCopies, PinnedMemoryIsTheDrivers) {
   format::ModuleContents contents =
       *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
@@ -165,7 +165,7 @@ TEST_F(DeviceCopies, WhatReadsAnElementWaits) {
             1);
 }
 
-// The last name of a storage of the host: an arena would give it to the next call.
+// Releasing the last reference to a host storage waits, because its arena may reuse the memory.
 TEST_F(DeviceCopies, TheLastKillOfAStorageOfTheHostWaits) {
   EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\n" + result_ + "ret (%r6)\n"), 1);
   EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\nkill %r2\n" + result_ + "ret (%r6)\n"), 2);
@@ -181,7 +181,8 @@ TEST_F(DeviceCopies, AStorageOfTheDeviceIsGivenBackAtOnce) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ + "kill %r3\nkill %r4\nret (%r6)\n"), 1);
 }
 
-// The device's memory holds three halves of x: what a pool keeps for later makes way for another.
+// The device's memory has room for 1.5 times x: a pool returns cached blocks when another pool
+// needs the memory.
 TEST_F(DeviceCopies, PoolsOfADeviceMakeRoomForEachOther) {
   const std::string there_and_back = on_the_way_ + result_ + "kill %r3\nkill %r4\n" +
                                      tensor(3, 4, kBeside) + copy(4, kBeside, 6, kHost) +

@@ -1,4 +1,4 @@
-// Formulas of dims: what the compiler prints has the value it means; nothing else has one.
+// Evaluates printed dim formulas: valid formulas have the expected value, others are errors.
 #include "vm/run/dim_formula.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Emulated machines: seconds by the model, which are exact, and waits, which are at least that
-// long and end with the call.
+// Emulated machines: the seconds of the cost model are exact; waits last at least that long and end
+// with the call.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ using std::chrono::steady_clock;
 
 constexpr double kGlobal = 1e9, kWorkspace = 40e9, kConstant = 3e9;  // bytes per second
 
-// Launches x + y -> t and t * factor -> z: x, y and z lie in pool 0, t in 1, factor in 2.
+// Launches x + y -> t and t * factor -> z. x, y and z are in pool 0, t in pool 1, factor in pool 2.
 format::ModuleContents sum_of_speeds(double global, double workspace, double constant) {
   format::ModuleContents contents = test::sum_contents();
   contents.pools[0].bytes_per_second = global;
@@ -61,7 +61,7 @@ TEST(Emulation, ALaunchTakesWhatItsBuffersTakeWhereTheyLie) {
   }
 }
 
-// What is the caller's lies where the module says.
+// The caller's tensors count as stored in the pool that the module declares.
 TEST(Emulation, CallersTensorsLieWhereTheModuleDeclaresThem) {
   format::ModuleContents contents = sum_of_speeds(kGlobal, kWorkspace, 0);
   contents.functions[0].inputs[1].pool = 1;
@@ -72,8 +72,8 @@ TEST(Emulation, CallersTensorsLieWhereTheModuleDeclaresThem) {
   EXPECT_EQ(call.stats().emulated_seconds, add + (1600 / kWorkspace + 1600 / kGlobal));
 }
 
-// Whoever's buffer the result goes to, and however many threads compute it: there is no scratch
-// here.
+// The seconds do not depend on the owner of the result buffer or the number of threads. (The module
+// has no scratch memory, which would depend on threads.)
 TEST(Emulation, SecondsDependOnlyOnTheModuleAndDims) {
   const Module module = test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant));
   const Session one = *Session::create(module, {.emulate = true});
@@ -93,7 +93,7 @@ TEST(Emulation, PoolsThatSayNothingCostNothing) {
   EXPECT_EQ(call.stats().emulated_seconds, 1600 / kWorkspace + 1600 / kWorkspace);
 }
 
-// Of two buffers of a launch, one lies in the frame.
+// One of the two buffers of the launch is stored in the frame.
 TEST(Emulation, BytesOfFramesCostNothing) {
   format::ModuleContents contents = test::empty_contents();
   contents.pools.push_back({"global.stack", format::PoolKind::kStack, 0, 4096});
@@ -128,7 +128,7 @@ TEST(Emulation, NeedsSomethingToEmulate) {
   EXPECT_NE(session.status().message().find("nothing to emulate"), std::string_view::npos);
 }
 
-// main(x: f32[64]) -> y, by way of `copies` copies: pool 0 -> 1 -> 2 -> 1 -> 2 ... -> 0.
+// main(x: f32[64]) -> y through `copies` copies: pool 0 -> 1 -> 2 -> 1 -> 2 ... -> 0.
 constexpr char kMachine[] =
     "scopevm_module 0.8 producer \"test\"\n"
     "device \"cpu\" kind \"cpu\"\n"
@@ -166,7 +166,7 @@ TEST(Emulation, ACopyTakesBothLatenciesAndTheBytesOverTheLesserBandwidth) {
   EXPECT_GE(static_cast<double>(call.stats().latency_ns), 1e9 * (2 * slow + 2 * fast) - 4);
 }
 
-// An hour, if nothing ended it.
+// A call that takes an hour unless it is cancelled.
 format::ModuleContents slow_chain() {
   format::ModuleContents contents = copy_chain();
   for (format::PoolDecl& pool : contents.pools) pool.latency_seconds = 3600;
@@ -177,7 +177,7 @@ TEST(Emulation, ADeadlineEndsAWait) {
   const Session session = *Session::create(test::load(slow_chain()), {.emulate = true});
   const int64_t dims[] = {64};
   Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
-  // Late enough for the call to begin its first copy on a busy machine.
+  // Long enough for the call to start its first copy on a busy machine.
   const auto deadline = steady_clock::now() + std::chrono::milliseconds(500);
   EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
   EXPECT_GE(steady_clock::now(), deadline);

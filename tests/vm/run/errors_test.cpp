@@ -1,5 +1,5 @@
-// What a call says, and leaves behind, when it cannot run: bad inputs, failed checks, limits,
-// memory that runs out, cancellation, deadlines.
+// Failing calls, their messages and their effect on the session: invalid inputs, failed checks,
+// limits, out of memory, cancellation, deadlines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ TEST_F(SumErrors, DimensionOutOfBounds) {
 }
 
 TEST_F(SumErrors, FailedCheckHasTheValuesInItsMessage) {
-  // Dimensions of two names: only the shape function knows that they must agree.
+  // The two dims have different names, so only the shape function checks that they are equal.
   format::ModuleContents contents = test::sum_contents();
   contents.functions[0].inputs[1].dims[0] = "m";
   contents.functions[0].dimensions.push_back({"m", 0, 5000, 1});
@@ -156,7 +156,7 @@ TEST_F(SumErrors, MemoryLimit) {
   EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).is_ok());
 }
 
-// Blocks at odd multiples of 64.
+// Returns blocks at odd multiples of 64.
 class OddAllocator final : public Allocator {
  public:
   void* allocate(int64_t bytes) override {

@@ -1,5 +1,5 @@
-// A frame has room for the dims of every tensor that its function's instructions write, for the
-// buffers of its launches and the dims that its shape functions read.
+// Frame sizes: a frame has room for the dims of every tensor that the instructions write, the
+// buffers of launches, and the dims that shape functions read.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,8 @@
 namespace scopevm {
 namespace {
 
-// main(x: f32[1], xs: list of f32, f: @wide) of this code. 2571 is f32 of rank 10.
+// The frame layout of main(x: f32[1], xs: list of f32, f: @wide) with this code. The type word 2571
+// is f32 of rank 10.
 vm::FrameLayout layout_of(const std::string& code) {
   const std::string text =
       "scopevm_module 0.8 producer \"test\"\n"

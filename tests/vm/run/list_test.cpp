@@ -1,4 +1,4 @@
-// Lists in registers, and as inputs and results, over modules in text form.
+// Lists in registers, inputs and results, with modules in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A module whose main has these declarations, and this code.
+// A session of a module whose main has these declarations and this code.
 Session session_of(const std::string& declarations, const std::string& code,
                    const std::string& more_functions = "") {
   const std::string text =
@@ -52,7 +52,7 @@ constexpr char kSequences[] =
     "input \"x\" f32 [\"1\"]\n"
     "output \"ys\" sequence f32 [\"?\"]\n";
 
-// The result of code over %r0, the sequence (1 .. 3), and %r1, the tensor 9.
+// The result of code with %r0 = the sequence (1, 2, 3) and %r1 = the tensor 9.
 std::vector<float> run_over_three(const std::string& code) {
   Call call = session_of(kSequences, code).make_call();
   EXPECT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).is_ok());
@@ -117,7 +117,7 @@ TEST(List, WhatSharesAListDoesNotSeeChanges) {
               ElementsAre(1, 2, 3, 9));
 }
 
-// A function that changes its argument changes its own.
+// The elements of a sequence may have different ranks.
 TEST(List, ElementsOfManyRanks) {
   Call call = session_of(
                   "input \"xs\" sequence f32 [\"...\"]\ninput \"x\" f32 [\"2\", \"1\"]\n"
@@ -173,7 +173,7 @@ constexpr char kAppendLoop[] =
     "good:\n"
     "ret (%r1)\n";
 
-// One storage an element, and the list's own, which doubles.
+// One storage per element, and the list's own storage, which grows geometrically.
 TEST(List, ALoopThatAppendsCopiesNoElements) {
   const Session session =
       session_of("input \"x\" f32 [\"1\"]\noutput \"ys\" sequence f32 [\"100\"]\n", kAppendLoop);
@@ -186,7 +186,7 @@ TEST(List, ALoopThatAppendsCopiesNoElements) {
     EXPECT_LT(global(call).allocations, 1000 + 12);
     EXPECT_GE(global(call).allocations, 1000);
     EXPECT_LT(global(call).peak_bytes, 1000 * 400 + 3 * 1000 * 48);
-    // The elements themselves, not copies of them: what the call had is what the results have.
+    // The results share the element storages of the call; elements are not copied.
     EXPECT_LE(session.memory_stats()[0].memory.live_bytes, 1000 * 400);
   }
   EXPECT_EQ(session.memory_stats()[0].memory.live_bytes, 0);

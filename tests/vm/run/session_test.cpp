@@ -1,5 +1,5 @@
-// Sessions and calls over modules made by hand: results, the memory account, loops, recursion,
-// caller's buffers, many threads on one session.
+// Sessions and calls with hand-written modules: results, memory statistics, loops, recursion, the
+// caller's output buffers, many threads on one session.
 #include "scopevm/session.h"
 
 #include <gtest/gtest.h>

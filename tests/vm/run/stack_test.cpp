@@ -1,5 +1,4 @@
-// Tensors in frames, over modules in text form: what they hold, what they count, and that they ask
-// no allocator.
+// Tensors in frames, with modules in assembly: contents, statistics, and no allocator calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kStack = 1024;
 
-// main(x: u8[n]) -> y: u8[4] of this code, beside `more` functions. @minus_one is an i64.
+// main(x: u8[n]) -> y: u8[4] with this code, and `more` functions. @minus_one is an i64 constant.
 format::ModuleContents contents_of(const std::string& code, const std::string& more = "",
                                    int64_t stack = kStack) {
   const std::string text =
@@ -62,7 +61,7 @@ std::vector<uint8_t> result_of(Call& call) {
   return {elements.begin(), elements.end()};
 }
 
-// Copies x's four bytes to the frame, calls @over with them, and returns what the frame holds then.
+// Copies x's four bytes to the frame, calls @over with them, and returns the frame's bytes.
 constexpr char kNested[] =
     "%r1 = alloc_storage @global.stack size=100\n"
     "%r2 = alloc_tensor %r1 offset=64 bytes=4 u8 [4]\n"
@@ -73,7 +72,7 @@ constexpr char kNested[] =
     "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
     "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
     "ret (%r5)\n";
-// Fills a frame of its own with what it gets, twice, and returns a copy from there.
+// Copies its argument to its own frame twice, and returns a copy from there.
 constexpr char kOver[] =
     "function \"over\" registers 7 slots 0 {\n"
     "input \"a\" u8 [\"4\"] pool 2\noutput \"y\" u8 [\"4\"]\n"
@@ -103,7 +102,7 @@ TEST(Stack, FramesKeepTheirBytesApart) {
   EXPECT_EQ(use_of(call, "global").allocations, 2) << "the results of both functions";
 }
 
-// Counts what is asked of it.
+// Counts allocations.
 class CountingAllocator final : public Allocator {
  public:
   void* allocate(int64_t bytes) override {
@@ -132,7 +131,7 @@ TEST(Stack, AsksNoAllocator) {
   EXPECT_EQ(allocator->calls, 2) << "the results of both functions";
 }
 
-// A tensor that is made and dropped a thousand times takes what it takes once.
+// A tensor that is allocated and released 1000 times uses the bytes of one tensor.
 TEST(Stack, ALoopTakesTheSameBytesAgain) {
   const Session session = *Session::create(
       test::load(contents_of("set_slot dst=s0 value=0\n"
@@ -168,8 +167,8 @@ TEST(Stack, TensorsLieInsideTheStorage) {
 
 // --- Recursion. ---------------------------------------------------------------------------------
 
-// deeper(x: u8[n]) calls itself with a view of one element less of its frame's copy of x, and gives
-// four bytes of the heap at the end. Each frame takes `bytes` of the stack.
+// deeper(x: u8[n]) copies x to its frame and calls itself with a view of one element less. The last
+// call returns four bytes on the heap. Each frame uses `bytes` of the stack.
 std::string deeper(int64_t bytes) {
   return "function \"deeper\" registers 7 slots 2 {\n"
          "input \"x\" u8 [\"n\"] pool 2\noutput \"y\" u8 [\"4\"]\n"
@@ -215,7 +214,7 @@ std::string error_of(const Session& session, int64_t depth, StatusCode code) {
   Status status = call.run();
   EXPECT_EQ(status.code(), code);
   for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
-  // The session goes on.
+  // The session is still usable.
   EXPECT_TRUE(call.set_input(0, bytes({1})).is_ok());
   EXPECT_TRUE(call.run().is_ok());
   return std::string(status.message());

@@ -1,4 +1,4 @@
-// Texts in the VM, by modules made by hand: ids that are none, limits, memory that runs out.
+// Strings in the VM, with hand-written modules: invalid ids, limits, out of memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ Tensor texts(const std::vector<std::string_view>& elements) {
   return *Tensor::from_texts(elements, std::vector<int64_t>{static_cast<int64_t>(elements.size())});
 }
 
-// What is in x, taken for ids.
+// The status of a call that interprets the elements of x as string ids.
 Status status_of_ids(const std::vector<int32_t>& ids, bool are_changed) {
   test::CodeWriter code;
   code.add(kAllocView, {2, 0, static_cast<uint32_t>(DType::kStr), 1, 2});

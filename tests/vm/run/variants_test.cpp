@@ -1,5 +1,5 @@
-// Which function a call enters: the first variant that admits the request's dims, else main. All
-// else that callers see is main's: signature, their buffers, what is said of a wrong request.
+// Selection of variants: a call executes the first variant that accepts the request's dims, else
+// main. The signature, the caller's buffers and the errors of wrong requests are those of main.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Operator new that counts: see the header.
+// Replaces operator new by one that counts allocations.
 #include "tests/vm/steady_state/counted_heap.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A call like the one before it takes one block per scope, and nothing else from anywhere.
+// A repeated call with the same shapes allocates one block per scope, and nothing else.
 #include <gtest/gtest.h>
 
 #include "scopevm/session.h"
