@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the include directives of our sources:
+# Checks the include directives of the project's sources:
 #   libraries   include <- runtime <- vm <- tools; the compiler includes only include, the instruction
 #               set and the module format; third-party headers are allowed folder by folder
 #   compiler    a folder includes only itself and folders above it in kStages
@@ -16,13 +16,13 @@ vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
 compiler        | scopevm/ vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
 '
-# `scopevm` must start without the compiler: of it, everything in tools but these includes only the
-# messages that cross the C table.
+# `scopevm` must start without the compiler. Except for these files, sources in tools include only
+# the headers of the messages that cross the C table.
 kCompilerTools='^tools/(opt|docgen)/'
 kCompilerInterface='compiler/interface/'
 
-# Folders of compiler/ in one-way order: what all stages share, then the stages of the pipeline, then
-# the driver. Subfolders belong to the nearest folder that is named. `.` is compiler/program.h.
+# Folders of compiler/ in include order: shared folders, then the stages of the pipeline, then the
+# driver. Subfolders belong to the nearest listed parent folder. `.` is compiler/program.h.
 kStages='
 interface
 support
@@ -84,7 +84,8 @@ stages=$(awk -v stages="$kStages" '
       print $1 ":" $2 ": " from " may not include " $3 ", of " to ", which comes after it"
   }' <<<"$includes")
 
-# A subfolder includes headers of its folder, whose sources, not headers, may include the subfolder.
+# A subfolder may include headers of its parent folder. Sources of the parent folder may include the
+# subfolder, its headers may not.
 edges=$(awk '
   {
     from = $1; to = $3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks what the runtime drags in: neither libscopevm nor the scopevm command may load LLVM, MLIR,
-# protobuf, OpenMP, OpenCL or CUDA (drivers are loaded by name, when a device is asked for), and the
-# stripped library stays under 1.5 MB.
+# Checks the dependencies of the runtime: neither libscopevm nor the scopevm command may load LLVM,
+# MLIR, protobuf, OpenMP, OpenCL or CUDA (drivers are loaded by name when a device is opened). The
+# stripped library must be smaller than 1.5 MB.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail

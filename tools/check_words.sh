@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the wording of the sources: no leftover marks, no file or type named after nothing in
-# particular, every C++ file opens with a comment, its own or its header's. Exits with 1 if there is an offence.
+# Checks the wording of the sources: no leftover marks, no unspecific names of files or types, and a
+# comment at the start of every C++ file or of its header. Exits with 1 if there is an offence.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

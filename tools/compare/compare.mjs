@@ -1,18 +1,18 @@
-// Runs ONNX Runtime and scopevm on the same inputs, turn about, and prints how far the results are
-// apart, the latency ratio at 1 and 2 threads, session creation against module load, and the peak
+// Runs ONNX Runtime and scopevm alternately on the same inputs. Prints the largest error, the
+// latency ratio at 1 and 2 threads, the times of session creation and module load, and the peak
 // memory of both.
 //
 //   ./dev compare MODEL [SHAPE...]          MODEL: a name in models/, an .onnx file, or `all`
 //                                           SHAPE: NAME=NUMBER,...   (default: the model's usual ones)
-//     --rounds N      turns of each thread count (5)
+//     --rounds N      rounds per thread count (5)
 //     --threads LIST  thread counts (1,2)
 //     --errors-only   no timing
-//     --json          one JSON object a shape, or {model, failure}; table.mjs makes a page of them
-//     --stream STEPS  calls that carry their state from one to the next: stream.mjs
+//     --json          one JSON object per shape, or {model, failure}; input of table.mjs
+//     --stream STEPS  calls that carry state from one to the next: stream.mjs
 //     --reference FOLDER   only write ONNX Runtime's inputs and outputs there as .npy
 //
-// An output element agrees when its absolute or its relative error is at most 1e-4. Exits with 1 when
-// an element does not, when the memory used is not what the module's formulas say, or when scopevm
+// An output element agrees if its absolute or its relative error is at most 1e-4. Exits with 1 if
+// an element does not agree, if the memory used differs from the module's formulas, or if scopevm
 // fails.
 import fs from 'node:fs';
 import os from 'node:os';
@@ -63,10 +63,11 @@ function findModel(text) {
   return {file, name: path.basename(file, '.onnx')};
 }
 
-// How often to run in one turn: about half a second, from the latency of one run.
+// Number of runs per round, for about half a second, from the latency of one run.
 const repeats = micros => Math.min(500, Math.max(3, Math.round(5e5 / micros)));
 
-// Both runtimes in turn. Returns medians over the rounds and the median of the rounds' ratios.
+// Measures both runtimes alternately. Returns medians over the rounds, and the median of the
+// rounds' ratios.
 async function timeBoth(session, feeds, module, inputs, threads, rounds) {
   const first = await ort.timeRuns(session, feeds, 2);
   const count = repeats(Math.min(...first));
@@ -139,7 +140,7 @@ function reportStream(result, options) {
   if (e.bad > 0 || result.differing_tokens > 0) process.exitCode = 1;
 }
 
-// The bound must be exact: what the formulas say is what the call used.
+// The bound must be exact: it equals the bytes that the call used.
 const offends = memory => (memory ?? []).filter(m => m.bound_bytes !== m.peak_bytes);
 
 async function compareModel({file, name}, shapes, options) {

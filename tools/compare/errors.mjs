@@ -1,10 +1,10 @@
-// How far a result is from its reference, element by element.
+// Element-wise errors of a result against its reference.
 import {readNpy} from './npy.mjs';
 
 const kTolerance = 1e-4;
 const kRelativeFrom = 1e-3;  // relative errors of values near zero say nothing
 
-// `file` holds the tensor that should equal `expected`. Integers must be equal.
+// Compares the tensor in `file` with `expected`. Integers must be equal.
 export function compareTensors(name, expected, file) {
   const actual = readNpy(file);
   if (actual.dtype !== expected.dtype || String(actual.dims) !== String(expected.dims))

@@ -1,5 +1,5 @@
-// What to feed a model: its shapes when none are asked for, names for dimensions that the file
-// leaves unnamed, and sane values for integer inputs (token ids below the vocabulary and so on).
+// Inputs for models: default shapes, names for unnamed dimensions, and valid values for integer
+// inputs (for example token ids smaller than the vocabulary).
 import {typedArray} from './npy.mjs';
 
 const cross = (a, b) => a.flatMap(x => b.map(y => ({...x, ...y})));
@@ -13,7 +13,8 @@ const kLstm = {
 
 // By model name: `dims` overrides the dims of inputs, `shapes` are the default shapes, `values` are
 // by input name, called with (flat index, dims of the input, the shape, a random number in [0,1)).
-// `checked` are more shapes, where only the results are compared, `bounds` what --dim says.
+// `checked` are additional shapes for which only the results are compared. `bounds` are values of
+// --dim.
 const kModels = {
   ocr_rec: {
     dims: {x: ['n', 3, 48, 'w']},
@@ -81,7 +82,7 @@ export function parseShape(text) {
 
 export const shapeText = shape => Object.entries(shape).map(([n, v]) => `${n}=${v}`).join(',');
 
-// A small generator with a fixed seed (mulberry32): the same inputs in every run.
+// The mulberry32 generator with a fixed seed: equal inputs in every run.
 export function randomSource(seed) {
   let state = seed >>> 0;
   return () => {

@@ -1,5 +1,5 @@
-// ONNX Runtime behind the few calls that the comparison needs. The package is found in the folder
-// named by SCOPEVM_COMPARE_MODULES (`./dev compare` installs it there).
+// A minimal wrapper of ONNX Runtime for the comparison. Loads the package from the folder in
+// SCOPEVM_COMPARE_MODULES (`./dev compare` installs it there).
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';

@@ -1,5 +1,5 @@
-// Creates an ONNX Runtime session, calls it twice at one thread, and prints by how many bytes the
-// process's peak resident size grew.   node peak_memory.mjs MODEL.onnx NAME=FILE.npy...
+// Creates an ONNX Runtime session, calls it twice with one thread, and prints the growth of the
+// process's peak resident size in bytes.   node peak_memory.mjs MODEL.onnx NAME=FILE.npy...
 import fs from 'node:fs';
 
 import {readNpy} from './npy.mjs';

@@ -1,4 +1,4 @@
-// Writes what ONNX Runtime computes: for each shape a folder with input_NAME.npy, output_NAME.npy.
+// Writes ONNX Runtime's results: for each shape a folder with input_NAME.npy and output_NAME.npy.
 //
 //   ./dev compare --reference FOLDER MODEL.onnx [shapes]
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// The scopevm command as the comparison uses it: compile, run with statistics, peak memory.
+// A wrapper of the scopevm command for the comparison: compile, run with statistics, peak memory.
 import {spawnSync} from 'node:child_process';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
@@ -15,7 +15,7 @@ function run(program, args) {
   return done.stdout;
 }
 
-// `bounds`: as for --dim. Returns seconds.
+// `bounds` are values of --dim. Returns seconds.
 export function compileModel(file, module, bounds = []) {
   const started = performance.now();
   run(kCommand, ['compile', file, '-o', module, ...bounds.flatMap(b => ['--dim', b])]);
@@ -28,13 +28,13 @@ function runArguments(module, inputs, {threads = 1, repeat = 1, outputs = {}}) {
           '--threads', String(threads), '--repeat', String(repeat), '--stats', '--json'];
 }
 
-// Returns what `scopevm run --stats --json` prints.
+// Returns the parsed output of `scopevm run --stats --json`.
 export function runModule(module, inputs, options) {
   return JSON.parse(run(kCommand, runArguments(module, inputs, options)));
 }
 
-// Peak resident bytes of a whole process each, two calls at one thread. For ONNX Runtime, what the
-// session and the calls add to an idle node that has loaded the library.
+// Peak resident bytes for two calls with one thread: for scopevm of the whole process, for ONNX
+// Runtime the growth over an idle Node process that has loaded the library.
 export function peakBytes(file, module, inputs) {
   const ours = run('/usr/bin/python3', [path.join(here, 'peak_memory.py'), kCommand,
                                         ...runArguments(module, inputs, {repeat: 2})]);

@@ -1,5 +1,5 @@
-// Models that are called again and again with what they gave before: each runtime carries its own
-// state, so that errors may grow, and the outputs of every step are compared.
+// Models whose inputs include previous outputs: each runtime carries its own state, so errors can
+// accumulate. The outputs of every step are compared.
 //
 //   ./dev compare silero_vad --stream 200     chunks of speech-like sound, at 16 kHz and at 8 kHz
 //   ./dev compare gpt2_decode --stream 64     greedy decoding; the tokens must be the same
@@ -14,10 +14,10 @@ import {runModule} from './scopevm.mjs';
 
 const tensor = (dtype, dims, data) => ({dtype, dims, data});
 
-// A stream has a name, the inputs of the first step, and next(outputs, step): the inputs of the one
-// after it, from what a step gave. Inputs that next does not give stay.
+// A stream has a name, the inputs of the first step, and next(outputs, step), which returns the
+// inputs of the following step. Inputs that next() does not return are unchanged.
 function sound(rate, samples) {
-  // Voiced sound of changing pitch that comes and goes, in noise.
+  // Intermittent voiced sound of changing pitch, with noise.
   const chunk = step => {
     const random = randomSource(step);
     const data = new Float32Array(samples);
@@ -70,7 +70,7 @@ function decoding(inputs) {
   };
 }
 
-// The greatest of the last row.
+// The index of the maximum of the last row.
 function greedyToken({dims, data}) {
   const row = data.subarray(data.length - dims.at(-1));
   let best = 0;
