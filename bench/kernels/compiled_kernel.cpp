@@ -24,7 +24,7 @@ struct CompiledKernel::State {
   std::unique_ptr<mlir::MLIRContext> context = make_context();
   Program program;
   KernelFn entry = nullptr;
-  std::vector<std::vector<void*>> buffers;  // one set per copy
+  std::vector<std::vector<void*>> buffers;  // one set per copy of the constants
   std::vector<std::shared_ptr<void>> memory;
   std::vector<int64_t> params;
   int64_t grid = 0;

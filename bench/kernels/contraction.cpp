@@ -1,6 +1,6 @@
-// How close do contraction kernels come to what one core can do, and to oneDNN (weights prepacked)
-// and OpenBLAS? One thread; medians of interleaved rounds; peak and bandwidth measured in the same
-// run. Percentages are of the peak, or of the memory bandwidth where the line says GB/s.
+// How close are contraction kernels to the peak of one core, and to oneDNN (weights prepacked) and
+// OpenBLAS? One thread; medians of interleaved rounds; peak and bandwidth are measured in the same
+// run. Percentages are of the peak, or of the memory bandwidth in lines with GB/s.
 #include <cblas.h>
 #include <unistd.h>
 
@@ -79,7 +79,7 @@ std::string matmul_text(const std::string& m, int k, int n) {
          "\n  return %y : " + y + "\n}\n";
 }
 
-// u8 [m, k] by a constant i8 [k, n], in i32.
+// The product of u8 [m, k] and a constant i8 [k, n] with i32 results.
 std::string byte_matmul_text(int k, int n) {
   std::string w_dims = std::to_string(k) + ", " + std::to_string(n);
   std::string x = "!sv.tensor<u8[m, " + std::to_string(k) + "]>",

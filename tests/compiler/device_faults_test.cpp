@@ -46,7 +46,7 @@ func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n
 struct Memory {
   const char* name;
   bool is_shared;       // the device reports shared host memory: large copies are mapped
-  const char* machine;  // its pools
+  const char* machine;  // its pools, as part of a machine description
 };
 
 const Memory kMemories[] = {

@@ -84,7 +84,7 @@ Result<std::vector<ReferenceValue>> read_all(const fs::path& folder, const std::
   }
 }
 
-// The data files hold bfloat16 values as unsigned 16-bit integers.
+// The data files store bfloat16 values as unsigned 16-bit integers.
 void retype_bfloat16(std::vector<ReferenceValue>& values,
                      const std::vector<TensorSignature>& signature) {
   for (size_t i = 0; i < std::min(values.size(), signature.size()); ++i)

@@ -18,7 +18,7 @@ TEST(NonZero, OfSeveralRequests) {
   Tensor none = graph.run({floats({2, 2}, {0, 0, 0, 0})})[0];
   EXPECT_THAT(dims(none), ElementsAre(2, 0));
   EXPECT_THAT(integers_of(graph.run({floats({1, 2}, {0, 5})})[0]), ElementsAre(0, 1));
-  // More elements than one block has.
+  // Enough elements for more than one block.
   std::vector<float> many(30000, 0);
   many[0] = many[4095] = many[4096] = many[29999] = 1;
   EXPECT_THAT(integers_of(graph.run({floats({3, 10000}, many)})[0]),

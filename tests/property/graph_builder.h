@@ -118,7 +118,7 @@ class GraphBuilder {
   std::vector<std::string> read_;  // symbols read from values
 };
 
-// Tries one random op. False when it came to nothing.
+// Proposes one random op. Returns false if no op was appended.
 bool propose_op(GraphBuilder& builder);
 
 }  // namespace scopevm::compiler::property

@@ -1,4 +1,4 @@
-// The native shape function against the shape program's own evaluator.
+// Compares the native shape function with the evaluator of the shape program.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -217,7 +217,7 @@ TEST(Strings, AnInputMayBeAResult) {
                      "!sv.tensor<str[n]>", "!sv.tensor<str[n, 1]>"));
   EXPECT_THAT(std::string(graph.status_of({integers({1, 2})}).message()),
               HasSubstr("wrong element type: expected str[n], given i64[2]"));
-  // A reshape alone: the input's ids are the result's.
+  // A reshape only: the result has the string ids of the input.
   EXPECT_THAT(texts_of(graph.run({texts({"a", "b"})})[0]), ElementsAre("a", "b"));
 }
 

@@ -32,7 +32,7 @@ struct Operands {
   const Symbols* symbols;
 
   const Array& operator[](size_t i) const { return *arrays[i]; }
-  // Attributes; REQUIRES: the op has them.
+  // Attribute values. REQUIRES: the op has the attribute.
   int64_t integer(const char* name) const;
   double real(const char* name) const;
   bool flag(const char* name) const;

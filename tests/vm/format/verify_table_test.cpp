@@ -93,7 +93,7 @@ TEST(VerifyTable, RejectsEveryFieldOutOfRange) {
   }
 }
 
-// The second of two elements is checked as well.
+// The second element of a list is checked as well.
 TEST(VerifyTable, RejectsEveryElementOutOfRange) {
   for (const OpcodeRow& row : isa::opcode_rows()) {
     for (size_t i = 0; i < row.fields.size(); ++i) {

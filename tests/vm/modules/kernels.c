@@ -1,4 +1,4 @@
-// Kernels and shape functions of the modules in test_modules.h, in the form of kernel_abi.h.
+// Kernels and shape functions of the modules in test_modules.h, with the ABI of kernel_abi.h.
 #include <stdint.h>
 
 // buffers: a, b, out; grid: elements.

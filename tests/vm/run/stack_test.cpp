@@ -96,7 +96,7 @@ TEST(Stack, FramesKeepTheirBytesApart) {
     ASSERT_TRUE(call.run().is_ok());
     EXPECT_THAT(result_of(call), ElementsAre(1, 2, 3, 4));
   }
-  // Main's 128 bytes and the callee's two lines, at the same time.
+  // Main's 128 bytes and the callee's two cache lines are allocated at the same time.
   EXPECT_EQ(use_of(call, "global.stack").peak_bytes, 128 + 2 * 64);
   EXPECT_EQ(use_of(call, "global.stack").allocations, 0);
   EXPECT_EQ(use_of(call, "global").allocations, 2) << "the results of both functions";

@@ -86,7 +86,7 @@ Result<Tensor> make_texts(std::string_view list, size_t rank) {
 constexpr std::string_view kNoValue = "none";
 
 ValueKind kind_of(const std::string& input, const Signature& signature) {
-  // A name that the module does not have is reported when the input is set.
+  // set_input() reports a name that the module does not have.
   const auto declared = std::ranges::find(signature.inputs, input, &TensorSignature::name);
   return declared == signature.inputs.end() ? ValueKind::kTensor : declared->kind;
 }
@@ -94,7 +94,7 @@ ValueKind kind_of(const std::string& input, const Signature& signature) {
 Result<Tensor> make_input(const NamedText& input, const Signature& signature, uint64_t seed) {
   const bool is_text = input.text.starts_with(kText);
   if (!is_text && !input.text.starts_with(kRandom)) return read_npy(input.text);
-  // A name that the module does not have is reported when the input is set.
+  // set_input() reports a name that the module does not have.
   const auto declared = std::ranges::find(signature.inputs, input.name, &TensorSignature::name);
   const bool is_declared = declared != signature.inputs.end();
   if (is_text)
