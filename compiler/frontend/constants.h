@@ -1,4 +1,4 @@
-// Bytes -> sv.constant ops.
+// Tensor bytes -> sv.constant ops.
 #pragma once
 
 #include "compiler/frontend/onnx_file.h"
@@ -7,12 +7,12 @@
 
 namespace scopevm::compiler::frontend {
 
-// Few elements become a dense attribute, which prints as numbers; more become a resource that
-// shares the bytes and keeps their owner alive as long as the context lives.
+// Small tensors become a dense attribute, which prints as numbers. Larger ones become a resource
+// that shares the bytes and keeps their owner alive as long as the context exists.
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name);
 
-// A rank-0 constant; integers truncate, and of str it is the empty text.
+// A rank-0 constant. Integers are truncated; for str it is the empty string.
 mlir::Value make_scalar(mlir::OpBuilder& builder, mlir::Location location, double value,
                         DType dtype);
 

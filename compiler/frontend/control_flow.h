@@ -1,4 +1,4 @@
-// Builds sv.if and sv.loop: finds the types of what flows through them.
+// Builds sv.if and sv.loop, and computes the types of the values that flow through them.
 #pragma once
 
 #include <set>
@@ -11,31 +11,31 @@
 
 namespace scopevm::compiler::frontend {
 
-// What an iteration ends with.
+// The values that an iteration yields.
 struct Iteration {
-  mlir::Value condition;                   // one bool: go on? Null: always
+  mlir::Value condition;                   // bool[]: continue? Null: always
   llvm::SmallVector<mlir::Value> carried;  // of the next iteration
-  llvm::SmallVector<mlir::Value> parts;    // of the results that gather along a new first dim
+  llvm::SmallVector<mlir::Value> parts;    // of the outputs that are gathered along a new first dim
 };
 
 class ControlFlowBuilder {
  public:
-  // `fresh(name)` gives a symbol that nothing else has, from a name for people.
-  // `forget` is called when ops that were built are erased again.
+  // `fresh(name)` returns a unique symbol derived from a readable name. `forget` is called after
+  // ops that were built have been erased.
   ControlFlowBuilder(mlir::OpBuilder& builder, mlir::Location location,
                      llvm::function_ref<std::string(llvm::StringRef)> fresh,
                      llvm::function_ref<void()> forget)
       : builder_(builder), location_(location), fresh_(fresh), forget_(forget) {}
 
-  // A region's ops are built where the builder stands when `make` is called.
+  // `make` builds the ops of the region at the builder's insertion point.
   using Branch = llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>()>;
-  // Errors: kUnsupported when the branches give different element types or ranks.
+  // Errors: kUnsupported if the branches yield different element types or ranks.
   Result<llvm::SmallVector<mlir::Value>> if_else(mlir::Value condition, Branch then,
                                                  Branch otherwise);
 
-  // `body` may be called several times, until the types of its arguments hold for every iteration;
-  // what earlier calls built is erased. An empty trip count is no limit.
-  // Errors: kUnsupported when a carried value changes its element type or rank.
+  // `body` may be called several times, until the argument types hold for every iteration; the ops
+  // of earlier calls are erased. An empty trip count means no limit. Errors: kUnsupported if a
+  // carried value changes its element type or rank.
   using Body = llvm::function_ref<Result<Iteration>(DimExpr index, mlir::ValueRange carried)>;
   Result<llvm::SmallVector<mlir::Value>> loop(std::optional<DimExpr> trip_count,
                                               llvm::ArrayRef<mlir::Value> initial, Body body);

@@ -1,4 +1,4 @@
-// The dims of a function's inputs: symbols with what --dim says of them.
+// The dims of a function's inputs: symbols with the bounds given by --dim.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace scopevm::compiler::frontend {
 
-// A dim of a request: its number where --dim fixes it, else a symbol with what is known of it.
+// An input dim: a number if --dim fixes it, else a symbol with its known bounds.
 DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds);
 
-// A dim that an input declares as an expression, like "past + now", over names that are dims of
-// inputs themselves; `dim` gives those. Empty for any other text: that is a name, however odd.
+// Parses a dim that an input declares as an expression, like "past + now", over the names of other
+// input dims; `dim` resolves a name. Empty for any other string, which is then an opaque name.
 std::optional<DimExpr> dim_expression(const std::string& text, const std::set<std::string>& names,
                                       const std::function<DimExpr(const std::string&)>& dim);
 
-// Errors: kInvalidArgument, where `bounds` names a dim that is not among `names`.
+// Errors: kInvalidArgument if `bounds` contains a dim that is not in `names`.
 Status check_dim_names(const std::map<std::string, DimBound>& bounds,
                        const std::set<std::string>& names);
 

@@ -1,4 +1,4 @@
-// ONNX ops that are functions of other ops: their bodies, ready to be imported in the op's place.
+// ONNX ops that are defined as functions of other ops: their bodies, ready to import.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -8,10 +8,9 @@
 
 namespace scopevm::compiler::frontend {
 
-// The body of `node` as of `opset`: of the model's own function, or of the one that ONNX defines
-// for the op. The node's attributes stand where the body refers to them. Null when the op has no
-// body, or none for these types. `input_types` are those of the node's inputs; absent ones are
-// empty.
+// The body of `node` at `opset`: the model's own function, or the one that ONNX defines for the op.
+// References to attributes are replaced by the node's values. Null if the op has no body, or none
+// for these types. `input_types` are the types of the node's inputs, empty for absent ones.
 std::unique_ptr<onnx::FunctionProto> function_body(const onnx::ModelProto& model,
                                                    const onnx::NodeProto& node, int opset,
                                                    const std::vector<onnx::TypeProto>& input_types);

@@ -20,29 +20,29 @@ class FuncOp;
 
 namespace scopevm::compiler::frontend {
 
-// The type of a sequence or an optional. Errors: kUnsupported (strings, maps, deeper nesting).
+// The type of a sequence or optional. Errors: kUnsupported (strings, maps, deeper nesting).
 Result<graph::ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto& proto);
 
 class GraphImporter {
  public:
-  // Where branches of an if give different ranks, one is chosen: the then-branch, or what `choices`
-  // says, in order. Takes the choices that were made.
+  // If the branches of an If have different ranks, one branch is chosen: the then-branch, or the
+  // entry of `choices` for that If, in order. Choices that are made are appended to `choices`.
   GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
                 mlir::MLIRContext& context, std::vector<bool>& choices);
 
-  // Errors have the node as context, not the file.
+  // Errors name the node, not the file.
   Result<ImportedModule> run();
 
-  // --- For Node. ---
+  // --- Interface of Node. ---
   mlir::OpBuilder& builder() { return builder_; }
   mlir::Location location() const { return location_; }
   graph::SymbolicValues& symbols() { return *symbols_; }
   const std::shared_ptr<OnnxFile>& file() const { return file_; }
   Value value(const std::string& name) const;
-  // What MLIR reported since the last call.
+  // The MLIR diagnostics reported since the last call.
   std::string take_diagnostics();
   std::vector<std::string>& diagnostics() { return diagnostics_; }
-  // A symbol that is born during the call; `what` is for people.
+  // A new runtime-defined symbol; `what` becomes part of its name.
   std::string fresh_symbol(llvm::StringRef what);
   ControlFlowBuilder control_flow();
 
@@ -69,7 +69,7 @@ class GraphImporter {
   struct Branch {
     const onnx::GraphProto* graph;
     Status status;
-    llvm::SmallVector<mlir::Type> types;  // of its results
+    llvm::SmallVector<mlir::Type> types;  // result types
   };
   Result<llvm::SmallVector<Value>> import_if(Node& n);
   Result<llvm::SmallVector<Value>> import_chosen_branch(Node& n, Value condition,
@@ -77,7 +77,8 @@ class GraphImporter {
                                                         const onnx::GraphProto& otherwise);
   Result<llvm::SmallVector<Value>> import_right_branch(Node& n, Value condition, Branch* branches);
   bool choose();
-  bool has_open_choice(size_t from) const;  // one of those made since could be the other way
+  // True if a choice made at or after `from` can still be reversed.
+  bool has_open_choice(size_t from) const;
   Result<llvm::SmallVector<Value>> import_loop(Node& n);
   Result<llvm::SmallVector<Value>> import_scan(Node& n);
   Result<llvm::SmallVector<Value>> scan_along(Node& n, const onnx::GraphProto& body,
@@ -88,14 +89,15 @@ class GraphImporter {
                                                        llvm::ArrayRef<Value> states,
                                                        llvm::ArrayRef<Value> scanned);
   // --- sequences.cpp ---
-  // A list whose length is known here: no value stands for it.
+  // A list whose length is known at compile time; it has no MLIR value of its own.
   struct Sequence {
     graph::ListType type;
     llvm::SmallVector<Value> items;
   };
   bool is_list(const std::string& name) const;
-  Value list_value(const Sequence& list);    // a value for it
-  Value any_value(const std::string& name);  // of a tensor or list; null when there is none
+  Value list_value(const Sequence& list);  // materialises the list as a value
+  // The tensor or list value of a name; null if there is none.
+  Value any_value(const std::string& name);
   Result<Sequence> sequence_of(llvm::ArrayRef<Value> items);
   Result<Sequence> make_optional(Node& n);
   Result<Sequence> make_empty(Node& n);
@@ -123,17 +125,17 @@ class GraphImporter {
   mlir::MLIRContext& context_;
   mlir::OpBuilder builder_;
   mlir::Location location_;
-  std::map<std::string, int> opsets_;  // by domain
-  // Inputs and initializers of types that no op takes here, and why: an error where one is used.
+  std::map<std::string, int> opsets_;  // opset version by domain
+  // Inputs and initializers of unsupported types, with the reason. Reported as an error on use.
   std::map<std::string, std::string> unsupported_;
-  std::map<std::string, Value> values_;  // of the graph, or of the function body, at hand
+  std::map<std::string, Value> values_;  // of the current graph or function body
   std::map<std::string, Sequence> sequences_;
-  int depth_ = 0;                            // of function bodies
-  std::map<std::string, std::string> dims_;  // name in the graph -> the model's name
+  int depth_ = 0;                            // nesting depth of function bodies
+  std::map<std::string, std::string> dims_;  // sanitised name -> the model's name
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
   int subgraph_depth_ = 0;
-  std::vector<bool>& choices_;  // then?
+  std::vector<bool>& choices_;  // true: then-branch
   size_t choices_made_ = 0;
   bool needs_other_choice_ = false;
   std::map<std::string, int> fresh_counts_;

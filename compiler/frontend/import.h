@@ -1,12 +1,12 @@
 // A model file -> a graph module: one func.func @main over sv.tensor types.
-//   import.cpp          picks the reader by what the file holds
+//   import.cpp          selects the reader by the file's contents
 //   graph_importer.cpp  ONNX -> graph
-//   import_text.cpp     the text form of a graph
+//   import_text.cpp     textual form of a graph -> graph
 //
-// Arguments and results carry the model's own names as `sv.name`. Each op has a NameLoc with its
-// node's name. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node \"conv_3\" (Conv,
-// opset 11): ..."), kUnsupported (names the op, the opset and the node), kInvalidArgument (a
-// dimension that the model does not have).
+// Arguments and results carry the model's names as `sv.name`. Each op has a NameLoc with its node's
+// name. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node \"conv_3\" (Conv, opset
+// 11): ..."), kUnsupported (names the op, the opset and the node), kInvalidArgument (a dimension
+// that the model does not have).
 #pragma once
 
 #include <map>
@@ -30,21 +30,21 @@ using ImportedModule = mlir::OwningOpRef<mlir::ModuleOp>;
 
 struct OnnxFile;
 
-// A model file, to be imported once or for several sets of bounds: the data of its tensors is read
+// A model file that can be imported several times with different bounds. The tensor data is read
 // once and shared.
 class ModelFile {
  public:
   explicit ModelFile(std::string path) : path_(std::move(path)) {}
 
-  // The context must have the graph and func dialects loaded.
+  // REQUIRES: the context has the graph and func dialects loaded.
   Result<ImportedModule> import(const ImportOptions& options, mlir::MLIRContext& context);
 
  private:
   std::string path_;
-  std::shared_ptr<OnnxFile> onnx_;  // read when first needed
+  std::shared_ptr<OnnxFile> onnx_;  // read on first use
 };
 
-// The readers by what the file holds.
+// The readers, one per file format.
 Result<ImportedModule> import_onnx(const std::string& path, const std::shared_ptr<OnnxFile>& file,
                                    const ImportOptions& options, mlir::MLIRContext& context);
 Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,

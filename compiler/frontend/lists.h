@@ -1,4 +1,4 @@
-// Builds the ops on lists whose lengths are known during the call only.
+// Builds ops on lists whose lengths are only known at run time.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace scopevm::compiler::frontend {
 
-// What both types fit into, where one of them is a list: also an optional, and what it would hold.
-// Null where there is none.
+// The common supertype of two types, at least one of which is a list; also of an optional type and
+// its element type. Null if there is none.
 graph::ListType join_lists(mlir::Type a, mlir::Type b);
 
 class ListBuilder {
@@ -22,13 +22,14 @@ class ListBuilder {
       : builder_(builder), location_(location), fresh_(fresh) {}
 
   mlir::Value make(graph::ListType type, llvm::ArrayRef<mlir::Value> elements);
-  // Errors: kUnsupported when nothing is known of the element's dims.
+  // Errors: kUnsupported if the list type does not specify the rank of its elements.
   Result<mlir::Value> get(mlir::Value list, DimExpr index);
-  // At the end without an index. Errors: kInvalidModel for another element type.
+  // Inserts before `index`, or appends if there is no index. Errors: kInvalidModel if the element
+  // type differs from the list's.
   Result<mlir::Value> insert(mlir::Value list, mlir::Value element, std::optional<DimExpr> index);
   mlir::Value erase(mlir::Value list, DimExpr index);
   DimExpr size(mlir::Value list);
-  // The value, or where the type is an optional and it is not, an optional of it.
+  // Converts `value` to `type`: wraps it in an optional if the type is one and the value is not.
   mlir::Value fit(mlir::Value value, mlir::Type type);
 
  private:

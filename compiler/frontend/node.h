@@ -1,7 +1,8 @@
-// One ONNX node on its way into the graph: what a handler reads, and what it builds.
+// One ONNX node during import: access to its inputs and attributes, and builders for graph ops.
 //
-// Errors stick: after the first one, reading gives harmless values and building gives null, and the
-// importer reports that first one with the node's name. So a handler reads as the formula it is:
+// Errors are sticky: after the first error, accessors return harmless values and builders return
+// null. The importer reports the first error with the node's name. A handler therefore needs no
+// error checks and reads like the formula it implements:
 //
 //   Value softsign(Node& n) {
 //     Value x = n.input(0);
@@ -26,7 +27,7 @@ using Ints = llvm::SmallVector<int64_t>;
 // 0, 1, ..., count - 1.
 inline Ints first_axes(int64_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }
 
-// What a handler returns: the node's outputs, in order; null for those that are not made.
+// The return value of a handler: the node's outputs in order; null for outputs that are not built.
 class Values {
  public:
   Values(Value value) : values_{value} {}
@@ -44,20 +45,20 @@ class Node {
  public:
   Node(GraphImporter& importer, const onnx::NodeProto& proto, int opset);
 
-  // --- The ONNX side. ---
+  // --- ONNX inputs and attributes. ---
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
   size_t input_count() const { return static_cast<size_t>(proto_.input_size()); }
   size_t output_count() const { return static_cast<size_t>(proto_.output_size()); }
   bool has_input(size_t i) const;
   bool wants_output(size_t i) const;
-  Value input(size_t i);                  // an error when it is absent
-  Value input_or(size_t i, Value other);  // `other` when it is absent
-  llvm::SmallVector<Value> inputs();      // all of them; none may be absent
+  Value input(size_t i);                  // error if absent
+  Value input_or(size_t i, Value other);  // `other` if absent
+  llvm::SmallVector<Value> inputs();      // all inputs; error if one is absent
 
   bool has_attribute(llvm::StringRef name) const { return find(name) != nullptr; }
   int64_t integer(llvm::StringRef name, int64_t otherwise);
-  int64_t integer(llvm::StringRef name);  // an error when it is absent
+  int64_t integer(llvm::StringRef name);  // error if absent
   bool flag(llvm::StringRef name, bool otherwise) { return integer(name, otherwise) != 0; }
   float number(llvm::StringRef name, float otherwise);
   std::string text(llvm::StringRef name, llvm::StringRef otherwise);
@@ -67,30 +68,32 @@ class Node {
   const onnx::AttributeProto* attribute(llvm::StringRef name,
                                         onnx::AttributeProto::AttributeType type);
 
-  // --- Types; harmless after an error. ---
+  // --- Types; harmless values after an error. ---
   graph::TensorType type(Value value) const;
   DType dtype(Value value) const { return type(value).getDtype(); }
   int64_t rank(Value value) const { return type(value).getRank(); }
   llvm::ArrayRef<DimExpr> shape(Value value) const { return type(value).getShape(); }
-  DimExpr dim(Value value, int64_t axis);  // an error when there is no such axis
-  // An axis in [-rank, rank) as one in [0, rank).
+  DimExpr dim(Value value, int64_t axis);  // error if there is no such axis
+  // Normalises an axis in [-rank, rank) to [0, rank).
   int64_t axis(int64_t axis, int64_t rank);
-  Ints axes(Ints axes, int64_t rank);  // ascending, each once
+  Ints axes(Ints axes, int64_t rank);  // sorted, without duplicates
 
-  // --- Contents. ---
+  // --- Compile-time contents. ---
   bool is_known(Value value);
-  // The elements as dims: what is known of them at compile time, else symbols that are read from
-  // the value during the call. kSize: one below 0 then fails the call.
+  // The elements as dims: expressions if they are known at compile time, else symbols read from the
+  // value at run time. kSize: the call fails if a read element is negative.
   enum class Sign { kSize, kAny };
   Dims dims_of(Value value, llvm::StringRef what, Sign sign = Sign::kSize);
-  // The same as differences of two that are at least 0; where nothing is known, one of them is 0.
+  // As above, each as a difference of two non-negative dims. If nothing is known, one of the two is
+  // 0 at run time.
   struct SignedDim {
     DimExpr positive;
     DimExpr negative;
   };
   llvm::SmallVector<SignedDim> signed_dims_of(Value value, llvm::StringRef what,
                                               Sign sign = Sign::kAny);
-  // Only what is known at compile time; else an "unsupported" error that names the input.
+  // The elements, which must be known at compile time; else reports "unsupported" with the input's
+  // name.
   Ints integers_of(Value value, llvm::StringRef what);
   llvm::SmallVector<float> numbers_of(Value value, llvm::StringRef what);
   const graph::DimIntervals& intervals() const;
@@ -117,10 +120,10 @@ class Node {
     mlir::Operation* op = emit(Op::getOperationName(), operands, attributes);
     return op ? op->getResult(0) : Value();
   }
-  // For ops with several results.
+  // For ops with multiple results.
   mlir::Operation* emit(llvm::StringRef op, Operands operands, Attributes attributes);
 
-  // Constants. A scalar has the element type of `like`; integers truncate.
+  // Constants. A scalar has the element type of `like`; integers are truncated.
   Value scalar(double value, Value like) { return scalar(value, dtype(like)); }
   Value scalar(double value, DType dtype);
   Value constant(const onnx::TensorProto& tensor);
@@ -128,36 +131,36 @@ class Node {
   Value constant(llvm::ArrayRef<float> values);  // f32, rank 1
   Value constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes);
   Value constant(const std::vector<std::string>& texts);  // str, rank 1
-  // i64 dims as a value: a constant, or sv.dims_tensor.
+  // i64 dims as a tensor: sv.constant or sv.dims_tensor.
   Value dims_value(const Dims& dims, bool is_scalar = false);
 
-  // Decompositions that several handlers use.
+  // Decompositions shared by several handlers.
   Value reshape(Value x, const Dims& dims);
   Value transpose(Value x, const Ints& permutation);
   Value cast(Value x, DType to);
-  Value unsqueeze(Value x, Ints axes);  // axes of the result
+  Value unsqueeze(Value x, Ints axes);  // axes: of the result
   // x[starts[i] : starts[i] + sizes[i]] on every axis.
   Value slice(Value x, const Dims& starts, const Dims& sizes);
   Value expand(Value x, const Dims& dims);
   Value reduce_mean(Value x, const Ints& axes);  // keeps dims
   Value reduce_sum(Value x, const Ints& axes);   // keeps dims
 
-  // A loop of trip_count iterations, as in control_flow.h: results are the last carried values,
-  // then what was gathered.
+  // A loop with trip_count iterations, as in control_flow.h. Results: the final carried values,
+  // then the gathered outputs.
   llvm::SmallVector<Value> loop(
       DimExpr trip_count, Operands initial,
       llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body);
 
-  // The call fails unless a == b, or a >= b. In `message` {0} and {1} stand for what a and b are.
-  // Where that is known now, nothing is built, or the model is wrong.
+  // Emits a check: the call fails unless a == b, or a >= b. {0} and {1} in `message` are replaced
+  // by their values. Decided at compile time if possible: nothing is emitted, or the node fails.
   void require_equal(DimExpr a, DimExpr b, llvm::StringRef message);
   void require_at_least(DimExpr a, DimExpr b, llvm::StringRef message);
-  // The call fails with `message` unless the condition, one bool, holds.
+  // Emits a check: the call fails with `message` unless the condition, a one-element bool, holds.
   void require(Value condition, llvm::StringRef message);
 
   // --- Errors. ---
-  std::nullptr_t fail(const llvm::Twine& message);         // the model is wrong
-  std::nullptr_t unsupported(const llvm::Twine& message);  // the model is right
+  std::nullptr_t fail(const llvm::Twine& message);         // invalid model
+  std::nullptr_t unsupported(const llvm::Twine& message);  // valid, but not implemented
   bool has_failed() const { return !status_.is_ok(); }
   const Status& status() const { return status_; }
 
@@ -172,7 +175,7 @@ class Node {
   Status status_;
 };
 
-// A row of the op table: a handler for an ONNX op from an opset on, until the next row of that op.
+// A row of the op table: the handler of an ONNX op from this opset up to the op's next row.
 using Handler = Values (*)(Node&);
 struct OpRow {
   const char* op;
@@ -201,7 +204,7 @@ llvm::ArrayRef<OpRow> signal_ops();
 llvm::ArrayRef<OpRow> slice_ops();
 llvm::ArrayRef<OpRow> string_ops();
 
-// The handler of `op` at `opset`, or null.
+// The handler of `op` at `opset`; null if there is none.
 Handler find_handler(llvm::StringRef op, int opset);
 
 }  // namespace scopevm::compiler::frontend

@@ -1,4 +1,4 @@
-// An ONNX file -> its ModelProto, with the data of its tensors within reach.
+// An ONNX file -> its ModelProto, with access to tensor data.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -14,29 +14,29 @@ namespace scopevm::compiler::frontend {
 
 struct OnnxFile {
   onnx::ModelProto model;
-  std::string folder;  // external data files are relative to it
-  // Bodies that were put in place of nodes: their tensors are shared like the model's.
+  std::string folder;  // base of relative external-data paths
+  // Inlined function bodies. Kept here because constants share the bytes of their tensors.
   std::vector<std::unique_ptr<onnx::FunctionProto>> bodies;
 };
 
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);
 
-// A tensor's elements: row-major bytes, bool as one byte each, kept alive by `owner`; or texts.
+// A tensor's elements: row-major bytes, bool as one byte each, kept alive by `owner`; or strings.
 struct TensorBytes {
   DType dtype;
   std::vector<int64_t> dims;
   const char* data;
   size_t size;
   std::shared_ptr<const void> owner;
-  std::vector<std::string> texts;  // of str, instead of bytes
+  std::vector<std::string> texts;  // for str, instead of bytes
 };
 
-// The bytes of a tensor of `file`: shared with it where the layout allows. External data is mapped
-// from the model's folder; a location outside it is an error.
+// The bytes of a tensor of `file`, shared with the file if the layout allows. External data is
+// mapped from the model's folder; a path outside that folder is an error.
 Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
                                  const std::shared_ptr<OnnxFile>& file);
 
-// The element type of an ONNX code, or empty (complex numbers).
+// The element type of an ONNX type code; empty if unsupported (complex numbers).
 std::optional<DType> dtype_of_onnx(int data_type);
 
 }  // namespace scopevm::compiler::frontend

@@ -1,4 +1,4 @@
-// Places in the types of a text.
+// Places written in the types of a textual graph.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -6,8 +6,8 @@
 
 namespace scopevm::compiler::frontend {
 
-// Takes the places out of all types. A result's becomes an sv.on_device behind it, a function's
-// parameters and results keep theirs as attributes of the function.
+// Removes the places from all types. The place of an op result becomes an sv.on_device after the
+// op; places of function parameters and results become attributes of the function.
 void lift_places(mlir::ModuleOp module);
 
 }  // namespace scopevm::compiler::frontend

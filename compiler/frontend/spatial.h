@@ -1,4 +1,4 @@
-// What convolutions and pools share: window attributes and automatic padding.
+// Window attributes and automatic padding, shared by convolutions and pools.
 #pragma once
 
 #include "compiler/frontend/node.h"
@@ -8,7 +8,7 @@ namespace scopevm::compiler::frontend {
 struct SpatialAttributes {
   Ints kernel;
   Ints strides;
-  Ints pads;  // begins, then ends
+  Ints pads;  // all begins, then all ends
   Ints dilations;
 };
 
@@ -16,7 +16,7 @@ struct SpatialAttributes {
 // of `kernel` elements.
 SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel);
 
-// The window of a convolution, which is its weight's and must be numbers.
+// The window dims of a convolution, taken from its weight; they must be numbers.
 Ints kernel_of(Node& n, Value weight);
 
 }  // namespace scopevm::compiler::frontend

@@ -1,7 +1,7 @@
 // The fusion stage: ops of a placed graph -> groups, one per kernel.
 //   fuse.cpp               forms the groups
-//   contraction_match.cpp  which ops a contraction takes in, and what a formed group is
-//   attention_match.cpp    likewise for attention
+//   contraction_match.cpp  the ops that a contraction can absorb; matches formed groups
+//   attention_match.cpp    the same for attention
 // The kernels stage reads groups through the same matchers.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace scopevm::compiler::fusion {
 
 // Replaces the ops that become one kernel by one sv.group, in every function of `module` and in the
 // regions of its branches and loops. Ops at different places, and ops with a required memory scope,
-// stay apart. Always succeeds.
+// are not grouped. Always succeeds.
 llvm::LogicalResult fuse(mlir::ModuleOp module);
 
 }  // namespace scopevm::compiler::fusion

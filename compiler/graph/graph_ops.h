@@ -1,6 +1,6 @@
 // The graph dialect `sv` in C++: types, attributes, op interfaces and op classes, generated from
-// graph_dialect.td, op_interfaces.td and graph_ops.td. Every MLIR-side file of the compiler that
-// looks at the graph includes this one.
+// graph_dialect.td, op_interfaces.td and graph_ops.td. Every MLIR-side source of the compiler that
+// uses the graph includes this header.
 #pragma once
 
 #include <optional>
@@ -31,20 +31,21 @@ class RequestChecks;
 class SymbolicValues;
 struct TypeRule;
 
-// What a list's type says of the dims of its elements.
+// How much a list type specifies about the dims of its elements.
 enum class ElementDims : uint8_t {
-  kNone,   // there are no elements
-  kShape,  // all have this many
+  kNone,   // the list has no elements
+  kShape,  // all elements have this rank
   kAny,
 };
 
-// In the type of a list: a dim that may differ from element to element.
+// In a list type: a dim that may differ between elements.
 inline constexpr int64_t kAnyDim = -1;
 
 // The associative operator of a reduction.
 enum class Combine : uint8_t { kSum, kProduct, kMax, kMin };
 
-// CostOp where a family has no formula of its own: by the other interfaces of the op.
+// Default CostOp implementation for families without a formula: derived from the op's other
+// interfaces.
 DimExpr flops_of(mlir::Operation* op);
 DimExpr bytes_of(mlir::Operation* op);
 

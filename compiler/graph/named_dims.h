@@ -1,4 +1,4 @@
-// What parsing takes for granted of the dims that a text names.
+// Assumed minimum of dims that are named in parsed types.
 #pragma once
 
 #include <set>
@@ -6,9 +6,9 @@
 
 namespace scopevm::compiler::graph {
 
-// A dim that a text names is at least 1: expressions are normalised with that as they are read.
-// While an object of this class lives, that does not hold for dims of its names that are parsed on
-// its thread. Objects are destroyed in the opposite order of their making.
+// A named dim is assumed to be at least 1, and expressions are normalised under that assumption
+// when they are parsed. While a ZeroDims object exists, its names may be 0 in everything parsed on
+// the same thread. Objects must be destroyed in reverse order of construction.
 class ZeroDims {
  public:
   explicit ZeroDims(std::set<std::string, std::less<>> names);

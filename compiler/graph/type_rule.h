@@ -1,21 +1,21 @@
-// Type rules of the graph ops: from operand types and attributes to result types. An op's rule is
-// its static method `infer`, in the folder of its family; here is what rules share. A rule reports
-// what is wrong, with the operands' types, and fails; it never aborts on a bad graph.
+// Type rules of the graph ops: operand types and attributes -> result types. An op's rule is its
+// static method `infer`, in the folder of its family; this header has what the rules share. On
+// failure a rule reports the error with the operand types. Malformed graphs never abort.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
 
 namespace scopevm::compiler::graph {
 
-// The op whose types are inferred, and its result types so far.
+// The op whose types are being inferred, and the result types so far.
 struct TypeRule {
   mlir::MLIRContext* context;
   std::optional<mlir::Location> location;
   llvm::StringRef op;
   llvm::SmallVectorImpl<mlir::Type>& types;
 
-  // Fails where an operand of strings is not among `admitted`: a bit for each operand, bit 7 for
-  // all after the seventh.
+  // Fails if an operand that is a string tensor is not in `admitted`: bit i for operand i, bit 7
+  // for operand 7 and all that follow.
   llvm::LogicalResult check_strings(mlir::ValueRange operands, unsigned admitted) const;
   // Appends a result type.
   llvm::LogicalResult add_result(DType dtype, llvm::ArrayRef<DimExpr> shape);
@@ -29,30 +29,31 @@ bool is_axis(TensorType x, int64_t axis);
 // A type in textual form, for messages.
 std::string text_of(mlir::Type type);
 
-// Element types and shapes agree, one by one. Places are the placement stage's to give.
+// Element types and shapes are pairwise equal. Places are ignored; the placement stage sets them.
 bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b);
 
-// False where no request makes them equal, as far as the facts about their symbols tell.
+// False if the facts about the symbols prove that the dims differ in every request.
 bool may_be_equal(DimExpr a, DimExpr b);
 
-// Two dims broadcast: equal, or one is 1, or both are symbolic (then the result is their maximum
-// and the request is checked: equal, or one of them 1). Empty when no request makes them so.
+// The dim that results from broadcasting two dims. They broadcast if they are equal, if one is 1,
+// or if both are symbolic; then the result is their maximum, and each request is checked for
+// equality or a 1. Empty if no request can satisfy this.
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b);
-// Shapes broadcast as NumPy does, aligned at the last dim. Empty when they do not.
+// NumPy broadcasting, aligned at the last dim. Empty if the shapes do not broadcast.
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,
                                                            llvm::ArrayRef<DimExpr> b);
 
-// The broadcast shape of all operands; reports and fails where there is none.
+// The broadcast shape of all operands; reports an error if there is none.
 std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::ValueRange operands);
 llvm::LogicalResult check_same_dtype(TypeRule& rule, mlir::ValueRange operands);
 
-// --- Rules that several ops share. ---------------------------------------------------------------
+// --- Rules shared by several ops. ---
 
-// Operands of one element type, broadcast.
+// Operands of one element type, broadcast; the result has that type.
 llvm::LogicalResult infer_elementwise(TypeRule& rule, mlir::ValueRange operands);
-// The same, to bool.
+// As infer_elementwise, with a bool result.
 llvm::LogicalResult infer_comparison(TypeRule& rule, mlir::ValueRange operands);
-// The type of x.
+// The result has the type of x.
 llvm::LogicalResult infer_same(TypeRule& rule, mlir::Value x);
 
 }  // namespace scopevm::compiler::graph

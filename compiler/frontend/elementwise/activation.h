@@ -1,4 +1,4 @@
-// Activation functions as recurrent ops name them.
+// The activation functions of recurrent ops.
 #pragma once
 
 #include "compiler/frontend/node.h"
@@ -6,15 +6,15 @@
 namespace scopevm::compiler::frontend {
 
 struct Activation {
-  std::string name;  // in lower case
+  std::string name;  // lower case
   float alpha = 0;
   float beta = 0;
 };
 
-// The node's attributes `activations`, `activation_alpha` and `activation_beta`: one function for
-// each of `otherwise`, which are those without the attribute, and each direction. A function that
-// takes a number takes the next of its list; behind the end of the list it has its default.
-// Fails the node when a function is unknown or missing.
+// Reads the attributes `activations`, `activation_alpha` and `activation_beta`: one function for
+// each direction and each entry of `otherwise`, the defaults. A function with parameters takes the
+// next entries of the alpha and beta lists, or its defaults after the end of a list. Fails the node
+// if a function is unknown or missing.
 llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const char*> otherwise,
                                                size_t directions);
 

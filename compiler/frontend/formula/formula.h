@@ -3,8 +3,8 @@
 //   Formula angle = iota(n, size, DType::kF32) * (2 * kPi) / number(n, period, DType::kF32);
 //   return cos(angle) * 0.5 + 0.5;
 //
-// Operands broadcast; both have one element type, and a C++ number takes that of the other side.
-// After an error every formula is null, as everything that a node builds.
+// Operands broadcast and have one element type; a C++ number takes that of the other operand. After
+// an error every formula is null, like everything else that the node builds.
 #pragma once
 
 #include "compiler/frontend/node.h"
@@ -38,13 +38,13 @@ class Formula {
   }
   Formula unsqueeze(const Ints& axes) const { return {*node_, node_->unsqueeze(value_, axes)}; }
   Formula expand(const Dims& dims) const { return {*node_, node_->expand(value_, dims)}; }
-  // Element `index` of axis, which stays with size 1 or goes.
+  // Element `index` along the axis. The axis is kept with size 1 or removed.
   Formula at(int64_t axis, DimExpr index, bool keep_axis = false) const;
-  // The same elements along axis, last one first.
+  // The elements in reverse order along the axis.
   Formula reversed(int64_t axis) const;
-  // What indices, of any rank, pick along axis.
+  // Gathers along the axis; the indices may have any rank.
   Formula gather(Value indices, int64_t axis) const;
-  // This axis behind all others.
+  // Moves the axis to the last position.
   Formula axis_to_last(int64_t axis) const;
   Formula axis_from_last(int64_t axis) const;
 
@@ -101,11 +101,12 @@ inline Formula select(const Formula& condition, const Formula& a, double b) {
 
 // [0, 1, ..., size - 1]
 Formula iota(Node& n, DimExpr size, DType dtype);
-// A dim as a scalar.
+// A dim as a scalar tensor.
 Formula number(Node& n, DimExpr dim, DType dtype);
-// Values along one more axis.
+// Concatenates the values along a new axis.
 Formula stack(llvm::ArrayRef<Formula> parts, int64_t axis);
-// The weight of Keys' cubic kernel at this distance of at least 0; `a` is its coefficient.
+// The weight of the cubic convolution kernel (R. Keys, 1981) at `distance` >= 0 with coefficient
+// `a`.
 Formula cubic_weight(const Formula& distance, double a);
 
 }  // namespace scopevm::compiler::frontend

@@ -1,11 +1,11 @@
-// What handlers elsewhere take of data-dependent sizes.
+// Data-dependent selection, for use by other handlers.
 #pragma once
 
 #include "compiler/frontend/node.h"
 
 namespace scopevm::compiler::frontend {
 
-// The slices of x along axis where `condition`, one bool for each, holds.
+// The slices of x along the axis at which `condition`, a bool vector, is true.
 Value taken_where(Node& n, Value x, Value condition, int64_t axis);
 
 }  // namespace scopevm::compiler::frontend

@@ -1,13 +1,13 @@
-// Arithmetic on numbers, for constant folding: floats in f64, integers in i64 wrapped to their
-// type.
+// Scalar arithmetic on compile-time numbers, for constant folding: floats in f64, integers in i64
+// wrapped to the width of their type.
 #pragma once
 
 #include "compiler/graph/arithmetic/scalar.h"
 
 namespace scopevm::compiler::graph {
 
-// Payloads are double for float types and int64_t for others: bool as 0 or 1, u64 as its bits.
-// Values that it does not compute, such as a float too large for an integer, are unknown.
+// Payloads are double for float types and int64_t for all others: bool as 0 or 1, u64 as its bits.
+// A value that cannot be represented, such as a float too large for an integer type, is unknown.
 class NumberArithmetic : public Arithmetic {
  public:
   Payload literal(const Scalar& like, DType dtype, double value) override;

@@ -1,9 +1,9 @@
-// Scalars: one element in the formula of an elementwise op, in whatever form its evaluator has.
+// Scalars: one element in the formula of an elementwise op, in the representation of the evaluator.
 //
-// An op's row has its formula once, as an expression over Scalars. Who evaluates it brings an
-// Arithmetic, which says what the primitive operations do:
+// Each elementwise op states its formula once, as an expression over Scalars. An evaluator
+// implements the primitive operations as an Arithmetic:
 //   kernels/elementwise          emits them on SSA values, scalars or vectors
-//   graph/arithmetic/numbers    computes them, for constant folding
+//   graph/arithmetic/numbers     computes them, for constant folding
 //   graph/values/symbolic_values computes them over dimension expressions
 #pragma once
 
@@ -23,7 +23,7 @@ class Scalar {
   // monostate: the evaluator does not know the value.
   using Payload = std::variant<std::monostate, mlir::Value, double, int64_t, DimExpr>;
 
-  // `arithmetic` outlives the scalar.
+  // `arithmetic` must outlive the scalar.
   Scalar(Arithmetic& arithmetic, DType dtype, Payload payload)
       : arithmetic_(&arithmetic), dtype_(dtype), payload_(std::move(payload)) {}
 
@@ -43,8 +43,7 @@ class Scalar {
   Payload payload_;
 };
 
-// --- Primitive operations. Each evaluator implements all of them.
-// ---------------------------------
+// --- Primitive operations. Each evaluator implements all of them. ---
 
 enum class UnaryFunction : uint8_t {
   kAbs,
@@ -68,9 +67,9 @@ enum class UnaryFunction : uint8_t {
   kSigmoid,
   kCeil,
   kFloor,
-  kRound,  // to the nearest integer, halves to even
-  kNot,    // of bits; of a bool: logical
-  kIsNan,  // to bool
+  kRound,  // to the nearest integer, ties to even
+  kNot,    // bitwise; logical for bool
+  kIsNan,  // result: bool
 };
 
 enum class BinaryFunction : uint8_t {
@@ -79,18 +78,18 @@ enum class BinaryFunction : uint8_t {
   kMul,
   kDiv,        // integers round towards zero, and x / 0 is 0
   kModulo,     // with the divisor's sign; integers: x mod 0 is 0
-  kRemainder,  // with the dividend's sign
-  kPower,      // the operands may have different types; the result has the first one's
+  kRemainder,  // with the dividend's sign, as fmod
+  kPower,      // operand types may differ; the result has the type of the first
   kMin,
-  kMax,  // NaN wins
+  kMax,  // NaN if either operand is NaN
   kAnd,
   kOr,
   kXor,
   kShiftLeft,
-  kShiftRight,  // of unsigned integers; by the width or more: 0
+  kShiftRight,  // of unsigned integers; 0 when the shift count is at least the width
   kEqual,
   kLess,
-  kLessEqual  // to bool; false for NaN
+  kLessEqual  // result: bool; false for NaN
 };
 
 class Arithmetic {
@@ -98,22 +97,21 @@ class Arithmetic {
   using Payload = Scalar::Payload;
 
   virtual ~Arithmetic() = default;
-  // `value` in the form of `like`, with element type `dtype`.
+  // `value` in the representation of `like`, with element type `dtype`.
   virtual Payload literal(const Scalar& like, DType dtype, double value) = 0;
-  // Operands of one element type, but for kPower.
+  // All operands have one element type, except those of kPower.
   virtual Payload apply(UnaryFunction function, const Scalar& x) = 0;
   virtual Payload apply(BinaryFunction function, const Scalar& a, const Scalar& b) = 0;
   virtual Payload select(const Scalar& condition, const Scalar& a, const Scalar& b) = 0;
-  // Integers wrap; floats become integers by rounding towards zero, clamped to the range, NaN as 0;
-  // anything but 0 is true.
+  // Integers wrap. Floats convert to integers by rounding towards zero and clamping to the range;
+  // NaN converts to 0. To bool: true for every value except 0.
   virtual Payload cast(const Scalar& x, DType to) = 0;
 };
 
 Scalar apply(UnaryFunction function, const Scalar& x);
 Scalar apply(BinaryFunction function, const Scalar& a, const Scalar& b);
 
-// --- Formulas. A number takes the element type of the other operand.
-// ------------------------------
+// --- Formulas. A number takes the element type of the other operand. ---
 
 Scalar literal(const Scalar& like, double value);
 Scalar select(const Scalar& condition, const Scalar& a, const Scalar& b);

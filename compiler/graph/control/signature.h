@@ -1,4 +1,4 @@
-// What a call of a function or closure gives: from the signature and the arguments' types.
+// Result types of calls and closures, computed from the callee's signature and the argument types.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -7,18 +7,18 @@
 
 namespace scopevm::compiler::graph {
 
-// Tensors of one element type and shape wherever they lie, closures whose signatures differ in
-// nothing but names.
+// True for tensors of one element type and shape, whatever their places, and for closures whose
+// signatures differ only in symbol names.
 bool is_same_value(mlir::Type a, mlir::Type b);
 
-// Reports on the call, and fails, where the arguments are not what the callee takes, or `symbols`
-// does not have one name for each result dim that they leave open. The callee of an sv.call is
-// looked up by its name.
+// Computes the result types of a call. The callee of an sv.call is looked up by name. Reports an
+// error on the call and fails if the arguments do not match the callee's parameters, or if
+// `symbols` does not have one name for each result dim that the arguments leave undetermined.
 llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 
-// What is left of the callee's signature. Reports and gives null where it does not take what is
-// captured.
+// The callee's signature without the captured parameters. Reports an error and returns null if the
+// captured values do not match the callee's parameters.
 ClosureType infer_closure(ClosureOp op);
 
 }  // namespace scopevm::compiler::graph

@@ -1,11 +1,11 @@
-// Windows that move over spatial axes: what convolutions and pools have in common.
+// Sliding windows over spatial axes, shared by convolutions and pools.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
 
 namespace scopevm::compiler::graph {
 
-// The attributes of a window, by spatial axis.
+// The attributes of a window, one entry per spatial axis (pads: two).
 struct Window {
   llvm::ArrayRef<int64_t> strides, pads, dilations;
 
@@ -18,7 +18,8 @@ struct Window {
   }
 };
 
-// Positions of a window of `kernel` elements along spatial axis i of `size` elements.
+// Number of window positions along spatial axis i. `size`: elements of the input along the axis;
+// `kernel`: elements of the window.
 inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExpr kernel,
                             bool ceil) {
   size_t rank = window.strides.size();

@@ -1,5 +1,5 @@
-// Where a dim of a graph value comes from, for the messages of checks, in the model's own names:
-// the input dims that it is computed from, and the ops on the way that changed it.
+// Provenance of a dim, for check messages, in the names of the model: the input dims that it is
+// computed from, and the ops that changed it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace scopevm::compiler::graph {
 
-// A symbol that an op makes, and what to call its origin.
+// A symbol that an op defines, and a description of its origin.
 struct SymbolBirth {
   std::string symbol;
   std::string where;  // `"sizes" element 2`, `loop "scan_1"`
@@ -19,19 +19,18 @@ std::vector<SymbolBirth> births_of(mlir::Operation* op);
 
 class DimTrace {
  public:
-  // Dims whose values the texts show are appended to `shown`; "{2}" stands for the first of them.
+  // Dims whose values appear in the messages are appended to `shown`; "{2}" refers to the first.
   explicit DimTrace(std::vector<DimExpr>& shown) : shown_(shown) {}
 
-  // `input "y"`, `"pool_1"`.
+  // The value's name for messages: `input "y"`, `"pool_1"`.
   static std::string name(mlir::Value value);
 
-  // Tells what `e`, a dim of `value` or computed from its dims, is made of:
-  // `floordiv(h, 2) with h = {2} from input "x" dim 2`. Empty for a constant, and where `value` is
-  // the input that names the dim.
+  // Describes how `e`, a dim of `value` or an expression over its dims, is computed: `floordiv(h,
+  // 2) with h = {2} from input "x" dim 2`. Empty for a constant, and when `value` is the input that
+  // defines the dim.
   std::string origin(DimExpr e, mlir::Value value);
 
-  // The ops that changed the dim on its way from an input to `value`: `, through "conv_1",
-  // "pad_2"`.
+  // The ops that changed the dim between an input and `value`: `, through "conv_1", "pad_2"`.
   static std::string way(DimExpr e, mlir::Value value);
 
  private:

@@ -5,8 +5,9 @@
 
 namespace scopevm::compiler::graph {
 
-// The least value of `e` over the iterations of the loops around `op`, where it falls steadily with
-// their counts: a slice at the count, of an input that is as long as the loop, stays inside.
+// The minimum of `e` over the iterations of the loops around `op`, for an `e` that decreases
+// monotonically with their iteration counts. Proves, for example, that a slice at the iteration
+// count stays inside an input as long as the loop.
 DimExpr at_last_iteration(DimExpr e, mlir::Operation* op);
 
 }  // namespace scopevm::compiler::graph

@@ -1,5 +1,6 @@
-// Conditions on dims that type rules leave to the request: where two symbolic dims must be equal,
-// or must broadcast. An op adds its own in `addRequestChecks`, in the folder of its family.
+// Conditions on dims that type rules cannot prove and that each request is checked against: two
+// symbolic dims must be equal, or must broadcast. An op adds its own in `addRequestChecks`, in the
+// folder of its family.
 #pragma once
 
 #include <string>
@@ -10,20 +11,20 @@
 
 namespace scopevm::compiler::graph {
 
-// Appends the checks of one graph op (also one inside a group), made when `segment` begins.
-// Those that always hold are left out.
+// Appends the checks of one graph op (also of an op inside a group) to those made when `segment`
+// begins. Checks that always hold are omitted.
 void collect_checks(mlir::Operation* op, SegmentIndex segment, std::vector<Check>& checks);
 
 // One side of a condition.
 struct CheckedDim {
   DimExpr dim;
-  mlir::Value value;  // that it is a dim of, or computed from; null for a number
+  mlir::Value value;  // the value whose dims `dim` is computed from; null for a number
   std::string what;   // its name in messages: `input "x" dim 1`
 };
 CheckedDim dim_of(mlir::Value value, int64_t axis);
 
-// The checks of one op under construction. In a message, {0} stands for the value of the first side
-// and {1} for that of the second; where they come from is appended.
+// Builds the checks of one op. In a message, {0} is the value of the first side and {1} that of the
+// second; the provenance of both is appended.
 class RequestChecks {
  public:
   RequestChecks(mlir::Operation* op, SegmentIndex segment, std::vector<Check>& checks)
@@ -36,9 +37,9 @@ class RequestChecks {
   void require_multiple_of(const CheckedDim& a, int64_t factor, const std::string& message);
   // Pairwise broadcast of the operands' shapes, aligned at the last dim.
   void require_broadcast(mlir::ValueRange operands, int64_t skip_last = 0);
-  // No dim of a result is below 0, as windows, borders and repetitions could make it.
+  // Every dim of every result is at least 0: windows, borders and repeats could make one negative.
   void require_results();
-  // A condition whose message is complete.
+  // A condition whose message needs no provenance appended.
   void add(Check::Kind kind, const CheckedDim& a, const CheckedDim& b, const std::string& message);
 
  private:

@@ -1,4 +1,4 @@
-// What one asks about regions, and passes over loops about a loop's body.
+// Queries about regions and loops, and rewrites of loop bodies.
 #pragma once
 
 #include <set>
@@ -8,12 +8,12 @@
 
 namespace scopevm::compiler::graph {
 
-// Symbols that ops of the region bring into being.
+// Symbols that ops in the region define.
 std::set<std::string> symbols_born_in(mlir::Region& region);
-// Symbols that are known only inside of the loop.
+// Symbols that are only defined inside the loop.
 std::set<std::string> symbols_born_in(LoopOp loop);
 
-// True when a result type or an attribute of `op` has one of the symbols.
+// True if a result type or an attribute of `op` contains one of the symbols.
 bool mentions(mlir::Operation* op, const std::set<std::string>& symbols);
 
 bool is_outside(mlir::Value value, LoopOp loop);

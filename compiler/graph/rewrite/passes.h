@@ -11,23 +11,23 @@
 
 namespace scopevm::compiler::graph {
 
-// Folds constants, removes identities and what is unused: simplify.cpp.
+// Folds constants, removes identity ops and dead ops: simplify.cpp.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
 
-// Erases private functions that no public one calls, directly or through others: functions.cpp.
+// Erases private functions that are unreachable from the public ones: functions.cpp.
 void remove_unused_functions(mlir::ModuleOp module);
-// The functions that `function` calls in its body, in order, each once.
+// The functions that `function` calls directly, in order of first call, without duplicates.
 llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function);
 
-// Moves out of loops what all iterations can share, or compute at once: hoist.cpp.
+// Loop-invariant code motion, and batching of products over all iterations: hoist.cpp.
 llvm::LogicalResult hoist(mlir::ModuleOp module);
 
-// Replaces symbols in the types of a function's arguments, and infers all types behind them:
-// specialise.cpp. Fails with a diagnostic where an op does not take the new types.
+// Replaces symbols in the argument types of a function and re-infers the types of all ops:
+// specialise.cpp. Fails with a diagnostic if an op rejects the new types.
 using Replacement = std::function<std::optional<DimExpr>(std::string_view)>;
 llvm::LogicalResult specialise(mlir::func::FuncOp function, const Replacement& with);
 
-// Erases ops whose results nobody uses: simplify.cpp.
+// Erases dead ops: simplify.cpp.
 void remove_unused(mlir::func::FuncOp function);
 
 }  // namespace scopevm::compiler::graph

@@ -1,5 +1,5 @@
-// Canonicalization patterns: rewrites of one op and what it reads into something cheaper that gives
-// the same. An op lists its own in getCanonicalizationPatterns.
+// Canonicalization patterns: each replaces one op, together with its producers, by a cheaper
+// equivalent. An op lists its own in getCanonicalizationPatterns.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -8,9 +8,9 @@
 
 namespace scopevm::compiler::graph {
 
-// A value equal to op's only result that costs less, built where `builder` stands; null when there
-// is none. May return an operand. In a placed graph it has the place of the result, and ops of
-// several places stay apart.
+// Returns a cheaper value equal to the single result of `op`, built at the insertion point of
+// `builder`; null if there is none. May return an operand. In a placed graph the value has the
+// place of the result, and ops at different places are not combined.
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op op, mlir::OpBuilder& builder);
 
@@ -23,14 +23,15 @@ llvm::LogicalResult replace_by(Op op, mlir::PatternRewriter& rewriter) {
   return mlir::success();
 }
 
-// The first rewrite that applies is taken.
+// Adds the rewrites in order of priority: the first that applies is used.
 template <typename Op, Rewrite<Op>... rewrites>
 void add_rewrites(mlir::RewritePatternSet& patterns) {
   unsigned short benefit = sizeof...(rewrites);
   (patterns.add(&replace_by<Op, rewrites>, mlir::PatternBenefit(benefit--)), ...);
 }
 
-// (x - mean) / sqrt(variance + epsilon) * scale + bias as a layer_norm: normalisation.cpp.
+// Matches (x - mean) / sqrt(variance + epsilon) * scale + bias and returns a layer_norm:
+// normalisation.cpp.
 mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder);
 
 }  // namespace scopevm::compiler::graph

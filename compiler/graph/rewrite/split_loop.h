@@ -1,4 +1,4 @@
-// One loop -> two, one after the other.
+// Loop fission: splits one loop into two that run one after the other.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,10 @@ struct SplitLoop {
   LoopOp second;
 };
 
-// Splits off those carried values that do not depend on the others, where that lets a matrix
-// product of the rest run for all iterations at once: the second loop reads what the first one
-// gathered. Nothing where no such product is. `loop` is erased.
+// Moves the carried values that do not depend on the others into a first loop, if that lets a
+// matrix product of the remaining loop be computed for all iterations at once. The second loop
+// reads the values that the first one gathered. Returns nothing if there is no such product;
+// otherwise erases `loop`.
 std::optional<SplitLoop> split_loop(LoopOp loop);
 
 }  // namespace scopevm::compiler::graph

@@ -1,26 +1,26 @@
-// Attributes that speak of an op's memory or device, and which ops of a placed graph may become
-// one.
+// Attributes that constrain an op's memory scopes or device, and the test whether two ops of a
+// placed graph can be combined.
 #pragma once
 
 #include "mlir/IR/Operation.h"
 
 namespace scopevm::compiler::graph {
 
-// Kernels ask for scopes of their operands or results by these, with "" where they do not care.
+// Memory scopes that a kernel requires for its operands or results; "" leaves one unconstrained.
 inline constexpr char kOperandScopes[] = "sv.operand_scopes";
 inline constexpr char kResultScopes[] = "sv.result_scopes";
 
-// On an op whose results do not lie in memory of the device that runs it: the device's name.
+// The name of the device that runs the op, if its results are not stored in that device's memory.
 inline constexpr char kDeviceAttribute[] = "sv.device";
 
-// On a parameter or result of a function: the place that the text requires.
+// On a parameter or result of a function: the place that its declared type requires.
 inline constexpr char kPlaceAttribute[] = "sv.place";
 
-// True when it has one of the first three.
+// True if the op has one of the first three attributes.
 bool asks(mlir::Operation* op);
 
-// True when an op made of both has the device and the memory of each: one kernel has one place, and
-// what asks for memory of its own is a kernel of its own.
+// True if one kernel can replace both ops: they have the same place, and neither has a device or
+// memory scope requirement of its own.
 bool are_together(mlir::Operation* a, mlir::Operation* b);
 
 }  // namespace scopevm::compiler::graph

@@ -1,4 +1,4 @@
-// Positions in tensors whose dims are numbers, for symbolic evaluation.
+// Coordinates in tensors of static shape, for symbolic evaluation.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -7,7 +7,7 @@ namespace scopevm::compiler::graph {
 
 using Coordinates = llvm::SmallVector<int64_t>;
 
-// Dims that are numbers, row-major.
+// A static shape, row-major.
 struct Box {
   Coordinates dims;
 
@@ -31,7 +31,7 @@ struct Box {
       if (at[i] < 0 || at[i] >= dims[i]) return false;
     return true;
   }
-  // The element that broadcasts to `at` of a box of at least this rank.
+  // The offset of the element that broadcasts to `at`, coordinates in a box of at least this rank.
   int64_t broadcast_index(const Coordinates& at) const {
     Coordinates own(dims.size());
     for (size_t i = 0; i < dims.size(); ++i)
@@ -47,8 +47,8 @@ inline Box box_of(TensorType type) {
   return box;
 }
 
-// result[at] = x[source] for every position `at` of `to`, where `source_of` fills `source`; none
-// when it fails or the source is outside of `from`.
+// result[at] = x[source] for every position `at` of `to`; `source_of` computes `source`. Empty if
+// `source_of` fails or a source is outside `from`.
 inline std::optional<std::vector<DimExpr>> move_elements(
     const std::vector<DimExpr>& x, const Box& from, const Box& to,
     llvm::function_ref<bool(const Coordinates& at, Coordinates& source)> source_of) {

@@ -1,4 +1,4 @@
-// A constant's elements with typed access: what constant folding computes on.
+// Typed access to a constant's elements, for constant folding.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@ namespace scopevm::compiler::graph {
 
 class ConstantArray {
  public:
-  // Zeros. REQUIRES: the type is static, and not of texts.
+  // Initialised to zeros. REQUIRES: the type is static and not a string type.
   explicit ConstantArray(TensorType type);
-  // The value of a constant. REQUIRES: not of strings.
+  // The elements of a constant. REQUIRES: `dtype` is not str.
   ConstantArray(mlir::ElementsAttr elements, DType dtype);
   explicit ConstantArray(ConstantOp op)
       : ConstantArray(op.getValue(), op.getResult().getType().getDtype()) {}
@@ -26,10 +26,10 @@ class ConstantArray {
   int64_t integer(int64_t i) const;
   void set(int64_t i, double value);
   void set_integer(int64_t i, int64_t value);
-  // this[i] = from[j], of the same element type.
+  // this[i] = from[j]. REQUIRES: both have one element type.
   void copy(int64_t i, const ConstantArray& from, int64_t j);
 
-  // Few elements as a dense attribute, more as a resource that owns them.
+  // A dense attribute for few elements, otherwise a resource that owns them.
   mlir::ElementsAttr attribute(mlir::MLIRContext* context) const;
 
  private:
@@ -38,18 +38,18 @@ class ConstantArray {
   int64_t count_ = 1;
   const uint8_t* data_ = nullptr;
   std::shared_ptr<const void> owner_;
-  std::shared_ptr<std::vector<uint8_t>> owned_;  // only of those that are written
+  std::shared_ptr<std::vector<uint8_t>> owned_;  // only in arrays that are written
 };
 
 // The MLIR element type of constants of `dtype`.
 mlir::Type element_type(mlir::MLIRContext* context, DType dtype);
 
-// Elements as an attribute; `owner` keeps the bytes alive. Bools are one byte each.
+// The elements as an attribute; `owner` keeps the bytes alive. Bools are one byte each.
 mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
                                       llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes,
                                       std::shared_ptr<const void> owner, llvm::StringRef name);
 
-// Texts as an attribute. REQUIRES: as many as the dims say.
+// Strings as an attribute. REQUIRES: one string per element of `dims`.
 mlir::ElementsAttr texts_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
                                    llvm::ArrayRef<llvm::StringRef> texts);
 

@@ -1,4 +1,4 @@
-// What is known of a dimension expression's value: an interval, from the facts about its symbols.
+// Interval analysis of dimension expressions, from the facts about their symbols.
 #pragma once
 
 #include "compiler/shapes/dim_expr.h"
@@ -12,7 +12,7 @@ class DimIntervals {
   DimInterval of(DimExpr e) const { return interval_of(e); }
   bool is_at_least(DimExpr e, int64_t bound) const { return of(e).min >= bound; }
 
-  // min and max, decided where the intervals decide them.
+  // min and max, simplified to one operand if the intervals prove which one it is.
   DimExpr smaller(DimExpr a, DimExpr b) const;
   DimExpr greater(DimExpr a, DimExpr b) const;
 };

@@ -1,4 +1,4 @@
-// The bytes of an elements attribute, whatever kind it is: dense, splat or resource.
+// The bytes of an elements attribute of any kind: dense, splat or resource.
 #pragma once
 
 #include "compiler/program.h"
@@ -6,13 +6,13 @@
 
 namespace scopevm::compiler::graph {
 
-// REQUIRES: dtype is not str. The attribute as a Program constant of `dtype`: raw row-major bytes,
-// bool as one byte each, a splat expanded. Bytes are shared with the attribute where its layout
-// allows, and then live as long as the MLIR context.
+// The attribute as a Program constant of `dtype`: raw row-major bytes, bool as one byte each,
+// splats expanded. The bytes are shared with the attribute if its layout allows, and then stay
+// valid as long as the MLIR context. REQUIRES: `dtype` is not str.
 Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype);
 
-// All elements are equal: the first one's bytes in `scalar` (8 bytes at most). False for no
-// elements, and for texts.
+// True if all elements are equal; `scalar` then receives the bytes of one (at most 8). False for
+// empty tensors and string tensors.
 bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar);
 
 }  // namespace scopevm::compiler::graph

@@ -1,5 +1,5 @@
-// Constant folding: evaluates graph ops on constants, at compile time. Each op that folds has a
-// `fold` method in its family's folder (MLIR's hasFolder); here is what they share.
+// Constant folding: evaluates graph ops on constants at compile time. Each foldable op has a `fold`
+// method (MLIR's hasFolder) in its family's folder; this header has what they share.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -10,21 +10,22 @@ namespace scopevm::compiler::graph {
 
 using ConstantArrays = llvm::SmallVector<ConstantArray, 3>;
 
-// The value of an op with one result whose operands are all constant: `fill` computes the elements
-// of the result, zeros before, and returns false where it cannot. Null where it cannot, and for a
-// result much larger than the operands. Strings do not fold.
+// The folded value of an op with one result and constant operands. `fill` computes the elements of
+// the zero-initialised result and returns false on failure. Null on failure, for a result much
+// larger than the operands, and for strings.
 mlir::OpFoldResult fold_tensor(
     mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands,
     llvm::function_ref<bool(const ConstantArrays& x, ConstantArray& y)> fill);
 
-// The same by the formula of an elementwise op. Elements are computed in f64 (floats) or i64
-// (integers) and rounded to the element type once.
+// As fold_tensor, from the formula of an elementwise op. Elements are computed in f64 (floats) or
+// i64 (integers) and rounded to the element type once.
 mlir::OpFoldResult fold_elementwise(ElementwiseOp op, llvm::ArrayRef<mlir::Attribute> operands);
 
-// Walks the positions of a shape in row-major order, keeping an offset into an array with strides.
+// Iterates over the coordinates of a shape in row-major order and tracks the offset into a strided
+// array.
 class Cursor {
  public:
-  // `dims` outlives the cursor.
+  // `dims` must outlive the cursor.
   Cursor(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, int64_t start = 0)
       : dims_(dims), strides_(strides.begin(), strides.end()), index_(dims.size(), 0), at_(start) {}
   int64_t at() const { return at_; }
@@ -45,9 +46,9 @@ class Cursor {
 };
 
 llvm::SmallVector<int64_t> row_major_strides(llvm::ArrayRef<int64_t> dims);
-// Strides that read `x` as broadcast to `rank` dims.
+// Strides for reading `x` broadcast to `rank` dims; 0 along broadcast dims.
 llvm::SmallVector<int64_t> broadcast_strides(const ConstantArray& x, size_t rank);
-// y[i] = x[the cursor's offset].
+// y[i] = x[offset of the cursor at position i].
 void gather_with(Cursor cursor, const ConstantArray& x, ConstantArray& y);
 
 }  // namespace scopevm::compiler::graph

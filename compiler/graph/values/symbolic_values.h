@@ -1,9 +1,9 @@
 // Integer tensors whose elements are known as dimension expressions: an analysis over values.
 //
 // Models compute shapes with tensors: Shape, Gather, Add, Concat, then Reshape. The elements of
-// such small integer tensors are polynomials over the input dims, and here they are found by
-// evaluating the ops that make them, once each. Whoever needs dims (a Reshape's target, a Slice's
-// start) asks for the elements; no kernel runs and no tensor exists.
+// such small integer tensors are polynomials over the input dims. This analysis evaluates each
+// producing op once, symbolically. A Reshape's target or a Slice's start is then taken from the
+// result, and no kernel has to compute it.
 #pragma once
 
 #include <optional>
@@ -21,19 +21,19 @@ namespace scopevm::compiler::graph {
 
 class SymbolicValues {
  public:
-  // Longer tensors are data, not shapes.
+  // Longer tensors are treated as data, not as shapes.
   static constexpr int64_t kMaxElements = 1024;
 
   explicit SymbolicValues(DimIntervals intervals) : intervals_(intervals) {}
 
-  // The elements in row-major order: i32, i64 or bool (as 0 and 1), of static shape. Null when they
-  // are not known. Valid until the next call that evaluates. Asking about values in program order
-  // keeps the recursion shallow.
+  // The elements in row-major order, for i32, i64 or bool (as 0 and 1) tensors of static shape.
+  // Null if they are unknown. The pointer is valid until the next call that evaluates. Querying
+  // values in program order keeps the recursion shallow.
   const std::vector<DimExpr>* find(mlir::Value value);
   const DimIntervals& intervals() const { return intervals_; }
 
   using Elements = std::optional<std::vector<DimExpr>>;
-  // SymbolicOp of the families whose interfaces say enough.
+  // SymbolicOp implementations for families that are fully described by their interfaces.
   Elements evaluate_elementwise(ElementwiseOp op);
   Elements evaluate_reduction(ReductionOp op);
 
@@ -45,8 +45,8 @@ class SymbolicValues {
   llvm::DenseMap<mlir::Value, std::unique_ptr<Elements>> known_;
 };
 
-// A value that holds known elements: sv.constant when all are numbers, else sv.dims_tensor. Null
-// when they are not and the type is bool or has more than one dim.
+// A value with the given elements: sv.constant if all are numbers, else sv.dims_tensor. Null if
+// some are symbolic and the type is bool or has rank above 1.
 mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, TensorType type,
                         llvm::ArrayRef<DimExpr> elements);
 
