@@ -1,4 +1,4 @@
-// CostOp: formulas for ops that have none of their own, from their other interfaces.
+// Default CostOp implementation: derives the cost of an op from its other interfaces.
 #include "compiler/graph/graph_ops.h"
 
 namespace scopevm::compiler::graph {
@@ -17,7 +17,7 @@ DimExpr bytes_of_value(mlir::Value value) {
 }  // namespace
 
 DimExpr flops_of(mlir::Operation* op) {
-  constexpr int64_t kPassesOfRow = 4;  // the extreme, the function, the sum, the quotient
+  constexpr int64_t kPassesOfRow = 4;  // maximum, exponential, sum, quotient
   if (auto elementwise = mlir::dyn_cast<ElementwiseOp>(op))
     return element_count_of(op->getResult(0)) * DimExpr(elementwise.getOperationsPerElement());
   if (mlir::isa<ReductionOp>(op)) return element_count_of(op->getOperand(0));

@@ -1,4 +1,4 @@
-// The graph dialect's registration, and the text form of its types and attributes.
+// Registration of the graph dialect, and the textual form of its types and attributes.
 #include <utility>
 
 #include "compiler/graph/graph_ops.h"
@@ -7,7 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 
-// After the headers above: the generated parsers use them.
+// Included last: the generated parsers use the declarations above.
 #include "compiler/graph/graph_dialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/graph/graph_attrs.cpp.inc"
@@ -51,8 +51,8 @@ void GraphDialect::registerTypes() {
 
 namespace {
 
-// A dim prints as an integer, a bare symbol, or a quoted expression: 3, n, "2*n+1". Symbols that
-// are born during the call start with a '$', which only a quoted one may.
+// A dim prints as an integer, a bare symbol, or a quoted expression: 3, n, "2*n+1". Runtime-defined
+// symbols start with '$', which requires quotes.
 void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
   printer << '[';
   llvm::interleaveComma(dims, printer, [&](DimExpr dim) {
@@ -65,8 +65,8 @@ void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
 
 thread_local const ZeroDims* zero_dims = nullptr;
 
-// A dim that a caller names is at least 1 unless more is said of it (--dim n>=0); one that is born
-// during the call may be 0.
+// A named dim is at least 1 unless ZeroDims contains it (--dim n>=0); a runtime-defined symbol is
+// at least 0.
 std::optional<DimExpr> named_dim(std::string_view name) {
   if (name.front() == '$' || ZeroDims::contain(name)) return std::nullopt;
   return DimExpr::symbol(name, {.min = 1});

@@ -1,4 +1,4 @@
-// The graph dialect `sv`: its types and attributes. Ops are in graph_ops.td.
+// The graph dialect `sv`: types and attributes. Ops are in graph_ops.td.
 #ifndef SCOPEVM_GRAPH_DIALECT
 #define SCOPEVM_GRAPH_DIALECT
 
@@ -26,8 +26,8 @@ class Graph_Attr<string cpp, string mnemonic_> : AttrDef<Graph_Dialect, cpp> {
   let mnemonic = mnemonic_;
 }
 
-// A tensor: element type, symbolic shape, place. The place is an interned "device.scope" string:
-// null before placement, "cpu" when no scope is asked for, "cpu.global.workspace" when one is.
+// A tensor: element type, symbolic shape, place. The place is an interned string: null before
+// placement, "cpu" if no memory scope is required, "cpu.global.workspace" if one is.
 //   !sv.tensor<f32[n, 3, 2*w+1]>   !sv.tensor<i64[]>   !sv.tensor<f32[n], @cpu.global>
 def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   let parameters = (ins
@@ -52,20 +52,21 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   }];
 }
 
-// The element type of constants that hold texts: dense<["a", "b"]> : tensor<2x!sv.str>.
+// The element type of string constants: dense<["a", "b"]> : tensor<2x!sv.str>.
 def Graph_Text : Graph_Type<"Text", "str">;
 
-// A function whose first parameters are bound. Names in the signature are its own, as a function's.
+// A function with its first parameters bound. Symbol names are local to the signature.
 //   !sv.closure<(!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>>
 def Graph_Closure : Graph_Type<"Closure", "closure"> {
   let parameters = (ins "::mlir::FunctionType":$signature);
   let assemblyFormat = "`<` $signature `>`";
 }
 
-// A list of tensors, or an optional one of either. Its elements have one element type; dims that are
-// equal for all are numbers, others the dim kAnyDim.
-//   !sv.list<sequence f32[?, 4]>   !sv.list<optional sequence i64[...]>   of any dims
-//   !sv.list<sequence f32>   without elements
+// A list of tensors, or an optional tensor or list. All elements have one element type. Dims that
+// are equal in all elements are numbers; others are kAnyDim.
+//   !sv.list<sequence f32[?, 4]>
+//   !sv.list<optional sequence i64[...]>   elements of any rank
+//   !sv.list<sequence f32>                 no elements
 def Graph_List : Graph_Type<"List", "list"> {
   let parameters = (ins
     "::scopevm::ValueKind":$kind,
@@ -81,14 +82,15 @@ def Graph_List : Graph_Type<"List", "list"> {
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     ListType withKind(::scopevm::ValueKind kind) const;
-    // The type of a list of such elements: an optional sequence of a sequence, else of a tensor.
+    // The list type for such elements: an optional sequence if `element` is a sequence, else a list
+    // of tensors.
     static ListType of(::mlir::Type element, ::scopevm::ValueKind kind);
-    // Of the sequence in an optional one.
+    // The type of the sequence that an optional sequence contains.
     ListType getSequence() const { return withKind(::scopevm::ValueKind::kSequence); }
     bool hasListElements() const { return getKind() == ::scopevm::ValueKind::kOptionalSequence; }
-    // What both fit into; null when the kinds or element types differ.
+    // The common supertype; null if the kinds or element types differ.
     ListType join(ListType other) const;
-    // A value of this type may be used as one of the other.
+    // True if this type is a subtype of `other`.
     bool fits(ListType other) const { return join(other) == other; }
   }];
 }

@@ -1,5 +1,5 @@
-// The graph ops: one row an op, in the folder of its family. docs/ops.md and the list of ops
-// (graph_op_list.inc) derive from this file.
+// The graph ops, one definition each, in the folder of its family. docs/ops.md and the list of ops
+// (graph_op_list.inc) are generated from this file.
 #ifndef SCOPEVM_GRAPH_OPS
 #define SCOPEVM_GRAPH_OPS
 

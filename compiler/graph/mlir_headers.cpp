@@ -1,1 +1,1 @@
-// The precompiled header needs a source file; see the header.
+// A precompiled header needs a source file; see mlir_headers.h.

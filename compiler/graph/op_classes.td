@@ -1,5 +1,5 @@
-// The class of ops with tensor operands and results. A row gives mnemonic, summary and operands; its
-// fields give what is said once for a family.
+// Base classes of ops with tensor operands and results. An op definition has mnemonic, summary and
+// operands; the class fields have what a family shares.
 #ifndef SCOPEVM_GRAPH_OP_CLASSES
 #define SCOPEVM_GRAPH_OP_CLASSES
 
@@ -11,7 +11,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// A choice that is written as a string, `mode = "reflect"`, and is an enum in C++.
+// An attribute that is a string in the textual form (`mode = "reflect"`) and an enum in C++.
 class Graph_Enum<string name, string description, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, description, cases> {
   let cppNamespace = "::scopevm::compiler::graph";
@@ -24,7 +24,7 @@ class Graph_EnumAttr<Graph_Enum enum>
            enum.summary # ": " # !interleave(!foreach(c, enum.enumerants, c.str), ", ")> {
   let storageType = "::mlir::StringAttr";
   let returnType = enum.cppNamespace # "::" # enum.className;
-  // Type inference runs before the verifier: any case stands for one that does not exist.
+  // Type inference runs before the verifier, so an invalid string must map to some case.
   let convertFromStorage = "::scopevm::compiler::graph::" # enum.stringToSymbolFnName #
                            "($_self.getValue()).value_or(" # enum.cppNamespace # "::" #
                            enum.className # "::" # !head(enum.enumerants).symbol # ")";
@@ -32,8 +32,8 @@ class Graph_EnumAttr<Graph_Enum enum>
                          enum.symbolToStringFnName # "($0))";
 }
 
-// Operands that may be strings: a bit each, the last one for all after it too. Other ops would
-// compute on the ids that stand for strings.
+// Operands that may be strings: bit i for operand i, the last bit also for all that follow. Other
+// ops would compute on the ids that represent strings.
 defvar kNoStrings = 0;
 defvar kFirstString = 1;
 defvar kSecondString = 2;
@@ -49,18 +49,18 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   let results = (outs Graph_Tensor:$result);
 
   int strings = kNoStrings;
-  // The type rule as an expression in `rule` (a TypeRule) and `op` (an Adaptor). Without one, the
+  // The type rule, as an expression over `rule` (a TypeRule) and `op` (an Adaptor). If empty, the
   // op's family defines `infer`.
   string rule = "";
-  // Request checks as a statement in `checks` (RequestChecks). Without one, the op's family defines
+  // Request checks, as a statement over `checks` (RequestChecks). If empty, the op's family defines
   // `addRequestChecks`.
   string checks = "";
-  // Members of the op's class, for classes of rows.
+  // Additional members of the op's class.
   string declarations = "";
   string definitions = "";
 
   let extraClassDeclaration = [{
-    // From operand types and attributes to result types.
+    // The type rule: operand types and attributes -> result types.
     static ::llvm::LogicalResult infer(::scopevm::compiler::graph::TypeRule &rule, Adaptor op);
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
   }] # declarations;
@@ -83,12 +83,12 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   # definitions;
 }
 
-// The member of a Graph_HostOp.
+// The member that a Graph_HostOp requires.
 class HostReason<string reason> {
   string member = "::llvm::StringRef getHostReason() { return \"" # reason # "\"; }\n";
 }
 
-// For `checks`: the type rule decides everything.
+// For `checks`: the type rule proves everything.
 defvar kNoChecks = "static_cast<void>(checks)";
 
 #endif

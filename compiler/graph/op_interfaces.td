@@ -1,7 +1,7 @@
-// What graph ops declare of themselves, so that passes query an op instead of keeping lists of ops.
+// Interfaces and traits of graph ops. Passes query these instead of keeping lists of ops.
 //
-// Methods of an interface are defined with the op's family (compiler/graph/FAMILY), but for
-// LoweringOp: the kernels library attaches it as external models (compiler/kernels/lowering.h).
+// Interface methods are defined with the op's family (compiler/graph/FAMILY), except those of
+// LoweringOp, which the kernels library attaches as external models (compiler/kernels/lowering.h).
 #ifndef SCOPEVM_GRAPH_OP_INTERFACES
 #define SCOPEVM_GRAPH_OP_INTERFACES
 
@@ -116,13 +116,13 @@ def Graph_HostOp : Graph_Interface<"HostOp"> {
   ];
 }
 
-// A sum of products of two operands, the first op of a fused group.
+// A sum of products of two operands; the first op of a fused group.
 def Graph_Contraction : NativeOpTrait<"Contraction"> {
   let cppNamespace = "::scopevm::compiler::graph";
 }
 
-// The results come with storage, their own or that of an operand: a reader cannot choose where they are
-// written.
+// The results have their own storage or share that of an operand: a consumer cannot choose where
+// they are allocated.
 def Graph_ProvidesStorage : NativeOpTrait<"ProvidesStorage"> {
   let cppNamespace = "::scopevm::compiler::graph";
 }

@@ -1,4 +1,4 @@
-// Type rules: what several ops share. See the header.
+// Functions shared by type rules; see type_rule.h.
 #include "compiler/graph/type_rule.h"
 
 #include <set>
@@ -34,7 +34,7 @@ llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
 }
 
 std::string text_of(mlir::Type type) {
-  // Long expressions are cut: the dims of a deep model would fill pages.
+  // Long expressions are abbreviated: dims of a deep model can have thousands of terms.
   if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
     llvm::SmallVector<DimExpr> dims(tensor.getShape());
     for (DimExpr& dim : dims)
@@ -65,8 +65,8 @@ namespace {
 
 using Parts = std::set<DimExpr>;
 
-// What dims become that are equal but for ones: the greatest, and 0 where one is 0. The least is
-// left out where none can be 0.
+// The broadcast of dims that are pairwise equal or 1: the maximum, times the minimum with 1, which
+// is 0 if a dim is 0. The second factor folds to 1 if no dim can be 0.
 DimExpr broadcast(const Parts& parts) {
   DimExpr greatest = *parts.begin(), least = 1;
   for (DimExpr part : parts) {
@@ -76,7 +76,7 @@ DimExpr broadcast(const Parts& parts) {
   return greatest * least;
 }
 
-// The dims whose broadcast `dim` is, so that one that comes again adds nothing.
+// The dims whose broadcast is `dim`, so that broadcasting with one of them again changes nothing.
 Parts broadcast_parts(DimExpr dim) {
   for (DimExpr factor : dim.operands())
     if (dim.kind() == DimExpr::Kind::kMul && factor.kind() == DimExpr::Kind::kMax) {
@@ -99,10 +99,10 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   if (a == b || b.is_constant(1)) return a;
   if (a.is_constant(1)) return b;
   if (!may_be_equal(a, b) && !may_be_equal(a, 1) && !may_be_equal(b, 1)) return std::nullopt;
-  // A constant other than 1 leaves the symbolic one no choice but itself or 1.
+  // The symbolic dim must be equal to the constant or 1.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  // One that is never the lesser: a request is checked for 0 next to 1
+  // One dim is provably at least the other. Requests are checked for 0 with 1
   // (diagnostics/request_checks.cpp).
   if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
   return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));

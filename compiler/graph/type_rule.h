@@ -36,8 +36,8 @@ bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b);
 bool may_be_equal(DimExpr a, DimExpr b);
 
 // The dim that results from broadcasting two dims. They broadcast if they are equal, if one is 1,
-// or if both are symbolic; then the result is their maximum, and each request is checked for
-// equality or a 1. Empty if no request can satisfy this.
+// or if a request may make them so; each request is then checked. The result is a constant operand
+// other than 1, else the maximum of both. Empty if no request can satisfy this.
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b);
 // NumPy broadcasting, aligned at the last dim. Empty if the shapes do not broadcast.
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,

@@ -1,5 +1,6 @@
-// Primitive operations on numbers. Integers agree with the kernels (compiler/kernels/elementwise);
-// functions of f32 are more precise here, because they are computed in f64.
+// Primitive operations on numbers. Integer results are identical to those of the kernels
+// (compiler/kernels/elementwise). Functions of f32 are more precise here, because they are computed
+// in f64.
 #include "compiler/graph/arithmetic/numbers.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ int64_t wrapped(DType dtype, uint64_t value) {
                                                      : static_cast<int64_t>(high) >> unused;
 }
 
-// The nearest number that an integer type has.
+// Clamps to the range of an integer type.
 int64_t clamped(DType dtype, int64_t value) {
   const int64_t bits = 8 * byte_size(dtype);
   if (bits == 64) return is_unsigned(dtype) ? std::max<int64_t>(value, 0) : value;
@@ -80,7 +81,7 @@ Payload real_function(UnaryFunction function, double x) {
     case UnaryFunction::kIsNan:
       break;
   }
-  return {};  // a function of integers, and a test
+  return {};  // kNot is for integers; kIsNan has no float result
 }
 
 Payload integer_function(UnaryFunction function, DType dtype, int64_t x) {
@@ -97,7 +98,7 @@ Payload integer_function(UnaryFunction function, DType dtype, int64_t x) {
     case UnaryFunction::kRound:
       return x;
     default:
-      return {};  // functions of floats
+      return {};  // float functions
   }
 }
 
@@ -139,7 +140,7 @@ Payload real_function(BinaryFunction function, double a, double b) {
     case BinaryFunction::kShiftRight:
       break;
   }
-  return {};  // functions of integers
+  return {};  // integer functions
 }
 
 int64_t quotient(DType dtype, int64_t a, int64_t b) {
@@ -197,7 +198,7 @@ Payload integer_function(BinaryFunction function, DType dtype, int64_t a, int64_
     case BinaryFunction::kShiftLeft:
       return y < width ? wrapped(dtype, x << y) : 0;
     case BinaryFunction::kShiftRight:
-      return y < width ? wrapped(dtype, (x & mask) >> y) : 0;  // zeros come in
+      return y < width ? wrapped(dtype, (x & mask) >> y) : 0;  // fills with zeros
     case BinaryFunction::kEqual:
       return int64_t{a == b};
     case BinaryFunction::kLess:
@@ -213,7 +214,7 @@ template <typename Integer>
 Payload rounded(DType to, Integer value) {
   if (to == DType::kF64) return static_cast<double>(value);
   if (to == DType::kF32) return static_cast<double>(static_cast<float>(value));
-  // A narrower float is rounded from the double, which has to be exact for that.
+  // Exact only if the double represents the integer exactly; otherwise it would be rounded twice.
   constexpr auto kLargestExact = Integer{1} << 53;
   const bool is_exact =
       value <= kLargestExact && (!std::is_signed_v<Integer> || value >= Integer{0} - kLargestExact);
@@ -239,7 +240,7 @@ Payload NumberArithmetic::apply(BinaryFunction function, const Scalar& a, const 
   if (!a.is_known() || !b.is_known()) return {};
   if (is_float(a.dtype()) && is_float(b.dtype()))
     return real_function(function, a.get<double>(), b.get<double>());
-  // Powers may have operands of different types.
+  // kPower may have operands of different types.
   if (is_float(a.dtype()))
     return real_function(function, a.get<double>(), static_cast<double>(b.get<int64_t>()));
   if (is_float(b.dtype())) return {};
@@ -252,7 +253,7 @@ Payload NumberArithmetic::select(const Scalar& condition, const Scalar& a, const
 }
 
 Payload NumberArithmetic::cast(const Scalar& x, DType to) {
-  constexpr double kLargest = 0x1p62;  // all integer types hold less, apart from 64 bits
+  constexpr double kLargest = 0x1p62;  // above the range of every type narrower than 64 bits
   if (!x.is_known()) return {};
   if (!is_float(x.dtype())) {
     const int64_t value = x.get<int64_t>();

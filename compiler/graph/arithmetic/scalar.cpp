@@ -1,4 +1,4 @@
-// Formulas of several operations; see the header.
+// Formulas composed of several operations; see scalar.h.
 #include "compiler/graph/arithmetic/scalar.h"
 
 #include <limits>
@@ -41,8 +41,8 @@ Scalar is_infinite(const Scalar& x, bool negative, bool positive) {
   return found;
 }
 
-// log w, w = 1 + x rounded, scaled by x / (w - 1), which makes up for the rounding (W. Kahan). MLIR
-// lowers its log1p to log(1 + x), rounding and all.
+// log(1 + x) = x * log(w) / (w - 1) with w = 1 + x rounded; the factor x / (w - 1) corrects the
+// rounding of w (W. Kahan). MLIR lowers its log1p to log(1 + x), which loses this precision.
 Scalar log1p(const Scalar& x) {
   Scalar w = x + 1.0;
   Scalar lost = w - 1.0;
@@ -51,7 +51,7 @@ Scalar log1p(const Scalar& x) {
   return select(is_itself, x, log(w) * (x / safe));
 }
 
-// max(x, 0) + log(1 + e^-|x|): nothing overflows.
+// max(x, 0) + log(1 + e^-|x|), which does not overflow.
 Scalar softplus(const Scalar& x) {
   Scalar positive = select(x < 0.0, literal(x, 0.0), x);
   return positive + log1p(exp(select(x < 0.0, x, 0.0 - x)));

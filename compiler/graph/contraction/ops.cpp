@@ -4,7 +4,7 @@
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/fold.h"
 
-// After the headers above: the generated definitions use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/contraction/ops.cpp.inc"
 
@@ -52,7 +52,8 @@ void MatMulOp::addRequestChecks(RequestChecks& checks) {
   if (a > 2 && b > 2) checks.require_broadcast({getA(), getB()}, 2);
 }
 
-// Products of bytes, as they sum the columns of quantised weights; others are not worth it.
+// Folds only 8-bit products, such as the column sums of quantised weights. Others are too large to
+// be worth the compile time.
 mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
   return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
     constexpr int64_t kMaxSteps = int64_t{1} << 26;
@@ -71,7 +72,7 @@ mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
   });
 }
 
-// A multiplication and an addition for each result element and element of the depth.
+// Two operations per multiply-add: for each result element and each step of the depth.
 DimExpr MatMulOp::getFlops() {
   TensorType a = tensor_type(getA());
   DimExpr depth = a.getDim(a.getRank() - (getTransposeA() && a.getRank() > 1 ? 2 : 1));

@@ -1,4 +1,4 @@
-// Lists in the graph: their type, and what their ops require.
+// Lists in the graph: the list type, and the verifiers of list ops.
 #include "compiler/graph/graph_ops.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -11,12 +11,12 @@ constexpr std::pair<ValueKind, llvm::StringLiteral> kKindWords[] = {
     {ValueKind::kOptional, "optional"},
     {ValueKind::kSequence, "sequence"}};
 
-// What is known of a dim for all elements: numbers.
+// The dim of a list type for one element's dim: a number, else kAnyDim.
 DimExpr known_dim(DimExpr dim) { return dim.is_constant() ? dim : DimExpr(kAnyDim); }
 
 }  // namespace
 
-// --- The type. ----------------------------------------------------------------------------------
+// --- ListType. ---
 
 ListType ListType::of(mlir::Type element, ValueKind kind) {
   if (auto list = mlir::dyn_cast<ListType>(element)) return list.withKind(kind);
@@ -104,7 +104,7 @@ mlir::Type ListType::parse(mlir::AsmParser& parser) {
   return get(parser.getContext(), kind, *dtype, elements, shape);
 }
 
-// --- Ops. ---------------------------------------------------------------------------------------
+// --- Verifiers. ---
 
 namespace {
 
@@ -114,7 +114,7 @@ llvm::LogicalResult check_index(mlir::Operation* op, DimsAttr index, bool may_be
   return op->emitOpError() << "takes one index, has " << count;
 }
 
-// An element may stand in the list.
+// Verifies that `list` can hold `element`.
 llvm::LogicalResult check_element(mlir::Operation* op, mlir::Type element, ListType list) {
   auto inner = mlir::dyn_cast<ListType>(element);
   bool fits = list.hasListElements() == (inner && inner.getKind() == ValueKind::kSequence) &&

@@ -1,12 +1,11 @@
-// Groups, control flow and calls: generated definitions, verifiers, and the interfaces that
-// describe where control and values flow.
+// Groups, control flow and calls: generated definitions, verifiers, and control-flow interfaces.
 #include "compiler/graph/control/signature.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 #include "mlir/IR/Builders.h"
 
-// After the headers above: the generated definitions use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/control/ops.cpp.inc"
 
@@ -66,7 +65,8 @@ bool is_one_bool(mlir::Type type) {
          tensor(type).getElementCount().is_constant(1);
 }
 
-// A value may flow from `from` to `to`: dims that differ must be symbols of `open`.
+// Verifies that a value of type `from` can flow to `to`: dims that differ must be symbols of
+// `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
   auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
@@ -176,10 +176,10 @@ llvm::LogicalResult LoopOp::verify() {
   return check_symbols(*this, getSymbols());
 }
 
-// --- Where control and values flow.
-// ----------------------------------------------------------------
+// --- Control-flow interfaces. ---
 
-// What a loop yields to its next iteration, and to its results: both are ranges of the operands.
+// The operands of a loop's yield that go to the next iteration, or to the loop's results; both are
+// contiguous ranges.
 mlir::MutableOperandRange YieldOp::getMutableSuccessorOperands(mlir::RegionBranchPoint point) {
   auto loop = mlir::dyn_cast<LoopOp>((*this)->getParentOp());
   if (!loop) return getValuesMutable();
@@ -203,7 +203,7 @@ mlir::OperandRange IfOp::getEntrySuccessorOperands(mlir::RegionBranchPoint) {
 
 bool IfOp::areTypesCompatible(mlir::Type, mlir::Type) { return true; }
 
-// Results that gather are no values of the body: only the carried ones flow.
+// Only carried values flow between iterations; gathered outputs are not values of the body.
 void LoopOp::getSuccessorRegions(mlir::RegionBranchPoint,
                                  llvm::SmallVectorImpl<mlir::RegionSuccessor>& regions) {
   regions.emplace_back(&getBody(), getBody().getArguments());
@@ -248,7 +248,7 @@ llvm::LogicalResult check_results(mlir::Operation* call, const llvm::Twine& call
 
 }  // namespace
 
-// The callee's types are read from its signature alone, so recursion is nothing special.
+// Only the callee's signature is read, so recursive calls need no special handling.
 llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
   if (getCallee() == "main") return emitOpError("cannot call the entry function @main");
   llvm::SmallVector<mlir::Type> types;

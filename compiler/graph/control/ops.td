@@ -9,13 +9,14 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_List, Graph_Closure]>;
 
-// Types differ along an edge where a dim is defined by the op; its verifier compares them.
+// The types along an edge may differ in dims that the op defines, so the op's verifier compares
+// them.
 defvar Graph_RegionBranch = DeclareOpInterfaceMethods<
     RegionBranchOpInterface, ["getEntrySuccessorOperands", "areTypesCompatible"]>;
 defvar Graph_CallInterface = DeclareOpInterfaceMethods<CallOpInterface>;
 
-// What becomes one kernel. The body sees the operands as block arguments and nothing else; its ops
-// are graph ops; a contraction, if there is one, is the first and the rest is its epilogue.
+// The ops of one kernel. The body can only use its block arguments, one per operand, and contains
+// graph ops. A contraction, if present, is the first op, and the others are its epilogue.
 def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
                  SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "ops fused into one kernel";
@@ -35,13 +36,13 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 
-// --- Control flow. Regions read values of the enclosing blocks. ------------------------------------
+// --- Control flow. Regions can use values of the enclosing blocks. ---
 //
-// A symbol whose name starts with `$` is defined by the op that lists it, and known once that op has
-// run. All symbols are at least 0.
+// A symbol whose name starts with `$` is defined by the op that lists it, when that op runs. All
+// symbols are at least 0.
 
-// Element i of x becomes symbols[i]. When is_signed, an element is symbols[i] - symbols[i].neg, one
-// of which is 0; else one below 0 fails the call. x: integers or bools, rank 0 or 1.
+// Defines symbols[i] from element i of x: integers or bools, rank 0 or 1. If is_signed, the element
+// is symbols[i] - symbols[i].neg, one of which is 0; otherwise a negative element fails the call.
 def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"sizes are read on the host">.member;
   let summary = "elements of x become symbols";
@@ -54,7 +55,8 @@ def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Grap
 def Graph_RequireKind : Graph_Enum<"RequireKind", "how two dims compare", [
   I32EnumAttrCase<"kEqual", 0, "equal">, I32EnumAttrCase<"kAtLeast", 1, "at_least">]>;
 
-// dims: two, a and b; at_least is a >= b. In `message` {0} and {1} stand for their values.
+// Checks a condition on the two dims a and b; at_least is a >= b. In `message`, {0} and {1} are
+// replaced by their values.
 def RequireOp : Op<Graph_Dialect, "require",
                    [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Graph_RequestCheckOp>]> {
   let summary = "fails the call where the dims do not hold";
@@ -63,7 +65,7 @@ def RequireOp : Op<Graph_Dialect, "require",
   let hasVerifier = 1;
 }
 
-// The call fails with `message` unless the condition, one bool, holds.
+// Fails the call with `message` if the condition, a one-element bool, is false.
 def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"conditions are read on the host">.member;
   let summary = "fails unless the condition holds";
@@ -72,7 +74,8 @@ def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_Hos
   let hasVerifier = 1;
 }
 
-// condition: one bool. `symbols` lists the result dims that are known only afterwards.
+// condition: a one-element bool. `symbols` lists the result dims that only the executed branch
+// determines.
 def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
               SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "one of two regions";
@@ -84,12 +87,12 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, 
   let hasVerifier = 1;
 }
 
-// Runs the body at most trip_count times (no dims: without limit). Iteration `index` counts from 0.
-// Body arguments are the carried values. The body yields, in order: when has_condition, a bool (go
-// on?), the carried values of the next iteration, then the iteration's parts of the outputs that
-// gather. Results are the last carried values, then what was gathered, one more dim in front:
-// trip_count, or with a condition a symbol of `symbols`.
-// `carried_symbols` are dims of body arguments that differ from iteration to iteration.
+// Runs the body at most trip_count times (empty: no limit). `index` is the iteration number, from
+// 0. The block arguments are the carried values. The body yields, in this order: a bool, whether to
+// continue, if has_condition; the next carried values; one part of each gathered output. Results
+// are the final carried values, then the gathered outputs with a new first dim. That dim is
+// trip_count, or a symbol of `symbols` if has_condition. `carried_symbols` are dims of block
+// arguments that change between iterations.
 def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
                 SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "repeats its region";
@@ -104,11 +107,10 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBran
 }
 
 //
-// --- Calls. -------------------------------------------------------------------------------------
+// --- Calls. ---
 //
-// Names in the dims of the callee's parameters are bound to the arguments' dims. `symbols` names
-// what the callee's results have beside: each of their dims that the arguments do not decide, in
-// order of appearance.
+// Names in the dims of the callee's parameters are bound to the arguments' dims. `symbols` has one
+// name, in order of appearance, for each result dim that the arguments do not determine.
 def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage,
                 DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a function";
@@ -118,7 +120,7 @@ def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInt
   let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, results)";
 }
 
-// The result's signature is that of the callee without the parameters that `captured` binds.
+// The result has the callee's signature without the parameters that `captured` binds.
 def ClosureOp : Op<Graph_Dialect, "closure", [Pure,
                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a function with its first parameters bound";
@@ -140,8 +142,8 @@ def CallClosureOp : Op<Graph_Dialect, "call_closure",
 }
 
 //
-// An index counts from the start, or when below 0 from the end; one that is out of range fails the
-// call. What an op gives is a list of its own: those that it came from stay as they were.
+// Negative indices count from the end; an index out of range fails the call. Lists are immutable:
+// each op returns a new list.
 class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
     : Op<Graph_Dialect, mnemonic, !listconcat(traits, [Graph_HostOp])> {
   let summary = summary_;
@@ -155,7 +157,7 @@ def ListOp : Graph_ListOp<"list", "a list of the operands", [Pure]> {
   let results = (outs Graph_List:$result);
 }
 
-// Dims that the list's type does not give are names of `symbols`.
+// Dims that the list's type does not specify are names of `symbols`.
 def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
                              [MemoryEffects<[MemWrite]>, Graph_ProvidesStorage]> {
   let arguments = (ins Graph_List:$list, Graph_Dims:$index,
@@ -163,7 +165,7 @@ def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
   let results = (outs Graph_Value:$result);
 }
 
-// Without an index: after the last.
+// Appends if there is no index.
 def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element before index",
                                 [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);

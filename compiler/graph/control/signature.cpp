@@ -1,4 +1,5 @@
-// Calls: names of the callee's parameters -> dims of the arguments -> types of the results.
+// Call type inference: binds the names of the callee's parameters to the dims of the arguments, and
+// computes the result types.
 #include "compiler/graph/control/signature.h"
 
 #include <map>
@@ -97,7 +98,7 @@ class CallTyper {
     });
   }
 
-  // The caller's name of a dim that is only known afterwards.
+  // The caller's symbol for a result dim that the arguments do not determine.
   std::optional<DimExpr> born(DimExpr dim) {
     auto known = born_.find(dim);
     if (known != born_.end()) return known->second;
@@ -120,7 +121,7 @@ mlir::func::FuncOp callee_of(mlir::Operation* op, llvm::StringRef name) {
   return callee;
 }
 
-// One signature's names for the other's.
+// A bijection between the symbol names of two signatures.
 class Renaming {
  public:
   bool run(mlir::FunctionType a, mlir::FunctionType b) {
@@ -134,7 +135,7 @@ class Renaming {
     return a && b && a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
   }
 
-  // Where a name stands alone, the other's must, and always the same.
+  // Each bare name of `a` must correspond to a bare name of `b`, consistently.
   bool bind(mlir::TypeRange a, mlir::TypeRange b) {
     for (auto [x, y] : llvm::zip(a, b)) {
       auto first = mlir::dyn_cast<TensorType>(x), second = mlir::dyn_cast<TensorType>(y);

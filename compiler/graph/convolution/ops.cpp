@@ -5,7 +5,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 
-// After the headers above: the generated definitions use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/convolution/ops.cpp.inc"
 
@@ -47,7 +47,7 @@ llvm::SmallVector<DimExpr> ConvOp::getWindowDims() {
   return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
 }
 
-// A multiplication and an addition for each result element and weight of its group.
+// Two operations per multiply-add: for each result element and each weight of its group.
 DimExpr ConvOp::getFlops() {
   DimExpr flops = DimExpr(2) * tensor_type(getResult()).getElementCount();
   for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;
@@ -81,7 +81,7 @@ llvm::SmallVector<DimExpr> ConvTransposeOp::getWindowDims() {
   return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
 }
 
-// A multiplication and an addition for each element of x and weight of its group.
+// Two operations per multiply-add: for each element of x and each weight of its group.
 DimExpr ConvTransposeOp::getFlops() {
   DimExpr flops = DimExpr(2) * tensor_type(getX()).getElementCount();
   for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;

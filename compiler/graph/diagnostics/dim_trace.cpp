@@ -1,4 +1,4 @@
-// Follows dims through the graph, from a value back to inputs: see dim_trace.h.
+// Traces dims from a value back to the function's inputs: see dim_trace.h.
 #include "compiler/graph/diagnostics/dim_trace.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr size_t kMostOps = 3;
 
 std::string quoted(const std::string& name) { return "\"" + cut_text(name, kLongestName) + "\""; }
 
-// A group's body sees the group's operands as arguments.
+// Maps a block argument of a group to the group's operand.
 mlir::Value outside_group(mlir::Value value) {
   while (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
     auto group = mlir::dyn_cast_or_null<GroupOp>(argument.getOwner()->getParentOp());
@@ -38,7 +38,7 @@ bool mentions(DimExpr e, const std::vector<std::string>& symbols) {
       e.symbols(), [&](const std::string& name) { return llvm::is_contained(symbols, name); });
 }
 
-// What makes a value, without its name: null for arguments.
+// The defining op; null for arguments.
 mlir::Operation* maker(mlir::Value value) { return value.getDefiningOp(); }
 
 struct Step {
@@ -46,7 +46,8 @@ struct Step {
   DimExpr dim;
 };
 
-// The operand dim that `e` of `op`'s result comes from: the same dim, else one of the same symbols.
+// The operand dim that result dim `e` of `op` is computed from: an equal dim, else a dim with a
+// common symbol.
 std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
   for (mlir::Value operand : op->getOperands())
     if (llvm::is_contained(dims_of(operand), e)) return Step{operand, e};
@@ -57,12 +58,12 @@ std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
   return std::nullopt;
 }
 
-// Names of the ops that changed the dim on its way from an input to `value`, nearest first.
+// Names of the ops that changed the dim between an input and `value`, nearest first.
 std::vector<std::string> changes(DimExpr e, mlir::Value value) {
   std::vector<std::string> names;
   value = outside_group(value);
   while (mlir::Operation* op = maker(value)) {
-    // A group's results come from its body; outside, the group as a whole is the op.
+    // A value outside a group is defined by the group as a whole.
     std::optional<Step> step = step_back(op, e);
     if (!step) break;
     if (step->dim != e) names.push_back(op_name(op));
@@ -89,7 +90,7 @@ std::string DimTrace::name(mlir::Value value) {
   return "its operand";
 }
 
-// `input "x" dim 2`, or the op that made the symbol.
+// The origin of a symbol: `input "x" dim 2`, or the op that defines it.
 std::string DimTrace::birth_of(const std::string& symbol, mlir::Value value) {
   auto function = value.getParentRegion()->getParentOfType<mlir::func::FuncOp>();
   if (!function) return "a value";
@@ -140,7 +141,7 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
   size_t count = 0;
   for (const std::string& symbol : e.symbols()) {
     DimExpr named = DimExpr::symbol(symbol);
-    if (llvm::is_contained(shown_, named)) continue;  // the other side told
+    if (llvm::is_contained(shown_, named)) continue;  // already described for the other side
     if (++count > kMostSymbols) return text + ", ...";
     shown_.push_back(named);
     text += (count == 1 ? " with " : ", ") + cut_text(symbol, kLongestName) + " = {" +
@@ -152,7 +153,7 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
 std::string DimTrace::way(DimExpr e, mlir::Value value) {
   value = outside_group(value);
   std::vector<std::string> names = changes(e, value);
-  // The value's own op is named beside the dim.
+  // The message already names the value's own op.
   if (!names.empty() && maker(value) && names.front() == op_name(maker(value)))
     names.erase(names.begin());
   return names.empty() ? "" : ", through " + list_of(names);

@@ -1,4 +1,4 @@
-// Bounds over iterations; see the header.
+// Bounds over loop iterations; see loop_bounds.h.
 #include "compiler/graph/diagnostics/loop_bounds.h"
 
 namespace scopevm::compiler::graph {

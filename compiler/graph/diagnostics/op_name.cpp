@@ -1,4 +1,4 @@
-// Names from locations; see the header.
+// Names taken from locations; see op_name.h.
 #include "compiler/graph/diagnostics/op_name.h"
 
 #include "compiler/graph/graph_ops.h"
@@ -6,7 +6,7 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// The first name in a location, looking into fused ones.
+// The first name in a location, including fused locations.
 std::string name_in(mlir::Location location) {
   if (auto named = mlir::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
   if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(location)) {

@@ -1,5 +1,5 @@
-// Request checks: what ops require, and the message that says where a dim comes from. See the
-// header.
+// Builds the checks of ops and their messages, with the provenance of each dim; see
+// request_checks.h.
 #include "compiler/graph/diagnostics/request_checks.h"
 
 #include "compiler/graph/diagnostics/dim_trace.h"
@@ -28,8 +28,9 @@ void RequestChecks::require_broadcastable(const CheckedDim& a, const CheckedDim&
   if (a.dim == b.dim || a.dim.is_constant(1) || b.dim.is_constant(1)) return;
   std::string message = a.what + " is {0}, " + b.what + " is {1}; they do not broadcast";
   add(Check::Kind::kBroadcastable, a, b, message);
-  if (a.dim.is_constant(0) || b.dim.is_constant(0)) return;  // with 1, it stays 0
-  // The result's type is the dim that is never the lesser: it does not show 0 next to 1.
+  if (a.dim.is_constant(0) || b.dim.is_constant(0)) return;  // 0 broadcast with 1 is 0
+  // The result type is the larger dim if one is provably at least the other. That is wrong for 0
+  // and 1, whose broadcast is 0, so this case is rejected.
   DimExpr greater = max(a.dim, b.dim);
   if (greater.is_constant()) return;
   if (greater == a.dim) require_at_least(b, {min(greater, 1), a.value, a.what}, message);
@@ -85,7 +86,7 @@ void RequestChecks::add(Check::Kind kind, const CheckedDim& a, const CheckedDim&
     std::string origin = side->value ? trace.origin(side->dim, side->value) : "";
     if (origin.empty()) continue;
     origins += (origins.empty() ? " (" : "; ") + std::string(mark) + " is " + origin;
-    // The ops on the way, where the message stays one that people read.
+    // The ops on the path are added only if the message stays short.
     std::string way = DimTrace::way(side->dim, side->value);
     if (check.message.size() + origins.size() + way.size() < kLongestMessage) origins += way;
   }

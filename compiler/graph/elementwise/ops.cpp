@@ -1,4 +1,4 @@
-// Elementwise ops: type rules and generated definitions.
+// Elementwise ops: generated definitions and type rules.
 #include "compiler/graph/arithmetic/scalar.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
@@ -34,6 +34,6 @@ llvm::LogicalResult infer_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to
 }  // namespace
 }  // namespace scopevm::compiler::graph
 
-// After the definitions above: the generated ones use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/elementwise/ops.cpp.inc"

@@ -1,6 +1,6 @@
-// Elementwise ops: operands broadcast as NumPy's do. `formula` is the result element as an expression
-// over Scalars (compiler/graph/arithmetic/scalar.h) named after the operands, and all that kernels,
-// constant folding and symbolic evaluation know of the op.
+// Elementwise ops: operands broadcast as in NumPy. `formula` defines the result element, as an
+// expression over Scalars (compiler/graph/arithmetic/scalar.h) named after the operands. Kernels,
+// constant folding and symbolic evaluation are all derived from it.
 #ifndef SCOPEVM_GRAPH_ELEMENTWISE_OPS
 #define SCOPEVM_GRAPH_ELEMENTWISE_OPS
 
@@ -24,7 +24,7 @@ class Graph_Elementwise<string mnemonic, string summary, string operands, string
     int64_t $cppClass::getOperationsPerElement() { return }] # !cast<string>(cost) # "; }\n";
 }
 
-// Costs, in additions: of functions that are a few instructions, a polynomial, a call of libm.
+// Costs in units of one addition: a few instructions, a polynomial approximation, a libm call.
 defvar kCheap = 1;
 defvar kMiddle = 6;
 defvar kExpensive = 40;
@@ -37,11 +37,11 @@ class Graph_Binary<string mnemonic, string summary, string formula, int cost = k
     : Graph_Elementwise<mnemonic, summary, "Scalar a = x_[0], b = x_[1];", formula, cost> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
 }
-class Graph_Test<string mnemonic, string summary, string formula>  // unary, to bool
+class Graph_Test<string mnemonic, string summary, string formula>  // unary, bool result
     : Graph_Unary<mnemonic, summary, formula> {
   let rule = "infer_comparison(rule, op.getOperands())";
 }
-class Graph_Compare<string mnemonic, string summary, string formula>  // binary, to bool
+class Graph_Compare<string mnemonic, string summary, string formula>  // binary, bool result
     : Graph_Binary<mnemonic, summary, formula> {
   let rule = "infer_comparison(rule, op.getOperands())";
 }

@@ -3,7 +3,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 
-// After the headers above: the generated definitions use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/indexing/ops.cpp.inc"
 
@@ -20,14 +20,14 @@ llvm::LogicalResult check_reduction(TypeRule& rule, TensorType x, ScatterReducti
 
 DimExpr block_count(TensorType x, int64_t block) { return ceildiv(x.getElementCount(), block); }
 
-// An index that is out of range takes the nearest element; there must be one.
+// Out-of-range indices are clamped, which requires at least one element.
 void check_not_empty(mlir::Value x, int64_t axis, mlir::Value indices, RequestChecks& checks) {
   CheckedDim dim = dim_of(x, axis);
   checks.require_at_least(dim, {min(tensor_type(indices).getElementCount(), 1), nullptr, ""},
                           dim.what + " is {0}: there is nothing to take");
 }
 
-// Indices of `indices` address `x` along every axis but one.
+// `indices` and `x` must agree in every axis except `along`.
 void check_along(mlir::Value indices, mlir::Value x, int64_t along, RequestChecks& checks) {
   for (int64_t axis = 0; axis < tensor_type(x).getRank(); ++axis)
     if (axis != along) checks.require_at_most(dim_of(indices, axis), dim_of(x, axis));
@@ -113,7 +113,8 @@ llvm::LogicalResult ScatterNdOp::infer(TypeRule& rule, Adaptor op) {
   return infer_same(rule, op.getX());
 }
 
-// updates: the indices' dims but the last, then what an index tuple leaves of x.
+// The dims of updates: those of the indices without the last, then the dims of x that an index
+// tuple does not address.
 void ScatterNdOp::addRequestChecks(RequestChecks& checks) {
   TensorType indices = tensor_type(getIndices());
   int64_t outer = indices.getRank() - 1;

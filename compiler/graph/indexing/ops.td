@@ -1,4 +1,4 @@
-// Ops that read or write elements at indices that are data, and that find such indices.
+// Ops that read or write elements at data-dependent indices, and ops that compute such indices.
 #ifndef SCOPEVM_GRAPH_INDEXING_OPS
 #define SCOPEVM_GRAPH_INDEXING_OPS
 
@@ -41,23 +41,24 @@ def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates at index tuples"> {
   let strings = !or(kFirstString, kThirdString);
 }
 
-// values: [off, on]. Indices outside [-depth, depth) give off everywhere.
+// values: [off, on]. An index outside [-depth, depth) gives a row of off values.
 def OneHotOp : Graph_Op<"one_hot", "on at each index along a new axis, off elsewhere"> {
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, Graph_Dims:$depth, I64Attr:$axis);
   let strings = kSecondString;
   let checks = kNoChecks;
 }
 
-// count_nonzero comes first; sv.read_dims turns its count into a dim, the size of nonzero.
+// count_nonzero runs first; sv.read_dims turns its count into a symbol, the size of nonzero's
+// result.
 
-// starts[i]: how many are before block i of `block` elements; count: of all, one element.
+// starts[i]: number of nonzeros before block i of `block` elements; count: the total, one element.
 def CountNonzeroOp : Graph_Op<"count_nonzero", "how many elements are not 0, block by block"> {
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<I64Attr, "4096">:$block);
   let results = (outs Graph_Tensor:$starts, Graph_Tensor:$count);
   let checks = kNoChecks;
 }
 
-// starts: from count_nonzero of the same x and block, whose count is the one dim of `count`.
+// starts: result of count_nonzero for the same x and block; `count`: its total, as a single dim.
 def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the elements that are not 0, in order"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$starts, Graph_Dims:$count,
                        DefaultValuedAttr<I64Attr, "4096">:$block);

@@ -8,7 +8,7 @@ namespace scopevm::compiler::graph {
 std::optional<std::vector<DimExpr>> GatherOp::evaluateSymbolic(SymbolicValues& values) {
   const std::vector<DimExpr>* found = values.find(getX());
   if (!found) return std::nullopt;
-  const std::vector<DimExpr> x = *found;  // valid until the next look-up
+  const std::vector<DimExpr> x = *found;  // a copy: the pointer is valid until the next query
   const std::vector<DimExpr>* indices = values.find(getIndices());
   if (!indices) return std::nullopt;
   const Box from = box_of(tensor_type(getX())), chosen = box_of(tensor_type(getIndices()));

@@ -54,7 +54,7 @@ mlir::OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   });
 }
 
-// Shares the bytes of its operand.
+// Shares the operand's bytes.
 mlir::OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   auto elements = mlir::dyn_cast_or_null<mlir::ElementsAttr>(adaptor.getX());
   auto type = mlir::cast<TensorType>(getResult().getType());

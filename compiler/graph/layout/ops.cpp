@@ -4,7 +4,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 
-// After the headers above: the generated definitions use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/layout/ops.cpp.inc"
 
@@ -116,7 +116,7 @@ llvm::LogicalResult SliceOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(x.getDtype(), op.getSizes().getValue());
 }
 
-// The first and the last element that a slice takes lie in x.
+// The first and last elements of the slice must be inside x.
 void SliceOp::addRequestChecks(RequestChecks& checks) {
   for (int64_t axis = 0; axis < tensor_type(getX()).getRank(); ++axis) {
     DimExpr start = getStarts().getValue()[axis], size = getSizes().getValue()[axis];
@@ -142,8 +142,8 @@ llvm::LogicalResult PadOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(x.getDtype(), shape);
 }
 
-// A reflection stays inside x; an edge needs an element to repeat. Where nothing is padded, neither
-// needs anything.
+// Reflection must stay inside x, and edge padding needs an element to repeat. Neither is required
+// if nothing is padded.
 void PadOp::addRequestChecks(RequestChecks& checks) {
   if (getMode() == PadMode::kConstant) return;
   int64_t rank = tensor_type(getX()).getRank();

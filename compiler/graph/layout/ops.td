@@ -1,4 +1,4 @@
-// Ops that move elements, or make tensors from little: views, copies, borders, constants.
+// Ops that rearrange elements, and ops that create tensors: views, copies, padding, constants.
 #ifndef SCOPEVM_GRAPH_LAYOUT_OPS
 #define SCOPEVM_GRAPH_LAYOUT_OPS
 
@@ -53,14 +53,14 @@ def Graph_PadMode : Graph_Enum<"PadMode", "what a border holds", [
   I32EnumAttrCase<"kConstant", 0, "constant">, I32EnumAttrCase<"kReflect", 1, "reflect">,
   I32EnumAttrCase<"kEdge", 2, "edge">]>;
 
-// pads: begins, then ends; negative ones crop. value, a scalar: of a constant border.
+// pads: all begins, then all ends; negative pads crop. value: the scalar of a constant border.
 def PadOp : Graph_Op<"pad", "x with a border"> {
   let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads,
                        Graph_EnumAttr<Graph_PadMode>:$mode);
   let strings = kAllStrings;
 }
 
-// The result has the dims of x without `second`; along `first` it runs over both.
+// The result has the dims of x without `second`; `first` is the diagonal.
 def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$first, I64Attr:$second);
   let strings = kAllStrings;
@@ -81,7 +81,7 @@ def ConstantOp : Graph_Op<"constant", "a tensor known at compile time",
   let hasFolder = 1;
 }
 
-// Shape arithmetic that a kernel or a result needs as a tensor.
+// Shape arithmetic that a kernel or a result needs as a tensor value.
 def DimsTensorOp : Graph_Op<"dims_tensor", "i64 (or dtype) tensor of dims; rank 1, or 0 when scalar",
                             [Graph_Symbolic]> {
   let arguments = (ins Graph_Dims:$dims, DefaultValuedAttr<BoolAttr, "false">:$scalar,

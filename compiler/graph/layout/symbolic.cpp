@@ -34,7 +34,7 @@ Elements elements_of_constant(mlir::ElementsAttr attribute, DType dtype) {
   return elements;
 }
 
-// The elements of an op with one operand x, each from where `source_of` says.
+// The elements of an op with one operand x; `source_of` maps a result position to a position of x.
 Elements moved(mlir::Operation* op, SymbolicValues& values,
                llvm::function_ref<bool(const Coordinates& at, Coordinates& source)> source_of) {
   const std::vector<DimExpr>* x = values.find(op->getOperand(0));

@@ -1,11 +1,11 @@
-// Ops about places: "gpu" is a device, "gpu.global.workspace" a scope of it.
+// Placement ops. A place is a device ("gpu") or one of its memory scopes ("gpu.global.workspace").
 #ifndef SCOPEVM_GRAPH_PLACEMENT_OPS
 #define SCOPEVM_GRAPH_PLACEMENT_OPS
 
 include "compiler/graph/op_classes.td"
 
-// A constraint written in the graph; placement honours it and erases the op. constrain_body: x is
-// stored at the place. constrain_result: readers of the result read it there.
+// A placement constraint; the placement stage honours and erases it. constrain_body: x is stored at
+// the place. constrain_result: consumers of the result read it there.
 def OnDeviceOp : Graph_Op<"on_device", "x, stored or read at a place"> {
   let arguments = (ins Graph_Tensor:$x, StrAttr:$place,
                        DefaultValuedAttr<BoolAttr, "true">:$constrain_body,

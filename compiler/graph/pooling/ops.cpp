@@ -4,7 +4,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 
-// After the headers above: the generated definitions use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/pooling/ops.cpp.inc"
 

@@ -1,4 +1,4 @@
-// Pooling: each result element comes from a window, or a box, of x: [n, c, spatial...].
+// Pooling: each result element is computed from a window or box of x: [n, c, spatial...].
 #ifndef SCOPEVM_GRAPH_POOLING_OPS
 #define SCOPEVM_GRAPH_POOLING_OPS
 
@@ -24,8 +24,8 @@ def AveragePoolOp : Graph_Pool<"average_pool", "mean of each window"> {
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
                        DefaultValuedAttr<BoolAttr, "false">:$count_pads);
 }
-// Indices count the elements of all of x; within a plane row by row, or by column with the first
-// spatial dim fastest.
+// Indices are offsets into all of x. Within a plane they are row-major, or column-major with the
+// first spatial dim fastest.
 def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
                                   "greatest in each window, and its i64 index in x"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
@@ -34,9 +34,9 @@ def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
                        DefaultValuedAttr<BoolAttr, "false">:$by_column);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
-// x: [n, c, h, w], boxes: [k, 4] as x1, y1, x2, y2, images: i64[k]. A box is scaled and moved by
-// offset, and has at least min_size a side. Each cell of its grid takes samples x samples points; 0
-// samples: as many as the cell has elements.
+// x: [n, c, h, w], boxes: [k, 4] as x1, y1, x2, y2, images: i64[k]. A box is scaled and shifted by
+// offset; each side is at least min_size. Each grid cell averages samples x samples points; if
+// samples is 0, as many as the cell has elements.
 def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
                        I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,

@@ -1,4 +1,4 @@
-// Reductions and ops along an axis: type rules, request checks, generated definitions.
+// Reductions and ops along an axis: generated definitions, type rules, request checks.
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
@@ -40,7 +40,7 @@ llvm::LogicalResult infer_arg_reduce(TypeRule& rule, mlir::Value x, int64_t axis
   return rule.add_result(DType::kI64, shape);
 }
 
-// The type of x.
+// The result has the type of x.
 llvm::LogicalResult infer_along_axis(TypeRule& rule, mlir::Value x, int64_t axis) {
   if (failed(check_axis(rule, tensor_type(x), axis))) return mlir::failure();
   return infer_same(rule, x);
@@ -55,6 +55,6 @@ void LayerNormOp::addRequestChecks(RequestChecks& checks) {
 
 }  // namespace scopevm::compiler::graph
 
-// After the definitions above: the generated ones use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/reduction/ops.cpp.inc"

@@ -1,4 +1,4 @@
-// Which functions call which.
+// Call graph queries.
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,6 +1,7 @@
-// Moves work out of loops: what does not depend on the iteration, and products whose left operand
-// is row i of a tensor from outside. Those are computed for all iterations at once.
-//   split_loop.cpp   a loop in two, so that the second has such products
+// Loop-invariant code motion, and batching of row-wise products: a value that is row i of a tensor
+// computable outside the loop is computed for all iterations at once, if a matrix product is
+// involved.
+//   split_loop.cpp   splits a loop in two, so that the second has such products
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/split_loop.h"
@@ -13,14 +14,14 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// --- Invariants. --------------------------------------------------------------------------------
+// --- Loop invariants. ---
 
 bool hoist_invariants(LoopOp loop) {
   std::set<std::string> inner = symbols_born_in(loop);
   bool changed = false;
   for (mlir::Operation& op :
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
-    // What may fail stays: the loop may not run at all.
+    // Ops that can fail are not hoisted: the loop may run zero times.
     bool may_fail = mlir::isa<ParseTextOp>(op);
     bool is_invariant =
         mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 && !mentions(&op, inner) &&
@@ -33,9 +34,9 @@ bool hoist_invariants(LoopOp loop) {
   return changed;
 }
 
-// --- Rows. --------------------------------------------------------------------------------------
+// --- Rows. ---
 
-// Iteration i takes row i of a tensor that has one row for each iteration, or row n - 1 - i.
+// True if iteration i reads row i, or row n - 1 - i, of a tensor with one row per iteration.
 bool is_row_index(LoopOp loop, DimExpr at) {
   DimExpr i = DimExpr::symbol(loop.getIndex().str());
   return at == i || at == loop.getTripCount().getValue().front() - DimExpr(1) - i;
@@ -61,12 +62,12 @@ mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Valu
   return builder.create<ReshapeOp>(location, type, row, DimsAttr::get(context, type.getShape()));
 }
 
-// What reads a view reads where its operand lies: so both lie in one place.
+// A view shares its operand's storage, so both must have the same place.
 bool is_view(mlir::Operation* op) {
   return !asks(op) && type_of(op->getOperand(0)).getPlace() == type_of(op->getResult(0)).getPlace();
 }
 
-// gather(x, [i]) is a slice where i is a row of x for certain.
+// Replaces gather(x, [i]) by a slice if i is provably a valid row of x.
 bool slice_gathers(LoopOp loop) {
   bool changed = false;
   for (mlir::Operation& op : llvm::make_early_inc_range(loop.getBody().front())) {
@@ -88,13 +89,15 @@ bool slice_gathers(LoopOp loop) {
   return changed;
 }
 
-// Finds values of the body that are rows of what can be computed outside, and computes it.
+// Finds body values that are rows of a tensor computable outside the loop, and computes that tensor
+// there.
 class RowHoister {
  public:
   explicit RowHoister(LoopOp loop) : loop_(loop), builder_(loop), inner_(symbols_born_in(loop)) {}
 
   bool run() {
-    if (loop_.getHasCondition()) return false;  // it may end early: then rows would be wasted
+    // the loop may exit early: some rows would be computed in vain
+    if (loop_.getHasCondition()) return false;
     mlir::Block& body = loop_.getBody().front();
     llvm::SmallVector<mlir::Operation*> ops;
     for (mlir::Operation& op : body.without_terminator()) {
@@ -118,7 +121,7 @@ class RowHoister {
  private:
   struct Row {
     DimExpr at;
-    bool has_product = false;  // a matrix product leads to it
+    bool has_product = false;  // depends on a matrix product
   };
 
   static bool takes_row(SliceOp slice) {
@@ -133,7 +136,7 @@ class RowHoister {
     return true;
   }
 
-  // An op whose rows do not depend on each other.
+  // True for ops whose result rows depend only on the same row of the operands.
   bool is_by_row(mlir::Operation* op) const {
     if (mlir::isa<ReshapeOp>(op)) return is_view(op);
     if (mlir::isa<ElementwiseOp>(op)) return true;
@@ -169,7 +172,7 @@ class RowHoister {
                                       DimsAttr::get(builder_.getContext(), dims));
   }
 
-  // [n] and the dims of a row, ones between them up to `rank`.
+  // [trip count, 1..., row dims], of the given rank without the first dim.
   llvm::SmallVector<DimExpr> dims_of_all(TensorType row, int64_t rank) {
     llvm::SmallVector<DimExpr> dims = {loop_.getTripCount().getValue().front()};
     dims.append(static_cast<size_t>(rank - row.getRank()), DimExpr(1));
@@ -177,7 +180,7 @@ class RowHoister {
     return dims;
   }
 
-  // The tensor whose row the value is.
+  // The tensor outside the loop that has `value` of iteration i as row i.
   mlir::Value all_of(mlir::Value value) {
     mlir::Value& all = all_[value];
     if (all) return all;
@@ -252,7 +255,7 @@ llvm::LogicalResult hoist(mlir::ModuleOp module) {
   bool changed = false;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;
-    llvm::SmallVector<LoopOp> loops;  // inner ones first
+    llvm::SmallVector<LoopOp> loops;  // innermost first
     function.walk([&](LoopOp loop) { loops.push_back(loop); });
     for (LoopOp loop : loops) changed |= hoist_from(loop);
     if (changed) remove_unused(function);

@@ -1,4 +1,4 @@
-// See the header.
+// Queries about loop bodies, and removal of loop-invariant checks; see loop_body.h.
 #include "compiler/graph/rewrite/loop_body.h"
 
 #include "compiler/graph/diagnostics/loop_bounds.h"

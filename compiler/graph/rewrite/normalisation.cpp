@@ -1,8 +1,8 @@
-// Layer normalisation, written out as exporters do, -> one sv.layer_norm:
+// Layer normalisation written out as separate ops, as exporters do, -> one sv.layer_norm:
 //
 //   centred = x - mean(x);  centred / sqrt(mean(centred * centred) + epsilon) * scale + bias
 //
-// and an sv.layer_norm whose scale or bias broadcasts -> one whose parameters have all the dims.
+// Also expands the scale and bias of an sv.layer_norm to all normalised dims if they broadcast.
 #include <cstring>
 
 #include "compiler/graph/rewrite/rewrites.h"
@@ -26,11 +26,11 @@ std::optional<float> scalar_of(mlir::Value value) {
   return number;
 }
 
-// The mean over the last dims, kept: their first axis.
+// The first reduced axis, if `op` is a mean over the last dims that keeps them with size 1.
 std::optional<int64_t> axis_of_mean(ReduceMeanOp op) {
   if (!op || !op.getKeepDims() || op.getAxes().empty()) return std::nullopt;
   int64_t rank = type_of(op.getX()).getRank(), count = static_cast<int64_t>(op.getAxes().size());
-  // Ascending and ending at the last: so contiguous when the first fits.
+  // Axes are ascending and end at the last dim, so they are contiguous if the first one matches.
   if (op.getAxes().back() != rank - 1 || op.getAxes().front() != rank - count) return std::nullopt;
   return op.getAxes().front();
 }
@@ -41,8 +41,8 @@ struct Standardised {
   float epsilon;
 };
 
-// centred / sqrt(mean(centred^2) + epsilon), also with a reciprocal for the division; all of it
-// where `end` is.
+// Matches centred / sqrt(mean(centred^2) + epsilon), or the product with a reciprocal. All matched
+// ops must be at the place of `end`.
 std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operation* end) {
   SqrtOp sqrt;
   SubOp centred;
@@ -73,13 +73,13 @@ std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operatio
   return Standardised{centred.getA(), *axis, *epsilon};
 }
 
-// A parameter of the normalised dims: [dims from axis].
+// True for a parameter with the normalised dims: [dims from axis].
 bool is_parameter(mlir::Value value, TensorType x, int64_t axis) {
   return type_of(value).getShape() == x.getShape().drop_front(axis);
 }
 
-// `value` with the normalised dims. Dims that are equal at run time only are checked by the expand;
-// the reshape then names them alike.
+// `value` expanded to the normalised dims. If dims are equal only at run time, the expand checks
+// them, and the reshape then gives them the expected symbols.
 mlir::Value as_parameter(mlir::Value value, LayerNormOp op, mlir::OpBuilder& builder) {
   TensorType x = type_of(op.getX());
   auto axis = static_cast<int64_t>(op.getAxis());
@@ -90,7 +90,7 @@ mlir::Value as_parameter(mlir::Value value, LayerNormOp op, mlir::OpBuilder& bui
   auto attribute = [&](llvm::ArrayRef<DimExpr> target) {
     return DimsAttr::get(builder.getContext(), target);
   };
-  mlir::Location location = op.getLoc();  // a check of the expand is one of the normalisation
+  mlir::Location location = op.getLoc();  // checks of the expand are reported for the normalisation
   value =
       builder.create<ExpandOp>(location, type_of(value).withShape(*shape), value, attribute(dims));
   if (is_parameter(value, x, axis)) return value;
@@ -111,7 +111,7 @@ mlir::Value rewrite_parameters(LayerNormOp op, mlir::OpBuilder& builder) {
 
 }  // namespace
 
-// At the addition of the bias; the scale alone is left as it is.
+// Starts at the addition of the bias. A normalisation with only a scale is not rewritten.
 mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
   if (type_of(add.getResult()).getDtype() != DType::kF32) return {};
   for (bool swap_bias : {false, true}) {

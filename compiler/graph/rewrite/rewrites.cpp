@@ -1,4 +1,4 @@
-// Canonicalization patterns of several ops; those of layer normalisation are in normalisation.cpp.
+// Canonicalization patterns that involve several ops; layer normalisation is in normalisation.cpp.
 #include "compiler/graph/rewrite/rewrites.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// The number that all elements of a constant equal.
+// The value of a splat constant.
 std::optional<double> splat_of(mlir::Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant) return std::nullopt;
@@ -34,9 +34,9 @@ std::optional<double> splat_of(mlir::Value value) {
 
 bool is_splat_of(mlir::Value value, double number) { return splat_of(value) == number; }
 
-// --- Ops that do nothing. -----------------------------------------------------------------------
+// --- No-ops. ---
 
-// x + 0, x * 1, ...: x, when the shape stays.
+// x + 0, x * 1, ... -> x, if the shape is unchanged.
 mlir::Value neutral(mlir::Operation* op, double number, bool on_the_left_too) {
   mlir::Value a = op->getOperand(0), b = op->getOperand(1);
   mlir::Type type = op->getResult(0).getType();
@@ -60,7 +60,8 @@ mlir::Value rewrite_reshape(ReshapeOp op, mlir::OpBuilder& builder) {
   if (op.getX().getType() == op.getResult().getType()) return op.getX();
   auto inner = op.getX().getDefiningOp<ReshapeOp>();
   if (!inner || !are_together(op, inner)) return {};
-  // Each reshape may carry a check of its own; only drop the inner one when it has none.
+  // A reshape may carry a request check of its element count. The inner one is removed only if it
+  // has none.
   if (type_of(inner.getX()).getElementCount() != type_of(inner.getResult()).getElementCount())
     return {};
   return builder.create<ReshapeOp>(op.getLoc(), op.getResult().getType(), inner.getX(),
@@ -73,7 +74,8 @@ bool is_identity(llvm::ArrayRef<int64_t> permutation) {
   return true;
 }
 
-// A transpose that moves only dims of 1 keeps the order of elements: a view.
+// True for a transpose that only moves dims of size 1: it keeps the order of elements, so it is a
+// view.
 bool keeps_order(TransposeOp op) {
   int64_t last = -1;
   for (int64_t axis : op.getPermutation()) {
@@ -85,7 +87,7 @@ bool keeps_order(TransposeOp op) {
 }
 
 mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
-  // A view lies where what it is a view of lies.
+  // A view must have the place of its operand.
   const bool stays = type_of(op.getX()).getPlace() == type_of(op.getResult()).getPlace();
   if (stays && is_identity(op.getPermutation())) return op.getX();
   if (stays && keeps_order(op))
@@ -100,10 +102,10 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
                                      permutation);
 }
 
-// --- Constants into contractions. ---------------------------------------------------------------
+// --- Folding constants into contractions. ---
 
-// A constant that has one number for each of `channels` along dim 1 of a rank-`rank` value, or one
-// for all: its elements as [channels].
+// A constant with one number per channel along dim 1 of a value of rank `rank`, or with a single
+// number: its elements as [channels].
 mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
                              mlir::OpBuilder& builder) {
   if (!value.getDefiningOp<ConstantOp>()) return {};
@@ -120,7 +122,7 @@ mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
                                    DimsAttr::get(context, flat));
 }
 
-// A fused op's location names both.
+// The location of a fused op names both ops.
 mlir::Location join(mlir::Operation* a, mlir::Operation* b) {
   return mlir::FusedLoc::get(a->getContext(), {a->getLoc(), b->getLoc()});
 }
@@ -130,7 +132,7 @@ struct ConvAndConstant {
   mlir::Value constant;  // [channels], or [1]
 };
 
-// op(conv(x, w, bias), constant), where op is the only reader of the convolution.
+// Matches op(conv(x, w, bias), constant), where op is the only user of the convolution.
 std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
@@ -154,7 +156,7 @@ mlir::Value with_weights(mlir::Operation* op, ConvOp conv, mlir::Value w, mlir::
                                 conv.getGroupAttr());
 }
 
-// conv(x, w, bias) * c = conv(x, w * c, bias * c)
+// conv(x, w, bias) * c -> conv(x, w * c, bias * c)
 mlir::Value scale_into_conv(MulOp op, mlir::OpBuilder& builder) {
   auto match = conv_and_constant(op, builder);
   if (!match) return {};
@@ -171,7 +173,7 @@ mlir::Value scale_into_conv(MulOp op, mlir::OpBuilder& builder) {
   return with_weights(op, conv, w, bias, builder);
 }
 
-// conv(x, w, bias) + c = conv(x, w, bias + c)
+// conv(x, w, bias) + c -> conv(x, w, bias + c)
 mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
   auto match = conv_and_constant(op, builder);
   if (!match) return {};
@@ -187,7 +189,7 @@ mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
   return with_weights(op, conv, conv.getW(), bias, builder);
 }
 
-// x transposed in its last two dims and nothing else: x. Then the product reads it transposed.
+// If `value` is x with only its last two dims transposed: x. The product then reads x transposed.
 mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   if (!transpose || !are_together(product, transpose) || transpose.getPermutation().size() < 2)
@@ -198,7 +200,8 @@ mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
 }
 
 mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
-  // Kernels of bytes take quads along the depth: cheap to read from a copy, not across it.
+  // 8-bit kernels read groups of four elements along the depth: cheap from a transposed copy,
+  // expensive across rows.
   if (byte_size(type_of(op.getA()).getDtype()) == 1) return {};
   mlir::Value a = undo_transpose(op, op.getA()), b = undo_transpose(op, op.getB());
   if (!a && !b) return {};
@@ -207,7 +210,7 @@ mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
                                   op.getTransposeB() != static_cast<bool>(b));
 }
 
-// --- Identities. --------------------------------------------------------------------------------
+// --- Algebraic identities. ---
 
 // Adding -0.0 changes nothing; adding 0.0 would change -0.0.
 mlir::Value drop_zero_addend(AddOp op, mlir::OpBuilder&) { return neutral(op, -0.0, true); }

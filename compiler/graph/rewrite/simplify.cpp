@@ -1,5 +1,5 @@
-// Graph -> the same graph with less in it: constants folded, known shape arithmetic as constants or
-// sv.dims_tensor, ops that do nothing and ops whose results nobody uses gone.
+// Simplifies the graph: folds constants, replaces known shape arithmetic by constants or
+// sv.dims_tensor, and removes no-ops and dead ops.
 //   values/fold.h        evaluates ops on constants
 //   rewrites.cpp         canonicalization patterns
 #include "compiler/graph/rewrite/passes.h"
@@ -13,10 +13,10 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// Rewrites make room for each other; a few rounds reach the end on real graphs.
+// Rewrites enable each other; real graphs reach a fixed point within a few rounds.
 constexpr int kMaxRounds = 4;
 
-// Ops outside of groups, in program order: what a block computes comes before the regions below it.
+// Ops outside of groups, in program order; an op precedes the ops of its regions.
 llvm::SmallVector<mlir::Operation*> all_ops(mlir::func::FuncOp function) {
   llvm::SmallVector<mlir::Operation*> ops;
   function.getBody().walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
@@ -50,8 +50,8 @@ mlir::FrozenRewritePatternSet canonicalization_patterns(mlir::MLIRContext* conte
   return std::move(patterns);
 }
 
-// Folds ops and applies canonicalization patterns, once each in program order: MLIR's greedy driver
-// would also move and merge constants, which hold the model's names.
+// Folds ops and applies canonicalization patterns, once each in program order. MLIR's greedy driver
+// is not used, because it also moves and merges constants, whose locations have the model's names.
 class Canonicalizer {
  public:
   explicit Canonicalizer(mlir::MLIRContext* context)
@@ -59,7 +59,7 @@ class Canonicalizer {
     applicator_.applyDefaultCostModel();
   }
 
-  // True on a change.
+  // Returns true if anything changed.
   bool run_once(mlir::func::FuncOp function) {
     bool changed = false;
     for (mlir::Operation* op : all_ops(function)) {
@@ -71,7 +71,7 @@ class Canonicalizer {
   }
 
  private:
-  // Ops fold to constants.
+  // Replaces a foldable op by constants.
   bool fold(mlir::Operation* op) {
     llvm::SmallVector<mlir::OpFoldResult, 1> results;
     if (op->getNumResults() != 1 || failed(op->fold(results)) || results.empty()) return false;

@@ -1,6 +1,6 @@
-// Replaces the symbols of a function's arguments, by numbers or by symbols that more is known of,
-// and computes the types of everything behind them anew: with numbers a broadcast has another
-// result than the one that a replacement in the old result would give.
+// Replaces the symbols of a function's arguments, by numbers or by symbols with more facts, and
+// infers the types of all dependent ops again. Substitution in the old result types would not
+// suffice: the broadcast of numbers is not the substituted broadcast of symbols.
 #include "compiler/graph/control/signature.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/type_rule.h"
@@ -96,7 +96,7 @@ class Specialiser {
     return block.getTerminator()->getOperands();
   }
 
-  // What flows into `to` gives it its dims, but for those that are symbols of `open`.
+  // Sets the dims of `to` from the type that flows into it, except dims that are symbols of `open`.
   static void flow(mlir::Type from, mlir::ArrayAttr open, mlir::Value to) {
     if (!mlir::isa<TensorType>(from)) return;
     auto source = mlir::cast<TensorType>(from), old = mlir::cast<TensorType>(to.getType());
@@ -130,7 +130,7 @@ class Specialiser {
   static void set_types(mlir::Operation* op, llvm::ArrayRef<mlir::Type> types) {
     for (auto [result, type] : llvm::zip(op->getResults(), types)) {
       if (!mlir::isa<TensorType>(type)) continue;
-      // The place is not the rule's to know.
+      // Type rules do not compute places.
       auto old = mlir::cast<TensorType>(result.getType()), now = mlir::cast<TensorType>(type);
       result.setType(old.withShape(now.getShape()));
     }

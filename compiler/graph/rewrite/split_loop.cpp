@@ -1,6 +1,6 @@
-// A recurrent model of several layers is one loop in which layer 2 reads what layer 1 gives to the
-// same step. As two loops, the product of layer 2's inputs with their weights is no part of the
-// recurrence any more.
+// Loop fission. A recurrent model of several layers is one loop, in which layer 2 reads the output
+// of layer 1 of the same step. After the split, the product of layer 2's inputs with their weights
+// is no longer part of the recurrence.
 #include "compiler/graph/rewrite/split_loop.h"
 
 #include "compiler/graph/rewrite/loop_body.h"
@@ -33,7 +33,7 @@ class Splitter {
   }
 
  private:
-  // Sizes that do not change, no early end, and no op that does more than give its results.
+  // True if sizes are fixed, the loop has no condition, and all ops of the body are pure.
   bool is_plain() {
     if (loop_.getHasCondition() || !loop_.getCarriedSymbols().empty() ||
         !loop_.getSymbols().empty() || loop_.getTripCount().getValue().empty())
@@ -52,7 +52,7 @@ class Splitter {
     });
   }
 
-  // Bit k: depends on what the iteration starts with as carried value k.
+  // Bit k: `value` depends on carried value k of the same iteration.
   llvm::SmallBitVector dependences_of(mlir::Value value) const {
     llvm::SmallBitVector none(carried_);
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
@@ -71,7 +71,7 @@ class Splitter {
     }
   }
 
-  // The fewest carried values that need no others.
+  // The smallest set of carried values that is closed under dependence.
   bool choose_first() {
     llvm::SmallBitVector best(carried_, true);
     for (unsigned k = 0; k < carried_; ++k) {
@@ -89,7 +89,7 @@ class Splitter {
     return !best.all();
   }
 
-  // True when the loop's result i, carried or gathered, is the first loop's.
+  // True if result i of the loop, carried or gathered, belongs to the first loop.
   bool is_first(size_t i) const {
     if (i < carried_) return in_first_.test(static_cast<unsigned>(i));
     llvm::SmallBitVector needed = dependences_of(yielded_[i]);
@@ -104,7 +104,7 @@ class Splitter {
     if (crosses) crossing_.insert(value);
     if (crosses || is_argument || is_outside(value, loop_) || ops.contains(op)) return;
     for (mlir::Value operand : op->getOperands()) collect(operand, ops, stop_at_first);
-    ops.insert(op);  // behind its operands
+    ops.insert(op);  // after its operands
   }
 
   void collect_ops() {
@@ -114,7 +114,8 @@ class Splitter {
       if (!is_first(i)) collect(yielded_[i], second_ops_, true);
   }
 
-  // A product of the second loop that needs only the first loop's values.
+  // True if the second loop has a product whose left operand depends only on values of the first
+  // loop.
   bool pays() const {
     return llvm::any_of(second_ops_, [&](mlir::Operation* op) {
       auto matmul = mlir::dyn_cast<MatMulOp>(op);
@@ -126,7 +127,7 @@ class Splitter {
 
   DimExpr trip_count() { return loop_.getTripCount().getValue().front(); }
 
-  // An empty loop of one half of the results, and of the crossing values in the first one.
+  // An empty loop for one part of the results; the first loop also gathers the crossing values.
   LoopOp begin(bool first, const std::string& index) {
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Value> initial;
@@ -156,7 +157,7 @@ class Splitter {
     unsigned argument = 0;
     for (unsigned i = 0; i < carried_; ++i)
       if (is_first(i) == first) mapping.map(body_.getArgument(i), block.getArgument(argument++));
-    // In the order of the body, not of the search.
+    // Cloned in program order, not in the order of the search.
     for (mlir::Operation& op : body_.without_terminator())
       if ((first ? first_ops_ : second_ops_).contains(&op)) builder.clone(op, mapping);
     llvm::SmallVector<mlir::Value> values;
@@ -167,7 +168,7 @@ class Splitter {
     builder.create<YieldOp>(loop_.getLoc(), values);
   }
 
-  // What crosses is read back where it was gathered.
+  // The second loop reads the crossing values from the tensors that the first loop gathered.
   void map_crossing(LoopOp first, LoopOp second, mlir::IRMapping& mapping) {
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&second.getBody().front());
     mlir::MLIRContext* context = builder.getContext();

@@ -1,4 +1,4 @@
-// Places in types and attributes of two ops; see the header.
+// Compares the places of two ops; see together.h.
 #include "compiler/graph/rewrite/together.h"
 
 #include "compiler/graph/graph_ops.h"
@@ -6,7 +6,7 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// Null for what has none.
+// The place of the op's first result; null if it has none.
 mlir::StringAttr place_of(mlir::Operation* op) {
   if (op->getNumResults() == 0) return nullptr;
   auto tensor = mlir::dyn_cast<TensorType>(op->getResult(0).getType());

@@ -1,4 +1,4 @@
-// Ops on sampled signals: resampling.
+// Ops on sampled signals.
 #ifndef SCOPEVM_GRAPH_SIGNAL_OPS
 #define SCOPEVM_GRAPH_SIGNAL_OPS
 

@@ -3,7 +3,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 
-// After the headers above: the generated definitions use them.
+// Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/string/ops.cpp.inc"
 
@@ -11,7 +11,7 @@ namespace scopevm::compiler::graph {
 
 namespace {
 
-// The pool divides into whole n-grams of each length, and there is a column for each.
+// The pool must divide into whole n-grams of each length, with one column for each n-gram.
 llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
   llvm::ArrayRef<int64_t> starts = op.getStarts();
   int64_t size = op.getPool().getNumElements(), count = 0;

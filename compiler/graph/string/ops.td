@@ -1,4 +1,5 @@
-// Ops that read or make strings. The VM runs all but count_ngrams itself; other ops only move strings.
+// Ops that read or create strings. The VM executes all but count_ngrams; other ops only move
+// strings.
 #ifndef SCOPEVM_GRAPH_STRING_OPS
 #define SCOPEVM_GRAPH_STRING_OPS
 
@@ -27,10 +28,10 @@ def ChangeCaseOp : Graph_Op<"change_case", "texts in lower case, or upper",
   let checks = kNoChecks;
 }
 
-// x: [n, c] of integers or texts. pool, rank 1: n-grams one after the other, those of length i + 1 from element
-// starts[i] on; n-gram k of the pool adds weights[k] (without weights: 1) to column columns[k] each
-// time that a row has it, or `once` when the row has it at all. Only lengths min_length..max_length
-// count. The elements of an n-gram lie apart by one distance, at most skips + 1.
+// x: [n, c] of integers or strings. pool, rank 1: concatenated n-grams; those of length i + 1 start
+// at element starts[i]. Each occurrence of n-gram k in a row adds weights[k] (default 1) to column
+// columns[k]; with `once`, only the first occurrence does. Only lengths min_length..max_length
+// count. The elements of an occurrence are equally spaced, at a distance of at most skips + 1.
 def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: how often each row has each n-gram"> {
   let arguments = (ins Graph_Tensor:$x, ElementsAttr:$pool, DenseI64ArrayAttr:$starts,
                        DenseI64ArrayAttr:$columns, DenseF32ArrayAttr:$weights, I64Attr:$min_length,

@@ -1,4 +1,4 @@
-// Constants: see constant_array.h.
+// Constants as arrays: see constant_array.h.
 #include "compiler/graph/values/constant_array.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// Constants of up to this many elements print as numbers.
+// Constants of up to this many elements are dense attributes, which print as numbers.
 constexpr int64_t kMaxDenseElements = 64;
 
 template <typename T>

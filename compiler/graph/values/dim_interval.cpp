@@ -1,4 +1,4 @@
-// Decisions from intervals of dimension expressions: see dim_interval.h.
+// Decisions from the intervals of dimension expressions: see dim_interval.h.
 #include "compiler/graph/values/dim_interval.h"
 
 namespace scopevm::compiler::graph {

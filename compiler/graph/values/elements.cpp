@@ -18,7 +18,7 @@ Constant owned(Constant constant, std::vector<uint8_t> bytes) {
   return constant;
 }
 
-// i1 elements are packed as bits, and splats hold one element: both are expanded.
+// i1 elements are packed bits, and a splat stores one element: both are expanded.
 std::vector<uint8_t> expand(mlir::DenseElementsAttr dense, DType dtype) {
   int64_t count = dense.getNumElements();
   int64_t size = byte_size(dtype);

@@ -8,14 +8,15 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// A result may have this many bytes, or as many as its operands together, or as many elements as
-// one of them: weights that were stored as bytes become the floats that kernels take.
+// A folded result may have this many bytes, or as many bytes as its operands together, or as many
+// elements as its largest operand. The last case converts weights that are stored as 8-bit
+// integers.
 constexpr int64_t kFreeBytes = 4096;
 constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
 TensorType type_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.getType()); }
 
-// Of a type whose dims are numbers; none where it is too large.
+// The byte size of a static type; none if it is too large.
 std::optional<int64_t> static_bytes(TensorType tensor) {
   std::optional<int64_t> count = tensor.getElementCount().as_constant();
   if (!tensor.isStatic() || !count || *count < 0 || *count > kMaxBytes) return std::nullopt;

@@ -1,5 +1,5 @@
-// Evaluates integer ops over dimension expressions: see symbolic_values.h. Each op that can be
-// evaluated implements SymbolicOp in its family's folder.
+// Evaluates integer ops over dimension expressions: see symbolic_values.h. Each supported op
+// implements SymbolicOp in its family's folder.
 #include "compiler/graph/values/symbolic_values.h"
 
 #include "compiler/graph/values/box.h"
@@ -16,14 +16,14 @@ bool is_shape_dtype(DType dtype) {
   return dtype == DType::kI64 || dtype == DType::kI32 || dtype == DType::kBool;
 }
 
-// The element count of a tensor that may hold a shape.
+// The element count, if the tensor is small enough to hold a shape.
 std::optional<int64_t> shape_tensor_size(TensorType type) {
   if (!type || !is_shape_dtype(type.getDtype()) || !type.isStatic()) return std::nullopt;
   std::optional<int64_t> count = type.getElementCount().as_constant();
   return count <= SymbolicValues::kMaxElements ? count : std::nullopt;
 }
 
-// Integer division rounds towards zero; for operands that may be negative that is not floordiv.
+// Integer division truncates; floordiv differs for negative operands.
 std::optional<DimExpr> divide(const DimIntervals& intervals, DimExpr a, DimExpr b) {
   auto x = a.as_constant(), y = b.as_constant();
   if (y && *y == 0) return std::nullopt;
@@ -51,15 +51,15 @@ std::optional<DimExpr> decide_equal(const DimIntervals& intervals, DimExpr a, Di
   return std::nullopt;
 }
 
-// Integers of tensors wrap around, dims do not: what leaves 64 bits is data.
+// Tensor arithmetic wraps on overflow, dim arithmetic does not: a result that overflows 64 bits is
+// treated as unknown.
 bool has_overflowed(DimExpr result, llvm::ArrayRef<DimExpr> from) {
   return !result.is_constant() && llvm::all_of(from, [](DimExpr e) { return e.is_constant(); });
 }
 
 }  // namespace
 
-// --- Primitive operations on dims. Integers only; bools are 0 and 1.
-// ------------------------------
+// --- Primitive operations on dims. Integers only; bools are 0 and 1. ---
 
 namespace {
 
@@ -78,7 +78,7 @@ class DimArithmetic : public Arithmetic {
     if (condition.get<DimExpr>().is_constant(0)) return b.payload();
     return {};
   }
-  // A cast to bool is a test, not a change of width.
+  // A cast to bool compares with 0 instead of truncating.
   Payload cast(const Scalar& x, DType to) override {
     return to == DType::kBool ? Payload() : x.payload();
   }
@@ -109,7 +109,7 @@ Arithmetic::Payload DimArithmetic::apply(UnaryFunction function, const Scalar& s
   }
 }
 
-// Of bools.
+// Logical operations on bools.
 Arithmetic::Payload DimArithmetic::logic(BinaryFunction function, DimExpr a, DimExpr b) {
   if (function == BinaryFunction::kAnd) return a * b;
   if (function == BinaryFunction::kOr) return a + b - a * b;
@@ -120,7 +120,7 @@ Arithmetic::Payload DimArithmetic::apply(BinaryFunction function, const Scalar& 
                                          const Scalar& right) {
   if (!left.is_known() || !right.is_known()) return {};
   const DimExpr a = left.get<DimExpr>(), b = right.get<DimExpr>();
-  // Sums of bools wrap to one bit.
+  // Sums of bools are taken modulo 2.
   const bool is_sum = function == BinaryFunction::kAdd || function == BinaryFunction::kSub;
   if (is_sum && left.dtype() == DType::kBool) return {};
   switch (function) {
@@ -157,8 +157,7 @@ Arithmetic::Payload DimArithmetic::apply(BinaryFunction function, const Scalar& 
 
 }  // namespace
 
-// --- Ops.
-// -----------------------------------------------------------------------------------------
+// --- SymbolicOp implementations. ---
 
 Elements SymbolicValues::evaluate_elementwise(ElementwiseOp op) {
   const Box result = box_of(type_of(op->getResult(0)));
@@ -216,7 +215,7 @@ Elements SymbolicValues::evaluate_reduction(ReductionOp op) {
   }
   std::vector<DimExpr> result;
   for (const std::optional<DimExpr>& total : totals) {
-    if (!total || has_overflowed(*total, *x)) return std::nullopt;  // of nothing, or too large
+    if (!total || has_overflowed(*total, *x)) return std::nullopt;  // no elements, or overflow
     result.push_back(*total);
   }
   return result;
