@@ -1,4 +1,4 @@
-// Constants: see constants.h.
+// Creation of constants: see constants.h.
 #include "compiler/frontend/constants.h"
 
 #include "compiler/graph/values/constant_array.h"

@@ -1,4 +1,4 @@
-// Names of dims -> expressions: see dim_names.h.
+// Dim names -> expressions: see dim_names.h.
 #include "compiler/frontend/dim_names.h"
 
 #include <algorithm>

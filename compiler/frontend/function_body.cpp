@@ -1,4 +1,4 @@
-// Function bodies: see function_body.h. libonnx throws; nothing of that leaves this file.
+// Function bodies: see function_body.h. libonnx throws; its exceptions do not leave this file.
 #include "compiler/frontend/function_body.h"
 
 #include <onnx/defs/schema.h>
@@ -12,7 +12,8 @@ namespace {
 
 using Attributes = std::map<std::string, onnx::AttributeProto>;
 
-// Puts the node's attributes where the body refers to them; those without a value go.
+// Replaces the body's attribute references by the node's attributes; references without a value are
+// removed.
 void bind_attributes(onnx::FunctionProto& body, const Attributes& values) {
   for (auto& node : *body.mutable_node()) {
     google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
@@ -54,7 +55,7 @@ std::unique_ptr<onnx::FunctionProto> defined_function(
     if (attribute.default_value.has_name()) attributes.try_emplace(name, attribute.default_value);
   if (schema->HasFunction()) return std::make_unique<onnx::FunctionProto>(*schema->GetFunction());
   if (!schema->HasContextDependentFunction()) return nullptr;
-  // The builders look at attributes as if defaults were written out.
+  // The body builders expect default attributes to be present.
   onnx::NodeProto full = node;
   full.clear_attribute();
   for (const auto& [name, attribute] : attributes) *full.add_attribute() = attribute;

@@ -16,7 +16,7 @@ namespace {
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// The model's name of a dimension as an identifier that text forms can hold.
+// Converts the model's name of a dimension to an identifier of the textual form.
 std::string identifier(const std::string& name) {
   std::string result;
   for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
@@ -26,7 +26,7 @@ std::string identifier(const std::string& name) {
   return result;
 }
 
-// Functions may use functions, but not themselves.
+// Nesting limit of function bodies; functions cannot be recursive.
 constexpr int kMaxFunctionDepth = 8;
 
 int onnx_code(DType dtype) {
@@ -85,7 +85,7 @@ Status GraphImporter::read_opsets() {
   return {};
 }
 
-// --- Inputs. ------------------------------------------------------------------------------------
+// --- Inputs. ---
 
 DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fallback) {
   std::set<std::string> names;
@@ -96,7 +96,7 @@ DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fal
     return *expression;
   std::string symbol = identifier(name.empty() ? fallback : name);
   const std::string& model_name = name.empty() ? fallback : name;
-  // Two names may come out as one identifier: the later one gets a suffix.
+  // Two names may map to the same identifier: the later one gets a suffix.
   std::string candidate = symbol;
   for (int suffix = 2;; ++suffix) {
     auto [entry, is_new] = dims_.try_emplace(candidate, model_name);
@@ -182,7 +182,7 @@ Status GraphImporter::import_initializers(const onnx::GraphProto& graph) {
   return {};
 }
 
-// --- Nodes. -------------------------------------------------------------------------------------
+// --- Nodes. ---
 
 bool GraphImporter::is_produced_later(const std::string& name) const {
   for (const auto& node : file_->model.graph().node())
@@ -194,7 +194,8 @@ bool GraphImporter::is_produced_later(const std::string& name) const {
 Status GraphImporter::bind(const onnx::NodeProto& node, size_t output, Value value) {
   const std::string& name = node.output(static_cast<int>(output));
   if (name.empty() || !value) return {};
-  // Shape arithmetic stays arithmetic: known elements replace the ops that compute them.
+  // Replaces ops whose elements are known by a constant or sv.dims_tensor, so that shape arithmetic
+  // stays symbolic.
   const std::vector<DimExpr>* elements = symbols_->find(value);
   mlir::Operation* op = value.getDefiningOp();
   if (elements && op && !mlir::isa<graph::ConstantOp, graph::DimsTensorOp>(op))
@@ -271,7 +272,8 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
   return {};
 }
 
-// Imports the body with names of its own: inputs bound to the node's, outputs read back.
+// Imports the body in a scope of its own: its inputs are bound to the node's, its outputs are
+// copied to the node's.
 Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
   std::vector<onnx::TypeProto> types;
   for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
@@ -309,7 +311,7 @@ Status GraphImporter::import_nodes(
   return {};
 }
 
-// --- The whole. ---------------------------------------------------------------------------------
+// --- Main function. ---
 
 Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp function) {
   std::vector<Value> outputs;
@@ -318,7 +320,7 @@ Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp fun
   for (const auto& output : graph.output()) {
     Value found = any_value(output.name());
     if (!found) return invalid("output \"" + output.name() + "\" is not defined by any node");
-    // An optional stands where the model says that it is what it holds, and the other way round.
+    // Converts between an optional and its element if the declared output type requires it.
     auto list = mlir::dyn_cast<graph::ListType>(found.getType());
     if (output.type().has_optional_type()) {
       SCOPEVM_ASSIGN_OR_RETURN(graph::ListType wanted, list_type_of(context_, output.type()));
@@ -373,7 +375,8 @@ Result<ImportedModule> GraphImporter::run() {
 
 Result<ImportedModule> import_onnx(const std::string& path, const std::shared_ptr<OnnxFile>& file,
                                    const ImportOptions& options, mlir::MLIRContext& context) {
-  // Choices are made one by one; the last one that can be is turned when the import fails.
+  // Backtracking over the choices of branches (GraphImporter::choose): after a failed import, the
+  // last choice that can still be reversed is reversed.
   constexpr int kMostTries = 16;
   std::vector<bool> choices;
   Status first;

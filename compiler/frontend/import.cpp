@@ -1,4 +1,4 @@
-// Picks the reader of a model file: see import.h.
+// Selects the reader of a model file: see import.h.
 #include "compiler/frontend/import.h"
 
 #include <filesystem>
@@ -23,7 +23,8 @@ Status check_file(const std::string& path) {
   return {};
 }
 
-// Text has no control characters but white space; a ModelProto begins with its version's tag, 0x08.
+// Text files have no control characters except white space; a ModelProto begins with the tag of
+// ir_version, 0x08.
 bool looks_like_text(const std::string& path) {
   char start[256];
   std::ifstream file(path, std::ios::binary);

@@ -1,5 +1,5 @@
-// The text form of a graph -> module. MLIR's parser does the reading; its diagnostics become the
-// message, each as "model.mlir:12:7: ...".
+// Textual form of a graph -> module, with MLIR's parser. Its diagnostics become the error message,
+// each prefixed with "model.mlir:12:7: ".
 #include <set>
 
 #include "compiler/frontend/dim_names.h"
@@ -16,7 +16,7 @@
 namespace scopevm::compiler::frontend {
 namespace {
 
-// "model.mlir:12:7: ", or the op's name where that is all its location says.
+// "model.mlir:12:7: ", or the op's name if the location has nothing else.
 std::string position(mlir::Location location) {
   auto file = location->findInstanceOf<mlir::FileLineColLoc>();
   auto name = location->findInstanceOf<mlir::NameLoc>();
@@ -26,7 +26,7 @@ std::string position(mlir::Location location) {
          std::to_string(file.getColumn()) + ": ";
 }
 
-// Names become symbols of compiled code.
+// Function names become symbols of the compiled code.
 bool is_plain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
@@ -63,7 +63,7 @@ Status check_functions(mlir::ModuleOp module) {
   return {};
 }
 
-// Gives the symbols of the arguments what is known of them.
+// Applies the bounds of --dim to the symbols of the arguments.
 Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds) {
   std::set<std::string> names;
   for (mlir::Type type : main.getArgumentTypes())

@@ -1,4 +1,4 @@
-// What handlers read and build: see node.h.
+// Access to ONNX inputs and builders of graph ops: see node.h.
 #include "compiler/frontend/node.h"
 
 #include <cstring>
@@ -15,7 +15,7 @@ using graph::TensorType;
 Node::Node(GraphImporter& importer, const onnx::NodeProto& proto, int opset)
     : importer_(importer), proto_(proto), opset_(opset) {}
 
-// --- The ONNX side. -----------------------------------------------------------------------------
+// --- ONNX inputs and attributes. ---
 
 bool Node::has_input(size_t i) const {
   return i < input_count() && !proto_.input(static_cast<int>(i)).empty();
@@ -51,7 +51,7 @@ const onnx::AttributeProto* Node::attribute(llvm::StringRef name,
                                             onnx::AttributeProto::AttributeType type) {
   const onnx::AttributeProto* found = find(name);
   if (!found || found->type() == type) return found;
-  // Old files leave the type out.
+  // Old files omit the attribute type.
   if (found->type() == onnx::AttributeProto::UNDEFINED) return found;
   fail("attribute \"" + name + "\" is " + onnx::AttributeProto::AttributeType_Name(found->type()) +
        ", expected " + onnx::AttributeProto::AttributeType_Name(type));
@@ -96,7 +96,7 @@ std::vector<std::string> Node::texts(llvm::StringRef name) {
   return {found->strings().begin(), found->strings().end()};
 }
 
-// --- Types. -------------------------------------------------------------------------------------
+// --- Types. ---
 
 TensorType Node::type(Value value) const {
   if (value) return mlir::cast<TensorType>(value.getType());
@@ -124,7 +124,7 @@ Ints Node::axes(Ints axes, int64_t rank) {
   return axes;
 }
 
-// --- Known contents. ----------------------------------------------------------------------------
+// --- Compile-time contents. ---
 
 std::string Node::input_name(Value value) const {
   for (int i = 0; i < proto_.input_size(); ++i)
@@ -137,8 +137,8 @@ bool Node::is_known(Value value) { return value && importer_.symbols().find(valu
 
 namespace {
 
-// A read of the value that has happened where the builder stands, at the end of a block: it gives
-// the same symbols, and so dims that are known to be equal.
+// An earlier sv.read_dims of the value that dominates the insertion point, which must be the end of
+// a block. Reusing it gives the same symbols, so the dims are provably equal.
 graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, Value value, bool is_signed) {
   for (mlir::Operation* user : value.getUsers()) {
     auto read = mlir::dyn_cast<graph::ReadDimsOp>(user);
@@ -154,7 +154,7 @@ graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, Value value, bool is_si
 
 llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::StringRef what,
                                                         Sign sign) {
-  // A longer tensor is data, not a shape.
+  // Longer tensors are treated as data, not as shapes.
   constexpr int64_t kMostElements = 64;
   llvm::SmallVector<SignedDim> dims;
   if (!value || has_failed()) return dims;
@@ -229,7 +229,7 @@ llvm::SmallVector<float> Node::numbers_of(Value value, llvm::StringRef what) {
 
 const graph::DimIntervals& Node::intervals() const { return importer_.symbols().intervals(); }
 
-// --- Building. ----------------------------------------------------------------------------------
+// --- Building. ---
 
 mlir::NamedAttribute Node::attr(llvm::StringRef name, mlir::Attribute value) {
   return importer_.builder().getNamedAttr(name, value);
@@ -268,7 +268,7 @@ mlir::Attribute Node::index_attribute(int64_t value) {
 
 namespace {
 
-// Storage for the properties of any op, with its defaults.
+// Storage for the properties of any op, initialised to their defaults.
 class PropertyStorage {
  public:
   explicit PropertyStorage(mlir::OperationName name)
@@ -309,7 +309,7 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
                                             dictionary, properties.get(), {}, state.types));
   if (!is_typed) return fail(importer_.take_diagnostics());
   mlir::Operation* op = builder.create(state);
-  // A dim that came out negative would poison everything behind it.
+  // Reported here: a negative dim would make all later types invalid.
   for (mlir::Value result : op->getResults())
     for (DimExpr dim : shape(result))
       if (intervals().of(dim).max < 0)
@@ -467,7 +467,7 @@ void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
     require(graph::RequireKind::kAtLeast, a, b, message);
 }
 
-// --- Errors. ------------------------------------------------------------------------------------
+// --- Errors. ---
 
 std::nullptr_t Node::fail(const llvm::Twine& message) {
   if (!has_failed()) status_ = Status(StatusCode::kInvalidModel, message.str());

@@ -19,7 +19,7 @@ using onnx::TensorProto;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// A file mapped read-only; unmapped with its last user.
+// A read-only file mapping; unmapped with its last owner.
 struct Mapping {
   void* address = MAP_FAILED;
   size_t size = 0;
@@ -42,7 +42,7 @@ Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
   return mapping;
 }
 
-// True when `location` stays inside the folder it is relative to.
+// True if `location`, a relative path, stays inside its base folder.
 bool is_inside(const std::filesystem::path& location) {
   if (location.empty() || location.is_absolute()) return false;
   for (const auto& part : location)
@@ -74,7 +74,7 @@ Result<TensorBytes> external_bytes(const TensorProto& tensor, TensorBytes bytes,
   return bytes;
 }
 
-// Copies elements of a repeated field, each as a T.
+// Copies the elements of a repeated protobuf field, converted to T.
 template <typename T, typename Field>
 Result<TensorBytes> copy_field(TensorBytes bytes, const Field& field) {
   if (field.size() * sizeof(T) != bytes.size)
@@ -116,7 +116,7 @@ Result<TensorBytes> typed_bytes(const TensorProto& tensor, TensorBytes bytes) {
     case DType::kF64:
       return copy_field<double>(std::move(bytes), tensor.double_data());
     case DType::kStr:
-      break;  // has texts, no bytes
+      break;  // strings have no bytes
   }
   return invalid("its element type is not known");
 }

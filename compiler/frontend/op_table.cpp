@@ -1,4 +1,4 @@
-// The table of ONNX ops: the rows of all groups, found by name and opset.
+// The table of ONNX ops: the rows of all families, indexed by name and opset.
 #include "compiler/frontend/node.h"
 #include "llvm/ADT/StringMap.h"
 

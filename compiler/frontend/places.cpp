@@ -1,5 +1,5 @@
-// Places that a text writes into types -> demands: up to placement no type has a place, so that no
-// pass can carry one to where it does not belong.
+// Places in parsed types -> placement constraints. No type has a place until the placement stage,
+// so that passes cannot copy a place to another value.
 #include "compiler/frontend/places.h"
 
 #include "compiler/graph/graph_ops.h"
@@ -24,7 +24,7 @@ void lift_results(mlir::Operation* op) {
   builder.setInsertionPointAfter(op);
   for (mlir::Value result : op->getResults()) {
     mlir::StringAttr place = take_place(result);
-    // A copy has its place as an attribute; constants go wherever they are read.
+    // A copy has its place as an attribute. Constants have no fixed place.
     if (!place || mlir::isa<graph::DeviceCopyOp, graph::ConstantOp>(op)) continue;
     auto demand = builder.create<graph::OnDeviceOp>(op->getLoc(), result.getType(), result, place,
                                                     true, false);

@@ -1,4 +1,4 @@
-// Which ops are attention for one kernel: two products of f32 matrices of one batch, softmax
+// Matches attention for one kernel: two products of f32 matrices with one batch, and a softmax
 // between them.
 #include "compiler/fusion/contraction_match.h"
 
@@ -13,8 +13,8 @@ mlir::Operation* only_user(mlir::Value value) {
   return value.hasOneUse() ? *value.user_begin() : nullptr;
 }
 
-// Rows by columns for each element of the batch, of operands that are no constants: a constant is
-// packed at compile time by a kernel of its own.
+// A product of rows by columns for each batch element. Constant operands are excluded: their kernel
+// packs them at compile time.
 bool is_batched_product(graph::MatMulOp op) {
   if (!op) return false;
   for (mlir::Value operand : op->getOperands())

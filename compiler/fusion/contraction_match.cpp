@@ -1,4 +1,5 @@
-// Groups as contractions with epilogues; broadcast operands as strides. See the header.
+// Groups as contractions with epilogues, and broadcast operands as strides; see
+// contraction_match.h.
 #include "compiler/fusion/contraction_match.h"
 
 #include "compiler/graph/values/elements.h"
@@ -15,9 +16,9 @@ bool is_single_matrix(TensorType type) {
   return true;
 }
 
-// Dims of an operand in one range of result axes, padded with ones at the front.
+// The dims of an operand in one range of result axes, padded with ones at the front.
 struct Span {
-  bool full = true;  // every dim is the result's
+  bool full = true;  // every dim equals the result's
   bool none = true;  // every dim is 1
 };
 
@@ -80,14 +81,14 @@ OutputAxes output_axes(mlir::Operation* contraction) {
   OutputAxes axes;
   axes.columns = type.getRank() - (b.getRank() == 1 ? 0 : 1);
   axes.rows = axes.columns - (a.getRank() == 1 ? 0 : 1);
-  // One matrix b: the batch is more rows.
+  // With a single matrix b, the batch dims of a are treated as additional rows.
   if (is_single_matrix(b) && !matmul.getTransposeA() && a.getRank() > 1) axes.rows = 0;
   return axes;
 }
 
 DimExpr stride_factor(DimExpr operand, DimExpr result) {
   if (operand == result) return 1;
-  // Equal to the result's dim or 1, and that is known at run time only.
+  // Equal to the result's dim or 1; which of the two is only known at run time.
   return operand.is_constant(1) ? DimExpr(0) : min(operand - 1, 1);
 }
 
@@ -127,10 +128,11 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
     stride = stride * dim(axis);
   }
   Span batch = span(0, axes.rows);
-  // A 1 beside a 1 of the result would give a stride, which must not become the whole batch's.
+  // A dim of 1 in both operand and result has a nonzero stride, which must not become the stride of
+  // the collapsed batch.
   if (batch.none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = batch.full || batch.none;
-  // Also where the result's dim is 1, so that any of the strides is that of all dims together.
+  // Also if the result's dim is 1, so that any of the strides is valid for the collapsed batch.
   if (batch.none && !batch.full)
     access.batch_strides.assign(access.batch_strides.size(), DimExpr(0));
   return access;

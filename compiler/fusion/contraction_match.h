@@ -14,7 +14,7 @@ namespace scopevm::compiler::fusion {
 struct FusedContraction {
   mlir::Operation* op = nullptr;           // the contraction or its group
   mlir::Operation* contraction = nullptr;  // matmul, conv, conv_transpose
-  // in program order: elementwise ops and splat constants
+  // In program order: elementwise ops and splat constants.
   llvm::SmallVector<mlir::Operation*> epilogue;
   llvm::SmallVector<mlir::Value> results;  // computed values, one per result of `op`
 

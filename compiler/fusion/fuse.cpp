@@ -1,12 +1,12 @@
-// Fusion: forms an sv.group of ops that become one kernel: a contraction with its epilogue,
-// attention (a product, its epilogue, softmax, a product), or elementwise ops over one iteration
-// space, among them at most one softmax or layer_norm along the last dim, or a reduction at the
+// Fusion: forms an sv.group of ops that become one kernel. A group is a contraction with its
+// epilogue; attention (a product, its epilogue, softmax, a product); or elementwise ops over one
+// iteration space, with at most one softmax or layer_norm along the last dim, or a reduction at the
 // end.
 //
-// A group grows from its first op along users, in program order, is cut back to the longest prefix
-// that only its last op's result leaves, and then takes in what only it reads. So a group stands
-// where its last op stood: everything it reads is defined before, everything that reads it comes
-// after, and nothing is computed twice.
+// A group grows greedily from its first op along uses, in program order. It is then cut back to the
+// longest prefix of which only the last op's result is used outside, and finally absorbs producers
+// that only the group uses. The group is placed at its last op: its operands are defined before and
+// its users come after it, and nothing is computed twice.
 #include "compiler/fusion/fuse.h"
 
 #include "compiler/fusion/contraction_match.h"
@@ -25,9 +25,9 @@ namespace {
 using graph::are_together;
 using graph::TensorType;
 
-// Longer chains gain nothing more and cost registers.
+// Longer chains gain nothing and increase register pressure.
 constexpr size_t kMaxGroup = 24;
-// Kernels take this many buffers with ease; the fields of a launch allow more.
+// Below the limit of the launch encoding, which allows more buffers.
 constexpr size_t kMaxInputs = 10;
 
 using Group = llvm::SetVector<mlir::Operation*>;
@@ -42,14 +42,14 @@ TensorType result_type(mlir::Operation* op) {
 
 bool is_reduction(mlir::Operation* op) { return mlir::isa<graph::ReductionOp>(op); }
 
-// softmax, log_softmax or layer_norm whose rows are the last dim: its kernel takes elementwise ops
-// before and after.
+// softmax, log_softmax or layer_norm along the last dim: its kernel fuses elementwise ops before
+// and after it.
 bool is_row_op(mlir::Operation* op) {
   auto row = mlir::dyn_cast<graph::RowOp>(op);
   return row && row.getRowAxis() == result_type(op).getRank() - 1;
 }
 
-// Row ops and reductions read the group's results as their first operand only.
+// Row ops and reductions can use a result of the group only as their first operand.
 bool reads_first(const Group& group, mlir::Operation* op) {
   for (mlir::OpOperand& operand : op->getOpOperands())
     if (group.contains(operand.get().getDefiningOp()) != (operand.getOperandNumber() == 0))
@@ -88,7 +88,7 @@ llvm::SetVector<mlir::Value> inputs_of(const Group& group) {
   return inputs;
 }
 
-// The first op in program order that uses a result of the group and may join it.
+// The first op in program order that uses a result of the group and can join it.
 mlir::Operation* next_member(const Group& group) {
   mlir::Operation* next = nullptr;
   for (mlir::Operation* op : group)
@@ -100,7 +100,7 @@ mlir::Operation* next_member(const Group& group) {
   return next;
 }
 
-// The softmax of a product, and the product with it, where one kernel computes them all.
+// Adds the softmax of the product and the second product, if one kernel can compute them all.
 void take_attention(Group& group) {
   AttentionTail tail = attention_tail(group.front(), group.back()->getResult(0));
   if (!tail.softmax || !are_together(group.front(), tail.softmax) ||
@@ -126,7 +126,7 @@ Group grow(mlir::Operation* first) {
   return group;
 }
 
-// Takes in elementwise ops that only the group reads. They come before their readers.
+// Adds elementwise producers that only the group uses, then restores program order.
 Group absorb(const Group& group) {
   if (is_contraction(group.front())) return group;
   llvm::ArrayRef<DimExpr> space = result_type(group.front()).getShape();
@@ -148,7 +148,7 @@ Group absorb(const Group& group) {
   return Group(ordered.begin(), ordered.end());
 }
 
-// Splat constants become part of the kernel: each group has copies of its own.
+// Splat constants are embedded in the kernel: each group gets its own copies.
 void copy_splats(const Group& group, mlir::OpBuilder& builder, mlir::IRMapping& mapping) {
   for (mlir::Operation* op : group)
     for (mlir::Value operand : op->getOperands())

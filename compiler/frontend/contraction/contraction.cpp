@@ -1,4 +1,4 @@
-// ONNX matrix products.
+// ONNX matrix products: MatMul, Gemm.
 #include "compiler/frontend/elementwise/quantised.h"
 
 namespace scopevm::compiler::frontend {

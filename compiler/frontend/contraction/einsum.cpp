@@ -1,6 +1,6 @@
-// ONNX Einsum: diagonals, sums over labels that only one operand has, and then
-// operands two by two, from the left, each pair one batched matrix product (or a product with
-// broadcasting when nothing is summed).
+// ONNX Einsum: takes diagonals, sums over labels that only one operand has, and then contracts
+// operands pairwise from the left. Each pair is one batched matrix product, or a broadcast product
+// if nothing is summed.
 #include <cctype>
 #include <map>
 
@@ -48,7 +48,7 @@ Equation parse(const std::string& text) {
   return equation;
 }
 
-// A term's labels, when its ellipsis stands for `hidden` dims.
+// The labels of a term whose ellipsis stands for `hidden` dims.
 std::optional<Labels> labels_of(Node& n, const std::string& term, int64_t hidden) {
   Labels labels;
   bool has_ellipsis = false;
@@ -75,8 +75,8 @@ int64_t position(const Labels& labels, Label label) {
   return std::find(labels.begin(), labels.end(), label) - labels.begin();
 }
 
-// The labels that a result has when the equation does not say: what is under an ellipsis, then the
-// letters that occur once, sorted.
+// The result labels of an equation without "->": the dims under the ellipsis, then the letters that
+// occur once, sorted.
 Labels implicit_result(llvm::ArrayRef<Operand> operands, int64_t hidden) {
   std::map<Label, int> counts;
   for (const Operand& operand : operands)
@@ -88,7 +88,7 @@ Labels implicit_result(llvm::ArrayRef<Operand> operands, int64_t hidden) {
   return labels;
 }
 
-// Two dims of one label: only where they are equal counts.
+// Merges two dims with one label into their diagonal.
 Operand take_diagonal(Node& n, const Operand& x, int64_t first, int64_t second) {
   DimExpr size = n.dim(x.value, first), other = n.dim(x.value, second);
   if (size != other && size.is_constant() && other.is_constant()) {
@@ -148,8 +148,8 @@ Dims dims_of(Node& n, const Operand& x, const Labels& labels) {
   return dims;
 }
 
-// x as [batch..., rows, columns], where rows and columns stand for several labels each; or with
-// rows and columns swapped, when that needs no transpose.
+// Reshapes x to [batch..., rows, columns], where rows and columns combine several labels each.
+// Swaps rows and columns if that avoids a transpose.
 Value as_matrices(Node& n, const Operand& x, const Labels& batch, const Labels& rows,
                   const Labels& columns, bool& is_swapped) {
   Dims dims = dims_of(n, x, batch);
@@ -166,7 +166,7 @@ class Pair {
  public:
   Pair(Node& n, Operand a, Operand b) : n_(n), a_(std::move(a)), b_(std::move(b)) {}
 
-  // The product of both, summed over the labels that nothing after it needs.
+  // The product of both operands, summed over the labels that no later term needs.
   Operand product(llvm::function_ref<bool(Label)> is_needed) {
     sum_broadcast_labels(is_needed);
     for (Label label : a_.labels) {
@@ -191,7 +191,7 @@ class Pair {
   }
 
  private:
-  // Where one side is 1 and broadcasts over a label that goes, the other one is summed first.
+  // If one operand has size 1 along a summed label, the other operand is summed before the product.
   void sum_broadcast_labels(llvm::function_ref<bool(Label)> is_needed) {
     auto is_broadcast = [&](Label label) {
       int64_t in_a = position(a_.labels, label), in_b = position(b_.labels, label);
@@ -211,7 +211,7 @@ class Pair {
   Labels batch_, summed_, only_a_, only_b_;
 };
 
-// Reads the operands' labels; returns the number of dims that the widest ellipsis stands for.
+// Reads the operands' labels; returns the number of dims under the widest ellipsis.
 int64_t read_operands(Node& n, const Equation& equation, llvm::SmallVector<Operand>& operands) {
   auto inputs = n.inputs();
   if (inputs.size() != equation.terms.size())
@@ -233,7 +233,7 @@ int64_t read_operands(Node& n, const Equation& equation, llvm::SmallVector<Opera
   return widest;
 }
 
-// The result's labels are each once there, and in some operand.
+// Each result label must occur once in the result, and in at least one operand.
 bool check_result(Node& n, const Labels& result, llvm::ArrayRef<Operand> operands) {
   for (size_t i = 0; i < result.size(); ++i) {
     bool is_known = llvm::any_of(

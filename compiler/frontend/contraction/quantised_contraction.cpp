@@ -1,13 +1,14 @@
-// Products and convolutions of quantised tensors, as sv.matmul of u8 by i8 in i32, which has fast
-// kernels. Zero points leave the product:
+// Products and convolutions of quantised tensors, as u8 x i8 -> i32 sv.matmul, which has fast
+// kernels. Zero points are moved out of the product:
 //
 //   sum (a - a0) * (b - b0) = sum a * b - a0 * (sum b - depth * b0) - b0 * sum a
 //
-// where sums of constant weights are folded, and terms of zero points known to be 0 are not made.
-// An i8 a becomes u8, and a u8 b i8, by flipping the highest bit; their zero points move along.
+// Sums of constant weights are folded, and terms whose zero point is known to be 0 are omitted. An
+// i8 operand a becomes u8, and a u8 operand b becomes i8, by flipping the highest bit; zero points
+// are shifted by 128.
 //
-// Convolutions run channels last, where a window's elements are few long runs: the windows are laid
-// out as rows, and the weights as a matrix.
+// Convolutions use the channels-last layout, in which a window consists of a few long contiguous
+// runs: windows are unfolded to rows (im2col), and weights are reshaped to a matrix.
 #include <cstring>
 
 #include "compiler/frontend/elementwise/quantised.h"
@@ -19,13 +20,13 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// Bytes and their zero point: i32, null for 0.
+// An 8-bit tensor with its zero point: i32, null for 0.
 struct Quantised {
   Value values;
   Value zero;
 };
 
-// A zero point plus `shift`, as i32. Null when that is known to be 0.
+// The zero point plus `shift`, as i32. Null if the sum is known to be 0.
 Value moved_zero(Node& n, Value zero, int64_t shift) {
   Value distance = n.scalar(static_cast<double>(shift), DType::kI32);
   if (!zero) return shift == 0 ? Value() : distance;
@@ -43,7 +44,7 @@ Value moved_zero(Node& n, Value zero, int64_t shift) {
   return n.reshape(n.constant(given.dims(), DType::kI32, bytes), Dims(n.shape(zero)));
 }
 
-// The same numbers in the other signedness.
+// The same values in the type of the other signedness.
 Quantised with_type(Node& n, Value x, Value zero, DType to) {
   DType from = n.dtype(x);
   if (from == to) return {x, moved_zero(n, zero, 0)};
@@ -52,7 +53,7 @@ Quantised with_type(Node& n, Value x, Value zero, DType to) {
   return {flipped, moved_zero(n, zero, shift)};
 }
 
-// Input `i`, of which only u8 and i8 are quantised tensors.
+// Input `i`; reports an error unless it is u8 or i8.
 Value byte_input(Node& n, size_t i) {
   Value x = n.input(i);
   if (n.dtype(x) != DType::kU8 && n.dtype(x) != DType::kI8)
@@ -60,7 +61,7 @@ Value byte_input(Node& n, size_t i) {
   return x;
 }
 
-// The zero point at input `i`; null when absent.
+// The zero point at input `i`; null if absent.
 Value zero_input(Node& n, size_t i, Value of) {
   Value zero = n.input_or(i, Value());
   if (!zero) return {};
@@ -69,7 +70,7 @@ Value zero_input(Node& n, size_t i, Value of) {
   return as_scalar(n, zero);
 }
 
-// One for each row of a matrix: [m] -> [m, 1].
+// A parameter with one entry per row of a matrix: [m] -> [m, 1].
 Value per_row(Node& n, Value parameter) {
   return parameter && n.rank(parameter) == 1 ? n.unsqueeze(parameter, {1}) : parameter;
 }
@@ -85,7 +86,8 @@ Value count_as_i32(Node& n, DimExpr count) {
   return n.cast(n.dims_value({count}, /*is_scalar=*/true), DType::kI32);
 }
 
-// a: u8 of rank 2 or more, zero a scalar or [..., m, 1]; b: i8, zero a scalar, [n] or [..., 1, n].
+// sum (a - a0) * (b - b0). a: u8 of rank 2 or more, its zero point a scalar or [..., m, 1]. b: i8,
+// its zero point a scalar, [n] or [..., 1, n].
 Value centred_product(Node& n, Quantised a, Quantised b) {
   DimExpr depth = n.dim(b.values, n.rank(b.values) - 2);
   if (!depth.is_constant()) depth = n.dim(a.values, n.rank(a.values) - 1);
@@ -104,8 +106,8 @@ Value centred_product(Node& n, Quantised a, Quantised b) {
   return column_term ? n.emit<SubOp>({product, column_term}) : product;
 }
 
-// The product of two tensors as NumPy takes it, vectors too. `finish` makes the elements of the
-// result from the sums, with operands that broadcast to [..., m, n].
+// The product of two tensors with NumPy semantics, including vectors. `finish` computes the result
+// elements from the sums, with operands that broadcast to [..., m, n].
 Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
                      llvm::function_ref<Value(Value sums)> finish) {
   bool a_is_vector = n.rank(a) == 1, b_is_vector = n.rank(b) == 1;
@@ -146,15 +148,15 @@ Values qlinear_matmul(Node& n) {
   });
 }
 
-// --- Convolutions. ------------------------------------------------------------------------------
+// --- Convolutions. ---
 
 struct Convolution {
   SpatialAttributes window;
   int64_t group = 1;
-  Value x, x_zero, w, w_zero;  // as the node has them
+  Value x, x_zero, w, w_zero;  // the node's inputs
 };
 
-// [n, c, spatial...] -> [n, spatial..., c], and back.
+// Transposes between [n, c, spatial...] and [n, spatial..., c].
 Value channels_last(Node& n, Value x) {
   Ints permutation = {0};
   for (int64_t axis = 2; axis < n.rank(x); ++axis) permutation.push_back(axis);
@@ -167,7 +169,7 @@ Value channels_first(Node& n, Value x) {
   return n.transpose(x, permutation);
 }
 
-// A border that stands for zero: its elements are the zero point.
+// Pads with the zero point, which represents 0.
 Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
   size_t rank = window.kernel.size();
   Dims pads(2 * (rank + 2), DimExpr(0));
@@ -183,7 +185,7 @@ Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
   return n.emit<PadOp>({x.values, n.cast(x.zero, n.dtype(x.values))}, attributes);
 }
 
-// Element `tap` of every window along spatial axis `i`, of x: [n, spatial..., c].
+// Element `tap` of every window along spatial axis `i` of x: [n, spatial..., c].
 Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_t tap) {
   auto axis = static_cast<int64_t>(i) + 1;
   Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
@@ -197,7 +199,7 @@ Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_
       {x}, {n.attr("starts", starts), n.attr("sizes", sizes), n.attr("steps", steps)});
 }
 
-// Windows of x: [n, spatial..., c] as rows: [n, out..., kernel... * c].
+// Unfolds the windows of x: [n, spatial..., c] -> [n, out..., kernel... * c].
 Value unfold(Node& n, Value x, const SpatialAttributes& window) {
   for (size_t i = window.kernel.size(); i-- > 0;) {
     if (window.kernel[i] == 1 && window.strides[i] == 1) continue;
@@ -218,12 +220,12 @@ Value part_of(Node& n, Value x, int64_t axis, int64_t index, DimExpr count) {
   return n.slice(x, starts, sizes);
 }
 
-// Channels of one group; what is one number for all channels stays.
+// The channels of one group; a per-tensor parameter is returned unchanged.
 Value channels_of(Node& n, Value parameter, int64_t index, DimExpr count) {
   return parameter && n.rank(parameter) == 1 ? part_of(n, parameter, 0, index, count) : parameter;
 }
 
-// w: [m, c, kernel...] -> [kernel... * c, m], in the order of unfold.
+// Reshapes w: [m, c, kernel...] -> [kernel... * c, m], in the element order of unfold.
 Value weight_matrix(Node& n, Value w) {
   Ints permutation;
   for (int64_t axis = 2; axis < n.rank(w); ++axis) permutation.push_back(axis);
@@ -233,7 +235,7 @@ Value weight_matrix(Node& n, Value w) {
   return n.reshape(n.transpose(w, permutation), {depth, n.dim(w, 0)});
 }
 
-// Each channel on its own: sums over the taps of x - x0 times w - w0, in i32.
+// Depthwise convolution: sums over the taps of (x - x0) * (w - w0), in i32.
 Value depthwise_sums(Node& n, const Convolution& c) {
   Quantised x{channels_last(n, c.x), moved_zero(n, c.x_zero, 0)};
   x.values = with_border(n, x, c.window);
@@ -255,7 +257,7 @@ Value depthwise_sums(Node& n, const Convolution& c) {
   return sums;
 }
 
-// The sums as i32 [n, out..., m].
+// The sums of the convolution, as i32 [n, out..., m].
 Value conv_sums(Node& n, const Convolution& c) {
   if (n.has_failed()) return {};
   if (n.rank(c.x) < 3 || n.rank(c.w) != n.rank(c.x))
@@ -306,9 +308,9 @@ Values qlinear_conv(Node& n) {
   return channels_first(n, rescale(n, sums, n.input(1), n.input(4), n.input(6), n.input(7)));
 }
 
-// --- Of dequantised tensors. ---------------------------------------------------------------------
+// --- Dequantised operands. ---
 
-// Sums of so many products of bytes, 255 * 128 at most, stay below 2^31.
+// The largest depth whose i32 sums cannot overflow: a product of u8 and i8 is at most 255 * 128.
 constexpr int64_t kMostDepth = 65536;
 
 bool is_short(DimExpr depth) { return depth.is_constant() && *depth.as_constant() <= kMostDepth; }
@@ -317,7 +319,7 @@ bool is_at_most_rank(Node& n, const Dequantised& x, int64_t rank) {
   return n.rank(x.scale) <= rank && (!x.zero || n.rank(x.zero) <= rank);
 }
 
-// One number, or [m, 1, 1, ...] as [m]. Null stays.
+// A scalar, or [m, 1, 1, ...] as [m]. Null is returned unchanged.
 Value per_channel(Node& n, Value parameter) {
   if (!parameter || n.rank(parameter) == 0) return parameter;
   return n.reshape(parameter, {n.dim(parameter, 0)});

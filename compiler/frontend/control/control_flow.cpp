@@ -1,4 +1,4 @@
-// Types of what flows through branches and loops: see control_flow.h.
+// Types of values that flow through branches and loops: see control_flow.h.
 #include "compiler/frontend/control_flow.h"
 
 #include <memory>
@@ -46,7 +46,8 @@ mlir::Attribute ControlFlowBuilder::symbol_named(llvm::StringRef name) {
   return builder_.getStringAttr(fresh_(name));
 }
 
-// `type` for a result: dims over symbols that end with the region are symbols of their own.
+// `type` for a result of the op: replaces dims over symbols that are local to the region by new
+// symbols.
 mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string>& inner,
                                      llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
   if (is_list(type)) return type;
@@ -60,7 +61,7 @@ mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string
   return tensor.withShape(shape);
 }
 
-// Where an optional is asked for and what it would hold is there, one is made of it.
+// Wraps yielded values in optionals where the result type requires it.
 void ControlFlowBuilder::fit_operands(mlir::Operation* terminator, size_t first,
                                       llvm::ArrayRef<mlir::Type> types) {
   mlir::OpBuilder::InsertionGuard guard(builder_);
@@ -72,7 +73,7 @@ void ControlFlowBuilder::fit_operands(mlir::Operation* terminator, size_t first,
   }
 }
 
-// --- If. ----------------------------------------------------------------------------------------
+// --- If. ---
 
 Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Branch then,
                                                              Branch otherwise) {
@@ -113,9 +114,10 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
   return llvm::SmallVector<Value>(op.getResults());
 }
 
-// --- Loop. --------------------------------------------------------------------------------------
+// --- Loop. ---
 
-// Makes dims of `types` that `from` does not have symbols that change. True when there were any.
+// Replaces dims of `types` that differ from those of `from` by new carried symbols. Returns true if
+// there were any.
 bool ControlFlowBuilder::open_carried(llvm::ArrayRef<Value> from,
                                       llvm::SmallVectorImpl<mlir::Type>& types,
                                       llvm::SmallVectorImpl<mlir::Attribute>& symbols) {

@@ -1,4 +1,4 @@
-// List ops of the importer; see compiler/frontend/lists.h.
+// Builders of list ops; see compiler/frontend/lists.h.
 #include "compiler/frontend/lists.h"
 
 #include "compiler/graph/type_rule.h"
@@ -14,7 +14,7 @@ namespace {
 
 ListType type_of(Value list) { return mlir::cast<ListType>(list.getType()); }
 
-// The type of an optional that holds such a value.
+// The type of an optional that holds a value of `type`.
 ListType optional_of(mlir::Type type) {
   if (mlir::isa<TensorType>(type)) return ListType::of(type, ValueKind::kOptional);
   auto list = mlir::cast<ListType>(type);

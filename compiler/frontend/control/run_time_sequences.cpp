@@ -1,5 +1,5 @@
-// ONNX sequences and optionals whose lengths are known during the call only: ops on lists, and
-// loops over their elements.
+// ONNX sequences and optionals whose lengths are only known at run time: list ops, and loops over
+// the elements.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/graph_importer.h"
 
@@ -10,7 +10,7 @@ using graph::ListType;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// Where in a list; below 0 it counts from the end.
+// An index into a list; negative indices count from the end.
 std::optional<DimExpr> position(Node& n, size_t input) {
   if (!n.has_input(input)) return std::nullopt;
   Dims at = n.dims_of(n.input(input), "the position", Node::Sign::kAny);
@@ -18,7 +18,7 @@ std::optional<DimExpr> position(Node& n, size_t input) {
   return n.has_failed() ? std::nullopt : std::optional(at.front());
 }
 
-// `axis` in front of the others, or back from there.
+// Moves `axis` to the front, or the first axis back to `axis`.
 Value axis_to_front(Node& n, Value x, int64_t axis) {
   Ints order = {axis};
   for (int64_t i = 0; i < n.rank(x); ++i)
@@ -64,11 +64,12 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
   return item(lists().get(list, *at));
 }
 
-// --- ConcatFromSequence. ------------------------------------------------------------------------
+// --- ConcatFromSequence. ---
 
 namespace {
 
-// Element i, whose dims but for `axis` are the first one's. Null after an error.
+// Element i, checked to have the dims of the first element except along `axis`. Null after an
+// error.
 Value alike_element(Node& n, ListBuilder lists, Value list, DimExpr i, Value first, int64_t axis) {
   Result<Value> got = lists.get(list, i);
   if (!got.is_ok()) return n.unsupported(std::string(got.status().message())), Value();
@@ -86,8 +87,8 @@ Value alike_element(Node& n, ListBuilder lists, Value list, DimExpr i, Value fir
 
 }  // namespace
 
-// Along a new axis: what a loop over the elements gathers. Along one that they have: how long the
-// whole is, then each element to its place in it.
+// Along a new axis: the gathered output of a loop over the elements. Along an existing axis: one
+// loop sums the lengths, a second one copies each element to its offset.
 Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   bool has_new_axis = n.flag("new_axis", false);
   DimExpr count = lists().size(list);
@@ -135,9 +136,9 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   return checked(filled, [&](auto all) { return axis_from_front(n, all.front(), axis); });
 }
 
-// --- SplitToSequence. ---------------------------------------------------------------------------
+// --- SplitToSequence. ---
 
-// One part an iteration: of one element, of as many as a number says, or of what a list says.
+// Each iteration appends one part: of size 1, of a constant size, or of a size from a list.
 Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_dims) {
   Value x = n.input(0), zero = n.dims_value({0}, true);
   DimExpr length = n.dim(x, axis), count = length, step = 1;
@@ -184,9 +185,9 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
   return n.has_failed() ? Result<Value>(n.status()) : Result<Value>(results->front());
 }
 
-// --- SequenceMap. -------------------------------------------------------------------------------
+// --- SequenceMap. ---
 
-// A loop over the first input's elements that appends what the body gives.
+// A loop over the elements of the first input that appends the results of the body.
 Status GraphImporter::map_lists(Node& n, const onnx::GraphProto& body) {
   llvm::SmallVector<Value> inputs, starts;
   for (const std::string& name : n.proto().input()) inputs.push_back(any_value(name));

@@ -1,6 +1,6 @@
-// ONNX sequences and optionals whose lengths are known at compile time: lists of values that no
-// kernel and no tensor stands for. An optional is a sequence of none or one. Where a length depends
-// on the call, run_time_sequences.cpp goes on.
+// ONNX sequences and optionals whose lengths are known at compile time: lists of values, without
+// any run-time representation. An optional is a sequence of length 0 or 1. Lengths that are only
+// known at run time are handled in run_time_sequences.cpp.
 #include "compiler/frontend/graph_importer.h"
 
 namespace scopevm::compiler::frontend {
@@ -11,8 +11,8 @@ Status invalid(const std::string& message) { return Status(StatusCode::kInvalidM
 using graph::ElementDims;
 using graph::ListType;
 
-// A position in a list of `size`; negative ones count from the end. `size` itself when may_append.
-// REQUIRES: the input is known.
+// An index into a list of `size` elements; negative indices count from the end. If may_append, the
+// index may be `size`. REQUIRES: the input is known at compile time.
 Result<size_t> position(Node& n, size_t input, size_t size, bool may_append) {
   Ints at = n.integers_of(n.input(input), "the position");
   if (n.has_failed()) return n.status();
@@ -24,8 +24,8 @@ Result<size_t> position(Node& n, size_t input, size_t size, bool may_append) {
                  std::to_string(size));
 }
 
-// The sizes of the parts that x is split into along `axis`; none when how many there are depends on
-// the call.
+// The sizes of the parts that x is split into along `axis`; none if their number is only known at
+// run time.
 std::optional<Dims> part_sizes(Node& n, Value x, int64_t axis) {
   std::optional<int64_t> dim = n.dim(x, axis).as_constant();
   bool is_list = n.has_input(1) && n.rank(n.input(1)) > 0;
@@ -79,7 +79,7 @@ Status GraphImporter::import_sequence_op(const onnx::NodeProto& proto, int opset
   return {};
 }
 
-// --- Making them. -------------------------------------------------------------------------------
+// --- Construction. ---
 
 Result<GraphImporter::Sequence> GraphImporter::sequence_of(llvm::ArrayRef<Value> items) {
   if (items.empty()) return invalid("it has no inputs");
@@ -137,9 +137,9 @@ Result<ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto&
   return ListType::get(&context, kind, *dtype, dims, shape);
 }
 
-// --- The ops. -----------------------------------------------------------------------------------
+// --- Sequence ops. ---
 
-// The ops' one result each.
+// The single result of a sequence op.
 Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
   const std::string& op = n.proto().op_type();
   auto item = [](Result<Sequence> made) {
@@ -162,13 +162,13 @@ Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
     return op_on_list(n, list_value(list));
   }
   if (is_list(name)) return op_on_list(n, value(name));
-  // An optional that is always there.
+  // The value of a present optional.
   if (op == "OptionalHasElement") return Item(n.constant({}, DType::kBool, {1}));
   if (op == "OptionalGetElement") return Item(n.input(0));
   return invalid("input 0 \"" + name + "\" is no sequence");
 }
 
-// Empty when it depends on the call.
+// Empty if the result is only known at run time.
 Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n,
                                                                          const Sequence& list) {
   const std::string& op = n.proto().op_type();
@@ -260,7 +260,7 @@ Result<Value> GraphImporter::concat_from_sequence(Node& n, const Sequence& list)
   return n.emit<graph::ConcatOp>(parts, {n.attr("axis", axis)});
 }
 
-// The body once for each element.
+// Imports the body once per element.
 Status GraphImporter::import_sequence_map(Node& n) {
   const onnx::AttributeProto* body = n.attribute("body", onnx::AttributeProto::GRAPH);
   if (!body) return invalid("attribute \"body\" is missing");
@@ -269,7 +269,7 @@ Status GraphImporter::import_sequence_map(Node& n) {
   auto first = sequences_.find(n.proto().input_size() > 0 ? n.proto().input(0) : "");
   if (first == sequences_.end()) return invalid("input 0 is no sequence");
   const size_t size = first->second.items.size();
-  if (size == 0) return map_lists(n, body->g());  // for the types of its results
+  if (size == 0) return map_lists(n, body->g());  // the loop provides the result types
   std::vector<llvm::SmallVector<Value>> results(n.output_count());
   for (size_t i = 0; i < size; ++i) {
     llvm::SmallVector<Value> inputs;

@@ -1,4 +1,4 @@
-// ONNX ops that have graphs as attributes: If, Loop, Scan. Their graphs see the names around them.
+// ONNX ops with subgraphs: If, Loop, Scan. Subgraphs can use the names of the enclosing graphs.
 #include <algorithm>
 
 #include "compiler/frontend/formula/formula.h"
@@ -9,7 +9,7 @@ namespace {
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// A trip count from here on is no limit.
+// Trip counts from this value on are treated as unlimited.
 constexpr int64_t kNoLimit = int64_t{1} << 40;
 
 const onnx::GraphProto* graph_attribute(Node& n, const char* name) {
@@ -33,12 +33,13 @@ std::string GraphImporter::fresh_symbol(llvm::StringRef what) {
   return symbol;
 }
 
-// Elements of ops that are erased must not be taken for those of new ones at the same address.
+// Discards the symbolic values after ops were erased: a new op may have the address of an erased
+// one.
 void GraphImporter::forget_known_values() {
   symbols_ = std::make_unique<graph::SymbolicValues>(symbols_->intervals());
 }
 
-// A graph's own names hide those around it.
+// A subgraph's own names shadow those of the enclosing graphs.
 void GraphImporter::hide_names_of(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) values_.erase(tensor.name());
   for (const auto& node : graph.node())
@@ -52,7 +53,8 @@ ControlFlowBuilder GraphImporter::control_flow() {
   return ControlFlowBuilder(builder_, location_, fresh_, forget_);
 }
 
-// Imports the nodes of `graph` where the builder stands. `bindings` are the graph's inputs.
+// Imports the nodes of `graph` at the insertion point. `bindings` are the values of the graph's
+// inputs.
 Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::GraphProto& graph,
                                                                 llvm::ArrayRef<Value> bindings) {
   if (static_cast<size_t>(graph.input_size()) != bindings.size())
@@ -93,7 +95,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   const onnx::GraphProto* otherwise = graph_attribute(n, "else_branch");
   if (n.has_failed()) return n.status();
   if (n.dtype(condition) != DType::kBool) return invalid("the condition is not a bool");
-  // A condition over dims alone is often decided: then there is one branch.
+  // A condition over dims is often known at compile time: only one branch is imported.
   const auto* known = symbols_->find(condition);
   if (known && known->size() == 1 && (*known)[0].is_constant())
     return import_subgraph((*known)[0].is_constant(0) ? *otherwise : *then, {});
@@ -117,14 +119,14 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   if (values.is_ok() || needs_other_choice_) return values;
   forget_known_values();
   if (branches[0].status.is_ok() && branches[1].status.is_ok()) {
-    // The ranks differ: what comes after the if is right for one of them.
+    // The branches have different ranks, and the rest of the model fits only one of them.
     return import_chosen_branch(n, condition, *then, *otherwise);
   }
-  // if_else stops at a failure: see what the other branch gives.
+  // if_else stops at the first failed branch: try the other one.
   return import_right_branch(n, condition, branches);
 }
 
-// A call in which the other branch would run fails.
+// Imports only the chosen branch. A call whose condition selects the other branch fails.
 Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
     Node& n, Value condition, const onnx::GraphProto& then, const onnx::GraphProto& otherwise) {
   bool is_then = choose();
@@ -137,13 +139,14 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
   return import_subgraph(is_then ? then : otherwise, {});
 }
 
-// A branch that is wrong for the shapes at hand is a failure of the calls that take it.
+// A branch that fails to import for the given shapes becomes a run-time failure of the calls that
+// select it.
 Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Value condition,
                                                                     Branch* branches) {
   bool is_then_right = branches[0].status.is_ok();
   Branch& right = branches[is_then_right ? 0 : 1];
   const Branch& wrong = branches[is_then_right ? 1 : 0];
-  if (!is_then_right) {  // the else-branch was not looked at yet
+  if (!is_then_right) {  // the else-branch has not been imported yet
     mlir::Region region;
     mlir::OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToEnd(&region.emplaceBlock());
@@ -180,7 +183,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
                        : builder.if_else(condition, fail, import);
 }
 
-// --- Choices. -----------------------------------------------------------------------------------
+// --- Choice of branches. ---
 
 bool GraphImporter::choose() {
   if (choices_made_ == choices_.size()) choices_.push_back(true);
@@ -195,8 +198,8 @@ bool GraphImporter::has_open_choice(size_t from) const {
 
 namespace {
 
-// What iterations gather has one shape in all of them. Where its dims change as far as is known
-// here, the body's graph may say what they are, and the call is held to that.
+// Gathered parts must have one shape in all iterations. If a dim is runtime-defined and the body's
+// graph declares a number for it, that number is used, and checked in each call.
 Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared) {
   if (!mlir::isa<graph::TensorType>(part.getType())) return part;
   const auto& shape = declared.type().tensor_type().shape();
@@ -213,7 +216,7 @@ Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared
 
 }  // namespace
 
-// Inputs: trip count, condition, carried values; the first two may be absent.
+// Inputs: trip count, condition, carried values. The first two are optional.
 Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
   llvm::SmallVector<Value> initial;
@@ -269,13 +272,13 @@ Value move_first_to(Node& n, Value x, int64_t axis) {
   return n.transpose(x, permutation);
 }
 
-// Entry i of an optional list attribute.
+// Entry i of an optional list attribute; 0 if it is absent.
 int64_t entry(const Ints& list, size_t i) { return i < list.size() ? list[i] : 0; }
 
 }  // namespace
 
-// A loop over the places of `scanned` along their axes: the last states, then what is gathered
-// along a new first dim.
+// A loop over the slices of `scanned` along their axes. Results: the final states, then the outputs
+// gathered along a new first dim.
 Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::GraphProto& body,
                                                            llvm::ArrayRef<Value> states,
                                                            llvm::ArrayRef<Value> scanned,
@@ -303,7 +306,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
   auto scanned_count = static_cast<size_t>(n.integer("num_scan_inputs"));
   if (n.has_failed()) return n.status();
-  // Before opset 9, input 0 is the lengths.
+  // Before opset 9, input 0 has the sequence lengths.
   size_t first = n.opset() < 9 ? 1 : 0;
   if (scanned_count == 0 || scanned_count + first > n.input_count())
     return invalid("num_scan_inputs does not fit its inputs");
@@ -330,8 +333,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   return results;
 }
 
-// Opset 8: dim 0 of every input and output is a batch, and the body sees one element of it; dim 1
-// of what is scanned is the sequence.
+// Opset 8: dim 0 of every input and output is a batch, and the body processes one batch element;
+// dim 1 of scanned values is the sequence.
 Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
                                                                     const onnx::GraphProto& body,
                                                                     llvm::ArrayRef<Value> states,

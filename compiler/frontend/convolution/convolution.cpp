@@ -25,8 +25,8 @@ Values conv(Node& n) {
                          n.attr("dilations", a.dilations), n.attr("group", n.integer("group", 1))});
 }
 
-// Pads that give the wanted output size; what is odd goes to one end, and what is missing is added
-// at the end of the output.
+// Computes pads for a required output size. An odd total puts the extra element at one end; a
+// missing part is added as output padding.
 void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
                      Ints& output_pads) {
   size_t rank = a.kernel.size();
@@ -52,8 +52,8 @@ void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
   }
 }
 
-// Windows that do not overlap: each pixel becomes a block of its own, so a product with all taps at
-// once, whose result is laid out as blocks.
+// Transposed convolution with windows that do not overlap: each input pixel produces its own block
+// of the output, so one matrix product computes all blocks.
 Value conv_transpose_of_blocks(Node& n, llvm::ArrayRef<Value> operands,
                                const SpatialAttributes& a) {
   Value x = operands[0], w = operands[1];

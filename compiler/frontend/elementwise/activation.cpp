@@ -1,4 +1,4 @@
-// Names of activation functions -> formulas: see activation.h.
+// Activation functions -> formulas: see activation.h.
 #include "compiler/frontend/elementwise/activation.h"
 
 namespace scopevm::compiler::frontend {
@@ -43,7 +43,7 @@ Value thresholded_relu(Node& n, Value x, const Activation& a) {
 
 struct Function {
   const char* name;
-  int parameters;  // alpha, beta
+  int parameters;  // number of parameters: alpha, beta
   float alpha, beta;
   Value (*emit)(Node&, Value, const Activation&);
 };
@@ -67,7 +67,7 @@ const Function* find(llvm::StringRef name) {
   return found == std::end(kFunctions) ? nullptr : found;
 }
 
-// The next number of a list, or `otherwise` behind its end.
+// Removes and returns the first number of a list; `otherwise` if the list is empty.
 float take(llvm::ArrayRef<float>& numbers, float otherwise) {
   if (numbers.empty()) return otherwise;
   float number = numbers.front();

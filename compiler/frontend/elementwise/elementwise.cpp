@@ -1,4 +1,4 @@
-// Elementwise ONNX ops: most are one graph op, the others a formula of a few.
+// Elementwise ONNX ops: most map to one graph op, the others to a short formula.
 #include <numbers>
 
 #include "compiler/frontend/formula/formula.h"
@@ -19,7 +19,7 @@ Values binary(Node& n) {
   return n.emit<Op>({n.input(0), n.input(1)});
 }
 
-// Before opset 7, broadcasting was asked for, and `axis` said where b's dims stand in a's.
+// Before opset 7, broadcasting was enabled by an attribute, and `axis` aligned b's dims with a's.
 template <typename Op>
 Values old_binary(Node& n) {
   Value a = n.input(0), b = n.input(1);
@@ -33,7 +33,7 @@ Values old_binary(Node& n) {
   return n.emit<Op>({a, b});
 }
 
-// Sum, Min, Max: any number of operands, from the left.
+// Sum, Min, Max: a left fold over any number of operands.
 template <typename Op>
 Value fold(Node& n) {
   Value result;
@@ -69,7 +69,8 @@ std::optional<double> known_ratio(Node& n) {
   return ratio.size() == 1 ? std::optional<double>(ratio[0]) : std::nullopt;
 }
 
-// From opset 12 on, mode and ratio are inputs. What drops elements is refused: now, or by the call.
+// Rejects training-mode Dropout, at compile time or by a run-time check. From opset 12, mode and
+// ratio are inputs.
 void require_no_drops(Node& n) {
   Value mode = n.input(2);
   if (n.has_failed()) return;
@@ -142,7 +143,7 @@ Values clip(Node& n) {
   return clamp(n, n.input(0), n.input_or(1, Value()), n.input_or(2, Value()));
 }
 
-// --- Activations. -------------------------------------------------------------------------------
+// --- Activations. ---
 
 // x < 0 ? negative : x
 Value below_zero(Node& n, Value x, Value negative) {
@@ -161,7 +162,7 @@ Values prelu(Node& n) {
   return below_zero(n, x, n.emit<MulOp>({x, n.input(1)}));
 }
 
-// Before opset 7 the slope was one number for each channel, or one for all.
+// Before opset 7, the slope was one number per channel, or a single number.
 Values old_prelu(Node& n) {
   Value x = n.input(0), slope = n.input(1);
   Dims dims(n.shape(slope));
@@ -217,10 +218,10 @@ Values mish(Node& n) {
   return n.emit<MulOp>({x, n.emit<TanhOp>({n.emit<SoftplusOp>({x})})});
 }
 
-// x * P(N <= x) for a normal N; or with tanh in place of the distribution's erf.
+// x * P(N <= x) for a standard normal N, or the tanh approximation.
 Values gelu(Node& n) {
   DType dtype = n.dtype(n.input(0));
-  // Below 0 the sum cancels: 16 bits would not be enough.
+  // For negative x the sum suffers from cancellation, so 16-bit floats are computed in f32.
   Formula x = Formula(n, n.input(0)).as(dtype == DType::kF64 ? dtype : DType::kF32);
   std::string approximate = n.text("approximate", "none");
   if (approximate == "none")

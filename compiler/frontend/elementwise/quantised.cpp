@@ -1,6 +1,6 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: y = saturate(round(x / scale) + zero)
-// and x = (y - zero) * scale, with one scale for the tensor, for each index along an axis, or for
-// each block of an axis. The contractions of quantised tensors are in quantised_contraction.cpp.
+// and x = (y - zero) * scale. The scale is per tensor, per index along an axis, or per block of an
+// axis. Contractions of quantised tensors are in quantised_contraction.cpp.
 #include "compiler/frontend/elementwise/quantised.h"
 
 #include "compiler/frontend/onnx_file.h"
@@ -13,13 +13,13 @@ using namespace graph;  // NOLINT: formulas read better without the prefix
 Value quantise(Node& n, Value x, Value scale, Value zero, DType to) {
   DType computed = n.dtype(scale);
   Value quotient = n.emit<DivOp>({n.cast(x, DType::kF32), n.cast(scale, DType::kF32)});
-  // A quotient in the type of the scale has only its digits.
+  // The quotient is rounded to the precision of the scale's type.
   if (computed == DType::kF16 || computed == DType::kBF16)
     quotient = n.cast(n.cast(quotient, computed), DType::kF32);
   return requantise(n, quotient, zero, to);
 }
 
-// The cast saturates. Beyond 2^24, where the sum in f32 is not exact, it has long done so.
+// The cast saturates. The f32 sum is inexact only above 2^24, far beyond the saturation range.
 Value requantise(Node& n, Value x, Value zero, DType to) {
   Value rounded = n.emit<RoundOp>({x});
   if (zero) rounded = n.emit<AddOp>({rounded, n.cast(zero, DType::kF32)});
@@ -43,7 +43,7 @@ bool is_byte(Value value) {
   return dtype == DType::kU8 || dtype == DType::kI8;
 }
 
-// What was cast, if it was.
+// The operand of a cast; any other value is returned unchanged.
 Value before_cast(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
   return cast ? cast.getX() : value;
@@ -64,7 +64,7 @@ bool is_known_zero(Value value) {
 
 }  // namespace
 
-// Reads the formula that dequantize_linear writes.
+// Matches the formula that dequantize_linear emits.
 std::optional<Dequantised> dequantised(Value value) {
   auto product = value.getDefiningOp<MulOp>();
   auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
@@ -80,13 +80,13 @@ std::optional<Dequantised> dequantised(Value value) {
 
 namespace {
 
-// x and what it is scaled with, as values that broadcast; the result takes `shape` again.
+// x and its quantisation parameters, with shapes that broadcast; the result is reshaped to `shape`.
 struct Operands {
   Value x, scale, zero;  // zero: null when absent
   Dims shape;
 };
 
-// [s] -> [s, 1, 1, ...], so that it runs along `axis` of x.
+// [s] -> [s, 1, 1, ...], so that it broadcasts along `axis` of x.
 Value along_axis(Node& n, Value parameter, Value x, int64_t axis) {
   parameter = as_scalar(n, parameter);
   if (n.rank(parameter) == 0) return parameter;
@@ -107,7 +107,7 @@ Value along_axis(Node& n, Value parameter, Value x, int64_t axis) {
   return n.reshape(parameter, dims);
 }
 
-// One of `parameter` for each `block` elements of x along `axis`.
+// Repeats each entry of `parameter` for `block` elements of x along `axis`.
 Value repeat_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
   Dims split(n.shape(parameter)), whole(n.shape(parameter));
   split.insert(split.begin() + axis + 1, DimExpr(1));
@@ -134,7 +134,8 @@ bool check_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block
   return true;
 }
 
-// Whole blocks become a dim of their own, which needs no repeated scales.
+// If the axis has only whole blocks, it is split in two, and the parameters broadcast without being
+// repeated.
 void align_blocks(Node& n, Operands& o, int64_t axis, int64_t block) {
   axis = n.axis(axis, n.rank(o.x));
   for (Value parameter : {o.scale, o.zero})
@@ -173,7 +174,7 @@ bool is_one_of(DType dtype, std::initializer_list<DType> dtypes) {
   return llvm::is_contained(dtypes, dtype);
 }
 
-// What output_dtype, then the type of the zero point, says.
+// The type of output_dtype if given, else that of the zero point.
 DType quantised_type(Node& n, Value zero) {
   DType to = zero ? n.dtype(zero) : DType::kU8;
   if (n.opset() >= 21 && n.integer("output_dtype", 0) != 0) {
@@ -209,7 +210,7 @@ Values dequantize_linear(Node& n) {
   return n.reshape(n.cast(y, to), o.shape);
 }
 
-// The range is stretched to hold 0. All zeros have scale 0, and as 0 / 0 is cast to 0, zeros again.
+// The range is extended to include 0. For an all-zero input the scale is 0, and 0 / 0 is cast to 0.
 Values dynamic_quantize_linear(Node& n) {
   Value x = n.input(0);
   auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};

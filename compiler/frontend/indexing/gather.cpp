@@ -1,8 +1,8 @@
-// ONNX ops that pick or write elements at indices: Gather*, Scatter*.
+// ONNX ops that read or write elements at indices: Gather*, Scatter*.
 //
-// The graph ops keep inside of x whatever the indices are; an index that is outside is an error
-// here, as ONNX has it. What can be said of it before the call is, what the dims decide is checked
-// with them, and what only the data decide costs one pass over the indices.
+// The graph ops clamp indices, but ONNX requires an error for an index out of range. Conditions on
+// constants are checked at compile time, conditions on dims by the shape function, and only
+// data-dependent indices cost an extra pass over the indices.
 #include <algorithm>
 
 #include "compiler/frontend/formula/formula.h"
@@ -26,7 +26,7 @@ void require_index(Node& n, DimExpr index, DimExpr size) {
                      "index {0} is below {1}, the first one from the end");
 }
 
-// The least and the greatest of each column stand for all of them.
+// Checking the minimum and maximum of each column checks all indices.
 void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<DimExpr> sizes) {
   auto columns = static_cast<int64_t>(sizes.size());
   for (int64_t column = 0; column < columns; ++column) {
@@ -41,7 +41,8 @@ void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<Dim
   }
 }
 
-// Every index is in [-size, size). Several sizes: the last dim of the indices goes through them.
+// Requires every index to be in [-size, size). If there are several sizes, they apply to the
+// entries of the last dim.
 void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
   if (n.has_failed() || sizes.empty()) return;
   if (auto constant = indices.getDefiningOp<ConstantOp>())
@@ -67,7 +68,8 @@ Values gather_along(Node& n) {
   return n.emit<Op>({x, indices}, {n.attr("axis", axis)});
 }
 
-// The sizes that the last dim of the indices goes through. What does not fit is the op's to say.
+// Requires index tuples to be in range. Tuples of invalid length are reported by the op's type
+// rule.
 void require_tuples(Node& n, Value x, Value indices, int64_t batch) {
   if (n.has_failed() || n.rank(indices) == 0) return;
   std::optional<int64_t> length = n.shape(indices).back().as_constant();

@@ -27,9 +27,9 @@ Values concat(Node& n) {
   return inputs.size() == 1 ? inputs.front() : n.emit<ConcatOp>(inputs, {n.attr("axis", axis)});
 }
 
-// --- Split, Pad, Tile. --------------------------------------------------------------------------
+// --- Split, Pad, Tile. ---
 
-// From opset 18 on num_outputs may say how many parts; all but the last one are of one size.
+// From opset 18, num_outputs may give the number of parts; all except the last have the same size.
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   int64_t count = static_cast<int64_t>(n.output_count());
   if (n.opset() >= 18 && n.integer("num_outputs", count) != count) {
@@ -54,7 +54,7 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
     }
     return parts;
   }
-  if (!dim.is_constant()) return parts;  // equal ones, or the call fails
+  if (!dim.is_constant()) return parts;  // equal parts, or the call fails
   parts.back() = dim - part * DimExpr(count - 1);
   if (*parts.back().as_constant() < 0) {
     n.fail("dim " + short_text(dim) + " is too small for " + llvm::Twine(count) + " parts");
@@ -87,7 +87,7 @@ Values split(Node& n) {
   return mlir::ValueRange(results);
 }
 
-// x repeated endlessly, seen through the padded box.
+// Periodic padding: reads x modulo its dims.
 Value wrap(Node& n, Value x, const Dims& pads) {
   auto rank = static_cast<size_t>(n.rank(x));
   for (size_t axis = 0; axis < rank && !n.has_failed(); ++axis) {
@@ -100,7 +100,7 @@ Value wrap(Node& n, Value x, const Dims& pads) {
   return x;
 }
 
-// Pads of some axes as pads of all.
+// Expands the pads of some axes to all axes.
 Dims pads_of_axes(Node& n, const Dims& some, const Ints& axes) {
   auto rank = static_cast<size_t>(n.rank(n.input(0)));
   Dims pads(2 * rank, DimExpr(0));
@@ -114,7 +114,7 @@ Dims pads_of_axes(Node& n, const Dims& some, const Ints& axes) {
   return pads;
 }
 
-// The same where only the call knows the axes.
+// As pads_of_axes, for axes that are only known at run time.
 Value pads_of_run_time_axes(Node& n, Value some, Value axes) {
   std::optional<int64_t> count = count_of_axes(n, axes);
   if (!count || n.has_failed()) return {};
@@ -157,7 +157,7 @@ Values pad(Node& n) {
   return pad(n, pads, n.input_or(2, Value()));
 }
 
-// Axes cut or filled with zeros to the wanted sizes, as much on both sides; what is odd at the end.
+// Crops or zero-pads axes to the given sizes, centred; an odd difference goes to the end.
 Values center_crop_pad(Node& n) {
   Value x = n.input(0);
   Dims wanted = n.dims_of(n.input(1), "the shape");
@@ -178,7 +178,7 @@ Values center_crop_pad(Node& n) {
   return n.emit<PadOp>({x, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
 }
 
-// The first lengths[b] steps of each batch element, last one first; the others stay.
+// Reverses the first lengths[b] steps of each batch element and keeps the others.
 Values reverse_sequence(Node& n) {
   Value x = n.input(0);
   int64_t batch = n.axis(n.integer("batch_axis", 1), n.rank(x));
@@ -203,15 +203,14 @@ Values tile(Node& n) {
                         {n.attr("repeats", n.dims_of(n.input(1), "the repeat count"))});
 }
 
-// --- Indices and order.
-// ---------------------------------------------------------------------------
+// --- Indices and order. ---
 
 Value iota(Node& n, DimExpr size) {
   return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
                              n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
 }
 
-// A diagonal that only the call knows: elements are kept by their row and column.
+// Trilu with a run-time diagonal: selects elements by comparing row and column indices.
 Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
   if (n.rank(x) < 2) return n.fail("the input must have rank 2 at least"), Value();
   Value row = n.unsqueeze(iota(n, n.dim(x, n.rank(x) - 2)), {1}),
@@ -232,7 +231,7 @@ Values trilu(Node& n) {
   return n.emit<TriluOp>({x}, {n.attr("k", k[0]), n.attr("upper", upper)});
 }
 
-// --- Blocks. ------------------------------------------------------------------------------------
+// --- Blocks. ---
 
 std::optional<int64_t> block_size(Node& n, Value x) {
   int64_t block = n.integer("blocksize");

@@ -1,4 +1,4 @@
-// ONNX Range: bounds and step may be numbers, dims, or data.
+// ONNX Range: bounds and step may be numbers, dims, or tensor data.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -28,8 +28,7 @@ Value steps(Node& n, const Bounds& b, DimExpr size) {
   return n.emit<AddOp>({b.start, n.emit<MulOp>({index, b.delta})});
 }
 
-// Integers with a known step: the size is arithmetic on dims, max(0, ceil((limit - start) /
-// delta)).
+// Integers with a known step: the size is max(0, ceil((limit - start) / delta)), computed on dims.
 Value range_of_dims(Node& n, const Bounds& b, int64_t delta) {
   Dims from = n.dims_of(b.start, "the start", Node::Sign::kAny),
        to = n.dims_of(b.limit, "the limit", Node::Sign::kAny);
@@ -55,7 +54,7 @@ std::optional<double> known_number(Node& n, Value value) {
   return wide;
 }
 
-// Floats that are all known: so is the size.
+// Floats known at compile time: the size is a number.
 std::optional<Value> known_range(Node& n, const Bounds& b) {
   auto from = known_number(n, b.start), to = known_number(n, b.limit),
        by = known_number(n, b.delta);
@@ -66,19 +65,20 @@ std::optional<Value> known_range(Node& n, const Bounds& b) {
   return steps(n, b, static_cast<int64_t>(std::max(0.0, count)));
 }
 
-// ceil(span / delta) of integers, rounded towards zero by the division; below 0 it does not matter.
+// ceil(span / delta) for integers. The division truncates, which is wrong only for results below 0;
+// these are clamped.
 Value integer_count(Node& n, Value span, Value delta) {
   Value beyond = n.emit<SubOp>({delta, n.emit<SignOp>({delta})});
   return n.emit<DivOp>({n.emit<AddOp>({span, beyond}), delta});
 }
 
 Value float_count(Node& n, Value span, Value delta) {
-  constexpr double kTooMany = 4611686018427387904.0;  // 2^62: fits i64, and no tensor is that long
+  constexpr double kTooMany = 4611686018427387904.0;  // 2^62: fits i64, exceeds any tensor size
   Value count = n.emit<CeilOp>({n.emit<DivOp>({span, delta})});
   return n.emit<MinOp>({count, n.scalar(kTooMany, count)});
 }
 
-// Bounds that only the call knows. The count is computed beside the data, and read.
+// Bounds that are only known at run time: the count is computed on tensors and then read as a dim.
 Value range_of_data(Node& n, const Bounds& b) {
   bool is_float = scopevm::is_float(n.dtype(b.start));
   DType wide = is_float ? DType::kF64 : DType::kI64;

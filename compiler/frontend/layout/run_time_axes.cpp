@@ -1,4 +1,4 @@
-// Which dims lie before and after axes that are data: see run_time_axes.h.
+// Splits the dims of x around run-time axes: see run_time_axes.h.
 #include "compiler/frontend/layout/run_time_axes.h"
 
 namespace scopevm::compiler::frontend {
@@ -6,7 +6,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// Axes against the axes of some rank, as small i64 matrices: a row for each entry.
+// Compares run-time axes with all axes of a rank, as small i64 matrices with one row per entry.
 class AxisTable {
  public:
   AxisTable(Node& n, Value axes, int64_t rank, int64_t count) : n_(n), rank_(rank), count_(count) {
@@ -22,13 +22,13 @@ class AxisTable {
   }
 
   Value number(int64_t value) { return n_.scalar(static_cast<double>(value), DType::kI64); }
-  Value axes() { return n_.reshape(axes_, {DimExpr(count_)}); }  // none below 0
+  Value axes() { return n_.reshape(axes_, {DimExpr(count_)}); }  // normalised to [0, rank)
   Value is_given() { return is_given_; }                         // bool[rank]
-  // How many axes are given, one element.
+  // The number of distinct axes, as one element.
   Value distinct() { return sum(n_.cast(is_given_, DType::kI64)); }
 
-  // i64[count, 3] flattened: products of `dims` before, at and after each axis, where those of
-  // axes in earlier rows count as 1.
+  // i64[count, 3], flattened: for each axis the products of `dims` before, at and after it, where
+  // dims of axes in earlier rows count as 1.
   Value products(Value dims) {
     Value earlier = n_.emit<CumSumOp>(
         {hits_},
@@ -45,7 +45,7 @@ class AxisTable {
 
   Value with_ones(Value dims) { return n_.emit<SelectOp>({is_given_, number(1), dims}); }
 
-  // The dims that are not given, in order.
+  // The dims that are not among the axes, in order.
   Value without(Value dims) {
     Value last = n_.emit<SelectOp>({is_given_, number(rank_), number(0)});
     mlir::Operation* order = n_.emit(TopKOp::getOperationName(), {n_.emit<AddOp>({last, all_})},
@@ -55,7 +55,7 @@ class AxisTable {
     return n_.emit<GatherOp>({dims, order->getResult(1)}, {n_.attr("axis", int64_t{0})});
   }
 
-  // `dims` at the axes that are not given, in order, 1 at the others.
+  // `dims` in order at the positions that are not among the axes, and 1 at the axes.
   Value with_new_axes(Value dims) {
     Value is_old = n_.emit<SelectOp>({is_given_, number(0), number(1)});
     Value place = n_.emit<CumSumOp>(

@@ -1,4 +1,4 @@
-// ONNX ops about shapes: those that read them, change them, or make tensors of a shape.
+// ONNX ops on shapes: ops that query or change a shape, or create a tensor of a given shape.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// The dims of [start, end) as Python slices them.
+// The dims in [start, end), with Python's slice semantics.
 Values shape(Node& n) {
   Value x = n.input(0);
   int64_t rank = n.rank(x);
@@ -61,9 +61,9 @@ Values constant_of_shape(Node& n) {
   return n.expand(element, dims);
 }
 
-// --- Same elements, other dims. -----------------------------------------------------------------
+// --- Reshape, Flatten, Squeeze, Unsqueeze. ---
 
-// 0 keeps the dim, -1 is what is left of the element count.
+// 0 keeps the dim; -1 is the remaining element count.
 Values reshape_to(Node& n, Dims dims) {
   Value x = n.input(0);
   if (n.has_failed()) return Value();
@@ -88,7 +88,7 @@ Values reshape_to(Node& n, Dims dims) {
   return n.reshape(x, dims);
 }
 
-// The same for a shape that only the call knows: a few ops on it say what 0 and -1 stand for.
+// As reshape_to, for a shape only known at run time: tensor ops on the shape resolve 0 and -1.
 Values reshape_to_read(Node& n) {
   Value x = n.input(0), shape = n.cast(n.input(1), DType::kI64);
   if (n.rank(shape) != 1 || !n.dim(shape, 0).is_constant())
@@ -120,13 +120,13 @@ Values reshape_with_attribute(Node& n) {
 
 Values expand(Node& n) { return n.expand(n.input(0), n.dims_of(n.input(1), "the shape")); }
 
-// Axes come as an attribute, or from opset 13 as an input.
+// Axes are an attribute, or from opset 13 an input.
 Ints axes_of(Node& n) {
   if (n.opset() < 13) return n.integers("axes");
   return n.has_input(1) ? n.integers_of(n.input(1), "axes") : Ints();
 }
 
-// The axes when only the call knows them, else null.
+// The axes if they are only known at run time, else null.
 Value run_time_axes(Node& n) {
   bool is_open = n.opset() >= 13 && n.has_input(1) && !n.is_known(n.input(1));
   return is_open ? n.input(1) : Value();
@@ -139,8 +139,8 @@ Value squeeze_run_time(Node& n, Value x, Value given) {
   return n.reshape(x, axes.dims_without());
 }
 
-// Every dim that is 1 goes. The result has one rank only, so a dim that the call decides stays, and
-// must not be 1.
+// Squeeze without axes: removes every dim known to be 1. Ranks are static, so a symbolic dim is
+// kept, and a request in which it is 1 is rejected.
 Value squeeze_ones(Node& n, Value x) {
   Dims dims;
   for (DimExpr dim : n.shape(x)) {

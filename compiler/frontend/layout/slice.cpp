@@ -1,5 +1,5 @@
-// ONNX Slice. Starts and ends may be numbers, dims or data; axes and steps are numbers, or data,
-// which costs a gather for each axis instead of a copy of a box.
+// ONNX Slice. Starts and ends may be numbers, dims or data. Axes and steps are numbers, or data,
+// which costs a gather per axis instead of one strided copy.
 #include <algorithm>
 
 #include "compiler/frontend/layout/run_time_axes.h"
@@ -19,10 +19,10 @@ bool is_far(DimExpr e) {
   return c && (*c >= kFarAway || *c <= -kFarAway);
 }
 
-// 1 where a number at least 0 is above 0, else 0.
+// 1 if e > 0, else 0. REQUIRES: e >= 0.
 DimExpr is_positive(DimExpr e) { return min(e, DimExpr(1)); }
 
-// An index of an axis of `dim` elements, which counts from the end when negative, clamped to
+// A slice index on an axis of `dim` elements: counted from the end if negative, then clamped to
 // [low, high].
 DimExpr clamp_index(Node& n, Node::SignedDim index, DimExpr dim, DimExpr low, DimExpr high) {
   if (index.negative.is_constant(0)) {
@@ -45,13 +45,13 @@ struct Box {
   DimExpr first, size;
 };
 
-// What a slice by `step` > 0, or by -step, takes of an axis.
+// The range of an axis that a slice selects with step `step` > 0, or -step if is_backward.
 Box box_of(Node& n, Node::SignedDim start, Node::SignedDim end, DimExpr dim, DimExpr step,
            bool is_backward) {
   DimExpr low = is_backward ? -1 : 0, high = is_backward ? dim - 1 : dim;
   DimExpr first = clamp_index(n, start, dim, 0, high), last = clamp_index(n, end, dim, low, high);
   DimExpr span = is_backward ? first - last : last - first;
-  // Of an axis without elements, a clamped index is no place in it.
+  // On an empty axis the clamped index is still out of range, so the size is limited to `dim`.
   DimExpr most = n.intervals().smaller(ceildiv(span, step), dim);
   return {first, n.intervals().greater(most, 0)};
 }
@@ -81,7 +81,7 @@ Values slice(Node& n, const Bounds& starts, const Bounds& ends, const Ints& axes
                          {n.attr("starts", from), n.attr("sizes", sizes), n.attr("steps", by)});
 }
 
-// --- Steps that are data. -----------------------------------------------------------------------
+// --- Run-time steps. ---
 
 // first + step * i for i in [0, size).
 Value indices(Node& n, const Box& box, DimExpr step) {
@@ -121,7 +121,7 @@ Value slice_by_data(Node& n, const Bounds& starts, const Bounds& ends, const Int
   return x;
 }
 
-// --- Attributes and inputs. ---------------------------------------------------------------------
+// --- Attributes and inputs. ---
 
 Bounds bounds_of(const Ints& numbers) {
   Bounds bounds;

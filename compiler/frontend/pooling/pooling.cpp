@@ -1,4 +1,4 @@
-// ONNX pools, and what undoes a window: MaxUnpool and Col2Im.
+// ONNX pools, and the inverses of windows: MaxUnpool and Col2Im.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 
@@ -6,7 +6,8 @@ namespace scopevm::compiler::frontend {
 
 namespace {
 
-// SAME pads so that the result has ceil(size / stride) positions; what is odd goes to one end.
+// SAME padding: the result has ceil(size / stride) positions; an odd total puts the extra element
+// at one end.
 bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
   size_t rank = a.kernel.size();
   for (size_t i = 0; i < rank; ++i) {
@@ -92,8 +93,8 @@ Values max_pool(Node& n) {
   return {op->getResult(0), op->getResult(1)};
 }
 
-// Zeros, but for x at the places that its indices name. These count in a result of the size that
-// the window gives back; output_shape may ask for more, behind it.
+// Scatters x into zeros at the given indices. Indices refer to the output size that inverts the
+// window; a larger output_shape adds zeros at the end.
 Values max_unpool(Node& n) {
   Value x = n.input(0);
   SpatialAttributes a = pool_attributes(n, x);
@@ -117,8 +118,8 @@ Values max_unpool(Node& n) {
   return n.emit<PadOp>({y, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
 }
 
-// x: [n, c * window elements, positions]; overlapping windows add up. A transposed convolution
-// whose weight puts each of its input channels on one element of the window.
+// x: [n, c * window elements, positions]; overlapping windows are summed. Implemented as a
+// transposed convolution whose weight maps each input channel to one element of the window.
 Values col2im(Node& n) {
   Value x = n.input(0);
   Dims image = n.dims_of(n.input(1), "the image's shape");
@@ -164,7 +165,7 @@ Values average_pool(Node& n) {
   return n.emit<AveragePoolOp>({x}, attributes);
 }
 
-// (sum over the window of |x|^p) ^ (1/p): the mean times the window's size, pads counted as zeros.
+// (sum over the window of |x|^p) ^ (1/p): the mean, counting pads as zeros, times the window size.
 Values lp_pool(Node& n) {
   Value x = n.input(0);
   SpatialAttributes a = pool_attributes(n, x);
@@ -174,7 +175,7 @@ Values lp_pool(Node& n) {
   for (size_t d = 0; d < a.kernel.size(); ++d) {
     size *= static_cast<double>(a.kernel[d]);
     if (!n.flag("ceil_mode", false)) continue;
-    // More padding makes the windows that ceil_mode adds whole ones, but none starts in it.
+    // Extra padding completes the windows that ceil_mode adds, but no window starts in the padding.
     wanted[d + 2] = floordiv(wanted[d + 2] + (a.pads[d] - 1), a.strides[d]) + 1;
     a.pads[a.kernel.size() + d] += a.strides[d] - 1;
   }

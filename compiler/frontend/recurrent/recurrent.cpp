@@ -1,5 +1,5 @@
-// ONNX RNN, GRU and LSTM as loops over time: what the inputs give to all steps is one product
-// before the loop, and a step adds what the state gives.
+// ONNX RNN, GRU and LSTM as loops over time. One product before the loop applies the input weights
+// to all steps; each step adds the contribution of the state.
 #include "compiler/frontend/elementwise/activation.h"
 #include "compiler/frontend/formula/formula.h"
 
@@ -10,10 +10,10 @@ using namespace graph;  // NOLINT: formulas read better without the prefix
 
 struct State {
   Value h;  // [batch, hidden]
-  Value c;  // of an LSTM
+  Value c;  // cell state of an LSTM
 };
 
-// One direction's share of the inputs.
+// The weights and biases of one direction.
 struct Direction {
   bool is_reverse = false;
   Value w, r;            // [gates * hidden, input], [gates * hidden, hidden]
@@ -23,18 +23,18 @@ struct Direction {
   llvm::SmallVector<Activation> activations;
 };
 
-// A kind of cell: GRU, say.
+// A cell type, such as GRU.
 struct Cell {
   int64_t gates;
-  bool has_memory;  // State::c
+  bool has_memory;  // has State::c
   llvm::ArrayRef<const char*> activations;
-  // The bias that does not depend on the state, or null.
+  // The bias that can be added before the loop; null if there is none.
   Value (*bias)(Node&, const Direction&);
-  // `x`: [batch, gates * hidden], what the inputs give to this step, bias included.
+  // `x`: [batch, gates * hidden], the input contribution to this step, including the bias.
   State (*step)(Node&, const Direction&, const State&, Value x);
 };
 
-// --- Formulas. ----------------------------------------------------------------------------------
+// --- Cells. ---
 
 Value add(Node& n, Value a, Value b) { return n.emit<AddOp>({a, b}); }
 Value mul(Node& n, Value a, Value b) { return n.emit<MulOp>({a, b}); }
@@ -43,7 +43,7 @@ Value times_transposed(Node& n, Value a, Value b) {
   return n.emit<MatMulOp>({a, b}, {n.attr("transpose_b", true)});
 }
 
-// Gates [first, first + count) of a value that has all of them along its axis `axis`.
+// Gates [first, first + count) of a value that has all gates along `axis`.
 Value gates_of(Node& n, Value x, int64_t axis, DimExpr hidden, int64_t first, int64_t count = 1) {
   Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
   if (n.has_failed()) return {};
@@ -70,7 +70,8 @@ State rnn_step(Node& n, const Direction& d, const State& state, Value x) {
   return {activate(n, d, 0, add(n, times_transposed(n, state.h, d.r), x)), {}};
 }
 
-// Where the reset gate acts behind the product, so does its bias.
+// With linear_before_reset, the candidate's recurrent bias is multiplied by the reset gate, so it
+// is not part of the input contribution.
 Value gru_bias(Node& n, const Direction& d) {
   if (!d.w_bias || !n.flag("linear_before_reset", false)) return whole_bias(n, d);
   DimExpr hidden = n.dim(d.r, 1);
@@ -125,9 +126,9 @@ State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
   return next;
 }
 
-// --- Inputs. ------------------------------------------------------------------------------------
+// --- Inputs. ---
 
-// Entry i of a value's first dim, without that dim; null of null.
+// Entry i of a value along its first dim, which is removed. Null for null.
 Value entry_of(Node& n, Value x, int64_t i) {
   if (!x || n.has_failed()) return {};
   Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
@@ -154,7 +155,7 @@ class Recurrence {
   bool has_batch_first() { return n_.opset() >= 14 && n_.flag("layout", false); }
   Value batch_second(Value x) { return has_batch_first() ? n_.transpose(x, {1, 0, 2}) : x; }
 
-  // Fails where a dim is known to be another.
+  // Fails if a dim is known to differ.
   void expect(const char* what, Value value, const Dims& dims) {
     bool fits = n_.rank(value) == static_cast<int64_t>(dims.size());
     for (size_t axis = 0; fits && axis < dims.size(); ++axis) {
@@ -164,8 +165,7 @@ class Recurrence {
     if (!fits) n_.fail("the dims of " + llvm::Twine(what) + " do not fit those of X and R");
   }
 
-  // The input with these dims, null when it is absent; a request is checked where that is not
-  // known.
+  // The input, with a check of its dims (at compile time if they are known); null if absent.
   Value optional(size_t input, const char* what, const Dims& dims, bool has_batch = false) {
     Value value = n_.input_or(input, {});
     if (!value) return {};
@@ -227,7 +227,7 @@ class Recurrence {
 
   Value zeros() { return n_.expand(n_.scalar(0, x_), {n_.dim(x_, 1), hidden_}); }
 
-  // What the inputs give to every step: [length, batch, gates * hidden].
+  // The input contribution to all steps: [length, batch, gates * hidden].
   Value project(const Direction& d) {
     DimExpr length = n_.dim(x_, 0), batch = n_.dim(x_, 1), rows = n_.dim(d.w, 0);
     Value flat = n_.reshape(x_, {length * batch, n_.dim(x_, 2)});
@@ -236,7 +236,7 @@ class Recurrence {
     return n_.reshape(product, {length, batch, rows});
   }
 
-  // Sequences that have ended keep their state, and give zeros.
+  // Sequences that have ended keep their state and output zeros.
   State masked(const State& next, const State& previous, DimExpr at, Value& y) {
     Value goes_on = n_.emit<LessOp>({n_.dims_value({at}, /*is_scalar=*/true), lengths_});
     y = n_.emit<SelectOp>({goes_on, next.h, n_.scalar(0, next.h)});
@@ -281,7 +281,8 @@ class Recurrence {
       all_.push_back(d.is_reverse ? Formula(n_, results.back()).reversed(0) : results.back());
   }
 
-  // [length, batch, hidden] of each direction -> [length, directions, batch, hidden].
+  // Merges the outputs of the directions: [length, batch, hidden] each -> [length, directions,
+  // batch, hidden].
   Value all_steps() {
     llvm::SmallVector<Value> parts;
     for (Value y : all_) parts.push_back(n_.unsqueeze(y, {1}));

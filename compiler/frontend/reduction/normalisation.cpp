@@ -1,4 +1,4 @@
-// ONNX normalisations, as formulas.
+// ONNX normalisation ops, as formulas.
 #include <numeric>
 
 #include "compiler/frontend/formula/formula.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// [c] as [c, 1, ...], which broadcasts against [n, c, ...] of this rank.
+// [c] -> [c, 1, ...], which broadcasts against x: [n, c, ...] of this rank.
 Value per_channel(Node& n, Value x, int64_t rank) {
   Dims dims = {n.dim(x, 0)};
   for (int64_t axis = 2; axis < rank; ++axis) dims.push_back(1);
@@ -27,7 +27,8 @@ Value reciprocal_deviation(Node& n, Value variance, float epsilon) {
   return n.emit<ReciprocalOp>({n.emit<SqrtOp>({add(n, variance, epsilon)})});
 }
 
-// Mean and variance of x itself, over all but the channels; then they move the running ones.
+// Training mode: mean and variance of x over all dims but the channels, and updated running
+// statistics.
 Values batch_normalization_in_training(Node& n) {
   Formula x(n, n.input(0));
   if (x.rank() < 2) return n.fail("rank " + llvm::Twine(x.rank()) + " is too low"), Value();
@@ -47,7 +48,8 @@ Values batch_normalization_in_training(Node& n) {
   return {y, running(3, mean), running(4, variance)};
 }
 
-// x * (scale / deviation) + (bias - mean * scale / deviation): two constants when all are weights.
+// x * (scale / deviation) + (bias - mean * scale / deviation): both factors fold if the inputs are
+// constants.
 Values batch_normalization(Node& n) {
   bool is_training = n.opset() < 7 ? !n.flag("is_test", false) : n.flag("training_mode", false);
   if (is_training && n.opset() >= 14) return batch_normalization_in_training(n);
@@ -66,7 +68,7 @@ Values batch_normalization(Node& n) {
   return n.emit<AddOp>({scaled, per_channel(n, offset, n.rank(x))});
 }
 
-// (x - mean) / deviation over axes.
+// (x - mean) / deviation over the axes.
 Value standardise(Node& n, Value x, const Ints& axes, float epsilon, Value* mean_out = nullptr,
                   Value* reciprocal_out = nullptr) {
   Value mean = n.reduce_mean(x, axes);
@@ -101,8 +103,8 @@ Values layer_normalization(Node& n) {
   return {y, mean, reciprocal};
 }
 
-// Channels in groups: each is standardised over its channels and all positions. Scale and bias are
-// one number a group before opset 21, then one a channel.
+// Each group of channels is standardised over its channels and all positions. Scale and bias have
+// one entry per group before opset 21, then one per channel.
 Values group_normalization(Node& n) {
   Value x = n.input(0);
   int64_t groups = n.integer("num_groups"), rank = n.rank(x);
@@ -114,7 +116,7 @@ Values group_normalization(Node& n) {
     return n.fail("num_groups does not divide " + shape[1].str() + " channels"), Value();
   Dims split = {shape[0], DimExpr(groups), size,
                 element_count(llvm::ArrayRef(shape).drop_front(2))};
-  // stash_type is what the sums are computed in.
+  // stash_type: the element type of the sums.
   bool is_wide = n.integer("stash_type", 1) == 1 && n.dtype(x) != DType::kF64;
   Formula grouped = Formula(n, x).reshape(split).as(is_wide ? DType::kF32 : n.dtype(x));
   Formula y = Formula(n, standardise(n, grouped, {2, 3}, n.number("epsilon", 1e-5f)));
@@ -132,7 +134,7 @@ Values mean_variance_normalization(Node& n) {
   Value mean = n.reduce_mean(x, axes);
   Value squares = n.reduce_mean(n.emit<MulOp>({x, x}), axes);
   Value variance = n.emit<SubOp>({squares, n.emit<MulOp>({mean, mean})});
-  // The op's definition adds 1e-9 to the deviation itself.
+  // The op's definition adds 1e-9 to the deviation, not to the variance.
   Value deviation = add(n, n.emit<SqrtOp>({variance}), 1e-9);
   return n.emit<DivOp>({n.emit<SubOp>({x, mean}), deviation});
 }
@@ -145,8 +147,8 @@ Values lp_normalization(Node& n) {
   return n.emit<DivOp>({x, norm});
 }
 
-// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. The sum is a
-// mean over a window of channels, as [n, 1, c, rest].
+// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. The sum is
+// computed as average pooling over the channels, with x reshaped to [n, 1, c, rest].
 Values local_response_normalization(Node& n) {
   Value x = n.input(0);
   int64_t size = n.integer("size");

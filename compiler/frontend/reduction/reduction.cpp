@@ -1,4 +1,4 @@
-// ONNX reductions, and what works along one axis.
+// ONNX reductions, and other ops along one axis.
 
 #include "compiler/frontend/layout/run_time_axes.h"
 
@@ -8,12 +8,12 @@ namespace {
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
 struct Reduction {
-  Ints axes;  // none: every element by itself
+  Ints axes;  // none: every element is its own group
   bool keep_dims;
-  Value run_time_axes;  // instead of axes; or null
+  Value run_time_axes;  // axes only known at run time, else null
 };
 
-// Axes come as an attribute, or from opset 13 (ReduceSum) and 18 (the others) as an input.
+// Axes are an attribute, or from opset 13 (ReduceSum) or 18 (the others) an input.
 Reduction reduction_of(Node& n, Value x, int input_since) {
   Ints axes;
   bool has_axes;
@@ -31,7 +31,7 @@ Reduction reduction_of(Node& n, Value x, int input_since) {
   return {n.axes(axes, n.rank(x)), n.flag("keepdims", true), {}};
 }
 
-// One axis after the other, each the middle of a view.
+// Reduces one axis at a time, each as the middle axis of a view.
 template <typename Op>
 Value reduce_run_time(Node& n, Value x, const Reduction& r) {
   if (n.has_failed()) return {};
@@ -55,7 +55,7 @@ Values reduce(Node& n) {
   return reduce<Op>(n, x, reduction_of(n, x, kInputSince));
 }
 
-// Also of bools, which 0 and 1 stand for meanwhile.
+// Bools are reduced as integers 0 and 1.
 template <typename Op>
 Values reduce_extreme(Node& n) {
   Value x = n.input(0);
@@ -88,7 +88,7 @@ Values reduce_log_sum(Node& n) {
   return n.emit<LogOp>({reduce<ReduceSumOp>(n, x, reduction_of(n, x, 18))});
 }
 
-// max + log(sum(e^(x - max))): the largest term is 1, so that nothing overflows.
+// max + log(sum(e^(x - max))): the largest term is 1, so nothing overflows.
 Values reduce_log_sum_exp(Node& n) {
   Value x = n.input(0);
   Reduction r = reduction_of(n, x, 18), keeping = r;
@@ -112,19 +112,19 @@ Values along_axis(Node& n) {
   return n.emit<Op>({x}, {n.attr("axis", n.axis(n.integer("axis", -1), n.rank(x)))});
 }
 
-// x as a matrix: dims before `axis`, and the rest.
+// Reshapes x to a matrix: rows for the dims before `axis`, columns for the others.
 Value as_matrix(Node& n, Value x, int64_t axis) {
   llvm::ArrayRef<DimExpr> shape = n.shape(x);
   return n.reshape(x,
                    {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
 }
 
-// Before opset 13 the operand counted as a matrix, and the op worked on its rows.
+// Before opset 13 the operand was flattened to a matrix, and the op applied to its rows.
 template <typename Op>
 Values along_rows(Node& n) {
   Value x = n.input(0);
   int64_t rank = n.rank(x);
-  // The axis may be one past the last, but a negative one counts from the rank.
+  // The axis may be `rank`; a negative axis counts from `rank`.
   int64_t axis = n.integer("axis", 1);
   axis = axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
   if (n.has_failed()) return Value();
@@ -133,7 +133,7 @@ Values along_rows(Node& n) {
   return n.reshape(matrix, Dims(n.shape(x)));
 }
 
-// 1 at the first greatest along the axis, else 0.
+// 1 at the first maximum along the axis, else 0.
 Value hardmax_along(Node& n, Value x, int64_t axis) {
   Value index = n.emit<ArgMaxOp>({x}, {n.attr("axis", axis), n.attr("keep_dims", false)});
   Dims depth = {n.dim(x, axis)};

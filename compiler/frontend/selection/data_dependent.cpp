@@ -1,8 +1,8 @@
-// ONNX ops that choose elements: TopK, and those whose result sizes depend on data: NonZero,
-// Compress, Unique, NonMaxSuppression.
+// ONNX ops that select elements: TopK, and ops with data-dependent result sizes: NonZero, Compress,
+// Unique, NonMaxSuppression.
 //
-// Each of the latter counts, reads the count as a dim (sv.read_dims), and makes a result of that
-// size. Only the count is read, never what is counted.
+// The latter compute a count, read it as a dim (sv.read_dims), and allocate a result of that size.
+// Only the count is read back, never the data.
 #include <limits>
 
 #include "compiler/frontend/selection/data_dependent.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// Where a short list of known numbers is not 0.
+// The indices of nonzero elements in a short list of known numbers.
 std::optional<Ints> known_nonzero(Node& n, Value x) {
   if (n.has_failed() || !n.is_known(x) || n.rank(x) != 1) return std::nullopt;
   Ints indices;
@@ -24,7 +24,7 @@ std::optional<Ints> known_nonzero(Node& n, Value x) {
   return indices;
 }
 
-// i64[rank, count]: the indices of elements that are not 0.
+// i64[rank, count]: the indices of nonzero elements.
 Value nonzero(Node& n, Value x) {
   if (std::optional<Ints> known = known_nonzero(n, x)) return n.unsqueeze(n.constant(*known), {0});
   mlir::Operation* counted = n.emit(CountNonzeroOp::getOperationName(), {x}, {});
@@ -37,7 +37,7 @@ Values nonzero(Node& n) { return nonzero(n, n.input(0)); }
 
 Value flattened(Node& n, Value x) { return n.reshape(x, {element_count(n.shape(x))}); }
 
-// The axis of the node, or the only one of x without its shape.
+// The axis of the node; without one, x is flattened.
 struct Along {
   Value x;
   int64_t axis;
@@ -58,7 +58,7 @@ Value taken_where(Node& n, Value x, Value condition, int64_t axis) {
 
 namespace {
 
-// The condition may be shorter than the axis; what is longer counts for nothing.
+// The condition may be shorter than the axis; elements after its end are not selected.
 Values compress(Node& n) {
   auto [x, axis] = along(n);
   Value condition = n.input(1);
@@ -69,9 +69,9 @@ Values compress(Node& n) {
   return taken_where(n, x, condition, axis);
 }
 
-// --- Unique. ------------------------------------------------------------------------------------
+// --- Unique. ---
 
-// x as a matrix with a row for each index of the axis.
+// x as a matrix with one row for each index along the axis.
 Value rows_of(Node& n, Value x, int64_t axis) {
   Ints permutation = {axis};
   for (int64_t d = 0; d < n.rank(x); ++d)
@@ -96,14 +96,14 @@ Values unique(Node& n) {
   return {values, first, found->getResult(1), n.wants_output(3) ? taken(2) : Value()};
 }
 
-// --- NonMaxSuppression. -------------------------------------------------------------------------
+// --- NonMaxSuppression. ---
 
 Value threshold(Node& n, size_t input, double otherwise) {
   if (!n.has_input(input)) return n.scalar(otherwise, DType::kF32);
   return n.reshape(n.input(input), {});
 }
 
-// boxes[b, n, 4] with the dims of scores[b, class, n].
+// Expands boxes[b, n, 4] to the class dim of scores[b, class, n].
 Value boxes_like(Node& n, Value boxes, Value scores) {
   if (n.rank(boxes) != 3 || n.rank(scores) != 3)
     return n.fail("boxes and scores must have rank 3"), Value();

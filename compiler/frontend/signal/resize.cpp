@@ -1,6 +1,6 @@
-// ONNX Resize and Upsample. What is known when compiling becomes sv.resize; the rest, rarer, is
-// done here one axis at a time: neighbours gathered and weighted (run-time scales, a region of x),
-// or for antialias a matrix of weights.
+// ONNX Resize and Upsample. If all parameters are known at compile time, the op becomes sv.resize.
+// Other cases are rarer and are emitted one axis at a time: a gather of weighted neighbours
+// (run-time scales, a region of x), or a product with a weight matrix (antialias).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,19 +12,19 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// What a node asks for, over all axes of x.
+// The parameters of a node, for all axes of x.
 struct Resample {
   std::string mode, coordinates, rounding;
   Dims dims;                        // of the result
-  llvm::SmallVector<float> scales;  // empty when the dims decide
-  Value run_time_scales;            // f32, rank 1, when they are not numbers; else null
-  Value roi;                        // f32: starts, then ends; only for tf_crop_and_resize
+  llvm::SmallVector<float> scales;  // empty if the dims determine them
+  Value run_time_scales;            // f32, rank 1; null if known at compile time
+  Value roi;                        // f32: all starts, then all ends; only for tf_crop_and_resize
   bool antialias = false;
   bool exclude_outside = false;
   float cubic_coeff = -0.75f;
 };
 
-// floor(dim * scale). A scale is a float; as p / 2^k it is exact.
+// floor(dim * scale). A float scale is exactly p / 2^k.
 DimExpr scaled(Node& n, DimExpr dim, float scale) {
   if (!(scale > 0) || scale > (1 << 20)) return n.fail("a scale is not positive"), dim;
   if (auto c = dim.as_constant())
@@ -38,8 +38,7 @@ DimExpr scaled(Node& n, DimExpr dim, float scale) {
   return floordiv(dim * DimExpr(static_cast<int64_t>(p)), q);
 }
 
-// --- One axis of what sv.resize does not do.
-// ------------------------------------------------------
+// --- One axis of the cases that sv.resize does not support. ---
 
 class AxisResampler {
  public:
@@ -75,14 +74,14 @@ class AxisResampler {
     return out_ / in_;
   }
 
-  // The result's length. From a scale it need not be a whole number: ONNX rounds it for the dim
-  // only.
+  // The result's length, which is fractional if it is computed from a scale: ONNX rounds it only
+  // for the result's dim.
   Formula length() { return r_.run_time_scales || !r_.scales.empty() ? scale_ * in_ : out_; }
 
   // The region's start (0) or end (1) on this axis.
   Formula region(int64_t end) { return Formula(n_, r_.roi).at(0, end * x_.rank() + axis_); }
 
-  // The positions in x, as real numbers, that the result's positions show.
+  // The real-valued coordinates in x of the result's positions.
   Formula coordinate() {
     Formula o = iota(n_, to_, DType::kF32);
     Formula half_pixel = (o + 0.5) / scale_ - 0.5;
@@ -106,14 +105,14 @@ class AxisResampler {
 
   Formula index(const Formula& whole) { return clamp(whole, 0, in_ - 1.0).as(DType::kI64); }
 
-  // A rank-1 formula over the axis, as one that broadcasts against x.
+  // Reshapes a rank-1 formula over the axis so that it broadcasts against x.
   Formula along_axis(const Formula& x) {
     Dims dims(static_cast<size_t>(x_.rank()), DimExpr(1));
     dims[static_cast<size_t>(axis_)] = to_;
     return x.reshape(dims);
   }
 
-  // 1 where neighbours may count, when those outside x do not.
+  // The weight, set to 0 for neighbours outside x if exclude_outside.
   Formula counted(const Formula& weight, const Formula& at) {
     if (!r_.exclude_outside) return weight;
     return select((at.scalar(0) <= at) & (at <= in_ - 1.0), weight, 0.0);
@@ -140,8 +139,8 @@ class AxisResampler {
     return *y;
   }
 
-  // Antialias: the filter is stretched when x shrinks, so that all elements count. Its weights are
-  // a matrix over x with its edges repeated as far as the filter reaches.
+  // Antialias: when x shrinks, the filter is stretched so that all elements contribute. The weights
+  // form a matrix over x, whose edges are repeated over the filter's support.
   Formula by_matrix() {
     Formula stretch = min(scale_, 1.0);
     DimExpr reach = 3;
@@ -200,7 +199,7 @@ Value resample(Node& n, Value x, const Resample& r) {
   return x;
 }
 
-// --- Attributes and inputs. ---------------------------------------------------------------------
+// --- Attributes and inputs. ---
 
 bool is_known_mode(Node& n, const Resample& r) {
   bool is_known =
@@ -216,7 +215,7 @@ bool is_known_mode(Node& n, const Resample& r) {
   return is_known;
 }
 
-// One number an axis of `axes`, as one an axis of x; others get `otherwise`.
+// Expands one number per entry of `axes` to one per axis of x; other axes get `otherwise`.
 template <typename T>
 llvm::SmallVector<T> over_all_axes(Node& n, const Ints& axes, llvm::ArrayRef<T> some,
                                    llvm::ArrayRef<T> otherwise) {
@@ -228,7 +227,7 @@ llvm::SmallVector<T> over_all_axes(Node& n, const Ints& axes, llvm::ArrayRef<T> 
   return all;
 }
 
-// Scales that are data: the result's dims are, too.
+// Scales only known at run time: the result's dims are runtime-defined, too.
 void take_run_time_scales(Node& n, Value x, const Ints& axes, Value scales, Resample& r) {
   if (n.rank(scales) != 1 || !n.dim(scales, 0).is_constant(static_cast<int64_t>(axes.size()))) {
     n.fail("scales do not fit rank " + llvm::Twine(n.rank(x)));
@@ -254,7 +253,8 @@ void take_scales(Node& n, Value x, const Ints& axes, Value scales, Resample& r) 
     r.dims.push_back(scaled(n, n.shape(x)[d], r.scales[d]));
 }
 
-// One scale for all axes, the least (or greatest) that reaches a wanted size; sizes are rounded.
+// One scale for all axes: the minimum (or maximum) of those that reach the given sizes. Sizes are
+// rounded.
 void keep_aspect_ratio(Node& n, Value x, const Ints& axes, bool not_larger, Resample& r) {
   Dims wanted = r.dims;
   auto better = [&](DimExpr a, DimExpr b) { return not_larger ? min(a, b) : max(a, b); };
@@ -264,7 +264,7 @@ void keep_aspect_ratio(Node& n, Value x, const Ints& axes, bool not_larger, Resa
                     number(n, n.dim(x, i), DType::kF32);
     scale = !scale ? ratio : not_larger ? min(*scale, ratio) : max(*scale, ratio);
     for (int64_t j : axes) {
-      // round(dim j * size i / dim i), halves up
+      // round(dim j * size i / dim i), ties up
       DimExpr from = n.dim(x, i),
               rounded = floordiv(n.dim(x, j) * wanted[static_cast<size_t>(i)] * DimExpr(2) + from,
                                  max(from * DimExpr(2), DimExpr(1)));
@@ -305,7 +305,7 @@ void take_sizes(Node& n, Value x, const Ints& axes, Resample& r) {
   }
 }
 
-// The region over all axes; axes that are not named are whole.
+// The region for all axes; axes that are not listed are complete.
 Value region_of(Node& n, Value x, const Ints& axes) {
   Value roi = n.cast(n.input(1), DType::kF32);
   auto count = static_cast<int64_t>(axes.size()), rank = n.rank(x);
@@ -333,7 +333,7 @@ Values resize(Node& n) {
   Ints axes = n.integers("axes", first_axes(n.rank(x)));
   for (int64_t& axis : axes) axis = n.axis(axis, n.rank(x));
   if (!is_known_mode(n, r) || n.has_failed()) return Value();
-  // An empty tensor of scales stands for none.
+  // An empty scales tensor means that scales are absent.
   if (n.has_input(2) && !n.type(n.input(2)).getElementCount().is_constant(0))
     take_scales(n, x, axes, n.input(2), r);
   else
@@ -342,7 +342,7 @@ Values resize(Node& n) {
   return resample(n, x, r);
 }
 
-// Before opset 11: coordinates are not shifted, and the nearest is the one below.
+// Before opset 11: coordinates are not shifted, and nearest rounds down.
 Resample old_resample(Node& n) {
   std::string mode = n.text("mode", "nearest");
   return {.mode = mode == "bilinear" ? "linear" : mode,

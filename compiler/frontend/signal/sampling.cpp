@@ -1,8 +1,8 @@
-// ONNX ops that read x between its elements, at coordinates that are data: GridSample, AffineGrid,
-// DeformConv, RoiAlign.
+// ONNX ops that interpolate x at data-dependent coordinates: GridSample, AffineGrid, DeformConv,
+// RoiAlign.
 //
-// Sampler is what they share: it makes one gather of all neighbours of all points, channels last,
-// and sums them with their weights.
+// They share Sampler, which gathers all neighbours of all points at once, channels last, and sums
+// them with their weights.
 #include <limits>
 #include <numeric>
 
@@ -23,7 +23,7 @@ struct Sampling {
   bool align_corners = true;
 };
 
-// Neighbours of the points along one axis: [n, points, taps].
+// The neighbours of the points along one axis, and their weights: [n, points, taps].
 struct Taps {
   Formula index, weight;
 };
@@ -38,7 +38,7 @@ class Sampler {
     Value moved = n.transpose(x, channels_last);
     Dims padded(sizes_);
     if (how.padding == Padding::kZeros) {
-      // A border of zeros, so that neighbours outside x are elements like any other.
+      // A border of zeros, so that neighbours outside x need no special case.
       Dims pads(2 * static_cast<size_t>(n.rank(x)), DimExpr(0));
       for (size_t d = 0; d < sizes_.size(); ++d) {
         pads[1 + d] = pads[static_cast<size_t>(n.rank(x)) + 1 + d] = 1;
@@ -55,7 +55,7 @@ class Sampler {
 
   DType real() const { return real_; }
 
-  // coordinates[d]: [n, points], in elements of x along its spatial axis d. Gives [n, points, c].
+  // coordinates[d]: [n, points], in elements of x along spatial axis d. Returns [n, points, c].
   Value sample(llvm::ArrayRef<Formula> coordinates) {
     std::optional<Taps> all;
     for (size_t d = 0; d < coordinates.size() && !n_.has_failed(); ++d) {
@@ -77,7 +77,7 @@ class Sampler {
   }
 
  private:
-  // Every pair of taps of two axes.
+  // The product of the taps of two axes: every pair.
   Taps combine(const Taps& a, const Taps& b) {
     Formula index = a.index.unsqueeze({3}) + b.index.unsqueeze({2});
     if (n_.has_failed()) return a;
@@ -88,7 +88,7 @@ class Sampler {
     return {index.reshape(joined), weight.reshape(joined)};
   }
 
-  // Mirrored at the borders as often as needed.
+  // Reflects at the borders, repeatedly.
   Formula reflect(const Formula& x, const Formula& low, const Formula& high) {
     Formula range = high - low, period = range * 2.0;
     Formula walked = abs(x - low) % period;
@@ -105,7 +105,7 @@ class Sampler {
     return select(is_inside, x, clamp(x, 0, last));
   }
 
-  // Coordinates of neighbours, which are whole numbers, as indices into the flat x.
+  // Integer coordinates of neighbours -> indices into the flattened x.
   Formula index_of(size_t d, const Formula& whole) {
     Formula size = number(n_, sizes_[d], real_);
     if (how_.padding == Padding::kZeros) return clamp(whole + 1.0, 0, size + 1.0).as(DType::kI64);
@@ -113,7 +113,7 @@ class Sampler {
     return clamp(inside, 0, size - 1.0).as(DType::kI64);
   }
 
-  // PyTorch, whose behaviour the op records, rounds halves away from 0 in three dimensions only.
+  // PyTorch, whose behaviour the op follows, rounds ties away from 0 only in three dimensions.
   Formula nearest(const Formula& x) {
     if (sizes_.size() != 3) return round_to_even(x);
     return select(x < 0.0, ceil(x - 0.5), floor(x + 0.5));
@@ -143,7 +143,7 @@ class Sampler {
   DType real_ = DType::kF32;
 };
 
-// [n, points, c] as [n, c, dims...].
+// [n, points, c] -> [n, c, dims...].
 Value channels_first(Node& n, Value sampled, llvm::ArrayRef<DimExpr> dims) {
   Formula moved = Formula(n, sampled).transpose({0, 2, 1});
   if (n.has_failed()) return {};
@@ -152,7 +152,7 @@ Value channels_first(Node& n, Value sampled, llvm::ArrayRef<DimExpr> dims) {
   return moved.reshape(shape);
 }
 
-// --- GridSample, AffineGrid. --------------------------------------------------------------------
+// --- GridSample, AffineGrid. ---
 
 std::optional<Sampling> sampling_of(Node& n) {
   Sampling how;
@@ -174,7 +174,7 @@ std::optional<Sampling> sampling_of(Node& n) {
   return how;
 }
 
-// grid: [n, result dims..., k]; its last dim counts the spatial axes from the last one.
+// grid: [n, result dims..., k]; its last dim has the spatial axes in reverse order.
 Values grid_sample(Node& n) {
   Value x = n.input(0), grid = n.input(1);
   int64_t rank = n.rank(x), spatial = rank - 2;
@@ -229,7 +229,7 @@ Values affine_grid(Node& n) {
   return n.reshape(grid, shape);
 }
 
-// --- DeformConv. --------------------------------------------------------------------------------
+// --- DeformConv. ---
 
 struct Deformed {
   SpatialAttributes window;
@@ -238,7 +238,7 @@ struct Deformed {
   DimExpr batch, channels, taps;
 };
 
-// Where the taps of all windows are along spatial axis d: [1, taps, positions].
+// The positions of all taps of all windows along spatial axis d: [1, taps, positions].
 Formula window_positions(Node& n, const Deformed& c, size_t d, DType real) {
   size_t rank = c.result.size();
   Dims tap_dims(rank, DimExpr(1)), out_dims(rank, DimExpr(1));
@@ -252,7 +252,7 @@ Formula window_positions(Node& n, const Deformed& c, size_t d, DType real) {
   return taps + out.reshape(out_dims).expand(c.result).reshape({1, 1, element_count(c.result)});
 }
 
-// The elements under all taps: [batch, offset groups, taps, positions, channels of a group].
+// The samples at all taps: [batch, offset groups, taps, positions, channels of a group].
 Value deformed_columns(Node& n, const Deformed& c, Value x, Value offset) {
   DimExpr images = c.batch * DimExpr(c.offset_groups), positions = element_count(c.result);
   Dims grouped = {images, floordiv(c.channels, c.offset_groups)};
@@ -269,8 +269,7 @@ Value deformed_columns(Node& n, const Deformed& c, Value x, Value offset) {
   return sampler.sample(coordinates);
 }
 
-// x sampled where the offsets move the window's taps, scaled by the mask, and then one matrix
-// product a group.
+// Samples x at the offset taps, scales by the mask, and computes one matrix product per group.
 Values deform_conv(Node& n) {
   Value x = n.input(0), w = n.input(1), offset = n.input(2);
   int64_t rank = n.rank(x);
@@ -305,7 +304,7 @@ Values deform_conv(Node& n) {
   return product + Formula(n, n.input(3)).reshape(bias);
 }
 
-// --- RoiAlign. ----------------------------------------------------------------------------------
+// --- RoiAlign. ---
 
 Values roi_align(Node& n) {
   std::string mode = n.text("mode", "avg");
@@ -314,7 +313,7 @@ Values roi_align(Node& n) {
   if (mode != "avg" && mode != "max") return n.fail("mode \"" + mode + "\" is not known"), Value();
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
     return n.fail("coordinate_transformation_mode \"" + coordinates + "\" is not known"), Value();
-  // Boxes that are not moved by half a pixel are at least one element wide.
+  // Without the half-pixel shift, boxes are at least one element wide.
   bool is_moved = coordinates == "half_pixel";
   float least = is_moved ? std::numeric_limits<float>::lowest() : 1.0f;
   return n.emit<RoiAlignOp>(

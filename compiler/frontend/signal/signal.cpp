@@ -1,4 +1,4 @@
-// ONNX signal ops: Fourier transforms as matrix products, window functions, mel filters.
+// ONNX signal ops: Fourier transforms as matrix products, window functions, mel filter banks.
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -13,7 +13,7 @@ using namespace graph;  // NOLINT: formulas read better without the prefix
 
 constexpr double kTurn = 2 * std::numbers::pi;
 
-// A constant of `count` reals, value(0), value(1), ...
+// A constant with the reals value(0), value(1), ..., value(count - 1).
 Value table(Node& n, llvm::ArrayRef<int64_t> shape, int64_t count, DType dtype,
             llvm::function_ref<double(int64_t)> value) {
   std::vector<char> bytes(static_cast<size_t>(count * 8));
@@ -26,16 +26,17 @@ Value table(Node& n, llvm::ArrayRef<int64_t> shape, int64_t count, DType dtype,
 
 DType computed_in(DType dtype) { return dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// --- Fourier transforms. ------------------------------------------------------------------------
+// --- Fourier transforms. ---
 
 struct Transform {
   DimExpr length;      // of the transform
-  DimExpr kept;        // how many frequencies of it
-  int64_t components;  // of the signal: 1, real, or 2, complex
+  DimExpr kept;        // number of frequencies in the result
+  int64_t components;  // of the signal: 1 (real) or 2 (complex)
   bool inverse;
 };
 
-// Above this many elements a matrix of the transform is not kept in the module but computed.
+// A transform matrix with more elements than this is computed at run time instead of being stored
+// in the module.
 constexpr int64_t kMostConstants = int64_t{1} << 22;
 
 // The transform as a matrix: [length * components, kept * 2].
@@ -55,8 +56,8 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
       return (to_imaginary ? sign : -sign) * scale * std::sin(angle);
     });
   }
-  // Whole turns are taken off as integers: angles stay small and exact. In f64, as above: an error
-  // of an element counts once for every sample.
+  // The product is reduced modulo the period in integers, so angles stay small and exact. They are
+  // computed in f64: the error of one matrix element affects every sample.
   Formula steps = iota(n, t.length, DType::kI64).unsqueeze({1}) *
                   iota(n, t.kept, DType::kI64).unsqueeze({0}) % number(n, t.length, DType::kI64);
   Formula size = number(n, t.length, DType::kF64);
@@ -69,8 +70,8 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
   return matrix.reshape({t.length * DimExpr(t.components), t.kept * DimExpr(2)});
 }
 
-// x: [..., size, ..., components], transformed along `axis`, which is not the last one; cut or
-// filled with zeros to the transform's length first.
+// Transforms x: [..., size, ..., components] along `axis`, which is not the last axis. x is first
+// cut or zero-padded to the transform's length.
 Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
   DType dtype = computed_in(n.dtype(x));
   Formula signal = Formula(n, x).as(dtype);
@@ -81,7 +82,7 @@ Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
     signal = Formula(n, n.emit<PadOp>({signal, n.scalar(0, signal)},
                                       {n.attr("pads", pads), n.attr("mode", "constant")}));
   }
-  Ints permutation;  // the axis to the last but one
+  Ints permutation;  // moves the axis to the last but one position
   for (int64_t d = 0; d + 1 < signal.rank(); ++d)
     if (d != axis) permutation.push_back(d);
   permutation.push_back(axis);
@@ -98,7 +99,7 @@ Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
   return n.cast(n.transpose(n.reshape(product, result), back), n.dtype(x));
 }
 
-// The transform of `length` points that the node asks for.
+// The `length`-point transform that the node specifies.
 std::optional<Transform> transform_of(Node& n, Value x, DimExpr length, bool inverse,
                                       bool onesided) {
   auto components = n.rank(x) > 0 ? n.dim(x, n.rank(x) - 1).as_constant() : std::nullopt;
@@ -138,7 +139,8 @@ Values dft(Node& n) {
   return dft(n, axis[0]);
 }
 
-// signal: [batch, length, components]; its frames, each times the window, transformed.
+// Short-time Fourier transform of signal: [batch, length, components]: each frame is multiplied by
+// the window and transformed.
 Values stft(Node& n) {
   Value signal = n.input(0);
   if (n.rank(signal) != 3) return n.fail("the signal must have rank 3"), Value();
@@ -160,7 +162,7 @@ Values stft(Node& n) {
   return t ? transform(n, framed, 2, *t) : Value();
 }
 
-// --- Windows. -----------------------------------------------------------------------------------
+// --- Windows. ---
 
 // a - b * cos(angle) + c * cos(2 * angle) over `size` positions.
 Values cosine_window(Node& n, double a, double b, double c) {
@@ -186,9 +188,10 @@ Values hann_window(Node& n) { return cosine_window(n, 0.5, 0.5, 0); }
 Values hamming_window(Node& n) { return cosine_window(n, 25.0 / 46, 21.0 / 46, 0); }
 Values blackman_window(Node& n) { return cosine_window(n, 0.42, 0.5, 0.08); }
 
-// --- Mel filters. -------------------------------------------------------------------------------
+// --- Mel filters. ---
 
-// Triangles over the bins of a spectrum, equally wide in mel; [dft_length / 2 + 1, num_mel_bins].
+// Triangular filters over the bins of a spectrum, equally wide on the mel scale. Shape:
+// [dft_length / 2 + 1, num_mel_bins].
 Values mel_weight_matrix(Node& n) {
   auto dtype = dtype_of_onnx(static_cast<int>(n.integer("output_datatype", 1)));
   auto filters = one_dim(n, n.input(0), "the number of bins");

@@ -1,4 +1,4 @@
-// ONNX ops on texts and words: StringNormalizer, TfIdfVectorizer.
+// ONNX ops on strings and words: StringNormalizer, TfIdfVectorizer.
 #include "compiler/frontend/selection/data_dependent.h"
 
 namespace scopevm::compiler::frontend {
@@ -6,14 +6,13 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// --- StringNormalizer.
-// ----------------------------------------------------------------------------
+// --- StringNormalizer. ---
 
 Value change_case(Node& n, Value x, bool to_upper) {
   return n.emit<ChangeCaseOp>({x}, {n.attr("upper", to_upper)});
 }
 
-// The words that are no stopwords.
+// The words that are not stopwords.
 Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
   if (stopwords.empty()) return words;
   Value stops = n.constant(stopwords), compared = words;
@@ -29,7 +28,7 @@ Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
   return taken_where(n, words, is_kept, 0);
 }
 
-// Where nothing is left, one empty text is.
+// A single empty string if no words remain.
 Value at_least_one(Node& n, Value words) {
   if (n.has_failed()) return {};
   DimExpr count = n.dim(words, 0), missing = n.intervals().greater(DimExpr(1) - count, 0);
@@ -54,11 +53,10 @@ Values string_normalizer(Node& n) {
   return n.unsqueeze(words, {0});
 }
 
-// --- TfIdfVectorizer.
-// -----------------------------------------------------------------------------
+// --- TfIdfVectorizer. ---
 
-// mode TF counts, IDF gives the weight of what occurs, TFIDF count times weight. Weight i is that
-// of n-gram i of the pool, wherever its column is.
+// Modes: TF counts occurrences, IDF gives the weight of each n-gram that occurs, TFIDF multiplies
+// count and weight. Weight i belongs to n-gram i of the pool, independent of its column.
 Values tf_idf_vectorizer(Node& n) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "");

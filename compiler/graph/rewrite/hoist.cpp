@@ -96,8 +96,7 @@ class RowHoister {
   explicit RowHoister(LoopOp loop) : loop_(loop), builder_(loop), inner_(symbols_born_in(loop)) {}
 
   bool run() {
-    // the loop may exit early: some rows would be computed in vain
-    if (loop_.getHasCondition()) return false;
+    if (loop_.getHasCondition()) return false;  // An early exit would leave computed rows unused.
     mlir::Block& body = loop_.getBody().front();
     llvm::SmallVector<mlir::Operation*> ops;
     for (mlir::Operation& op : body.without_terminator()) {
