@@ -85,7 +85,7 @@ Status GraphImporter::read_opsets() {
   return {};
 }
 
-// --- Inputs. ---
+// --- Inputs. ------------------------------------------------------------------------------------
 
 DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fallback) {
   std::set<std::string> names;
@@ -182,7 +182,7 @@ Status GraphImporter::import_initializers(const onnx::GraphProto& graph) {
   return {};
 }
 
-// --- Nodes. ---
+// --- Nodes. -------------------------------------------------------------------------------------
 
 bool GraphImporter::is_produced_later(const std::string& name) const {
   for (const auto& node : file_->model.graph().node())
@@ -311,7 +311,7 @@ Status GraphImporter::import_nodes(
   return {};
 }
 
-// --- Main function. ---
+// --- Main function. -----------------------------------------------------------------------------
 
 Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp function) {
   std::vector<Value> outputs;

@@ -15,7 +15,7 @@ using graph::TensorType;
 Node::Node(GraphImporter& importer, const onnx::NodeProto& proto, int opset)
     : importer_(importer), proto_(proto), opset_(opset) {}
 
-// --- ONNX inputs and attributes. ---
+// --- ONNX inputs and attributes. ----------------------------------------------------------------
 
 bool Node::has_input(size_t i) const {
   return i < input_count() && !proto_.input(static_cast<int>(i)).empty();
@@ -96,7 +96,7 @@ std::vector<std::string> Node::texts(llvm::StringRef name) {
   return {found->strings().begin(), found->strings().end()};
 }
 
-// --- Types. ---
+// --- Types. -------------------------------------------------------------------------------------
 
 TensorType Node::type(Value value) const {
   if (value) return mlir::cast<TensorType>(value.getType());
@@ -124,7 +124,7 @@ Ints Node::axes(Ints axes, int64_t rank) {
   return axes;
 }
 
-// --- Compile-time contents. ---
+// --- Compile-time contents. ---------------------------------------------------------------------
 
 std::string Node::input_name(Value value) const {
   for (int i = 0; i < proto_.input_size(); ++i)
@@ -229,7 +229,7 @@ llvm::SmallVector<float> Node::numbers_of(Value value, llvm::StringRef what) {
 
 const graph::DimIntervals& Node::intervals() const { return importer_.symbols().intervals(); }
 
-// --- Building. ---
+// --- Building. ----------------------------------------------------------------------------------
 
 mlir::NamedAttribute Node::attr(llvm::StringRef name, mlir::Attribute value) {
   return importer_.builder().getNamedAttr(name, value);
@@ -467,7 +467,7 @@ void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
     require(graph::RequireKind::kAtLeast, a, b, message);
 }
 
-// --- Errors. ---
+// --- Errors. ------------------------------------------------------------------------------------
 
 std::nullptr_t Node::fail(const llvm::Twine& message) {
   if (!has_failed()) status_ = Status(StatusCode::kInvalidModel, message.str());

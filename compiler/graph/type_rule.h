@@ -47,7 +47,7 @@ std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExp
 std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::ValueRange operands);
 llvm::LogicalResult check_same_dtype(TypeRule& rule, mlir::ValueRange operands);
 
-// --- Rules shared by several ops. ---
+// --- Rules shared by several ops. ---------------------------------------------------------------
 
 // Operands of one element type, broadcast; the result has that type.
 llvm::LogicalResult infer_elementwise(TypeRule& rule, mlir::ValueRange operands);

@@ -148,7 +148,7 @@ Values qlinear_matmul(Node& n) {
   });
 }
 
-// --- Convolutions. ---
+// --- Convolutions. ------------------------------------------------------------------------------
 
 struct Convolution {
   SpatialAttributes window;
@@ -308,7 +308,7 @@ Values qlinear_conv(Node& n) {
   return channels_first(n, rescale(n, sums, n.input(1), n.input(4), n.input(6), n.input(7)));
 }
 
-// --- Dequantised operands. ---
+// --- Dequantised operands. ----------------------------------------------------------------------
 
 // The largest depth whose i32 sums cannot overflow: a product of u8 and i8 is at most 255 * 128.
 constexpr int64_t kMostDepth = 65536;

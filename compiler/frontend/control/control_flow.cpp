@@ -73,7 +73,7 @@ void ControlFlowBuilder::fit_operands(mlir::Operation* terminator, size_t first,
   }
 }
 
-// --- If. ---
+// --- If. ----------------------------------------------------------------------------------------
 
 Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Branch then,
                                                              Branch otherwise) {
@@ -114,7 +114,7 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
   return llvm::SmallVector<Value>(op.getResults());
 }
 
-// --- Loop. ---
+// --- Loop. --------------------------------------------------------------------------------------
 
 // Replaces dims of `types` that differ from those of `from` by new carried symbols. Returns true if
 // there were any.

@@ -64,7 +64,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
   return item(lists().get(list, *at));
 }
 
-// --- ConcatFromSequence. ---
+// --- ConcatFromSequence. ------------------------------------------------------------------------
 
 namespace {
 
@@ -136,7 +136,7 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   return checked(filled, [&](auto all) { return axis_from_front(n, all.front(), axis); });
 }
 
-// --- SplitToSequence. ---
+// --- SplitToSequence. ---------------------------------------------------------------------------
 
 // Each iteration appends one part: of size 1, of a constant size, or of a size from a list.
 Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_dims) {
@@ -185,7 +185,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
   return n.has_failed() ? Result<Value>(n.status()) : Result<Value>(results->front());
 }
 
-// --- SequenceMap. ---
+// --- SequenceMap. -------------------------------------------------------------------------------
 
 // A loop over the elements of the first input that appends the results of the body.
 Status GraphImporter::map_lists(Node& n, const onnx::GraphProto& body) {

@@ -79,7 +79,7 @@ Status GraphImporter::import_sequence_op(const onnx::NodeProto& proto, int opset
   return {};
 }
 
-// --- Construction. ---
+// --- Construction. ------------------------------------------------------------------------------
 
 Result<GraphImporter::Sequence> GraphImporter::sequence_of(llvm::ArrayRef<Value> items) {
   if (items.empty()) return invalid("it has no inputs");
@@ -137,7 +137,7 @@ Result<ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto&
   return ListType::get(&context, kind, *dtype, dims, shape);
 }
 
-// --- Sequence ops. ---
+// --- Sequence ops. ------------------------------------------------------------------------------
 
 // The single result of a sequence op.
 Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {

@@ -183,7 +183,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
                        : builder.if_else(condition, fail, import);
 }
 
-// --- Choice of branches. ---
+// --- Choice of branches. ------------------------------------------------------------------------
 
 bool GraphImporter::choose() {
   if (choices_made_ == choices_.size()) choices_.push_back(true);

@@ -143,7 +143,7 @@ Values clip(Node& n) {
   return clamp(n, n.input(0), n.input_or(1, Value()), n.input_or(2, Value()));
 }
 
-// --- Activations. ---
+// --- Activations. -------------------------------------------------------------------------------
 
 // x < 0 ? negative : x
 Value below_zero(Node& n, Value x, Value negative) {

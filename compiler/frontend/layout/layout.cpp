@@ -1,4 +1,4 @@
-// ONNX ops that move whole slices of elements.
+// ONNX ops that move slices of elements.
 #include <algorithm>
 #include <numeric>
 
@@ -27,7 +27,7 @@ Values concat(Node& n) {
   return inputs.size() == 1 ? inputs.front() : n.emit<ConcatOp>(inputs, {n.attr("axis", axis)});
 }
 
-// --- Split, Pad, Tile. ---
+// --- Split, Pad, Tile. --------------------------------------------------------------------------
 
 // From opset 18, num_outputs may give the number of parts; all except the last have the same size.
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
@@ -203,7 +203,7 @@ Values tile(Node& n) {
                         {n.attr("repeats", n.dims_of(n.input(1), "the repeat count"))});
 }
 
-// --- Indices and order. ---
+// --- Indices and order. -------------------------------------------------------------------------
 
 Value iota(Node& n, DimExpr size) {
   return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
@@ -231,7 +231,7 @@ Values trilu(Node& n) {
   return n.emit<TriluOp>({x}, {n.attr("k", k[0]), n.attr("upper", upper)});
 }
 
-// --- Blocks. ---
+// --- Blocks. ------------------------------------------------------------------------------------
 
 std::optional<int64_t> block_size(Node& n, Value x) {
   int64_t block = n.integer("blocksize");

@@ -61,7 +61,7 @@ Values constant_of_shape(Node& n) {
   return n.expand(element, dims);
 }
 
-// --- Reshape, Flatten, Squeeze, Unsqueeze. ---
+// --- Reshape, Flatten, Squeeze, Unsqueeze. ------------------------------------------------------
 
 // 0 keeps the dim; -1 is the remaining element count.
 Values reshape_to(Node& n, Dims dims) {

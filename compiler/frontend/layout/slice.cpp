@@ -81,7 +81,7 @@ Values slice(Node& n, const Bounds& starts, const Bounds& ends, const Ints& axes
                          {n.attr("starts", from), n.attr("sizes", sizes), n.attr("steps", by)});
 }
 
-// --- Run-time steps. ---
+// --- Run-time steps. ----------------------------------------------------------------------------
 
 // first + step * i for i in [0, size).
 Value indices(Node& n, const Box& box, DimExpr step) {
@@ -121,7 +121,7 @@ Value slice_by_data(Node& n, const Bounds& starts, const Bounds& ends, const Int
   return x;
 }
 
-// --- Attributes and inputs. ---
+// --- Attributes and inputs. ---------------------------------------------------------------------
 
 Bounds bounds_of(const Ints& numbers) {
   Bounds bounds;

@@ -34,7 +34,7 @@ struct Cell {
   State (*step)(Node&, const Direction&, const State&, Value x);
 };
 
-// --- Cells. ---
+// --- Cells. -------------------------------------------------------------------------------------
 
 Value add(Node& n, Value a, Value b) { return n.emit<AddOp>({a, b}); }
 Value mul(Node& n, Value a, Value b) { return n.emit<MulOp>({a, b}); }
@@ -107,7 +107,7 @@ State gru_step(Node& n, const Direction& d, const State& state, Value x) {
 }
 
 // Gates i, o, f, c; peepholes i, o, f.
-// c' = f . c + i . g(..); h' = o . h(c'), where o sees c' and i and f see c.
+// c' = f . c + i . g(..); h' = o . h(c'). The peephole of o uses c', those of i and f use c.
 State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
   DimExpr hidden = n.dim(d.r, 1);
   Value all = add(n, times_transposed(n, state.h, d.r), x);
@@ -126,7 +126,7 @@ State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
   return next;
 }
 
-// --- Inputs. ---
+// --- Inputs. ------------------------------------------------------------------------------------
 
 // Entry i of a value along its first dim, which is removed. Null for null.
 Value entry_of(Node& n, Value x, int64_t i) {

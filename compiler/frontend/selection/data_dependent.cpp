@@ -69,7 +69,7 @@ Values compress(Node& n) {
   return taken_where(n, x, condition, axis);
 }
 
-// --- Unique. ---
+// --- Unique. ------------------------------------------------------------------------------------
 
 // x as a matrix with one row for each index along the axis.
 Value rows_of(Node& n, Value x, int64_t axis) {
@@ -96,7 +96,7 @@ Values unique(Node& n) {
   return {values, first, found->getResult(1), n.wants_output(3) ? taken(2) : Value()};
 }
 
-// --- NonMaxSuppression. ---
+// --- NonMaxSuppression. -------------------------------------------------------------------------
 
 Value threshold(Node& n, size_t input, double otherwise) {
   if (!n.has_input(input)) return n.scalar(otherwise, DType::kF32);

@@ -38,7 +38,7 @@ DimExpr scaled(Node& n, DimExpr dim, float scale) {
   return floordiv(dim * DimExpr(static_cast<int64_t>(p)), q);
 }
 
-// --- One axis of the cases that sv.resize does not support. ---
+// --- One axis of the cases that sv.resize does not support. -------------------------------------
 
 class AxisResampler {
  public:
@@ -199,7 +199,7 @@ Value resample(Node& n, Value x, const Resample& r) {
   return x;
 }
 
-// --- Attributes and inputs. ---
+// --- Attributes and inputs. ---------------------------------------------------------------------
 
 bool is_known_mode(Node& n, const Resample& r) {
   bool is_known =

@@ -152,7 +152,7 @@ Value channels_first(Node& n, Value sampled, llvm::ArrayRef<DimExpr> dims) {
   return moved.reshape(shape);
 }
 
-// --- GridSample, AffineGrid. ---
+// --- GridSample, AffineGrid. --------------------------------------------------------------------
 
 std::optional<Sampling> sampling_of(Node& n) {
   Sampling how;
@@ -229,7 +229,7 @@ Values affine_grid(Node& n) {
   return n.reshape(grid, shape);
 }
 
-// --- DeformConv. ---
+// --- DeformConv. --------------------------------------------------------------------------------
 
 struct Deformed {
   SpatialAttributes window;
@@ -304,7 +304,7 @@ Values deform_conv(Node& n) {
   return product + Formula(n, n.input(3)).reshape(bias);
 }
 
-// --- RoiAlign. ---
+// --- RoiAlign. ----------------------------------------------------------------------------------
 
 Values roi_align(Node& n) {
   std::string mode = n.text("mode", "avg");

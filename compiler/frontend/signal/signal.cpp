@@ -26,7 +26,7 @@ Value table(Node& n, llvm::ArrayRef<int64_t> shape, int64_t count, DType dtype,
 
 DType computed_in(DType dtype) { return dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// --- Fourier transforms. ---
+// --- Fourier transforms. ------------------------------------------------------------------------
 
 struct Transform {
   DimExpr length;      // of the transform
@@ -162,7 +162,7 @@ Values stft(Node& n) {
   return t ? transform(n, framed, 2, *t) : Value();
 }
 
-// --- Windows. ---
+// --- Windows. -----------------------------------------------------------------------------------
 
 // a - b * cos(angle) + c * cos(2 * angle) over `size` positions.
 Values cosine_window(Node& n, double a, double b, double c) {
@@ -188,7 +188,7 @@ Values hann_window(Node& n) { return cosine_window(n, 0.5, 0.5, 0); }
 Values hamming_window(Node& n) { return cosine_window(n, 25.0 / 46, 21.0 / 46, 0); }
 Values blackman_window(Node& n) { return cosine_window(n, 0.42, 0.5, 0.08); }
 
-// --- Mel filters. ---
+// --- Mel filters. -------------------------------------------------------------------------------
 
 // Triangular filters over the bins of a spectrum, equally wide on the mel scale. Shape:
 // [dft_length / 2 + 1, num_mel_bins].

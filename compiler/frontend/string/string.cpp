@@ -6,7 +6,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// --- StringNormalizer. ---
+// --- StringNormalizer. --------------------------------------------------------------------------
 
 Value change_case(Node& n, Value x, bool to_upper) {
   return n.emit<ChangeCaseOp>({x}, {n.attr("upper", to_upper)});
@@ -53,7 +53,7 @@ Values string_normalizer(Node& n) {
   return n.unsqueeze(words, {0});
 }
 
-// --- TfIdfVectorizer. ---
+// --- TfIdfVectorizer. ---------------------------------------------------------------------------
 
 // Modes: TF counts occurrences, IDF gives the weight of each n-gram that occurs, TFIDF multiplies
 // count and weight. Weight i belongs to n-gram i of the pool, independent of its column.

@@ -43,7 +43,7 @@ class Scalar {
   Payload payload_;
 };
 
-// --- Primitive operations. Each evaluator implements all of them. ---
+// --- Primitive operations. Each evaluator implements all of them. -------------------------------
 
 enum class UnaryFunction : uint8_t {
   kAbs,
@@ -111,7 +111,7 @@ class Arithmetic {
 Scalar apply(UnaryFunction function, const Scalar& x);
 Scalar apply(BinaryFunction function, const Scalar& a, const Scalar& b);
 
-// --- Formulas. A number takes the element type of the other operand. ---
+// --- Formulas. A number takes the element type of the other operand. ----------------------------
 
 Scalar literal(const Scalar& like, double value);
 Scalar select(const Scalar& condition, const Scalar& a, const Scalar& b);

@@ -52,8 +52,8 @@ void MatMulOp::addRequestChecks(RequestChecks& checks) {
   if (a > 2 && b > 2) checks.require_broadcast({getA(), getB()}, 2);
 }
 
-// Folds only 8-bit products, such as the column sums of quantised weights. Others are too large to
-// be worth the compile time.
+// Folds only 8-bit products, such as the column sums of quantised weights. Folding others is not
+// worth the compile time.
 mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
   return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
     constexpr int64_t kMaxSteps = int64_t{1} << 26;

@@ -16,7 +16,7 @@ DimExpr known_dim(DimExpr dim) { return dim.is_constant() ? dim : DimExpr(kAnyDi
 
 }  // namespace
 
-// --- ListType. ---
+// --- ListType. ----------------------------------------------------------------------------------
 
 ListType ListType::of(mlir::Type element, ValueKind kind) {
   if (auto list = mlir::dyn_cast<ListType>(element)) return list.withKind(kind);
@@ -104,7 +104,7 @@ mlir::Type ListType::parse(mlir::AsmParser& parser) {
   return get(parser.getContext(), kind, *dtype, elements, shape);
 }
 
-// --- Verifiers. ---
+// --- Verifiers. ---------------------------------------------------------------------------------
 
 namespace {
 

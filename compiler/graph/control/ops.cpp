@@ -176,7 +176,7 @@ llvm::LogicalResult LoopOp::verify() {
   return check_symbols(*this, getSymbols());
 }
 
-// --- Control-flow interfaces. ---
+// --- Control-flow interfaces. -------------------------------------------------------------------
 
 // The operands of a loop's yield that go to the next iteration, or to the loop's results; both are
 // contiguous ranges.

@@ -36,7 +36,7 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 
-// --- Control flow. Regions can use values of the enclosing blocks. ---
+// --- Control flow. Regions can use values of the enclosing blocks. ------------------------------
 //
 // A symbol whose name starts with `$` is defined by the op that lists it, when that op runs. All
 // symbols are at least 0.
@@ -107,7 +107,7 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBran
 }
 
 //
-// --- Calls. ---
+// --- Calls. -------------------------------------------------------------------------------------
 //
 // Names in the dims of the callee's parameters are bound to the arguments' dims. `symbols` has one
 // name, in order of appearance, for each result dim that the arguments do not determine.

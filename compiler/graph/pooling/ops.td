@@ -35,7 +35,7 @@ def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
 // x: [n, c, h, w], boxes: [k, 4] as x1, y1, x2, y2, images: i64[k]. A box is scaled and shifted by
-// offset; each side is at least min_size. Each grid cell averages samples x samples points; if
+// offset; each side is at least min_size. Each grid cell combines samples x samples points; if
 // samples is 0, as many as the cell has elements.
 def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,

@@ -14,7 +14,7 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// --- Loop invariants. ---
+// --- Loop invariants. ---------------------------------------------------------------------------
 
 bool hoist_invariants(LoopOp loop) {
   std::set<std::string> inner = symbols_born_in(loop);
@@ -34,7 +34,7 @@ bool hoist_invariants(LoopOp loop) {
   return changed;
 }
 
-// --- Rows. ---
+// --- Rows. --------------------------------------------------------------------------------------
 
 // True if iteration i reads row i, or row n - 1 - i, of a tensor with one row per iteration.
 bool is_row_index(LoopOp loop, DimExpr at) {

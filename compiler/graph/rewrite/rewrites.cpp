@@ -34,7 +34,7 @@ std::optional<double> splat_of(mlir::Value value) {
 
 bool is_splat_of(mlir::Value value, double number) { return splat_of(value) == number; }
 
-// --- No-ops. ---
+// --- No-ops. ------------------------------------------------------------------------------------
 
 // x + 0, x * 1, ... -> x, if the shape is unchanged.
 mlir::Value neutral(mlir::Operation* op, double number, bool on_the_left_too) {
@@ -102,7 +102,7 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
                                      permutation);
 }
 
-// --- Folding constants into contractions. ---
+// --- Folding constants into contractions. -------------------------------------------------------
 
 // A constant with one number per channel along dim 1 of a value of rank `rank`, or with a single
 // number: its elements as [channels].
@@ -210,7 +210,7 @@ mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
                                   op.getTransposeB() != static_cast<bool>(b));
 }
 
-// --- Algebraic identities. ---
+// --- Algebraic identities. ----------------------------------------------------------------------
 
 // Adding -0.0 changes nothing; adding 0.0 would change -0.0.
 mlir::Value drop_zero_addend(AddOp op, mlir::OpBuilder&) { return neutral(op, -0.0, true); }

@@ -59,7 +59,7 @@ bool has_overflowed(DimExpr result, llvm::ArrayRef<DimExpr> from) {
 
 }  // namespace
 
-// --- Primitive operations on dims. Integers only; bools are 0 and 1. ---
+// --- Primitive operations on dims. Integers only; bools are 0 and 1. ----------------------------
 
 namespace {
 
@@ -157,7 +157,7 @@ Arithmetic::Payload DimArithmetic::apply(BinaryFunction function, const Scalar& 
 
 }  // namespace
 
-// --- SymbolicOp implementations. ---
+// --- SymbolicOp implementations. ----------------------------------------------------------------
 
 Elements SymbolicValues::evaluate_elementwise(ElementwiseOp op) {
   const Box result = box_of(type_of(op->getResult(0)));
