@@ -1,5 +1,6 @@
-// Allocator: where the bytes of one (device, memory scope) come from. A session has one per pool of
-// its module; an embedder may supply its own (SessionOptions::allocators).
+// Allocator: supplies the memory of one pool, that is one memory scope of one device. A session
+// uses one allocator per pool of its module. An embedder can replace the allocators of CPU pools
+// (SessionOptions::allocators).
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,14 @@
 
 namespace scopevm {
 
-// Every block starts at a multiple of this many bytes at least.
+// Minimum alignment of every block, in bytes.
 inline constexpr int64_t kBlockAlignment = 64;
 
 struct AllocatorStats {
-  int64_t live_bytes = 0;    // requested and not given back
-  int64_t peak_bytes = 0;    // the largest live_bytes so far
-  int64_t cached_bytes = 0;  // held for reuse, given to nobody
-  int64_t allocations = 0;   // successful calls of allocate
+  int64_t live_bytes = 0;    // allocated and not yet deallocated
+  int64_t peak_bytes = 0;    // maximum of live_bytes since construction
+  int64_t cached_bytes = 0;  // free blocks that the allocator keeps for reuse
+  int64_t allocations = 0;   // successful calls of allocate()
 };
 
 // Thread-safety: implementations must allow concurrent calls of every method.
@@ -26,14 +27,14 @@ class SCOPEVM_API Allocator {
   Allocator& operator=(const Allocator&) = delete;
   virtual ~Allocator();
 
-  // A block of at least `bytes` (zero allowed), or null when there is no room. It starts at a
-  // multiple of kBlockAlignment, or of what the module's machine says of the pool, if that is more
-  // (`scopevm inspect` prints it). Must not throw.
+  // Returns a block of at least `bytes` bytes, or null when out of memory. `bytes` can be 0. The
+  // block is aligned to kBlockAlignment or to the pool's alignment in the module, whichever is
+  // larger; `scopevm inspect` prints the pool's alignment. Must not throw.
   virtual void* allocate(int64_t bytes) = 0;
-  // `block` came from allocate(bytes) of this object.
+  // REQUIRES: `block` was returned by allocate(bytes) of this allocator, with the same `bytes`.
   virtual void deallocate(void* block, int64_t bytes) = 0;
   virtual AllocatorStats stats() const = 0;
-  // Gives cached blocks back to the system.
+  // Returns cached blocks to the operating system.
   virtual void trim() = 0;
 };
 

@@ -1,6 +1,6 @@
-// The C structures of DLPack, the exchange ABI for tensors (version 0.8, DLManagedTensor form), as
-// published at https://dmlc.github.io/dlpack. Defined here so that no other header is needed; if
-// the official dlpack.h is included first, its definitions are used.
+// The C structures of DLPack 0.8 (DLManagedTensor form), the tensor exchange ABI published at
+// https://dmlc.github.io/dlpack. Defined here so that no other header is needed. If the official
+// dlpack.h is included first, its definitions are used.
 #pragma once
 
 #ifndef DLPACK_DLPACK_H_

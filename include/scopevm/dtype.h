@@ -21,17 +21,17 @@ enum class DType : uint8_t {
   kBF16 = 10,
   kF32 = 11,
   kF64 = 12,
-  kStr = 13,  // a text; inside a call the i32 id of one (docs/decisions/0007-strings.md)
+  kStr = 13,  // string; the VM stores an i32 string id (docs/decisions/0007-strings.md)
 };
 inline constexpr int kDTypeCount = 14;
 
-// Bytes of one element; of a text, of its id.
+// Bytes of one element. For kStr: the size of a string id.
 constexpr int64_t byte_size(DType dtype) {
   constexpr int8_t kSizes[kDTypeCount] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 4};
   return kSizes[static_cast<int>(dtype)];
 }
 
-// "f32", "i64", "bool", ...: the names used in text forms and messages.
+// "f32", "i64", "bool", ...: the names used in assembly and messages.
 constexpr std::string_view name(DType dtype) {
   constexpr std::string_view kNames[kDTypeCount] = {"bool", "i8",  "i16", "i32", "i64",
                                                     "u8",   "u16", "u32", "u64", "f16",

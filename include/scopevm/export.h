@@ -1,4 +1,5 @@
-/* SCOPEVM_API marks what libscopevm.so exports; everything else in it is hidden. */
+/* SCOPEVM_API marks the symbols that libscopevm.so and libscopevm_compiler.so export. All other
+ * symbols have hidden visibility. */
 #pragma once
 
 #define SCOPEVM_API __attribute__((visibility("default")))

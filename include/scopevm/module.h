@@ -1,5 +1,7 @@
-// Module: a module.bc, loaded and verified. Immutable and shared: copies are handles to one module,
-// which lives as long as any handle, session or result that needs it. Thread-safe.
+// Module: a loaded and verified module file. A Module is a handle with shared ownership: the module
+// is released with the last handle, session or result that uses it.
+//
+// Thread-safety: modules are immutable; all const methods can be called concurrently.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +22,10 @@ struct TensorSignature {
   std::string name;
   DType dtype = DType::kF32;
   // One per axis: an integer ("48"), a dimension's name ("n") or, for outputs, an expression over
-  // names ("floordiv(w-1, 2)+1").
+  // dimension names ("floordiv(w-1, 2)+1").
   std::vector<std::string> dims;
-  // When not a tensor: dtype and dims are those of its elements, with "?" for a dim in which they
-  // may differ, or "..." alone for any number of dims.
+  // For a sequence or an optional, dtype and dims describe its elements. "?" is a dim that can
+  // differ between elements; a single "..." stands for any rank.
   ValueKind kind = ValueKind::kTensor;
 };
 
@@ -40,19 +42,20 @@ struct Signature {
   std::vector<DimensionSignature> dimensions;
 };
 
-// One storage that a call allocates.
+// One storage that a call allocates, and its size.
 struct MemoryLine {
   std::string device;
   std::string scope;
-  std::string what;  // "workspace", or the result's name
+  std::string what;  // "workspace", or the name of the result
   bool is_result = false;
   int64_t bytes = 0;
-  int64_t lower_bound_bytes = 0;  // the largest sum of bytes live at once; is_result: bytes
-  std::string formula;            // bytes over the dimensions' names
-  bool depends_on_data = false;   // known only during a call: bytes are 0 here
+  // Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
+  int64_t lower_bound_bytes = 0;
+  std::string formula;           // `bytes` as an expression over the dimensions' names
+  bool depends_on_data = false;  // data-dependent: known only during a call, `bytes` is 0
 };
 
-// The same summed over one scope of one device.
+// The sum over all storages in one memory scope of one device.
 struct ScopeBound {
   std::string device;
   std::string scope;
@@ -61,7 +64,7 @@ struct ScopeBound {
 };
 
 struct MemoryBound {
-  std::string function;  // "main", or the variant that a call with these dims runs
+  std::string function;  // the function that a call with these dims runs: "main" or a variant
   std::vector<MemoryLine> lines;
   std::vector<ScopeBound> scopes;
 };
@@ -72,20 +75,20 @@ class LoadedModule;
 
 class SCOPEVM_API Module {
  public:
-  // Maps the file, checks its checksums and verifies the bytecode. Kernel images are loaded by the
-  // first session or bound query. Errors: kNotFound, kInvalidModel.
+  // Maps the file, validates its checksums and verifies the bytecode. Kernel images are loaded by
+  // the first Session::create() or memory_bound(). Errors: kNotFound, kInvalidModel.
   static Result<Module> load(const std::string& path);
-  // The same over bytes that the module copies.
+  // Loads a module from memory. The bytes are copied. Errors: kInvalidModel.
   static Result<Module> load_bytes(std::span<const uint8_t> bytes);
 
-  // The signature of `main`.
+  // The inputs, outputs and dimensions of `main`.
   const Signature& signature() const;
 
-  // Exact bytes that a call allocates, whichever variant it runs, per storage and per scope, when
-  // the dimensions have these values and the session has `threads` threads. Runs the module's own
-  // shape function: a value that a call would reject is rejected here, with the same message.
-  // Errors: kInvalidArgument (missing or unknown dimension, value out of its bounds, failed check),
-  // kUnsupported (no kernel image runs on this CPU).
+  // The exact bytes that a call allocates for these dimension values in a session with `threads`
+  // threads, per storage and per memory scope. The result describes the variant that the call would
+  // run. Evaluates the module's shape function, so values that a call would reject are rejected
+  // here with the same message. Errors: kInvalidArgument (missing or unknown dimension, value out
+  // of bounds, failed check), kUnsupported (no kernel image runs on this CPU).
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
 

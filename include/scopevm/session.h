@@ -1,11 +1,12 @@
-// Session: a module bound to devices, allocators and threads. Call: one request.
+// Session: a module bound to devices, allocators and threads. Call: one inference request.
 //
 //   auto module = Module::load("module.bc");
 //   auto session = Session::create(*module, {.threads = 2});
 //   auto results = session->call({{x}});
 //
-// A call that fails leaves the session usable and every byte it took returned. Only when a device
-// is lost, each call from then on fails with the cause: make another session.
+// A failed call releases all memory that it allocated, and the session remains usable. The
+// exception is a lost device: every later call then fails with the original error, and the embedder
+// must create another session.
 #pragma once
 
 #include <atomic>
@@ -27,25 +28,25 @@
 
 namespace scopevm {
 
-// Of a CPU: what other devices have comes from their drivers.
+// An allocator for a memory scope of a CPU. Non-CPU devices allocate through their drivers.
 struct ScopeAllocator {
-  std::string scope;  // "global.workspace" of every CPU, or "npu.global.workspace" of one
+  std::string scope;  // of every CPU ("global.workspace") or of one ("npu.global.workspace")
   std::shared_ptr<Allocator> allocator;
 };
 
-// The live bytes of all calls and results of the session in `scope` never exceed `bytes`; a call
-// that would is ended with kResourceLimit.
+// Limits the live bytes of all calls and results of the session in one memory scope. A call that
+// would exceed the limit fails with kResourceLimit.
 struct ScopeLimit {
-  std::string scope;  // "global.workspace" of each device, or "npu.global.workspace" of one
+  std::string scope;  // of every device ("global.workspace") or of one ("npu.global.workspace")
   int64_t bytes = 0;
 };
 
-// Which device of this machine a device of the module is. Without a binding it is the one with the
-// number that the module says: its place among those of its kind in the machine's description.
+// Binds a device of the module to a physical device. An unbound device defaults to the ordinal
+// recorded in the module: its position among the devices of its kind in the machine description.
 struct DeviceBinding {
-  std::string device;  // as the module calls it
-  std::string kind;    // of the device, as the module says it
-  int number = 0;      // among this machine's devices of the kind, as `scopevm machine` lists them
+  std::string device;  // the device's name in the module
+  std::string kind;    // the device's kind in the module
+  int number = 0;      // ordinal among this machine's devices of the kind (`scopevm machine`)
 };
 
 struct SessionOptions {
@@ -54,20 +55,20 @@ struct SessionOptions {
   std::vector<ScopeAllocator> allocators;
   std::vector<ScopeLimit> memory_limits;
   std::shared_ptr<Executor> executor;  // null: the default one; when set, `threads` is ignored
-  // Copies and launches take at least what the pools of the module's machine description say:
-  // docs/machine.md, "Emulation". The module must say something.
+  // Delays copies and launches to the bandwidth and latency of the pools in the module's machine
+  // description (docs/machine.md, "Emulation"). The module must contain a bandwidth or a latency.
   bool emulate = false;
 };
 
-// One launch of one call, with times since an arbitrary epoch.
+// One kernel launch of a call. Times are relative to an arbitrary epoch.
 struct TraceEvent {
   std::string_view name;    // the model's ops; valid as long as the module
-  std::string_view kernel;  // the kernel's symbol; likewise
+  std::string_view kernel;  // the kernel's symbol; valid as long as the module
   int64_t start_ns = 0;
   int64_t duration_ns = 0;
 };
 
-// Receives the launches of a call, on the thread that runs it.
+// Receives the kernel launches of a call. Methods are called on the thread that runs the call.
 class SCOPEVM_API TraceSink {
  public:
   virtual ~TraceSink();
@@ -75,24 +76,26 @@ class SCOPEVM_API TraceSink {
 };
 
 struct CallOptions {
-  std::optional<std::chrono::steady_clock::time_point> deadline;  // then: kDeadlineExceeded
-  const std::atomic<bool>* cancel = nullptr;  // when it becomes true: kCancelled
+  // A call that passes the deadline fails with kDeadlineExceeded.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  // The call fails with kCancelled when this becomes true. Must outlive the call's run.
+  const std::atomic<bool>* cancel = nullptr;
   TraceSink* trace = nullptr;
 };
 
-// What one call used of one scope of one device.
+// The memory that one call used in one memory scope of one device.
 struct ScopeUse {
   std::string_view device;  // valid as long as the module
   std::string_view scope;
-  int64_t bound_bytes = 0;  // from the module's formulas, at this call's dims
+  int64_t bound_bytes = 0;  // Module::memory_bound() at this call's dims
   int64_t lower_bound_bytes = 0;
-  int64_t peak_bytes = 0;   // largest sum of live bytes during the call, results included
-  int64_t allocations = 0;  // calls of the scope's allocator
+  int64_t peak_bytes = 0;   // maximum of live bytes during the call, results included
+  int64_t allocations = 0;  // number of allocations from the scope's allocator
 };
 
-// What one call copied from one memory scope to another.
+// The copies of one call from one memory scope to another. Names are valid as long as the module.
 struct CopyUse {
-  std::string_view from_device;  // these are valid as long as the module
+  std::string_view from_device;
   std::string_view from_scope;
   std::string_view to_device;
   std::string_view to_scope;
@@ -105,12 +108,12 @@ struct CallStats {
   std::string_view function;  // "main", or the variant that ran; valid as long as the module
   std::vector<ScopeUse> memory;
   std::vector<CopyUse> copies;
-  // With SessionOptions::emulate: the sum of what copies and launches were to take at least. It
-  // follows from the module, the dims and the number of threads, not from how fast this machine is.
+  // With SessionOptions::emulate: the sum of the emulated minimum times of copies and launches. It
+  // depends on the module, the dims and the number of threads only, not on this machine's speed.
   double emulated_seconds = 0;
 };
 
-// Bytes of all calls and results of a session in one scope.
+// The memory of all calls and results of a session in one memory scope of one device.
 struct ScopeStats {
   std::string device;
   std::string scope;
@@ -122,48 +125,53 @@ class BoundSession;
 class CallContext;
 }  // namespace vm
 
-// One request, and reusable for the next: inputs, outputs and options stay set until replaced.
-// Thread-safety: one thread at a time. Keeps its session alive.
+// One inference request. A Call is reusable: inputs and outputs stay set until they are replaced.
+// It keeps its session alive. Thread-safety: one thread at a time.
 class SCOPEVM_API Call {
  public:
   Call(Call&&) noexcept;
   Call& operator=(Call&&) noexcept;
   ~Call();
 
-  // Errors: kNotFound (names the nearest input), kInvalidArgument (rank, dim or element type;
-  // the message names the input, what is expected and what was given).
+  // Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets it.
+  // Errors: kNotFound (the message suggests the most similar name), kInvalidArgument (rank, dim or
+  // element type; the message names the input, the expected and the given value).
   Status set_input(size_t index, Tensor tensor);
   Status set_input(std::string_view name, Tensor tensor);
-  // An input that is a sequence, or an optional one with a value; of an optional tensor with a
-  // value, use set_input. Elements may differ in the dims that the signature calls "?". Errors:
-  // likewise, and kInvalidArgument where the input is of another kind.
+  // Sets an input that is a sequence, or an optional sequence with a value. Elements can differ in
+  // the dims that are "?" in the signature. Errors: those of set_input(), and kInvalidArgument if
+  // the input is not a sequence.
   Status set_sequence(std::string_view name, std::vector<Tensor> elements);
-  // An optional without a value.
+  // Sets an optional input to no value. Errors: those of set_sequence().
   Status set_no_value(std::string_view name);
-  // A buffer to receive a result. Its shape must be the result's; it must not overlap an input or
-  // another output. Without it, each run makes a storage for the result, as it always does for
-  // texts. An empty tensor unsets.
+  // Sets the buffer that receives a result. It must have the result's shape and must not overlap an
+  // input or another output. Without a buffer, each run allocates a storage for the result; string
+  // results never use a buffer. An empty tensor unsets the buffer. Errors: kNotFound,
+  // kInvalidArgument (string result, result that is not a tensor, read-only tensor).
   Status set_output(size_t index, Tensor tensor);
   Status set_output(std::string_view name, Tensor tensor);
 
-  // Errors: kInvalidArgument (missing input, inputs that disagree, output of another shape),
-  // kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded, kDevice (a device failed; the
-  // message names it and says why).
+  // Runs the request on the calling thread and waits for its end. Errors: kInvalidArgument (missing
+  // input, inputs with inconsistent dims, output buffer of the wrong shape), kOutOfMemory,
+  // kResourceLimit, kCancelled, kDeadlineExceeded, kDevice (a device failed; the message names the
+  // device and the cause).
   Status run(const CallOptions& options = {});
 
-  // Results of the last successful run, in signature order.
+  // The results of the last run, in signature order; empty if it failed. A sequence or an optional
+  // is represented by an empty tensor: see elements().
   std::span<const Tensor> outputs() const;
-  // Of a result that is no tensor: an empty tensor.
+  // One of outputs(). Errors: kNotFound (no such output, or no results).
   Result<Tensor> output(std::string_view name) const;
-  // False for an optional without a value. Errors: kNotFound.
+  // False for an optional without a value, true for all other results. Errors: kNotFound.
   Result<bool> has_value(size_t output) const;
-  // The elements of a sequence; of a tensor, or an optional one with a value, itself; none without.
-  // Valid until the next run. Errors: kNotFound.
+  // The tensors of a result: the elements of a sequence, or the single tensor of a tensor or
+  // optional tensor. Empty for an optional without a value. Valid until the next run. Errors:
+  // kNotFound.
   Result<std::span<const Tensor>> elements(size_t output) const;
   Result<std::span<const Tensor>> elements(std::string_view name) const;
-  // Drops the results, so that their storages can be reused by the next run.
+  // Releases the results, so that the next run can reuse their storages.
   void clear_outputs();
-  // Of the last run.
+  // Statistics of the last run.
   const CallStats& stats() const;
 
  private:
@@ -173,18 +181,20 @@ class SCOPEVM_API Call {
   std::unique_ptr<vm::CallContext> context_;
 };
 
-// A handle; copies share one session. Thread-safe: any number of calls may run at the same time.
+// A handle with shared ownership; copies refer to the same session. Thread-safe: any number of
+// calls can run concurrently.
 class SCOPEVM_API Session {
  public:
-  // Errors: kInvalidArgument (unknown scope in an option), kResourceLimit (constants alone are
-  // over a limit), kUnsupported (no kernel image runs on
-  // this CPU, or a device aligns its blocks to less than the module asks), kInvalidModel (an image
-  // lacks a kernel, or its text does not build), kNotFound (no such device here), kOutOfMemory and
-  // kDevice (of a device).
+  // Binds the module to devices and loads its kernel images and constants. Errors: kInvalidArgument
+  // (unknown device or scope in an option), kResourceLimit (the constants exceed a limit),
+  // kUnsupported (no kernel image runs on this CPU, or a device's block alignment is below the
+  // module's), kInvalidModel (an image lacks a kernel, or its source does not build), kNotFound (no
+  // such device on this machine), kOutOfMemory and kDevice (allocation or driver failure).
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
-  // Runs `main`, or the variant that admits the dims, on inputs in signature order. What is no
-  // tensor needs a Call.
+  // Runs one request. Inputs and results are in signature order; the call runs `main` or the
+  // variant that admits the dims. Sequence inputs, optional inputs without a value and results that
+  // are not tensors need a Call. Errors: those of Call::set_input() and Call::run().
   Result<std::vector<Tensor>> call(std::span<const Tensor> inputs,
                                    const CallOptions& options = {}) const;
   Call make_call() const;
@@ -192,7 +202,7 @@ class SCOPEVM_API Session {
   const Signature& signature() const;
   int threads() const;
   std::vector<ScopeStats> memory_stats() const;
-  // Gives cached blocks back to the system.
+  // Returns cached blocks of all pools to the operating system.
   void trim() const;
 
  private:

@@ -1,8 +1,8 @@
-// Status and Result<T>: errors as values. Nothing throws across the scopevm API.
+// Status and Result<T>: errors as values. No exception crosses the scopevm API.
 //
-// A Status is one pointer; null means ok. A failed Status carries a code and a message that gains
-// context as it rises ("main: pc 36: alloc_storage: ..."). Both types are [[nodiscard]].
-// Thread-safety: values; distinct objects may be used from distinct threads.
+// A Status is one pointer; null means ok. A failed Status has a code and a message. Callers prefix
+// the message with context as they propagate it ("main: pc 36: alloc_storage: ..."). Both types are
+// [[nodiscard]]. Thread-safety: value types; distinct objects can be used by distinct threads.
 #pragma once
 
 #include <cstdlib>
@@ -15,15 +15,16 @@
 
 namespace scopevm {
 
-// Codes come in bands of ten: 1x bad input, 2x unsupported, 3x resources, 4x lifecycle, 9x our bug.
+// Codes are in bands of ten: 1x invalid input, 2x unsupported, 3x resources, 4x cancellation,
+// 9x a defect in scopevm.
 enum class StatusCode : int {
   kOk = 0,
-  kInvalidArgument = 10,  // a caller's input: name, rank, dim, type
-  kInvalidModel = 11,     // ONNX, text graph, assembly or module.bc is malformed
-  kNotFound = 12,         // file, function or input name
+  kInvalidArgument = 10,  // invalid argument or input: name, rank, dim, type
+  kInvalidModel = 11,     // malformed ONNX model, textual graph, assembly or module file
+  kNotFound = 12,         // no such file, function, input or device
   kUnsupported = 20,      // valid, but not implemented
-  kOutOfMemory = 30,      // the allocator had no room
-  kResourceLimit = 31,    // a limit set by the user
+  kOutOfMemory = 30,      // an allocation failed
+  kResourceLimit = 31,    // a limit set by the user would be exceeded
   kDevice = 32,           // a device failed or is absent
   kCancelled = 40,
   kDeadlineExceeded = 41,
@@ -76,7 +77,7 @@ class [[nodiscard]] Result {
   T&& operator*() && { return std::get<0>(std::move(state_)); }
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
-  // The failure, or ok. The rvalue form moves it out.
+  // The error, or ok. The rvalue overload moves the error out.
   Status status() const& { return is_ok() ? Status() : std::get<1>(state_); }
   Status status() && { return is_ok() ? Status() : std::get<1>(std::move(state_)); }
 

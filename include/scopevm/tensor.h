@@ -1,13 +1,12 @@
 // Tensor: a typed, compact, row-major view of a storage. It either shares ownership of its bytes or
-// borrows them from the caller.
+// borrows them from the caller. Copying a Tensor copies the view, not the elements.
 //
-// Elements that are texts (kStr) are no fixed-size bytes: such a tensor owns its texts, is made by
-// from_texts or by a call, never changes, and is read by text_at. Texts are bytes, UTF-8 where
-// their characters matter.
+// A string tensor (DType::kStr) owns its strings and is immutable. It is created by from_texts() or
+// by a call, and read with text_at(). Strings are byte sequences; ops that process characters
+// expect UTF-8.
 //
-// Copying a Tensor copies the view, not the elements. Thread-safety: a value; distinct objects may
-// be used from distinct threads, also when they share a storage, as long as nobody writes elements
-// that another reads.
+// Thread-safety: a value type. Distinct objects can be used by distinct threads, even if they share
+// a storage, as long as no thread writes elements that another thread reads.
 #pragma once
 
 #include <array>
@@ -32,42 +31,44 @@ class Storage;
 
 class SCOPEVM_API Tensor {
  public:
-  Tensor() = default;  // empty: data() is null
+  Tensor() = default;  // an empty tensor: data() is null
   Tensor(const Tensor& other);
   Tensor(Tensor&& other) noexcept;
   Tensor& operator=(const Tensor& other);
   Tensor& operator=(Tensor&& other) noexcept;
   ~Tensor();
 
-  // New bytes, 64-byte aligned and uninitialised. Errors: kInvalidArgument (rank above kMaxRank,
-  // negative dim, size overflow, texts), kOutOfMemory.
+  // Allocates a tensor with uninitialised, 64-byte aligned elements. Errors: kInvalidArgument (rank
+  // above kMaxRank, negative dim, size overflow, kStr), kOutOfMemory.
   static Result<Tensor> allocate(DType dtype, std::span<const int64_t> dims);
   static Result<Tensor> allocate(DType dtype, std::initializer_list<int64_t> dims) {
     return allocate(dtype, std::span(dims.begin(), dims.size()));
   }
 
-  // A tensor of copies of the texts, in row-major order; read-only. Errors: kInvalidArgument (rank,
-  // negative dim, a count that is not the dims'), kOutOfMemory.
+  // Creates a read-only string tensor from copies of `texts`, in row-major order. Errors:
+  // kInvalidArgument (rank above kMaxRank, negative dim, or texts.size() is not the product of
+  // `dims`), kOutOfMemory.
   static Result<Tensor> from_texts(std::span<const std::string_view> texts,
                                    std::span<const int64_t> dims);
 
-  // A view of the caller's bytes, which must stay valid while this tensor or a copy of it is used.
-  // The const form is read-only: it is accepted as an input, not as an output. `data` must be
-  // aligned to the element size and may be null only when there are no elements.
+  // Creates a view of the caller's bytes, which must stay valid while this tensor or a copy of it
+  // is used. The const overload creates a read-only tensor, which can be an input but not an
+  // output. `data` must be aligned to the element size; it can be null if there are no elements.
   static Result<Tensor> borrow(void* data, DType dtype, std::span<const int64_t> dims);
   static Result<Tensor> borrow(const void* data, DType dtype, std::span<const int64_t> dims);
 
-  // As borrow, and `release` runs once, when the last copy is gone, on that thread. When this fails
-  // `release` has not run.
+  // Like borrow(), but takes ownership: `release` is called once, by the thread that destroys the
+  // last copy. If adopt() fails, `release` is not called.
   static Result<Tensor> adopt(void* data, DType dtype, std::span<const int64_t> dims,
                               std::function<void()> release);
 
-  // Takes over `managed`: its deleter runs when the last copy is gone. Zero copy. Errors, with
-  // `managed` untouched: kUnsupported for a device other than the CPU, lanes other than 1, an
-  // element type without DType, or strides that are not compact and row-major.
+  // Takes ownership of `managed` without copying the elements. Its deleter is called when the last
+  // copy is destroyed. Errors: kUnsupported for a non-CPU device, lanes other than 1, an element
+  // type that DType lacks, or strides that are not compact and row-major. On failure the caller
+  // keeps ownership.
   static Result<Tensor> from_dlpack(DLManagedTensor* managed);
-  // A managed tensor that shares ownership of the bytes; the receiver calls its deleter. A borrowed
-  // tensor stays borrowed. Errors: kOutOfMemory, kUnsupported (texts).
+  // Returns a managed tensor that shares ownership of the bytes; the receiver calls its deleter.
+  // The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
   Result<DLManagedTensor*> to_dlpack() const;
 
   bool is_empty() const { return data_ == nullptr; }
@@ -78,8 +79,8 @@ class SCOPEVM_API Tensor {
   std::span<T> elements() const {
     return {static_cast<T*>(data_), static_cast<size_t>(element_count())};
   }
-  // Valid as long as the tensor or a copy of it. REQUIRES: dtype() is kStr, 0 <= i <
-  // element_count().
+  // The string at row-major index `i`, valid as long as the tensor or a copy of it.
+  // REQUIRES: dtype() is kStr, 0 <= i < element_count().
   std::string_view text_at(int64_t i) const;
   DType dtype() const { return dtype_; }
   int rank() const { return rank_; }
@@ -93,7 +94,7 @@ class SCOPEVM_API Tensor {
   friend struct TensorAccess;
   int64_t text_count() const;
   void* data_ = nullptr;
-  runtime::Storage* storage_ = nullptr;  // null: borrowed
+  runtime::Storage* storage_ = nullptr;  // null if the bytes are borrowed
   int64_t bytes_ = 0;
   DType dtype_ = DType::kF32;
   bool is_read_only_ = false;

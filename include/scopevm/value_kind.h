@@ -1,4 +1,5 @@
-// ValueKind: what an input or a result of a module is. Closures only pass between its functions.
+// ValueKind: the kind of an input or output. Closures occur only between functions of a module, not
+// in the signature of `main`.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace scopevm {
 
-// Values are written into module files: never renumber.
+// The numeric values are part of the module format: never renumber.
 enum class ValueKind : uint8_t {
   kTensor = 0,
   kSequence = 1,
@@ -23,7 +24,7 @@ constexpr std::string_view name(ValueKind kind) {
   return static_cast<int>(kind) < kValueKindCount ? kNames[static_cast<int>(kind)] : "?";
 }
 
-// Sequences, and optionals as lists of one element or none: how deep the lists nest.
+// List nesting depth of the VM's representation. An optional is a list of at most one element.
 constexpr uint32_t list_depth(ValueKind kind) {
   if (kind == ValueKind::kTensor || kind == ValueKind::kClosure) return 0;
   return kind == ValueKind::kOptionalSequence ? 2 : 1;
