@@ -1,4 +1,4 @@
-// Text -> ModuleContents, the way back from disassembler.h.
+// Assembles ModuleContents from assembly text; the inverse of disassembler.h.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace scopevm::format {
 
-// Errors: "FILE_NAME:LINE:COLUMN: message". The contents are not verified: verify() does that.
+// Errors: kInvalidModel, "FILE_NAME:LINE:COLUMN: message". The contents are not verified; see
+// verify().
 Result<ModuleContents> assemble(std::string_view text, std::string_view file_name = "module.sva");
 
 }  // namespace scopevm::format

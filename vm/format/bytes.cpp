@@ -1,4 +1,4 @@
-// Memory for modules and constants that do not lie in a mapped file.
+// Allocates memory for modules and constants that are not in a mapped file.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// See the header. The only file that sees xxhash.
+// XXH3 by the xxHash library. Only this file includes it.
 #include "vm/format/checksum.h"
 
 #define XXH_INLINE_ALL

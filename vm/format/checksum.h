@@ -8,7 +8,7 @@ namespace scopevm::format {
 
 uint64_t checksum(const void* bytes, size_t size);
 
-// The same over pieces that follow each other.
+// The checksum of a sequence of pieces, as if they were one contiguous range.
 class StreamingChecksum {
  public:
   StreamingChecksum();

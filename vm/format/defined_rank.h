@@ -1,5 +1,5 @@
-// The rank of what an instruction writes: one function, so that the verifier and the layout of
-// frames cannot disagree.
+// The rank of the tensors that an instruction writes. The verifier and the frame layout share this
+// function, so that they agree.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace scopevm::format {
 
 // The rank of the tensor that register `i` of `field` holds after the instruction. 0 for other
-// values, and for a copy of another register: the instruction that wrote that one has its rank.
+// kinds of value. Also 0 for a copy of a register: its definition already determines the rank.
 // REQUIRES: `field` is written; the instruction passed verify_instructions().
 uint32_t defined_rank(const ModuleContents& module, const isa::Instruction& in,
                       const isa::Instruction::Field& field, uint32_t i);

@@ -1,4 +1,5 @@
-// ModuleContents -> text. docs/module-format.md describes the text; assembler.h reads it back.
+// Prints ModuleContents as assembly. docs/module-format.md describes the syntax; assembler.h is the
+// inverse.
 #pragma once
 
 #include <string>
@@ -8,12 +9,13 @@
 namespace scopevm::format {
 
 struct DisassembleOptions {
-  // Leaves the bytes of constants and images out: for reading, not for assembling.
+  // Omits the bytes of constants and images. The output then cannot be assembled.
   bool elide_data = false;
 };
 
-// One declaration or instruction a line. assemble() turns the text into equal contents. Code need
-// not be verified: words that are no instruction are printed as `.word`.
+// Prints one declaration or instruction per line. assemble() restores equal contents from the
+// result. The module can be unverified: words that do not form an instruction are printed as
+// `.word`.
 std::string disassemble(const ModuleContents& module, const DisassembleOptions& options = {});
 
 }  // namespace scopevm::format

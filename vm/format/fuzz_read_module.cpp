@@ -1,6 +1,6 @@
-// Fuzz target: bytes -> reader -> verifier -> text -> assembler. Nothing may crash, hang or grow
-// without bound. Mutations seldom survive checksums, so the input is also tried as the tables
-// section of a file that is otherwise right.
+// Fuzz target: bytes -> reader -> verifier -> disassembler -> assembler. None of them may crash,
+// hang or allocate without bound. Mutated files rarely pass the checksums, so the input is also
+// used as the tables and code sections of an otherwise valid file.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +35,8 @@ void try_file(const uint8_t* data, size_t size) {
   if (module.is_ok()) exercise(*module);
 }
 
-// A file with right checksums. The input's first two bytes are the size of the tables, which
-// follow; the rest is code.
+// Builds a file with valid checksums. The input's first two bytes are the size of the tables
+// section, which follows; the remaining bytes are the code section.
 std::vector<uint8_t> file_around(const uint8_t* data, size_t size) {
   data += 2;
   size -= 2;

@@ -1,10 +1,10 @@
-// The one kind of device that the module format names.
+// The only device kind that the module format defines.
 #pragma once
 
 namespace scopevm::format {
 
-// The kind of the host's own processor: the session's threads run the kernels of such devices, and
-// their memory, frames included, is the process's. All other kinds are those of drivers
+// The kind of the host CPU. The session's threads run the kernels of such devices, and their
+// memory, including frames, is process memory. All other kinds are defined by drivers
 // (runtime/device/driver.h).
 inline constexpr char kHostKind[] = "cpu";
 

@@ -1,5 +1,5 @@
-// The bytes around the tables: file header, section table, alignment. docs/module-format.md tells
-// it in words. Little-endian; the structs are written and read as they lie in memory.
+// The binary layout of a module file: header, section table, alignment. docs/module-format.md
+// describes it. Little-endian; the structs are copied to and from the file without conversion.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,8 @@ namespace scopevm::format {
 
 static_assert(std::endian::native == std::endian::little, "module.bc is little-endian");
 
-// 'S' 'V' 'M', a byte that is no text, and both line ends, so that a transfer as text shows.
+// "SVM", a non-ASCII byte, CR LF, SUB and LF: text-mode transfers change these bytes and are
+// detected, as in the PNG signature.
 inline constexpr uint8_t kMagic[8] = {'S', 'V', 'M', 0x8B, '\r', '\n', 0x1A, '\n'};
 inline constexpr uint16_t kVersionMajor = 0;
 inline constexpr uint16_t kVersionMinor = 8;
@@ -33,7 +34,7 @@ inline constexpr uint32_t kSectionCount = 4;
 inline constexpr const char* kSectionNames[kSectionCount] = {"tables", "code", "constants",
                                                              "images"};
 
-// Sections lie in the order of their kinds.
+// Entries, and the sections in the file, are sorted by kind.
 struct SectionEntry {
   uint32_t kind;
   uint32_t reserved;  // zero

@@ -1,6 +1,6 @@
-// ModuleContents: everything module.bc holds, as plain structs. The writer turns it into bytes; the
-// reader turns bytes back; the text form (dis, asm) prints and parses it. The compiler's last stage
-// fills it in.
+// ModuleContents: the contents of a module file as plain structs. The compiler's last stage creates
+// it; the writer and the reader convert it to and from bytes; the disassembler and the assembler
+// convert it to and from text.
 #pragma once
 
 #include <bit>
@@ -23,61 +23,64 @@ struct DimensionDecl {
   int64_t multiple_of = 1;
 };
 
-// A dim in which the elements of a list may differ; as the only one, any number of dims.
+// kAnyDim: a dim that can differ between the elements of a list. kAnyDims, as the only dim: any
+// rank.
 inline constexpr char kAnyDim[] = "?";
 inline constexpr char kAnyDims[] = "...";
 
 struct TensorDecl {
   std::string name;
   DType dtype = DType::kF32;
-  std::vector<std::string> dims;  // canonical DimExpr text: "n", "48", "floordiv(w-1, 2)+1"
-  // Not a tensor: dtype and dims are those of its elements, kAnyDim where they may differ.
+  std::vector<std::string> dims;  // canonical DimExpr syntax: "n", "48", "floordiv(w-1, 2)+1"
+  // For a list, dtype and dims are those of its elements, with kAnyDim for dims that can differ.
   ValueKind kind = ValueKind::kTensor;
-  // Whoever reaches this pool reaches the tensor. An input or output of main lies in host memory.
+  // Every device that can access this pool can access the tensor. Inputs and outputs of main are in
+  // host memory.
   uint32_t pool = 0;
 };
 
-// One line of a function's memory contract. Slots are filled by its shape function.
+// One entry of a function's memory contract. The function's shape function writes the slots.
 struct MemoryDecl {
   uint32_t pool = 0;
-  std::string what;  // "workspace", or the result's name
+  std::string what;  // "workspace", or the name of the result
   bool is_result = false;
   uint32_t bytes_slot = 0;        // exact bytes of the storage
-  uint32_t lower_bound_slot = 0;  // the largest sum of live bytes (is_result: same as bytes_slot)
-  std::string formula;            // for people: bytes over the dimensions' names
-  bool depends_on_data = false;   // known only during the call; 0 where it does not come to that
+  uint32_t lower_bound_slot = 0;  // maximum of live bytes; for a result, equal to bytes_slot
+  std::string formula;            // human-readable: bytes over the dimensions' names
+  bool depends_on_data = false;   // known only during a call; 0 if the call does not allocate it
 };
 
 struct SourceDecl {
   uint32_t word = 0;  // word index of the instruction in `code`
-  std::string name;   // the model's ops that it came from
+  std::string name;   // the model's ops from which the instruction was compiled
 };
 
 struct FunctionDecl {
   std::string name;
-  std::vector<TensorDecl> inputs;  // in registers 0 .. at entry; dims are symbols or integers
+  std::vector<TensorDecl> inputs;  // in the first registers at entry; dims are symbols or integers
   std::vector<TensorDecl> outputs;
   std::vector<DimensionDecl> dimensions;
   uint32_t register_count = 0;
-  uint32_t slot_count = 0;  // slots that the shape function writes, and any that load_dim adds
+  uint32_t slot_count = 0;  // slots written by the shape function and by instructions
   std::vector<uint32_t> code;
   std::vector<MemoryDecl> memory;
   std::vector<SourceDecl> sources;
 };
 
-// A native shape function: symbol in every image (ShapeFn). `checks[i]` is the message of check i;
-// "{0}" and "{1}" in it stand for slots lhs_slot and rhs_slot, "{2}" and on for more_slots; all are
-// written even when it fails.
+// Check i of a shape function. In the message, "{0}" and "{1}" are the values of lhs_slot and
+// rhs_slot, and "{2}" and following those of more_slots. The shape function writes these slots even
+// if the check fails.
 struct CheckDecl {
   std::string message;
   uint32_t lhs_slot = 0;
   uint32_t rhs_slot = 0;
   std::vector<uint32_t> more_slots;
 };
+// A native shape function (ShapeFn).
 struct ShapeFunctionDecl {
-  std::string symbol;
+  std::string symbol;  // exported by every CPU image
   uint32_t slot_count = 0;
-  uint32_t dim_count = 0;  // total rank of the inputs; the thread count follows them
+  uint32_t dim_count = 0;  // total rank of the inputs; without the thread count, which follows them
   std::vector<CheckDecl> checks;
 };
 
@@ -92,24 +95,25 @@ enum class PoolKind : uint8_t { kHeap = 0, kArena = 1, kStack = 2, kConstant = 3
 
 struct DeviceDecl {
   std::string name;
-  std::string kind;  // kHostKind, or that of a driver
-  // Most work items that a launch runs at once; 0 for a CPU, which has the session's threads.
+  std::string kind;  // kHostKind, or the kind of a driver
+  // Maximum number of concurrent work items of a launch; 0 for a CPU, which uses the session's
+  // threads.
   int64_t workers = 0;
-  // Which device of its kind a session takes that nobody tells another; 0 for a CPU.
+  // The ordinal among devices of this kind that an unbound device defaults to; 0 for a CPU.
   uint32_t number = 0;
 
   bool is_host() const { return kind == kHostKind; }
 };
 
-// A pool of kind stack is the bytes of a CPU's in the frames of calls: they go with their frame, so
-// nothing that outlives it refers to them. A parameter whose pool is one may lie in a caller's
+// The allocations of a stack pool are in the frames of a CPU and are owned by their frame, so they
+// must not be referenced after it is popped. A parameter in a stack pool can be in a caller's
 // frame.
-inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;  // of one pool in one frame
+inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;  // per pool and frame
 
-// At which multiples of bytes a pool's blocks and what is planned in them begin: a power of two.
+// Range of a pool's alignment, a power of two: of its blocks and of the buffers planned in them.
 inline constexpr uint32_t kLeastAlignment = 64, kMostAlignment = 4096;
 
-// What a pool may say of its speed.
+// Range of a pool's bandwidth and latency.
 inline constexpr double kLeastBytesPerSecond = 1, kMostBytesPerSecond = 1e18;
 inline constexpr double kMostLatencySeconds = 3600;
 
@@ -117,17 +121,17 @@ struct PoolDecl {
   std::string scope;
   PoolKind kind = PoolKind::kArena;
   uint32_t device = 0;
-  int64_t limit = -1;                 // bytes; of a stack: in one frame
-  std::vector<uint32_t> shared_with;  // other devices whose kernels read and write it
-  // What the machine description says, for emulation; 0 where it says nothing.
+  int64_t limit = -1;                 // bytes; for a stack pool, per frame; -1: none
+  std::vector<uint32_t> shared_with;  // other devices whose kernels access the pool
+  // From the machine description, for emulation; 0 if not given.
   double bytes_per_second = 0;
   double latency_seconds = 0;
-  uint32_t alignment = kLeastAlignment;  // of a stack: the least
-  // The device, no CPU, whose driver gives the blocks of this pool of a CPU's, so that it copies
-  // from and to them without a way round; -1: none.
+  uint32_t alignment = kLeastAlignment;  // kLeastAlignment for a stack pool
+  // For pinned memory of a CPU: the non-CPU device whose driver allocates the pool's blocks, so
+  // that its copies need no staging copy. -1: not pinned.
   int32_t pinned_for = -1;
 
-  // Whose driver gives its blocks; of a CPU's that is the system.
+  // The device whose driver allocates the pool's blocks; for a CPU, the operating system does.
   uint32_t block_source() const {
     return pinned_for >= 0 ? static_cast<uint32_t>(pinned_for) : device;
   }
@@ -145,15 +149,15 @@ struct PoolDecl {
   }
 };
 
-// Bytes owned elsewhere: `owner` keeps `data` alive.
+// Bytes with shared ownership: `owner` keeps `data` alive.
 struct Bytes {
   std::shared_ptr<const void> owner;
   const uint8_t* data = nullptr;
   uint64_t size = 0;
 };
 
-// A copy that owns its memory, at an address aligned as in a module file (64 bytes). Empty if there
-// is no memory for it.
+// Returns a copy in newly allocated memory with the alignment of a module file (64 bytes). Empty if
+// `size` is 0 or the allocation fails.
 Bytes aligned_copy(const void* data, uint64_t size);
 
 struct ConstantDecl {
@@ -165,14 +169,14 @@ struct ConstantDecl {
 };
 
 struct ImageDecl {
-  uint32_t device = 0;                // and all others of its kind
+  uint32_t device = 0;                // for this device and all others of its kind
   std::string target_cpu;             // "x86-64-v4"
   std::vector<std::string> features;  // CPU features that must be present, as in /proc/cpuinfo
-  Bytes bytes;                        // in the form that devices of the kind load
+  Bytes bytes;                        // in the format that devices of this kind load
 };
 
-// A function that a call enters in place of `main` when the values of main's dimensions are within
-// `dimensions`: those of main, in their order, with bounds of their own.
+// A function that a call enters instead of `main` if the values of main's dimensions are within
+// `dimensions`. These are the dimensions of main, in the same order, with narrower bounds.
 struct VariantDecl {
   uint32_t function = 0;
   std::vector<DimensionDecl> dimensions;
@@ -182,13 +186,14 @@ struct ModuleContents {
   std::vector<DeviceDecl> devices;
   std::vector<PoolDecl> pools;
   std::vector<FunctionDecl> functions;  // "main" is the entry
-  std::vector<VariantDecl> variants;    // of main: the first that admits a request runs it
+  std::vector<VariantDecl> variants;    // of main; a call enters the first that admits its dims
   std::vector<ShapeFunctionDecl> shape_functions;
   std::vector<KernelDecl> kernels;
   std::vector<ConstantDecl> constants;
   std::vector<ImageDecl> images;
-  std::vector<std::string> messages;  // of `fail`
-  // Elements of str constants are indices here. All differ; the first, if there is one, is empty.
+  std::vector<std::string> messages;  // of `fail` instructions
+  // The string table: elements of str constants are indices into it. The strings are distinct; the
+  // first one, if any, is empty.
   std::vector<std::string> texts;
   std::string producer;  // "scopevm 0.1.0"
 };

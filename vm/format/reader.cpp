@@ -1,5 +1,5 @@
-// Header, section table, checksums, padding; then the tables, and where code, constants and images
-// lie. Every byte of the file is covered by a checksum or must be zero.
+// Validates header, section table, checksums and padding; then parses the tables and locates code,
+// constants and images. Every byte of the file is covered by a checksum or must be zero.
 #include "vm/format/reader.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ Status check_sections(const Bytes& file, const Sections& sections, const ReadOpt
   return {};
 }
 
-// Takes aligned blobs one after the other from a section.
+// Assigns consecutive aligned blobs of a section.
 class BlobReader {
  public:
   BlobReader(const Bytes& file, std::span<const uint8_t> section, const char* name)

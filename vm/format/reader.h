@@ -1,4 +1,4 @@
-// module.bc -> ModuleContents.
+// Reads a module file into ModuleContents.
 #pragma once
 
 #include "scopevm/status.h"
@@ -7,15 +7,15 @@
 namespace scopevm::format {
 
 struct ReadOptions {
-  // Reads every byte of the constants to check them: 25 ms for 400 MB in the page cache. Without
-  // it, damaged weights are computed with; every other section is checked always.
+  // Validates the checksum of the constants, which reads all of them: 25 ms for 400 MB in the page
+  // cache. If false, damaged weights are not detected. All other sections are always checked.
   bool check_constants = true;
 };
 
-// Checks and takes apart a module. Constants and images point into `file` and keep it alive.
-// Rejects every damaged or truncated file with a message that names what is wrong and where.
-// Whether the code may run is verify()'s question (vm/format/verify.h). REQUIRES: file.data is a
-// multiple of 64, as in a mapped file and from aligned_copy.
+// Validates and parses a module file. Constants and images reference `file` and keep it alive. Does
+// not verify the contents: see vm/format/verify.h. Errors: kInvalidModel, with the error and its
+// location, for every damaged or truncated file; kInvalidArgument if file.data is not 64-byte
+// aligned, as mapped files and aligned_copy() are.
 Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options = {});
 
 }  // namespace scopevm::format

@@ -1,5 +1,5 @@
-// The tables section: the FlatBuffers part of module.bc. Only tables_writer.cpp and
-// tables_reader.cpp see FlatBuffers.
+// Serialises the tables section of a module file with FlatBuffers. Only tables_writer.cpp and
+// tables_reader.cpp include FlatBuffers.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace scopevm::format {
 std::vector<uint8_t> write_tables(const ModuleContents& module);
 
 struct Tables {
-  ModuleContents module;             // no code yet; `bytes` have a size but no data
+  ModuleContents module;             // without code; each `bytes` has a size but no data
   std::vector<uint32_t> code_words;  // the length of each function's code
 };
 
-// What the tables say. Allocates at most a fixed multiple of the section's size, whatever the
-// section holds.
+// Parses the tables section. Allocates at most a fixed multiple of the section's size, even for
+// malicious input.
 Result<Tables> read_tables(std::span<const uint8_t> section);
 
 }  // namespace scopevm::format

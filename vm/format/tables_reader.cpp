@@ -1,6 +1,6 @@
-// The tables section -> ModuleContents. Trusts nothing: a buffer that FlatBuffers accepts may still
-// share one string a million times, so every element and byte copied is paid from a budget that the
-// section's size sets.
+// Parses the tables section into ModuleContents. The input is untrusted: a buffer that the
+// FlatBuffers verifier accepts can still reference one string a million times. Therefore every
+// copied element and byte is charged to a budget, the size of the section.
 #include <flatbuffers/flatbuffers.h>
 
 #include <cstring>
@@ -17,12 +17,12 @@ using Vector = flatbuffers::Vector<T>;
 using flatbuffers::Offset;
 using flatbuffers::String;
 
-// FlatBuffers gives up on deeper tables; ours nest four deep.
+// Maximum table nesting that the FlatBuffers verifier accepts. The schema has four levels.
 constexpr flatbuffers::uoffset_t kMaxDepth = 8;
 
 class TablesReader {
  public:
-  // The writer shares nothing: every element takes four bytes of the section at least.
+  // The writer never shares tables or strings, so every element takes at least four bytes.
   explicit TablesReader(uint64_t section_size) : budget_(section_size) {}
 
   ModuleContents read(const fb::Module& in) {
@@ -48,7 +48,7 @@ class TablesReader {
     return out;
   }
 
-  // Empty, or why what was read is not a module.
+  // The first error, or empty.
   const std::string& error() const { return error_; }
   std::vector<uint32_t> take_code_words() { return std::move(code_words_); }
 
@@ -104,7 +104,7 @@ class TablesReader {
     return PoolKind::kHeap;
   }
 
-  // Speeds are left out where nothing is said, so that 0 is none.
+  // Bandwidth and latency are optional fields; 0 in PoolDecl means absent.
   PoolDecl pool(const fb::Pool& p) {
     PoolDecl pool{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit(),
                   numbers(*p.shared_with())};
@@ -173,7 +173,7 @@ class TablesReader {
     ConstantDecl out{text(c.name()), dtype(c.dtype()), {}, c.pool(), {}};
     uint64_t bytes = c.dims()->size() * sizeof(int64_t);
     if (bytes != 0 && pay(bytes)) {
-      // Not by element: the verifier lets a vector of longs lie at any multiple of four.
+      // memcpy, because the FlatBuffers verifier accepts vectors of longs at 4-byte alignment.
       out.dims.resize(c.dims()->size());
       std::memcpy(out.dims.data(), c.dims()->Data(), bytes);
     }
@@ -195,7 +195,7 @@ class TablesReader {
 }  // namespace
 
 Result<Tables> read_tables(std::span<const uint8_t> section) {
-  constexpr size_t kMinTableBytes = 8;  // what one table takes at least: bounds the verifier's work
+  constexpr size_t kMinTableBytes = 8;  // minimum size of a table; bounds the verifier's work
   flatbuffers::Verifier verifier(
       section.data(), section.size(), kMaxDepth,
       static_cast<flatbuffers::uoffset_t>(section.size() / kMinTableBytes + 1));

@@ -1,4 +1,4 @@
-// ModuleContents -> the tables section.
+// Serialises the tables section of ModuleContents.
 #include <flatbuffers/flatbuffers.h>
 
 #include "vm/format/module_generated.h"
@@ -10,7 +10,7 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// A vector of tables: each(item) for every item, in order.
+// Creates a vector of the tables that each(item) returns.
 template <typename Table, typename Item, typename Each>
 auto table_vector(FlatBufferBuilder& builder, const std::vector<Item>& items, Each each) {
   std::vector<Offset<Table>> offsets;

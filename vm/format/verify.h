@@ -1,5 +1,5 @@
-// Whether a module may run. After verify(), the interpreter trusts the code: no index is out of
-// range, no register is read empty or as what it is not, no jump leaves the instructions.
+// The module verifier. The interpreter trusts verified code: every index is in range, every
+// register that is read holds a value of the required kind, and every jump targets an instruction.
 #pragma once
 
 #include "scopevm/status.h"
@@ -7,11 +7,11 @@
 
 namespace scopevm::format {
 
-// Checks declarations (verify/declarations.cpp), then each function's instructions one by one
-// (verify/instructions.cpp) and along its control flow (verify/flow.cpp, transfer.cpp). What
-// depends on the request - sizes and offsets from slots - is left to the interpreter. Errors:
-// "main: word 12: kill: register 3 is empty". Time and memory are bounded whatever the module
-// holds; one that would exceed the bound is refused.
+// Verifies declarations (verify/declarations.cpp), then the instructions of each function
+// individually (verify/instructions.cpp) and along control flow (verify/flow.cpp, transfer.cpp).
+// The interpreter checks values that depend on the request: sizes and offsets from slots. Errors:
+// kInvalidModel, "main: word 12: kill: register 3 is empty". Time and memory are bounded for every
+// input; a module that would exceed the bound is rejected.
 Status verify(const ModuleContents& module);
 
 }  // namespace scopevm::format

@@ -1,5 +1,5 @@
-// Lays out the file as a list of pieces, some of them views of the contents, and either joins or
-// writes them. The tables come from tables_writer.cpp.
+// Lays out the file as a list of pieces, some of which are views of the contents. The pieces are
+// then concatenated or written to a file. tables_writer.cpp serialises the tables.
 #include "vm/format/writer.h"
 
 #include <cerrno>
@@ -78,7 +78,7 @@ void lay_out(const ModuleContents& module, File& file) {
 
   SectionEntry entries[kSectionCount] = {};
   file.size = sizeof(FileHeader) + sizeof(entries);
-  file.pieces.emplace_back();  // the front, known last
+  file.pieces.emplace_back();  // placeholder for the header and section table, set last
   for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
     const Section& section = sections[kind];
     file.pieces.emplace_back(kZeros, align_up(file.size) - file.size);
@@ -109,8 +109,8 @@ std::vector<uint8_t> write_module(const ModuleContents& module) {
 Status write_module_file(const std::string& path, const ModuleContents& module) {
   File file;
   lay_out(module, file);
-  // Under another name first: a reader never maps half a module, and one that has the old file
-  // mapped keeps it.
+  // Write to a temporary name and rename: readers never map a partial module, and processes that
+  // have mapped the old file keep it.
   std::string partial = path + ".partial";
   std::FILE* out = std::fopen(partial.c_str(), "wb");
   if (!out) return io_error(path, "cannot be written");

@@ -1,4 +1,4 @@
-// ModuleContents -> module.bc. Equal contents give equal bytes.
+// Writes ModuleContents as a module file. Equal contents give equal bytes.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace scopevm::format {
 
-// The whole file in memory.
+// Returns the file's bytes.
 std::vector<uint8_t> write_module(const ModuleContents& module);
 
-// The same bytes into a file, which is replaced. Constants and images are written from where they
-// lie, so memory does not grow with them. A failure leaves no file behind.
+// Writes the same bytes to a file and replaces an existing one. Constants and images are written
+// directly from their memory, without a copy. On failure no partial file remains.
 Status write_module_file(const std::string& path, const ModuleContents& module);
 
 }  // namespace scopevm::format

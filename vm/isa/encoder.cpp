@@ -1,4 +1,4 @@
-// See the header.
+// Emits words and resolves labels; see encoder.h.
 #include "vm/isa/encoder.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Typed instructions -> words.
+// Encodes typed instructions as bytecode words.
 //
 //   Encoder code;
 //   Encoder::Label done = code.new_label();
@@ -18,15 +18,15 @@ namespace scopevm::isa {
 
 class Encoder {
  public:
-  // A place in the code that may be named before it is known.
+  // A jump target that can be used before it is bound.
   struct Label {
     uint32_t index = 0;
   };
 
   Label new_label();
-  // The label names the instruction that is emitted next.
+  // Binds the label to the instruction that is emitted next.
   void bind(Label label);
-  // What to put into a target field. Targets of labels are resolved by finish().
+  // The value for a target field. finish() replaces it by the label's word index.
   static Target target(Label label) { return {label.index}; }
 
   // Appends the instruction and returns the word index of its first word. Target fields hold labels
@@ -39,11 +39,11 @@ class Encoder {
     return start;
   }
 
-  // Words so far: the index of the next instruction's first word.
+  // The number of words emitted: the index of the next instruction's first word.
   uint32_t size() const { return static_cast<uint32_t>(words_.size()); }
 
-  // The code with every label resolved. Fails if a label in use was never bound or an instruction
-  // is longer than kMaxInstructionWords. The encoder is empty afterwards.
+  // Returns the code with all labels resolved and resets the encoder. Errors: kInternal (a label is
+  // used but not bound), kUnsupported (an instruction is longer than kMaxInstructionWords).
   Result<std::vector<uint32_t>> finish();
 
  private:

@@ -1,6 +1,6 @@
-// What instruction fields hold: strong indices, integer operands, and lists that view the words of
-// an instruction. Each value is one 32-bit word of the stream; lists are a count word and one word
-// per element. Reading one costs what reading its words costs.
+// The values of instruction fields: strong indices, integer operands, and lists that view the words
+// of an instruction. Each value is one 32-bit word of the code. A list is a count word followed by
+// one word per element. Decoding adds no cost to reading the words.
 #pragma once
 
 #include <cstdint>
@@ -62,12 +62,12 @@ class List {
   uint32_t size_ = 0;
 };
 
-// Optionals of sequences; nothing nests deeper.
+// An optional sequence is a list of lists; deeper nesting does not occur.
 inline constexpr uint32_t kMaxListDepth = 2;
-// As of tensors (include/scopevm/tensor.h).
+// Equal to kMaxRank in include/scopevm/tensor.h.
 inline constexpr uint32_t kMaxElementRank = 16;
 
-// The type of a result of a closure, in one word.
+// The type of a closure result, encoded in one word.
 struct ValueType {
   static constexpr uint32_t kClosureBit = 1 << 16;
 

@@ -6,7 +6,7 @@
 
 namespace scopevm::isa {
 
-// An index into one table; indices of different tables do not mix.
+// An index into one table. Indices of different tables have different types.
 template <typename Tag>
 struct Index {
   uint32_t value = 0;

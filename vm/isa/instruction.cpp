@@ -1,4 +1,4 @@
-// See the header.
+// Decodes instructions by the field types of their opcode's row; see instruction.h.
 #include "vm/isa/instruction.h"
 
 #include <string>

@@ -1,5 +1,6 @@
-// Words -> instructions, for code that treats all opcodes alike: the verifier, the loader and the
-// assembly. The interpreter uses decode<Op> of opcodes.h instead.
+// Decodes bytecode words into generic instructions, for code that treats all opcodes uniformly: the
+// verifier, the loader, the assembler and the disassembler. The interpreter uses decode<Op> of
+// opcodes.h instead.
 #pragma once
 
 #include <array>
@@ -11,11 +12,11 @@
 
 namespace scopevm::isa {
 
-// One instruction cut into its fields. Views the code.
+// One decoded instruction. References the code, which must outlive it.
 struct Instruction {
   struct Field {
     const FieldRow* row = nullptr;
-    std::span<const uint32_t> words;  // the elements of a list without their count, else one word
+    std::span<const uint32_t> words;  // one word, or the elements of a list without the count word
 
     FieldForm form() const { return isa::form(row->type); }
     Access access() const { return isa::access(row->type); }
@@ -29,10 +30,10 @@ struct Instruction {
   std::array<Field, kMaxFields> field_storage = {};
 
   std::span<const Field> fields() const& { return {field_storage.data(), row->fields.size()}; }
-  std::span<const Field> fields() && = delete;  // they would outlive it
+  std::span<const Field> fields() && = delete;  // the span would dangle
 
-  // Argument `i` of a rule or definition of one of the fields. The parameter in rules.def says
-  // which of these it is.
+  // Argument `i` of a rule or definition of one of the fields. Its parameter in rules.def
+  // determines which of these accessors applies.
   template <typename Kind>
   const Field& field(const Term<Kind>& term, size_t i) const {
     return field_storage[term.arguments[i]];
@@ -47,11 +48,12 @@ struct Instruction {
   }
 };
 
-// Cuts the instruction at word `start`. Fails, naming the word, unless its opcode is known, it is
-// within the code, and its fields fill it exactly. The values of fields are not checked.
+// Decodes the instruction at word `start`. Errors: kInvalidModel, with the word index, if the
+// opcode is unknown, the instruction extends past the code, or its fields do not fill it exactly.
+// The values of fields are not checked.
 Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t start);
 
-// The same without checks.
+// Like read_instruction(), without checks.
 // REQUIRES: read_instruction() succeeds for this code and word.
 Instruction verified_instruction(std::span<const uint32_t> code, uint32_t start);
 

@@ -1,4 +1,4 @@
-// opcodes.def -> docs/isa.md, on standard output.
+// Generates docs/isa.md from opcodes.def, on standard output.
 #include <cstdio>
 #include <string>
 
@@ -32,7 +32,7 @@ void print_traits() {
 #include "vm/isa/rules.def"
 }
 
-// The text of a rule or definition, with its arguments in place of `{N}`.
+// Prints the description of a rule or definition, with its arguments in place of `{N}`.
 template <typename Kind>
 void print_term(const OpcodeRow& row, const Term<Kind>& term) {
   const TermRow& described = term_row(term.kind);
@@ -49,7 +49,7 @@ void print_term(const OpcodeRow& row, const Term<Kind>& term) {
   print(text);
 }
 
-// `of`: src (a tensor)
+// Prints for example: `of`: src (a tensor)
 void print_field(const OpcodeRow& row, const FieldRow& field) {
   print("`");
   print(field.name);

@@ -1,4 +1,4 @@
-// opcodes.def as rows of data, checked when this file is compiled.
+// The rows of opcodes.def as constant data, validated at compile time.
 #include "vm/isa/opcodes.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using enum Parameter;
 #define DEFINITION(name, text, ...) ROW(name, __VA_ARGS__)
 #include "vm/isa/rules.def"
 #undef ROW
-// The last element only keeps the array from being empty.
+// The last element exists because a C++ array cannot be empty.
 template <size_t count>
 constexpr std::span<const Parameter> of(const Parameters<count>& row) {
   return std::span(row).first(count - 1);
@@ -41,7 +41,7 @@ constexpr TermRow kDefinitions[] = {
 #include "vm/isa/rules.def"
 };
 
-// What a register holds for which the rule is met.
+// The contents that a rule implies for a register.
 enum class Held : uint8_t { kUnknown, kValue, kStorage, kTensor, kList };
 
 constexpr Held held_under(RuleKind rule) {
@@ -148,8 +148,8 @@ constexpr FieldRow field_row(FieldType type, std::string_view name, const Terms&
   return row;
 }
 
-// Rules refer to fields of the same row by their names. The last field only keeps the array from
-// being empty.
+// Rules refer to fields of the same row by name. The last field exists because a C++ array cannot
+// be empty.
 #define FIELD(type, name, ...) name,
 #define OPCODE(name, code, effect, ...)  \
   struct FieldNames_##name {             \
@@ -183,7 +183,8 @@ constexpr bool has_right_arguments(const OpcodeRow& row, const Term<Kind>& term,
   return true;
 }
 
-// Rules are checked field by field: a register that one refers to was checked before.
+// The verifier checks rules field by field, so a register that a rule refers to must belong to an
+// earlier field.
 constexpr bool refers_to_earlier_registers(const OpcodeRow& row, const Rule& rule, size_t field) {
   const std::span<const Parameter> parameters = kRules[static_cast<size_t>(rule.kind)].parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -223,8 +224,8 @@ constexpr bool says_what_registers_hold(const OpcodeRow& row) {
   return true;
 }
 
-// The assembly names written registers before `=`, those of one field. A frame has bytes of a stack
-// by instruction.
+// In assembly, the written registers before `=` are those of one field. A frame has at most one
+// stack allocation per instruction (FrameStacks).
 constexpr bool is_unambiguous(const OpcodeRow& row) {
   const auto is_target = [](const FieldRow& field) { return access(field.type) == Access::kWrite; };
   const auto gives_storage = [](const FieldRow& field) { return has_rule(field, RuleKind::gives); };

@@ -1,7 +1,8 @@
-// From opcodes.def: the Opcode enumeration, one struct of typed fields per opcode, their decoder,
-// and the rows as data for code that treats all opcodes alike (verifier, text form, docs).
+// Generated from opcodes.def: the Opcode enumeration, one struct of typed fields per opcode, their
+// decoder, and the rows as data for code that treats all opcodes uniformly (verifier, assembly,
+// docs).
 //
-// The interpreter's way through a verified function:
+// How the interpreter decodes a verified function:
 //
 //   switch (opcode(*pc)) {
 //     case Opcode::load_dim: {
@@ -44,8 +45,8 @@ enum class FieldType : uint8_t {
 #include "vm/isa/field_types.def"
 };
 
-// What an instruction does with the registers of a field. kUpdate reads and then writes; kRelease
-// reads and leaves the register empty.
+// How an instruction accesses the registers of a field. kUpdate reads and then writes the register;
+// kRelease reads it and leaves it empty.
 enum class Access : uint8_t { kNone, kRead, kWrite, kUpdate, kRelease };
 
 constexpr bool is_written(Access access) {
@@ -55,7 +56,7 @@ constexpr bool is_read(Access access) {
   return access == Access::kRead || access == Access::kUpdate || access == Access::kRelease;
 }
 
-// Top bit of an int operand: the rest is a slot index.
+// Top bit of an int operand: the low 31 bits are a slot index.
 inline constexpr uint32_t kSlotBit = Int::kSlotBit;
 
 inline constexpr uint32_t kMaxInstructionWords = 0xFFFF;
@@ -140,7 +141,7 @@ struct FieldRow {
   std::string_view name;
   uint8_t rule_count = 0;
   std::array<Rule, kMaxRules> rule_storage = {};
-  std::optional<Definition> definition;  // of fields that are written
+  std::optional<Definition> definition;  // set for written fields
 
   constexpr std::span<const Rule> rules() const { return {rule_storage.data(), rule_count}; }
 };

@@ -1,5 +1,5 @@
-// The vocabulary in which rows of opcodes.def say what an instruction requires and what it leaves
-// in registers: rules.def as constants that rows name, with the fields that they refer to.
+// The preconditions and postconditions of instructions on registers, as used in the rows of
+// opcodes.def. Each row of rules.def is a constant here; an opcode row applies it to its fields.
 //
 //   FIELD(dst, dst, makes_view(of, dtype, dims)) FIELD(src, of, holds_tensor)
 #pragma once
@@ -11,20 +11,20 @@
 
 namespace scopevm::isa {
 
-// What an argument of a rule is: a number, or the index of a field of the same row. The field must
-// have the rules that the argument needs, or opcodes.cpp does not compile.
+// The type of a rule's argument: a number, or the index of a field of the same row. A field must
+// satisfy the parameter's requirement; opcodes.cpp checks this at compile time.
 enum class Parameter : uint8_t {
   kNumber,
-  kValue,      // a register read, whatever it holds
-  kStorage,    // ... that must hold a storage
-  kTensor,     // ... a tensor
-  kList,       // ... a list
+  kValue,      // a register that is read, with any value
+  kStorage,    // a register that is read and holds a storage
+  kTensor,     // a register that is read and holds a tensor
+  kList,       // a register that is read and holds a list
   kInt,        // a slot or an immediate
   kImmediate,  // an int that must be an immediate
   kInts,
   kTypes,
   kPool,
-  kSource,  // a pool from which the instruction may allocate
+  kSource,  // a pool from which the instruction can allocate
   kKernel,
   kConstant,
   kFunction,
@@ -71,7 +71,7 @@ namespace vocabulary {
 
 constexpr uint32_t trait_bit(Trait trait) { return uint32_t{1} << static_cast<uint8_t>(trait); }
 
-// A row of rules.def. `text` is that of docs/isa.md, with `{N}` for argument N.
+// A row of rules.def. `text` is its description in docs/isa.md, with `{N}` for argument N.
 struct TermRow {
   std::string_view name;
   std::string_view text;

@@ -1,4 +1,4 @@
-// What an activation of a function consists of, and where its parts lie in one block of memory.
+// The layout of a frame, the memory block of one function activation.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,20 @@
 
 namespace scopevm::vm {
 
-// Empty, a storage, or a tensor. A tensor's dims lie in the frame, at its register's place.
+// A register: empty, a storage, a tensor, a list or a closure. The dims of a tensor are stored in
+// the frame's dims array, at the register's index.
 struct Register {
-  std::byte* data;            // first byte
-  runtime::Storage* storage;  // counted in call_references; null: empty, an input or a constant
+  std::byte* data;  // first byte
+  // Counted in Storage::call_references. Null for an empty register, an input or a constant.
+  runtime::Storage* storage;
   int64_t bytes;
   DType dtype;
   uint8_t rank;
 };
 
-// What an activation of a function needs in memory, in one block: registers, the dims of each
-// register, slots, the buffer addresses of a launch, the dims handed to a shape function, and what
-// the code takes of stacks. A frame begins and ends at a multiple of kFrameAlignment.
+// A frame contains, in this order: registers, the dims of each register, slots, the buffer
+// addresses of a launch, the dims passed to a shape function, and the allocations from stack pools.
+// Its address and size are multiples of kFrameAlignment.
 inline constexpr size_t kFrameAlignment = 64;
 constexpr size_t align_in_frame(size_t bytes) {
   return (bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;

@@ -1,5 +1,6 @@
-// What a function's code takes of stacks: each instruction that does has bytes of its own in the
-// frame, so that one in a loop gets the same again, and a frame's size is known when it is loaded.
+// The stack-pool allocations of a function. Every alloc_storage from a stack pool has a fixed
+// offset in the frame, so an instruction in a loop reuses its bytes, and the frame size is known at
+// load time.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +14,17 @@ namespace scopevm::vm {
 struct FrameStacks {
   struct Site {
     uint32_t word = 0;  // word index of the alloc_storage
-    size_t offset = 0;  // from the frame's first byte of stacks; a multiple of kFrameAlignment
+    size_t offset = 0;  // from FrameLayout::stack_offset; a multiple of kFrameAlignment
   };
   struct Use {
     uint32_t pool = 0;
     int64_t bytes = 0;
   };
-  std::vector<Site> sites;  // by word
-  std::vector<Use> uses;    // one for each pool
-  size_t bytes = 0;
+  std::vector<Site> sites;  // sorted by word
+  std::vector<Use> uses;    // one per stack pool
+  size_t bytes = 0;         // total over all pools
 
-  // REQUIRES: one of the sites is at `word`.
+  // REQUIRES: `sites` has an entry for `word`.
   size_t offset_at(uint32_t word) const;
 };
 

@@ -1,4 +1,5 @@
-// Chooses the kernel image for this CPU and finds every function of the module in it.
+// Selects the kernel image for this CPU and resolves the module's kernels and shape functions in
+// it.
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"
@@ -13,7 +14,8 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-// The runnable image that asks for most: it was compiled for the CPU most like this one.
+// Returns the supported image with the most required features: it was compiled for the CPU most
+// similar to this one.
 Result<const format::ImageDecl*> best_image(const format::ModuleContents& contents) {
   const format::ImageDecl* best = nullptr;
   std::string lacking;
@@ -50,7 +52,7 @@ Status LoadedModule::load_kernels() const {
       runtime::KernelImage::load({decl->bytes.data, static_cast<size_t>(decl->bytes.size)}, label));
   for (const format::KernelDecl& kernel : contents_.kernels) {
     if (!contents_.devices[kernel.device].is_host()) {
-      kernel_table_.kernels.push_back(nullptr);  // a session has its own: see BoundDevices
+      kernel_table_.kernels.push_back(nullptr);  // loaded per session: see BoundDevices
       continue;
     }
     auto function = reinterpret_cast<KernelFn>(image.symbol(kernel.symbol));

@@ -14,7 +14,7 @@ namespace {
 
 void raise(uint32_t& most, size_t needed) { most = std::max(most, static_cast<uint32_t>(needed)); }
 
-// Raises what the layout must hold to what the instruction needs: the ranks of what it writes, the
+// Raises the layout's maxima to the instruction's requirements: the rank of written registers, the
 // buffers of a launch, the dims of a shape function.
 void count_instruction(const format::ModuleContents& contents, const isa::Instruction& in,
                        FrameLayout& layout) {
@@ -42,7 +42,7 @@ FrameLayout layout_of(const format::ModuleContents& contents, const format::Func
   layout.shape_dims_offset = layout.buffers_offset + layout.max_buffers * sizeof(void*);
   layout.stack_offset =
       align_in_frame(layout.shape_dims_offset + layout.max_shape_dims * sizeof(int64_t));
-  // A frame is never empty: the stack counts frames by their bytes.
+  // Never 0: FrameStack treats a chunk without used bytes as empty.
   layout.bytes = std::max(kFrameAlignment, layout.stack_offset + stack_bytes);
   return layout;
 }

@@ -1,7 +1,7 @@
-// LoadedModule: module contents made ready to run. Immutable, but for the kernel image, which is
-// loaded when it is first needed.
+// LoadedModule: verified module contents with the data derived for execution. Immutable, except for
+// the kernel image, which is loaded on first use.
 //   loaded_module.cpp   contents -> frame layouts, signature, variants
-//   kernel_table.cpp    contents -> the image that suits this CPU, addresses of its functions
+//   kernel_table.cpp    contents -> the image for this CPU, addresses of its functions
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@
 
 namespace scopevm::vm {
 
-// An allocation whose bytes become exactly one result of its function, so that the caller's buffer
-// can take their place.
+// An alloc_storage whose bytes become exactly one result of its function. A call can substitute the
+// caller's output buffer for it.
 struct ResultSite {
   uint32_t alloc_word = 0;  // word index of the instruction that allocates the storage
   uint32_t dims_word = 0;   // word index of the result's dims: an IntList's count word
@@ -36,17 +36,18 @@ struct LoadedFunction {
   const format::FunctionDecl* decl = nullptr;
   FrameLayout layout;
   FrameStacks stacks;
-  std::vector<ResultSite> result_sites;  // only of those that a call enters: main and its variants
+  std::vector<ResultSite> result_sites;  // for entry functions only: main and its variants
 };
 
-// What an input's axis must be: an exact dim, a dimension's value, or anything (both negative).
+// The requirement on one axis of an input: an exact size, the value of a dimension (an index into
+// the signature's dimensions), or none (both negative).
 struct AxisRule {
   int64_t exact = -1;
   int32_t dimension = -1;
 };
 
 struct KernelTable {
-  std::optional<runtime::KernelImage> image;  // none: the module has no kernels
+  std::optional<runtime::KernelImage> image;  // empty if the module has no kernels
   std::vector<KernelFn> kernels;
   std::vector<ShapeFn> shape_functions;
 };
@@ -62,21 +63,21 @@ class LoadedModule {
   const Signature& signature() const { return signature_; }
   const LoadedFunction& function(uint32_t index) const { return functions_[index]; }
   const LoadedFunction& main() const { return functions_[main_]; }
-  // What a call enters whose dimensions have these values, in the signature's order: the first
+  // The function that a call with these dimension values (in signature order) enters: the first
   // variant that admits them, else main.
   const LoadedFunction& entry(std::span<const int64_t> dimensions) const;
-  // One list per input, one rule per axis.
+  // One vector per input, with one rule per axis.
   const std::vector<std::vector<AxisRule>>& axis_rules() const { return axis_rules_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   const ModuleTexts& texts() const { return texts_; }
-  // The first heap of the host, if there is one: where what the module has no place for goes.
+  // The first heap pool of the host, if there is one. It holds values without a declared pool.
   std::optional<uint32_t> heap_pool() const;
-  // The model's ops behind the instruction at `word` of a function, or "".
+  // The names of the model's ops from which the instruction at `word` was compiled, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;
 
-  // Loads the image that suits this CPU best, once. Thread-safe. Errors: kUnsupported (lists what
-  // the CPU lacks), kInvalidModel (an image that does not load, or lacks a symbol).
+  // Loads the best supported image for this CPU on first use. Thread-safe. Errors: kUnsupported
+  // (lists the missing CPU features), kInvalidModel (an image does not load, or lacks a symbol).
   Result<const KernelTable*> kernels() const;
 
  private:

@@ -1,4 +1,4 @@
-// The texts of a module, and the way back from a text to its id.
+// The string table of a module: string ids to strings and back.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ namespace scopevm::vm {
 class ModuleTexts {
  public:
   ModuleTexts() = default;
-  // `texts` must stay where they are. They are distinct and the first is empty, or there are none.
+  // References `texts`, which must outlive this object and not be modified.
+  // REQUIRES: `texts` is empty, or its strings are distinct and the first is empty.
   explicit ModuleTexts(const std::vector<std::string>& texts) : texts_(&texts) {
     for (const std::string& text : texts) ids_.emplace(text, static_cast<int32_t>(ids_.size()));
   }
 
-  // At least 1: id 0 is the empty text, also of a module that has none.
+  // The number of ids, at least 1: id 0 is always the empty string.
   int32_t size() const { return ids_.empty() ? 1 : static_cast<int32_t>(ids_.size()); }
   // REQUIRES: 0 <= id < size().
   std::string_view text(int32_t id) const {

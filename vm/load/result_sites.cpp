@@ -13,7 +13,7 @@ using isa::Definition;
 using isa::DefinitionKind;
 using isa::Instruction;
 
-// How often each register is written, where, and how often it is read.
+// Definition and use counts of each register, and its last definition.
 class Definitions {
  public:
   explicit Definitions(const format::FunctionDecl& function)
@@ -22,12 +22,12 @@ class Definitions {
     for (uint32_t pc = 0; pc < code_.size(); pc += isa::word_count(code_[pc])) add(at(pc));
   }
 
-  // The registers that the function returns, when one instruction does.
+  // The returned registers if the function has exactly one `ret`, else empty.
   std::span<const uint32_t> only_return() const {
     return return_count_ == 1 ? returned_ : std::span<const uint32_t>();
   }
 
-  // The instruction that writes `reg`, and what it defines, when there is exactly one.
+  // The single definition of `reg`, if it has exactly one.
   struct Write {
     Instruction in;
     Definition definition;
@@ -47,8 +47,8 @@ class Definitions {
  private:
   struct Uses {
     uint32_t writes = 0;
-    uint32_t reads = 0;  // not those that only release it
-    uint32_t word = 0;   // of the last write
+    uint32_t reads = 0;  // without `kill` and other releases
+    uint32_t word = 0;   // word index of the last definition
     const Definition* definition = nullptr;
   };
 
@@ -80,7 +80,7 @@ class Definitions {
   uint32_t return_count_ = 0;
 };
 
-// From a returned register back to the allocation of its storage.
+// Follows the use-def chain from a returned register to the allocation of its storage.
 std::optional<ResultSite> trace_back(const Definitions& definitions, uint32_t reg) {
   ResultSite site;
   std::optional<Definitions::Write> write = definitions.only_write(reg);
@@ -113,7 +113,7 @@ std::vector<ResultSite> find_result_sites(const format::FunctionDecl& function) 
     std::optional<ResultSite> site = trace_back(definitions, returned[i]);
     if (!site) continue;
     site->output = i;
-    // A storage that is two results can be only one caller's buffer.
+    // Only one caller's buffer can be substituted for a storage that is returned twice.
     if (std::ranges::find(sites, site->alloc_word, &ResultSite::alloc_word) == sites.end())
       sites.push_back(*site);
   }

@@ -1,5 +1,5 @@
-// Which storages of a function become exactly one of its results, so that a caller's buffer can
-// take their place.
+// Finds the storages of a function that become exactly one of its results. A call can substitute
+// the caller's output buffer for such a storage.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace scopevm::vm {
 
-// Conservative: a result whose storage takes part in anything but one tensor and views of it is
-// left out, and is copied to the caller's buffer at the end instead.
+// Conservative: omits a result whose storage is used by anything but one tensor and its views. The
+// call then copies that result to the caller's buffer when it ends.
 std::vector<ResultSite> find_result_sites(const format::FunctionDecl& function);
 
 }  // namespace scopevm::vm

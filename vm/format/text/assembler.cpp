@@ -1,4 +1,4 @@
-// Declarations in any order; names are resolved when all are read.
+// Parses declarations in any order, then resolves names.
 #include "vm/format/assembler.h"
 
 #include "vm/format/layout.h"

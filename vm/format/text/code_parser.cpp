@@ -1,4 +1,4 @@
-// See the header.
+// Parses directives, labels and instructions, driven by the opcode table; see code_parser.h.
 #include "vm/format/text/code_parser.h"
 
 #include "vm/format/text/code_printer.h"
@@ -16,7 +16,7 @@ void CodeParser::run() {
   if (!parser_.has_failed()) resolve_labels();
 }
 
-// A directive, a label, or an instruction with its sources.
+// Parses a directive, a label, or an instruction with its sources.
 void CodeParser::line() {
   if (parser_.accept('.')) return directive();
   size_t offset = parser_.token().offset;
@@ -139,7 +139,7 @@ void CodeParser::int_value() {
   push(value);
 }
 
-// @name, @"any name" or #index.
+// Parses @name, @"any name" or #index.
 void CodeParser::reference(FieldForm form) {
   if (parser_.accept('#')) return parser_.number(function_.code.emplace_back());
   size_t offset = parser_.token().offset;
@@ -153,7 +153,7 @@ void CodeParser::reference(FieldForm form) {
   push(0);
 }
 
-// A label or a word index.
+// Parses a label or a word index.
 void CodeParser::target() {
   if (parser_.token().kind == Token::Kind::kNumber)
     return parser_.number(function_.code.emplace_back());

@@ -1,5 +1,5 @@
-// A function's body of text -> words. Names of table entries and labels may come before what they
-// name: they are patched in when everything is known.
+// Parses the body of a function into words. Names and labels can be used before their definition;
+// they are patched when all definitions are known.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace scopevm::format::text {
 
-// A word that stands for a name.
+// A word to be replaced by the table index of a name.
 struct PendingReference {
   size_t function = 0;  // index into the module's functions
   size_t word = 0;
@@ -24,12 +24,12 @@ struct PendingReference {
 
 class CodeParser {
  public:
-  // Names go to `pending` as of function number `index`.
+  // Unresolved names are appended to `pending`, with `index` as the function's index.
   CodeParser(Parser& parser, FunctionDecl& function, size_t index,
              std::vector<PendingReference>& pending)
       : parser_(parser), function_(function), index_(index), pending_(pending) {}
 
-  // From '{' to '}'. Failures go to the parser.
+  // Parses from '{' to '}'. Errors are reported to the parser.
   void run();
 
  private:

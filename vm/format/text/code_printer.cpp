@@ -1,4 +1,4 @@
-// See the header.
+// Prints instructions by the opcode table, with labels for jump targets; see code_printer.h.
 #include "vm/format/text/code_printer.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class CodePrinter {
   }
 
  private:
-  // Cuts the code into instructions, and finds which of them are jumped to.
+  // Splits the code into instructions and collects the jump targets.
   void cut() {
     std::set<uint32_t> named;
     while (end_ < function_.code.size()) {
@@ -57,7 +57,7 @@ class CodePrinter {
     std::ranges::set_intersection(starts_, named, std::inserter(targets_, targets_.end()));
   }
 
-  // Sources stand behind their instructions if that keeps their order.
+  // Whether printing each source after its instruction preserves the order of the sources.
   bool sources_fit() const {
     size_t next = 0;
     for (uint32_t start : starts_)
@@ -157,7 +157,7 @@ class CodePrinter {
   const References& references_;
   std::vector<uint32_t> starts_;
   std::set<uint32_t> targets_;
-  uint32_t end_ = 0;  // where the instructions end
+  uint32_t end_ = 0;  // word index after the last decodable instruction
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A function's code -> lines of text.
+// Prints the code of a function as assembly.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace scopevm::format::text {
 
-// Appends the lines of a function's body: `source` lines where sources do not fit behind
-// instructions, then instructions and labels, then `.word` lines for what is no instruction.
+// Appends the lines of a function's body. Sources are printed after their instructions if that
+// preserves their order, else as `source` lines first. Words that do not form an instruction are
+// printed last, as `.word` lines.
 void append_code(std::string& out, const FunctionDecl& function, const References& references);
 
-// Whether the text form puts "name=" before the field: integers always, others where the opcode has
-// two of the type.
+// Whether assembly prefixes the field with "name=": all integers, and fields of a form that the
+// opcode has twice.
 bool is_named(const isa::OpcodeRow& row, const isa::FieldRow& field);
 
 }  // namespace scopevm::format::text

@@ -1,17 +1,18 @@
-// How each declaration reads in text, once for both ways: the disassembler visits these with a
-// printer, the assembler with a parser. A visitor has
+// The assembly syntax of each declaration, defined once for both directions: the disassembler
+// visits the declarations with a printer, the assembler with a parser. A visitor has
+//
 //   word(w)          the literal word
 //   string(s)        "quoted"
 //   number(n)        decimal
 //   slot(n)          s12
 //   dtype(d)         f32
 //   choice(e, names) one of the names, indexed by the enumerator
-//   optional_choice(e, names)   likewise; nothing for the first
-//   flag(b, w)       the word, or nothing
+//   optional_choice(e, names)   one of the names; omitted for the first enumerator
+//   flag(b, w)       the word; omitted if false
 //   strings(v), numbers(v)   [a, b]
-//   optional_number(w, n), optional_real(w, x), optional_numbers(w, v)   the word and what follows;
-//   nothing for 0 or none
-//   optional_number(w, n, usual)   likewise; nothing for the usual number
+//   optional_number(w, n), optional_real(w, x), optional_numbers(w, v)   the word and the value;
+//   omitted for 0 or an empty vector
+//   optional_number(w, n, usual)   the word and the value; omitted for the default, `usual`
 #pragma once
 
 #include <string_view>
@@ -102,7 +103,7 @@ void visit_variant(V& v, Variant& variant) {
   v.number(variant.function);
 }
 
-// The kind stands where it is not a tensor: input "xs" sequence f32 ["?", "4"].
+// The kind is omitted for a tensor: input "xs" sequence f32 ["?", "4"].
 template <typename V, typename Tensor>
 void visit_tensor(V& v, Tensor& tensor) {
   v.string(tensor.name);

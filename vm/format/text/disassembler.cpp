@@ -1,4 +1,4 @@
-// Declarations, one a line, in the order of ModuleContents; data blocks last.
+// Prints declarations, one per line, in the order of ModuleContents; data blocks are last.
 #include "vm/format/disassembler.h"
 
 #include "vm/format/layout.h"

@@ -1,4 +1,4 @@
-// See the header.
+// The lexer of assembly; see lexer.h.
 #include "vm/format/text/lexer.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::string_view Lexer::take_while(bool (*belongs)(char)) {
   return text_.substr(start, at_ - start);
 }
 
-// Of a real number: ".5", "e-06"; nothing of a whole one.
+// Reads the fraction and exponent of a real number (".5", "e-06"); empty for an integer.
 std::string Lexer::fraction_and_exponent() {
   const auto at = [&](size_t index) { return index < text_.size() ? text_[index] : '\0'; };
   std::string text;

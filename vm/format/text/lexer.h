@@ -1,4 +1,5 @@
-// The text form cut into tokens, with places for messages. Comments go from ';' to the line's end.
+// Splits assembly into tokens with source locations. Comments extend from ';' to the end of the
+// line.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@ namespace scopevm::format::text {
 
 struct Token {
   enum class Kind : uint8_t {
-    kEnd,          // of the text
-    kName,         // a plain name: word, opcode, label, s12
-    kString,       // "quoted"; `text` is what it means
-    kNumber,       // digits, maybe after '-'; as in 2.5e-06
+    kEnd,          // end of the input
+    kName,         // an unquoted name: word, opcode, label, s12
+    kString,       // "quoted"; `text` is the unescaped value
+    kNumber,       // an integer or real number: -12, 2.5e-06
     kRegister,     // %r12; `text` is the digits
     kPunctuation,  // one of { } ( ) [ ] , = : @ # ! and .
-    kError,        // `text` says what is wrong
+    kError,        // `text` is the error message
   };
 
   Kind kind = Kind::kEnd;
   std::string text;
-  size_t offset = 0;  // in the text
+  size_t offset = 0;  // in the input, in bytes
 };
 
 class Lexer {
@@ -29,10 +30,11 @@ class Lexer {
   explicit Lexer(std::string_view text) : text_(text) {}
 
   Token next();
-  // Base64 up to '}', which is left to be the next token. False: the token says what is wrong.
+  // Reads base64 up to '}', which becomes the next token. On failure returns false and sets
+  // `error`.
   bool read_base64(std::vector<uint8_t>& bytes, Token& error);
 
-  // "12:7" of an offset.
+  // The location of an offset, as "12:7".
   std::string line_and_column(size_t offset) const;
 
  private:

@@ -1,4 +1,4 @@
-// See the header.
+// Parses the values of declarations; see parser.h.
 #include "vm/format/text/parser.h"
 
 #include "vm/format/text/spelling.h"
@@ -66,7 +66,7 @@ uint32_t Parser::register_index() {
 }
 
 std::vector<uint8_t> Parser::base64() {
-  // The token is '{'; what follows is no tokens.
+  // The current token is '{'. Base64 is not tokenised.
   std::vector<uint8_t> bytes;
   if (!is_punctuation('{')) {
     fail_expected("'{'");

@@ -1,5 +1,6 @@
-// The parsing visitor of declarations.h, over one token of lookahead. The first error sticks: from
-// then on every read gives a default and the token stays at its end, so loops end.
+// The parsing visitor of declarations.h, with one token of lookahead. After the first error the
+// current token is the end of the input and every read returns a default value, so that loops
+// terminate.
 #pragma once
 
 #include <charconv>
@@ -24,7 +25,7 @@ class Parser {
   bool has_failed() const { return !status_.is_ok(); }
   Status take_status() { return std::move(status_); }
 
-  // Fails at the current token, or at an offset.
+  // Report an error at the current token or at an offset.
   void fail(const std::string& what) { fail_at(token_.offset, what); }
   void fail_at(size_t offset, const std::string& what);
   void fail_expected(std::string_view what);
@@ -36,14 +37,14 @@ class Parser {
   bool is_punctuation(char c) const {
     return token_.kind == Token::Kind::kPunctuation && token_.text[0] == c;
   }
-  // Takes it if it is there.
+  // Consume the token and return true if it matches.
   bool accept_word(std::string_view word);
   bool accept(char c);
   void expect(char c);
 
-  // A plain name of any kind.
+  // Parses an unquoted name.
   std::string name();
-  // The digits of "PREFIX12", a name such as s12.
+  // Parses a whole string of digits, such as the 12 of s12.
   template <typename Number>
   bool parse_number(std::string_view digits, Number& value) {
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -52,7 +53,7 @@ class Parser {
   uint32_t register_index();
   std::vector<uint8_t> base64();
 
-  // The visitor.
+  // The visitor interface of declarations.h.
   void word(std::string_view word);
   void string(std::string& text);
   template <typename Number>
@@ -102,7 +103,7 @@ class Parser {
     list(values, [this](Number& value) { number(value); });
   }
 
-  // each() for every element of "(a, b)", "[a, b]" or "a, b".
+  // Parses "(a, b)" or "[a, b]" and calls each() to parse every element.
   template <typename Each>
   void separated(char open, char close, Each each) {
     expect(open);

@@ -1,4 +1,4 @@
-// The printing visitor of declarations.h. Every part goes after one space.
+// The printing visitor of declarations.h. Each part is preceded by one space.
 #pragma once
 
 #include <charconv>
@@ -28,7 +28,7 @@ class Printer {
     word(std::to_string(number));
   }
   void slot(const uint32_t& slot) { word("s" + std::to_string(slot)); }
-  // Nothing where there are none.
+  // Omitted if empty.
   void slots(const std::vector<uint32_t>& slots) {
     if (!slots.empty()) list(slots, [this](uint32_t slot) { out_ += "s" + std::to_string(slot); });
   }
@@ -54,7 +54,7 @@ class Printer {
     word(name);
     number(value);
   }
-  // The shortest text that is read back as the same number.
+  // Prints the shortest representation that reads back as the same number.
   void optional_real(std::string_view name, double value) {
     if (value == 0) return;
     word(name);

@@ -1,4 +1,4 @@
-// See the header.
+// Symbol tables for references; see reference.h.
 #include "vm/format/text/reference.h"
 
 #include "vm/format/text/spelling.h"

@@ -1,4 +1,4 @@
-// Names of a module's table entries, as instructions refer to them: @name, @"any name" or #index.
+// References from instructions to a module's table entries: @name, @"any name" or #index.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace scopevm::format::text {
 
-// Looks up names of functions, shape functions, kernels, constants, pools and messages. Of equal
-// names the first counts. Views the module.
+// Symbol tables of functions, shape functions, kernels, constants, pools and messages. A name that
+// occurs more than once refers to its first entry. References the module, which must outlive this.
 class References {
  public:
   explicit References(const ModuleContents& module);
 
-  // @name if that finds `index` again, else #index.
+  // @name if it resolves to `index`, else #index.
   std::string print(isa::FieldForm form, uint32_t index) const;
   std::optional<uint32_t> find(isa::FieldForm form, std::string_view name) const;
 
@@ -36,7 +36,7 @@ class References {
   Table& table(isa::FieldForm form) { return tables_[static_cast<size_t>(form)]; }
   const Table& table(isa::FieldForm form) const { return tables_[static_cast<size_t>(form)]; }
 
-  std::vector<Table> tables_;  // by form of the fields that refer to them; others are empty
+  std::vector<Table> tables_;  // indexed by the form of the referring fields; others are empty
 };
 
 }  // namespace scopevm::format::text

@@ -1,4 +1,4 @@
-// See the header.
+// Quoting and base64 (RFC 4648); see spelling.h.
 #include "vm/format/text/spelling.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::array<int8_t, 256> digit_values() {
 }
 constexpr auto kDigitValues = digit_values();
 
-// Up to three bytes as four digits.
+// Encodes one to three bytes as four digits.
 void append_group(std::string& out, const uint8_t* bytes, uint64_t count) {
   uint32_t bits = uint32_t{bytes[0]} << 16;
   if (count > 1) bits |= uint32_t{bytes[1]} << 8;
@@ -67,7 +67,7 @@ void append_base64(std::string& out, const uint8_t* bytes, uint64_t size, std::s
 
 size_t parse_base64(std::string_view text, std::vector<uint8_t>& out, size_t& bad_at) {
   uint32_t bits = 0;
-  int digits = 0;  // of the current group of four
+  int digits = 0;  // digits in the current group of four
   int padding = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -76,7 +76,7 @@ size_t parse_base64(std::string_view text, std::vector<uint8_t>& out, size_t& ba
     if (c == '}') return digits == 0 ? i : std::string_view::npos;
     int value = kDigitValues[static_cast<uint8_t>(c)];
     bool is_padding = c == '=' && digits >= 2;
-    // Nothing follows a padded group.
+    // A padded group is the last one.
     if ((value < 0 && !is_padding) || (padding > 0 && !is_padding)) return std::string_view::npos;
     if (is_padding) ++padding;
     bits = bits << 6 | static_cast<uint32_t>(is_padding ? 0 : value);
