@@ -1,4 +1,4 @@
-// The C API: handles around the C++ objects.
+// Implements the C API (scopevm/scopevm.h): each handle owns a C++ object.
 #include <cstring>
 #include <map>
 #include <string>
@@ -33,7 +33,7 @@ scopevm_status* to_c(const Status& status) {
   return new scopevm_status{static_cast<int>(status.code()), std::string(status.message())};
 }
 
-// The embedder's loop behind the C++ interface.
+// Adapts the embedder's parallel_for function to Executor.
 class CExecutor final : public Executor {
  public:
   explicit CExecutor(const scopevm_session_options& options)
@@ -51,7 +51,7 @@ class CExecutor final : public Executor {
   int threads_;
 };
 
-// Members that the caller's version of the struct does not have stay zero.
+// Members that the caller's version of the struct lacks are zero.
 scopevm_session_options complete(const scopevm_session_options* given) {
   scopevm_session_options options{};
   if (given != nullptr) std::memcpy(&options, given, std::min(given->struct_size, sizeof options));

@@ -1,4 +1,4 @@
-// From a file or bytes, through reader and verifier, to a module that can run.
+// Module::load and load_bytes: read, verify and prepare a module.
 #include <utility>
 
 #include "runtime/mapped_file.h"

@@ -1,4 +1,4 @@
-// Module: what a loaded module says about itself.
+// Module: signature and memory bound of a loaded module.
 #include "scopevm/module.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// The doors to what is behind a Module and a Session, for the library's own code and its tests.
+// Access to the implementation objects of Module and Session, for the library and its tests.
 #pragma once
 
 #include <memory>

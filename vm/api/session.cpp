@@ -1,4 +1,4 @@
-// Session and Call: the public face of bound sessions and call contexts.
+// Implements Session and Call (scopevm/session.h) with BoundSession and CallContext.
 #include "scopevm/session.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t lat
   }
 }
 
-// REQUIRES: each set input passed check_input.
+// REQUIRES: check_input() succeeded for every set input.
 Status run(vm::CallContext& context, const CallOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   vm::BoundSession& session = *context.session;
@@ -67,7 +67,7 @@ Status run(vm::CallContext& context, const CallOptions& options) {
   return status;
 }
 
-// A context of the session's, given back at the end of the scope.
+// RAII: takes a call context from the session and returns it on destruction.
 class Lease {
  public:
   explicit Lease(std::shared_ptr<vm::BoundSession> session) : context_(session->take_context()) {

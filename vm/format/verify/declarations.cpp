@@ -1,4 +1,4 @@
-// The tables of a module, and verify() itself.
+// Verifies the tables of a module. Also defines verify().
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace scopevm::format {
 namespace {
 
-// Far above what models have; they bound what a request or a message costs.
+// Far above the sizes in real models. They bound the cost of a request and of a message.
 constexpr size_t kMaxDimText = 4096;
 constexpr size_t kMaxFeatureText = 64;
 constexpr uint32_t kMaxSlots = 1 << 20;
@@ -57,7 +57,7 @@ Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
   return {};
 }
 
-// A CPU has at most one, with a limit that keeps frames small.
+// A CPU has at most one stack pool, with a limit that keeps frames small.
 Status verify_stack(const ModuleContents& module, const PoolDecl& pool) {
   if (pool.kind != PoolKind::kStack) return {};
   if (!module.devices[pool.device].is_host()) return invalid("a stack of a device that is no CPU");
@@ -157,8 +157,8 @@ Status verify_symbols(const ModuleContents& module) {
   return {};
 }
 
-// Equal texts have one id, so that ids compare as texts do, and id 0 is the empty text: what zeroed
-// elements hold.
+// Strings are distinct, so that string equality is id equality. Id 0 is the empty string, the value
+// of zero-initialised elements.
 Status verify_texts(const ModuleContents& module) {
   if (!module.texts.empty() && !module.texts.front().empty())
     return invalid("text 0: is not the empty text");
@@ -204,7 +204,8 @@ bool is_dim_number(const std::string& dim) {
   return error == std::errc() && end == dim.data() + dim.size() && value >= 0;
 }
 
-// Looks like one: the shape function computes it, and checks that the input is so.
+// A heuristic on the spelling suffices: the shape function computes the dim and checks the input
+// against it.
 bool is_expression(const std::string& dim) {
   return dim.find_first_of("+-*(") != std::string::npos;
 }
@@ -228,7 +229,7 @@ Status verify_bounds(const DimensionDecl& dimension) {
   return invalid("dimension " + quoted(dimension.name) + ": bounds are not valid");
 }
 
-// What callers of the module give and get is memory of the host.
+// The inputs and outputs of an entry function are in host memory.
 Status verify_entry(const ModuleContents& module, const FunctionDecl& function) {
   for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
     for (const TensorDecl& value : *values)
@@ -275,7 +276,7 @@ Status verify_signature(const ModuleContents& module, const FunctionDecl& functi
 }
 
 Status verify_function_sizes(const FunctionDecl& function) {
-  // Every register is an input or named by an instruction, but for a few.
+  // Almost every register is an input or occurs in an instruction.
   uint64_t most = function.inputs.size() + function.code.size() + kSpareRegisters;
   if (function.register_count < function.inputs.size())
     return invalid(std::to_string(function.register_count) + " registers do not hold " +
@@ -300,8 +301,8 @@ Status verify_functions(const ModuleContents& module) {
   return names.contains("main") ? Status() : invalid("module has no function \"main\"");
 }
 
-// Callers see main's signature, whichever function runs: names, kinds, element types and ranks
-// agree.
+// A variant has the signature of main in names, kinds, element types and ranks, because callers see
+// the signature of main only.
 bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
   return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
     return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype &&
@@ -326,7 +327,7 @@ Status verify_variant(const ModuleContents& module, const VariantDecl& variant,
   return verify_entry(module, function);
 }
 
-// REQUIRES: there is a main.
+// REQUIRES: the module has a function `main`.
 Status verify_variants(const ModuleContents& module) {
   const FunctionDecl& main = *std::ranges::find(module.functions, "main", &FunctionDecl::name);
   for (size_t i = 0; i < module.variants.size(); ++i)
@@ -350,7 +351,7 @@ Status check_index(std::string_view what, uint64_t index, uint64_t count) {
 }
 
 int64_t checked_byte_size(const std::vector<int64_t>& dims, DType dtype) {
-  // A zero anywhere makes the size zero, whatever the other dims would multiply to.
+  // With a zero dim the size is zero even if the product of the other dims overflows.
   if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; })) return -1;
   if (std::ranges::find(dims, 0) != dims.end()) return 0;
   int64_t bytes = byte_size(dtype);

@@ -1,5 +1,5 @@
-// Registers along control flow: a worklist over the blocks that jumps make, each with the state of
-// every register at its start.
+// Forward data-flow analysis of register contents: a worklist algorithm over basic blocks
+// (Kildall), with the state of every register at each block's start.
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace {
 using isa::Instruction;
 using State = Transfer::State;
 
-// Bounds on what a hostile module costs: about 100 MB, and a few seconds.
+// Bounds on the cost of a malicious module: about 100 MB and a few seconds.
 constexpr uint64_t kMaxStates = uint64_t{1} << 22;  // blocks times registers
 constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // instructions visited and registers merged
 
@@ -41,7 +41,7 @@ class FlowVerifier {
 
  private:
   struct Block {
-    size_t first = 0;  // index of its first instruction
+    size_t first = 0;  // index of the first instruction
     bool is_reached = false;
     bool is_pending = false;
     State at_start;
@@ -51,12 +51,13 @@ class FlowVerifier {
     return Status(StatusCode::kUnsupported, "control flow is too large to verify");
   }
 
-  // Cheap: views of the code. Kept ones would outgrow it many times.
+  // Decodes again on each visit: it is cheap, and stored instructions would take many times the
+  // memory of the code.
   Instruction instruction(uint32_t start) const {
     return isa::verified_instruction(function_.code, start);
   }
 
-  // A block starts at the entry and wherever a jump leads.
+  // A block starts at the entry and at every jump target.
   void find_blocks() {
     std::vector<uint32_t> words = {0};
     for (uint32_t start : starts_) {
@@ -73,7 +74,8 @@ class FlowVerifier {
     }
   }
 
-  // Control comes to the block at `word` with `state`.
+  // Joins `state` into the start state of the block at `word`, and queues the block if that
+  // changed.
   Status reach(uint32_t word, const State& state) {
     size_t index = block_at_.at(word);
     Block& block = blocks_[index];

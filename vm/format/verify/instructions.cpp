@@ -1,5 +1,5 @@
-// Instructions one by one: the ranges of fields, from their types, and of the rules in the opcode
-// table those that the code and the module's tables decide. The others are in transfer.cpp.
+// Verifies instructions individually: the ranges of fields, by their types, and the rules of the
+// opcode table that depend on the code and the module's tables only. transfer.cpp has the others.
 #include <algorithm>
 #include <map>
 
@@ -71,7 +71,7 @@ class InstructionVerifier {
         return check_index("slot", value.slot_index().value, function_.slot_count);
       }
       case FieldForm::slot_form:
-        // One past the last slot is the start of no slots. A rule says how many there are.
+        // A slot range can be empty and start after the last slot. A rule determines its length.
         return check_index("slot", word,
                            uint64_t{function_.slot_count} + (type == FieldType::slots_field));
       case FieldForm::function_form:
@@ -161,7 +161,7 @@ class InstructionVerifier {
     return invalid("rule is not known");
   }
 
-  // A list of written registers has one for each value that the definition makes.
+  // A list of written registers has one register per value of the definition.
   Status definition_count(const Instruction& in, const Instruction::Field& field) const {
     const isa::Definition& definition = *field.row->definition;
     switch (definition.kind) {
@@ -213,7 +213,7 @@ class InstructionVerifier {
     return {};
   }
 
-  // A frame has bytes for each instruction that takes some of a stack.
+  // A frame reserves bytes for every instruction that allocates from a stack pool.
   Status takes(uint32_t index, const Instruction::Field& size_field) {
     const PoolDecl& pool = module_.pools[index];
     if (pool.kind != PoolKind::kStack) return check_pool(index);
@@ -227,7 +227,7 @@ class InstructionVerifier {
                    std::to_string(pool.limit) + " in a frame");
   }
 
-  // The VM keeps lists and closures there.
+  // The VM allocates lists and closures in such a pool.
   Status host_heap(uint32_t index) const {
     SCOPEVM_RETURN_IF_ERROR(check_pool(index));
     if (is_host_pool(module_, index)) return {};
@@ -243,7 +243,8 @@ class InstructionVerifier {
                    ": one of them must be a CPU");
   }
 
-  // The parameters and results of a closure are known by kind, element type and rank.
+  // The type of a closure's parameters and results is only kind, element type and rank, so lists
+  // are not supported.
   static Status closed_over(const FunctionDecl& callee) {
     for (const std::vector<TensorDecl>* values : {&callee.inputs, &callee.outputs})
       for (const TensorDecl& value : *values)
@@ -251,7 +252,7 @@ class InstructionVerifier {
     return {};
   }
 
-  // A closure binds only tensors, so that none nests in another.
+  // A closure captures only tensors, so closures do not nest.
   static Status bound(const FunctionDecl& callee, size_t count) {
     if (count > callee.inputs.size())
       return invalid(std::to_string(count) + " captured, \"" + callee.name + "\" takes " +
@@ -293,9 +294,9 @@ class InstructionVerifier {
 
   const ModuleContents& module_;
   const FunctionDecl& function_;
-  std::vector<bool> is_start_;  // by word
+  std::vector<bool> is_start_;  // by word: whether an instruction starts there
   std::vector<uint32_t> starts_;
-  std::map<uint32_t, int64_t> taken_;  // by pool of kind stack
+  std::map<uint32_t, int64_t> taken_;  // bytes by stack pool
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the verifier knows of one register at one point of the code.
+// The abstract state of one register at one program point: the lattice of the verifier's data-flow
+// analysis.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +15,25 @@ struct RegisterState {
   static constexpr uint32_t kUnknownPool = UINT32_MAX;
 
   Kind kind = Kind::kEmpty;
-  DType dtype = DType::kU8;      // of a tensor, or of those in a list
+  DType dtype = DType::kU8;      // of a tensor, or of the tensors in a list
   bool is_read_only = false;     // a constant, an input or a list's element, or a view of one
   uint32_t rank = 0;             // of a tensor
-  uint32_t pool = kUnknownPool;  // the callers' tensors and callees' results may lie anywhere
-  uint32_t reach = 0;            // the first pool that the same devices reach: always known
-  int64_t bytes = -1;            // -1: known only to the request
+  uint32_t pool = kUnknownPool;  // unknown for callers' tensors and callees' results
+  uint32_t reach = 0;            // first pool that the same devices can access; always known
+  int64_t bytes = -1;            // -1: depends on the request
   uint32_t depth = 0;            // of a list: 1 of tensors, 2 of lists of tensors
-  bool is_on_stack = false;      // in a frame, this function's or a caller's: it may not outlive it
+  bool is_on_stack = false;      // in a frame of this function or a caller; must not outlive it
 
   friend bool operator==(const RegisterState&, const RegisterState&) = default;
 };
 
-// What a value of a declared kind is, when nothing else is known of it.
+// The state of a value of which only the declaration is known.
 inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth, uint32_t reach) {
   RegisterState state;
   state.kind = depth == 0 ? RegisterState::Kind::kTensor : RegisterState::Kind::kList;
   state.dtype = dtype;
   state.is_read_only = true;
-  state.rank = depth == 0 ? rank : 0;  // elements may have any
+  state.rank = depth == 0 ? rank : 0;  // elements can have any rank
   state.depth = depth;
   state.reach = reach;
   return state;
@@ -63,7 +64,8 @@ inline std::string describe(RegisterState::Kind kind) {
   return "";
 }
 
-// What holds on both paths. Each merge goes up: known -> unknown -> conflict, so repeating it ends.
+// Joins the states of two paths. The join is monotone in a lattice of finite height (known ->
+// unknown -> conflict), so the data-flow iteration terminates.
 inline RegisterState merge(const RegisterState& a, const RegisterState& b) {
   using Kind = RegisterState::Kind;
   RegisterState conflict;

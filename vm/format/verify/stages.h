@@ -1,4 +1,4 @@
-// The stages of verify(), in order. Each relies on those before it.
+// The phases of verify(), in order. Each assumes that the preceding ones succeeded.
 #pragma once
 
 #include <string>
@@ -9,25 +9,27 @@
 
 namespace scopevm::format {
 
-// Tables: references between them, ranges, names, constants' sizes. No code.
+// Verifies the tables: references between them, ranges, names, sizes of constants. Not the code.
 Status verify_declarations(const ModuleContents& module);
 
-// Cuts a function's code. Every field is in range, every target is an instruction, and control
-// cannot run off the end; arities that need no register state agree. Memory decls and sources of
-// the function are judged here too, for they name slots and words.
+// Decodes a function's code and returns the word index of each instruction. Verifies that every
+// field is in range, every jump targets an instruction, control cannot run past the end, and
+// operand counts that do not depend on register contents match. Also verifies the function's memory
+// declarations and sources, which refer to slots and words.
 Result<std::vector<uint32_t>> verify_instructions(const ModuleContents& module,
                                                   const FunctionDecl& function);
 
-// For each pool, the first that the same devices reach.
+// For each pool, the index of the first pool that the same devices can access.
 std::vector<uint32_t> reaches_of(const ModuleContents& module);
 
-// What registers hold, along every path. `reaches`: reaches_of(module).
+// Verifies the contents of registers along every path. `starts` is the result of
+// verify_instructions(); `reaches` that of reaches_of().
 Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
                    const std::vector<uint32_t>& starts, const std::vector<uint32_t>& reaches);
 
-// Whether the pool is memory of the host, which every CPU of the module is.
+// Whether the pool is host memory, that is a pool of any CPU of the module.
 bool is_host_pool(const ModuleContents& module, uint32_t pool);
-// The device of a pool, as messages name it.
+// The name of a pool's device in messages.
 std::string place_text(const ModuleContents& module, uint32_t pool);
 
 inline Status invalid(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
@@ -35,7 +37,7 @@ inline Status invalid(const std::string& what) { return Status(StatusCode::kInva
 // Fails with "WHAT INDEX is out of range: there are COUNT" unless index < count.
 Status check_index(std::string_view what, uint64_t index, uint64_t count);
 
-// dims' product times bytes per element; -1 if it overflows or a dim is negative.
+// The product of `dims` times the element size; -1 on overflow or a negative dim.
 int64_t checked_byte_size(const std::vector<int64_t>& dims, DType dtype);
 
 }  // namespace scopevm::format

@@ -1,4 +1,4 @@
-// The rules and definitions of vm/isa/rules.def, as far as they concern registers; see transfer.h.
+// Implements the rules and definitions of vm/isa/rules.def on register contents; see transfer.h.
 #include "vm/format/verify/transfer.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string type_text(const RegisterState& state) {
 
 int64_t known_bytes(isa::Int bytes) { return bytes.is_slot() ? -1 : bytes.immediate_value(); }
 
-// Immediate dims take at most `bytes`, unless that is unknown (-1).
+// Checks that immediate dims take at most `bytes`. Does nothing if `bytes` is unknown (-1).
 Status check_dims(std::span<const uint32_t> dims, DType dtype, int64_t bytes) {
   std::vector<int64_t> values;
   for (uint32_t word : dims) {
@@ -95,7 +95,7 @@ RegisterState Transfer::closure() const {
   return state;
 }
 
-// An instruction reads all its operands before it writes a register.
+// All operands are read before a register is written: definitions take effect at the end.
 Status Transfer::apply(const Instruction& in, State& state) {
   for (const Field& field : in.fields())
     for (const Rule& rule : field.row->rules())
@@ -221,7 +221,7 @@ Status Transfer::expect(const Operand& operand, Kind kind) {
                  " is needed");
 }
 
-// A value of the expected type. A tensor is also stored where the same devices reach it.
+// Checks the type of a value and, for a tensor, that the same devices can access it.
 Status Transfer::expect_value(const Operand& operand, const RegisterState& expected,
                               const std::string& what) const {
   SCOPEVM_RETURN_IF_ERROR(expect(operand, expected.kind));
@@ -240,7 +240,7 @@ Status Transfer::expect_declared(const Operand& operand, const TensorDecl& decl)
   return expect_value(operand, state_of(decl), "\"" + decl.name + "\"");
 }
 
-// A tensor may have any rank.
+// List elements can have any rank.
 Status Transfer::expect_element(const Operand& operand, DType dtype, uint32_t depth) const {
   return expect_value(operand, declared_state(dtype, operand.held.rank, depth, host_reach_),
                       "the element");
@@ -252,7 +252,7 @@ Status Transfer::expect_not_in_frame(const Operand& operand) {
                  " may be stored in a frame, but a reference to it can outlive the frame");
 }
 
-// The VM itself accesses such bytes. A closure has none that an instruction could name.
+// The VM itself accesses these bytes. A closure has no bytes that an instruction can access.
 Status Transfer::expect_on_host(const Operand& operand) const {
   const uint32_t reach = operand.held.reach;
   if (operand.held.kind == Kind::kClosure || is_host_pool(module_, reach)) return {};
@@ -260,7 +260,8 @@ Status Transfer::expect_on_host(const Operand& operand) const {
                  place_text(module_, reach) + ", which the host does not read");
 }
 
-// As far as the pool is known; the VM relies on the instruction.
+// If the exact pool is unknown, checks only which devices can access it; the VM then relies on the
+// instruction's pool.
 Status Transfer::expect_in_pool(const Operand& operand, uint32_t pool) const {
   const RegisterState& held = operand.held;
   if (held.reach == reaches_[pool] &&
@@ -352,7 +353,7 @@ Result<RegisterState> Transfer::define(const Instruction& in, const Field& field
     case DefinitionKind::makes_closure:
       return closure();
     case DefinitionKind::makes_outputs:
-      // A callee may return its argument or a constant.
+      // Only the declaration is known: a callee can return an argument or a constant.
       return state_of(module_.functions[in.word(definition, 0)].outputs[i]);
     case DefinitionKind::makes_types: {
       const auto type = isa::ValueType::from_word(in.field(definition, 0).words[i]);

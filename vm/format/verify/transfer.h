@@ -1,4 +1,5 @@
-// What an instruction requires of the registers, and what it leaves in them.
+// The transfer function of the verifier's data-flow analysis: the preconditions of an instruction
+// on registers, and their state after it.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace scopevm::format {
 
-// The effect of each opcode on the registers, as its row in the opcode table says.
+// Evaluates the rules and definitions of each opcode's row in the opcode table.
 class Transfer {
  public:
   using State = std::vector<RegisterState>;
@@ -20,8 +21,8 @@ class Transfer {
   Transfer(const ModuleContents& module, const FunctionDecl& function,
            const std::vector<uint32_t>& reaches);
 
-  // Fails unless the registers hold what the instruction requires; `state` is then what they hold
-  // after it.
+  // Fails unless `state` satisfies the instruction's rules; else updates it to the state after the
+  // instruction.
   Status apply(const isa::Instruction& in, State& state);
 
   RegisterState state_of(const TensorDecl& decl) const;
@@ -30,10 +31,10 @@ class Transfer {
   using Kind = RegisterState::Kind;
   using Field = isa::Instruction::Field;
 
-  // A register that an instruction reads.
+  // A register that an instruction reads, with its state.
   struct Operand {
     uint32_t reg;
-    uint32_t index;  // in its field
+    uint32_t index;  // position in its field
     const RegisterState& held;
   };
 
@@ -55,7 +56,7 @@ class Transfer {
   static Status expect_integers(const Operand& operand);
   static Status check_total_rank(const Field& field, const State& state, uint32_t expected);
 
-  // What register `i` of a written field holds after the instruction.
+  // The state of register `i` of a written field after the instruction.
   Result<RegisterState> define(const isa::Instruction& in, const Field& field, uint32_t i,
                                const State& state) const;
   Result<RegisterState> define_tensor(const isa::Instruction& in, const isa::Definition& definition,
@@ -70,7 +71,7 @@ class Transfer {
   const FunctionDecl& function_;
   const std::vector<uint32_t>& reaches_;  // by pool
   uint32_t host_reach_ = 0;
-  std::vector<std::pair<uint32_t, RegisterState>> defined_;  // by apply()
+  std::vector<std::pair<uint32_t, RegisterState>> defined_;  // scratch space of apply()
 };
 
 }  // namespace scopevm::format
