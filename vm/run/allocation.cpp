@@ -18,7 +18,7 @@ Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
                                               std::to_string(memory.alignment()) + " bytes"};
   const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
   std::string free_text = runtime::bytes_text(free_bytes);
-  // Where a round number hides that it is too few.
+  // Print the exact difference if both sizes round to the same text.
   if (free_text == runtime::bytes_text(bytes))
     free_text = std::to_string(bytes - free_bytes) + " bytes less than that";
   return {StatusCode::kResourceLimit,

@@ -1,4 +1,4 @@
-// Memory that the VM takes from a pool, and what it says when there is none.
+// The error for a failed allocation from a pool.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ std::string declared_text(const TensorSignature& signature) {
   return text + "]";
 }
 
-// The dims of a list whose elements may have any.
+// The declared dims of a list whose elements can have any rank.
 const std::vector<std::string> kAnyRank = {format::kAnyDims};
 
 Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what) {
@@ -27,7 +27,7 @@ Status mismatch(const TensorSignature& signature, const Tensor& given, const std
                                             runtime::type_text(given.dtype(), given.dims())};
 }
 
-// Where a dimension got its value.
+// The input axis that determined a dimension's value.
 struct Witness {
   size_t input = 0;
   size_t axis = 0;
@@ -49,7 +49,7 @@ Status bind_dimension(const LoadedModule& module, int32_t dimension, const Witne
                 std::to_string(first.value) + " (dimension " + declared.name + ")"};
   }
   first = here;
-  // The words are put together only when they are needed: this runs for every call.
+  // This runs in every call, so the message is formatted on failure only.
   if (here.value >= declared.min && here.value <= declared.max &&
       (declared.multiple_of <= 1 || here.value % declared.multiple_of == 0))
     return {};
@@ -118,7 +118,7 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
 
 Status bind_inputs(const LoadedModule& module, CallContext& context) {
   const Signature& signature = module.signature();
-  // Few enough for the stack in every model seen; more go to the heap.
+  // Avoids a heap allocation per call for models with few dimensions, that is all known ones.
   constexpr size_t kInline = 16;
   Witness inline_witnesses[kInline];
   std::vector<Witness> more(signature.dimensions.size() > kInline ? signature.dimensions.size()

@@ -1,4 +1,4 @@
-// The beginning of a call: are these tensors inputs that the module takes?
+// Validates the inputs of a call against the module's signature and binds its dimensions.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace scopevm::vm {
 
-// Element type, rank and exact dims of one input.
+// Checks element type, rank and fixed dims of one input.
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given);
 
-// Whether the input takes a sequence, or no value, and then each element likewise.
+// Checks that the input accepts a sequence or no value, and checks each element like check_input().
 Status check_list(const LoadedModule& module, size_t index, const ListValue& given);
 
-// All inputs are there, agree on every dimension, and keep its bounds; no caller's output overlaps
-// an input or another output. Leaves what the dimensions are in the context. REQUIRES: each set
-// input passed check_input.
+// Checks that all inputs are set and consistent in every dimension, that the dimensions are within
+// their bounds, and that no output buffer overlaps an input or another output. Stores the values of
+// the dimensions in the context. REQUIRES: check_input() succeeded for every set input.
 Status bind_inputs(const LoadedModule& module, CallContext& context);
 
-// A dimension's value within its bounds. `where` says where the value is from.
+// Checks that a dimension's value is within its bounds. `where` is the value's origin, for
+// messages.
 Status check_dimension(const DimensionSignature& dimension, int64_t value,
                        const std::string& where);
 

@@ -14,7 +14,7 @@
 namespace scopevm::vm {
 namespace {
 
-// Every dimension has a value within its bounds, and every value a dimension.
+// Checks that every dimension has a value within its bounds and every value names a dimension.
 Status check_dims(const Signature& signature, const std::map<std::string, int64_t>& dims) {
   std::vector<std::string> known;
   for (const DimensionSignature& dimension : signature.dimensions) known.push_back(dimension.name);
@@ -33,7 +33,7 @@ Status check_dims(const Signature& signature, const std::map<std::string, int64_
   return {};
 }
 
-// The dims that the module's shape function takes: those of the inputs that its instruction names.
+// The argument of a shape function: the dims of the inputs that its instruction reads.
 Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::RegisterList inputs,
                                           const std::map<std::string, int64_t>& dims) {
   const Signature& signature = module.signature();
@@ -59,7 +59,7 @@ Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::Regis
   return values;
 }
 
-// Runs the first shape function of `entry`; its slots, or zeros when it has none.
+// Evaluates the first shape function of `entry` and returns its slots; zeros if it has none.
 Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
                                            const format::FunctionDecl& entry,
                                            const std::map<std::string, int64_t>& dims,
@@ -81,7 +81,7 @@ Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
   return slots;
 }
 
-// REQUIRES: `dims` passed check_dims.
+// REQUIRES: check_dims() succeeded.
 const LoadedFunction& entry_at(const LoadedModule& module,
                                const std::map<std::string, int64_t>& dims) {
   std::vector<int64_t> values;
@@ -106,7 +106,8 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
   const format::FunctionDecl* entry = entry_at(module, dims).decl;
   Result<std::vector<int64_t>> computed = compute_slots(module, *entry, dims, threads);
   if (!computed.is_ok() && entry != module.main().decl) {
-    // As in a call, main has the last word on what is wrong.
+    // As in a call, a failed variant falls back to main, so that messages do not depend on
+    // variants.
     entry = module.main().decl;
     computed = compute_slots(module, *entry, dims, threads);
   }

@@ -1,4 +1,4 @@
-// The memory contract at given dims, without a call.
+// Evaluates a module's memory contract for given dims, without a call: Module::memory_bound().
 #pragma once
 
 #include <cstdint>

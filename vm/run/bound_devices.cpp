@@ -64,7 +64,7 @@ std::vector<std::unique_ptr<runtime::DeviceStream>> BoundDevices::make_streams()
   return streams;
 }
 
-// Whom nobody binds is the device that the module's machine had in its place.
+// An unbound device defaults to the ordinal recorded in the module's machine description.
 Status BoundDevices::open_devices(const format::ModuleContents& contents,
                                   const std::vector<DeviceBinding>& bindings,
                                   const DeviceOpener& opener) {
@@ -90,7 +90,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
     auto image = std::ranges::find_if(contents.images, [&](const format::ImageDecl& image) {
       return contents.devices[image.device].kind == decl.kind;
     });
-    if (image == contents.images.end()) continue;  // nothing runs there
+    if (image == contents.images.end()) continue;  // the device is used for memory only
     const std::string context = place_text(decl);
     Result<std::unique_ptr<runtime::DeviceImage>> loaded =
         devices_[d]->load({image->bytes.data, static_cast<size_t>(image->bytes.size)});

@@ -1,5 +1,5 @@
-// What a session has of the devices beside the host's CPU: the devices, the module's kernels on
-// them, and their copies of constants.
+// The non-CPU devices of a session: open devices, the module's kernels on them, and their copies of
+// constants.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace scopevm::vm {
 
-// Opens a device of this machine, by its kind and its number among those of the kind.
+// Opens a device of this machine, by its kind and its ordinal among devices of the kind.
 using DeviceOpener =
     std::function<Result<std::shared_ptr<runtime::Device>>(const std::string& kind, int number)>;
 
-// By the drivers of this build. Errors: those of runtime::Drivers::open.
+// The opener that uses the drivers of this build. Errors: those of runtime::Drivers::open.
 Result<std::shared_ptr<runtime::Device>> open_device(const std::string& kind, int number);
 
 class BoundDevices {
  public:
   struct Kernel {
-    runtime::Device* device = nullptr;  // null: the CPU's
+    runtime::Device* device = nullptr;  // null for a CPU kernel
     const runtime::DeviceKernel* function = nullptr;
   };
 
@@ -33,20 +33,21 @@ class BoundDevices {
   BoundDevices(const BoundDevices&) = delete;
   BoundDevices& operator=(const BoundDevices&) = delete;
 
-  // Opens the devices that the module names, loads its images for them, and copies the constants of
-  // their pools. Without such devices it does nothing. Errors: kInvalidArgument (a binding of what
-  // the module lacks), kNotFound (no such device here), kOutOfMemory, and those of the devices.
+  // Opens the module's non-CPU devices, loads its images for them, and copies the constants of
+  // their pools. Does nothing if all devices are CPUs. Errors: kInvalidArgument (a binding for a
+  // device that the module lacks), kNotFound (no such device on this machine), kOutOfMemory, and
+  // those of the devices.
   Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
               const DeviceOpener& opener);
 
-  // A stream on each device, by the module's index, null for a CPU; empty where all are CPUs.
+  // One stream per device, by the module's index; null for a CPU. Empty if all devices are CPUs.
   std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
   // Null for a CPU.
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
-  // Whose memory it is.
+  // The device that owns the pool's memory; null for a CPU.
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
   const Kernel& kernel(uint32_t index) const { return kernels_[index]; }
-  // Null: it lies in the module.
+  // The device address of a constant; null if it is used in place, in the module.
   void* constant(uint32_t index) const { return constants_.empty() ? nullptr : constants_[index]; }
 
  private:

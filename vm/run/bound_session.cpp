@@ -23,18 +23,19 @@ std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
   return std::make_shared<ArenaAllocator>(pool.alignment, devices.device(pool.block_source()));
 }
 
-// The tighter of two limits, where negative is none.
+// The smaller of two limits; a negative limit means none.
 int64_t tighter(int64_t a, int64_t b) {
   if (a < 0) return b;
   return b < 0 ? a : std::min(a, b);
 }
 
-// "npu.global.workspace"
+// The qualified name of a pool: "npu.global.workspace".
 std::string name_of(const format::ModuleContents& contents, const format::PoolDecl& pool) {
   return contents.devices[pool.device].name + "." + pool.scope;
 }
 
-// What a scope in an option stands for: a pool of each device, or of the device before the scope.
+// The pools that a scope in an option denotes: one per device, or that of the device that prefixes
+// the scope.
 std::vector<bool> pools_named(const format::ModuleContents& contents, const std::string& scope) {
   std::vector<bool> named;
   for (const format::PoolDecl& pool : contents.pools)
@@ -54,7 +55,7 @@ Status check_scope(const format::ModuleContents& contents, const std::string& sc
                                             runtime::name_suggestion(scope, known)};
 }
 
-// They are held for as long as the session.
+// Checks that the constants fit the limits: they are held during the session's lifetime.
 Status check_constants(const format::ModuleContents& contents, const std::vector<int64_t>& limits) {
   std::vector<uint64_t> held(limits.size(), 0);
   for (const format::ConstantDecl& constant : contents.constants)
@@ -99,7 +100,7 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
   for (const ScopeAllocator& binding : options.allocators)
     SCOPEVM_RETURN_IF_ERROR(bind_allocator(binding, allocators));
   std::vector<int64_t> limits;
-  // A stack's own limit is a frame's, and the verifier's affair.
+  // The limit of a stack pool applies per frame and was checked by the verifier.
   for (const format::PoolDecl& pool : contents.pools)
     limits.push_back(pool.kind == format::PoolKind::kStack ? -1 : pool.limit);
   for (const ScopeLimit& limit : options.memory_limits) {

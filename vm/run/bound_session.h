@@ -1,5 +1,5 @@
-// BoundSession: what is behind a Session. A module, an executor, one memory account per pool, and
-// spare call contexts.
+// BoundSession: the implementation of Session. It owns the executor, the open devices, one memory
+// account per pool, and a free list of call contexts.
 #pragma once
 
 #include <memory>
@@ -27,14 +27,14 @@ class BoundSession {
   const BoundDevices& devices() const { return devices_; }
   Executor& executor() { return *executor_; }
   int threads() const { return threads_; }
-  // Null: nothing is emulated.
+  // Null if emulation is off.
   const Emulation* emulation() const { return emulation_.get(); }
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
   size_t pool_count() const { return pools_.size(); }
 
-  // A storage with one reference. Errors: kOutOfMemory, kResourceLimit, kDevice (the device whose
-  // driver gives the pool's blocks is lost), kInvalidArgument (an embedder's allocator).
-  // Thread-safe.
+  // Allocates a storage with one reference. Errors: kOutOfMemory, kResourceLimit, kDevice (the
+  // device whose driver allocates the pool's blocks is lost), kInvalidArgument (an embedder's
+  // allocator returned a misaligned block). Thread-safe.
   Status allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage);
 
   std::unique_ptr<CallContext> take_context();
@@ -42,8 +42,8 @@ class BoundSession {
 
  private:
   BoundSession() = default;
-  // Gives blocks that pools keep for later calls back to the device that this one's are from. False
-  // for pools whose blocks are the system's.
+  // Returns the cached blocks of all pools that share this pool's device to that device. Returns
+  // false for pools whose blocks come from the operating system.
   bool make_room(uint32_t pool);
   Status bind_pools(const SessionOptions& options);
   Status bind_allocator(const ScopeAllocator& binding,
@@ -51,7 +51,7 @@ class BoundSession {
 
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;
-  // Before the pools: their blocks go back to the devices.
+  // Declared before the pools, whose destructors return blocks to the devices.
   BoundDevices devices_;
   std::shared_ptr<Executor> executor_;
   int threads_ = 1;

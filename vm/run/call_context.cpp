@@ -30,7 +30,7 @@ void CallContext::begin() {
   emulated_seconds = 0;
 }
 
-// All of it or nothing: a frame that is popped gives back all.
+// Charges all stack allocations of a frame or none, because pop_frame() returns all of them.
 Status CallContext::hold_stacks(const LoadedFunction& function) {
   const std::vector<FrameStacks::Use>& uses = function.stacks.uses;
   for (size_t i = 0; i < uses.size(); ++i) {
@@ -60,7 +60,7 @@ void CallContext::clear_list_results() {
   for (ListValue& result : list_results) result = {};
 }
 
-// Lists nest as deep as the verifier allows.
+// The recursion depth is bounded: the verifier limits the nesting of lists to kMaxListDepth.
 void CallContext::drop_elements(runtime::Storage* list) {
   const List elements(list);
   for (int64_t i = 0; i < elements.size(); ++i)
@@ -68,7 +68,7 @@ void CallContext::drop_elements(runtime::Storage* list) {
       if (--storage->call_references == 0) disown(storage);
 }
 
-// All storages of the call are in one chain, so that what lists count does not matter here.
+// All storages of the call are in one linked list, so references from list elements can be ignored.
 void CallContext::end() {
   while (live_ != nullptr) let_go(live_);
   while (frames.depth() > 0) pop_frame();

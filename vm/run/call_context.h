@@ -1,5 +1,4 @@
-// CallContext: everything one call needs that outlives a single instruction. Recycled by its
-// session.
+// CallContext: the state of one call. Its session recycles contexts.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace scopevm::vm {
 
 class BoundSession;
 
-// What the call took from one pool of the module.
+// The call's memory use in one pool of the module.
 struct PoolAccount {
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
@@ -27,7 +26,7 @@ struct PoolAccount {
   int64_t lower_bound_bytes = 0;
 };
 
-// What the call copied from pool to pool.
+// The call's copies from one pool to another.
 struct CopyAccount {
   uint32_t from_pool = 0;
   uint32_t to_pool = 0;
@@ -35,11 +34,11 @@ struct CopyAccount {
   int64_t bytes = 0;
 };
 
-// An input or a result that is no tensor.
+// An input or result that is a sequence or an optional.
 struct ListValue {
   bool is_set = false;
-  bool has_value = false;        // false: an optional without one
-  std::vector<Tensor> elements;  // of an optional tensor: itself
+  bool has_value = false;        // false for an optional without a value
+  std::vector<Tensor> elements;  // for an optional tensor with a value, one element
 };
 
 class CallContext {
@@ -49,30 +48,30 @@ class CallContext {
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
 
-  // Set by whoever leases the context; keeps the session alive meanwhile.
+  // Set while the context is in use; keeps the session alive.
   std::shared_ptr<BoundSession> session;
 
-  std::vector<Tensor> inputs;  // empty tensors: not set
-  // What the inputs give the signature's dimensions, once they are bound.
+  std::vector<Tensor> inputs;  // an empty tensor is an unset input
+  // The values of the signature's dimensions, set by bind_inputs().
   std::vector<int64_t> dimensions;
-  const LoadedFunction* entry = nullptr;  // what the last run entered: main, or a variant
-  std::vector<Tensor> outputs;            // the caller's buffers; empty tensors: not set
-  // A storage around each caller's buffer, so that registers can refer to it like to any other.
+  const LoadedFunction* entry = nullptr;  // the function of the last run: main or a variant
+  std::vector<Tensor> outputs;            // the caller's buffers; an empty tensor is an unset one
+  // A storage that wraps each caller's buffer, so that registers can reference it.
   std::vector<runtime::Storage*> output_storages;
-  std::vector<Tensor> results;  // empty tensors where the result is no tensor
-  // By input and by output; those of tensors are not set.
+  std::vector<Tensor> results;  // an empty tensor for a result that is not a tensor
+  // By input and by output index; not set for tensors.
   std::vector<ListValue> list_inputs;
   std::vector<ListValue> list_results;
-  double emulated_seconds = 0;  // of the last run
+  double emulated_seconds = 0;  // sum over the last run
   CallStats stats;
 
-  // push_frame and pop_frame change it.
+  // Modified by push_frame() and pop_frame() only.
   FrameStack frames;
   TextTable texts;
-  // The call's work on the session's devices: BoundDevices::make_streams().
+  // The call's streams on the session's devices: BoundDevices::make_streams().
   std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
 
-  // The frame of a function that begins; what it takes of stacks counts in their pools. Errors:
+  // Pushes the frame of a function and charges its stack allocations to their pools. Errors:
   // kResourceLimit, kOutOfMemory.
   Status push_frame(const LoadedFunction& function) {
     SCOPEVM_RETURN_IF_ERROR(frames.push(function));
@@ -87,8 +86,8 @@ class CallContext {
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);
 
-  // A storage of the pool becomes the call's: it holds the one reference until disown. pool < 0: a
-  // caller's buffer, which counts nowhere.
+  // Transfers the storage's one reference to the call, until disown(), and charges its bytes to the
+  // pool. pool < 0: a caller's buffer, which is not charged.
   void own(runtime::Storage* storage, int32_t pool) {
     storage->pool = pool;
     storage->call_references = 0;
@@ -103,15 +102,15 @@ class CallContext {
     if (account.live_bytes > account.peak_bytes) account.peak_bytes = account.live_bytes;
   }
 
-  // With the storage's last name in a register or list.
+  // Releases a storage, and the elements of a list. REQUIRES: no register or list references it.
   void disown(runtime::Storage* storage) {
     if (storage->is_list) drop_elements(storage);
     let_go(storage);
   }
 
-  // Gives back whatever the call still holds.
+  // Releases all storages and frames that the call still owns.
   void end();
-  // Before a run: empties the accounts and drops the last run's results.
+  // Starts a run: resets the accounts and releases the results of the last run.
   void begin();
 
   std::vector<PoolAccount>& pools() { return pools_; }
@@ -139,7 +138,7 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
-  std::vector<CopyAccount> copies_;  // few: one for each pair of pools
+  std::vector<CopyAccount> copies_;  // one per pair of pools; few, so lookup is linear
   runtime::Storage* live_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Formulas of dims, by recursive descent: see dim_formula.h.
+// A recursive-descent evaluator of dim formulas; see dim_formula.h.
 #include "vm/run/dim_formula.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Evaluator {
   }
 
  private:
-  // Far more than formulas have; the text may come from anyone.
+  // Limits the recursion for malicious input; far above the depth of real formulas.
   static constexpr int kMaxDepth = 64;
 
   void skip_space() {

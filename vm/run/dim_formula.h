@@ -1,4 +1,4 @@
-// The value of a dim that a module's signature writes as a formula, like "now+past".
+// Evaluates a dim of a module's signature that is a formula, such as "now+past".
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace scopevm::vm {
 
-// Numbers, names, + - *, parentheses, floordiv(a, b), mod(a, b), min(a, ...) and max(a, ...), which
-// is what the compiler prints. Empty on anything else, on a name without a value, a division by
-// less than 1, and on overflow.
+// Supports the syntax that the compiler prints: numbers, names, + - *, parentheses, floordiv(a, b),
+// mod(a, b), min(a, ...) and max(a, ...). Empty on a syntax error, a name without a value, a
+// divisor below 1, or overflow.
 std::optional<int64_t> evaluate_dim(std::string_view formula,
                                     const std::map<std::string, int64_t>& values);
 

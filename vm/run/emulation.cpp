@@ -1,4 +1,4 @@
-// See the header.
+// Minimum times of copies and launches, and the wait; see emulation.h.
 #include "vm/run/emulation.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 namespace scopevm::vm {
 namespace {
 
-// A sleep ends later than it is asked to, by some 50 us where timers have their default slack.
+// A sleep overruns by about 50 us, the default timer slack of Linux.
 constexpr std::chrono::microseconds kSpin{50};
 constexpr std::chrono::milliseconds kLongestSleep{1};
-// What is longer is for ever, and a clock counts that far.
+// Longer waits are clamped, so that the end time does not overflow the clock.
 constexpr double kLongestWaitSeconds = 1e9;
 
 }  // namespace

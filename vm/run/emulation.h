@@ -1,6 +1,6 @@
-// An emulated machine: what the module's pools say of their speed, as seconds that copies and
-// launches are to take at least, and the wait for what is left of them. docs/machine.md has the
-// model.
+// Emulates the memory speed of the module's machine: computes the minimum time of copies and
+// launches from the bandwidth and latency of pools, and waits for the rest of it. docs/machine.md
+// describes the model.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ class Emulation {
  public:
   explicit Emulation(const format::ModuleContents& contents);
 
-  // Of one copy: both latencies, and the bytes over the lesser bandwidth.
+  // Time of one copy: both latencies, plus the bytes divided by the smaller bandwidth.
   double copy_seconds(uint32_t from_pool, uint32_t to_pool, int64_t bytes) const;
-  // Of a launch that reads or writes so many bytes of the pool once.
+  // Time of a launch that accesses `bytes` bytes of the pool once.
   double access_seconds(uint32_t pool, int64_t bytes) const;
-  // The pool of the constant that has the byte.
+  // The pool of the constant that contains the byte, if any.
   std::optional<uint32_t> pool_of_constant(const std::byte* byte) const;
 
  private:
-  // Where nothing is said, nothing takes time.
+  // Infinite bandwidth and no latency if the module does not specify them.
   struct Speed {
     double bytes_per_second;
     double latency_seconds;
@@ -36,18 +36,18 @@ class Emulation {
     uint32_t pool;
   };
   std::vector<Speed> pools_;
-  std::vector<ConstantBytes> constants_;  // by address
+  std::vector<ConstantBytes> constants_;  // sorted by address
 };
 
-// True when a pool of the module says anything.
+// Whether any pool of the module specifies a bandwidth or latency.
 bool can_be_emulated(const format::ModuleContents& contents);
 
 using WaitEnd = std::chrono::steady_clock::time_point;
 
-// The time that is `seconds` behind `start`.
+// `start` plus `seconds`.
 WaitEnd wait_end(WaitEnd start, double seconds);
-// Sleeps, and spins at last, until `end`. Asks may_go_on() first and every millisecond, and at
-// `deadline`; false ends the wait at once, and is what it returns.
+// Sleeps, and finally spins, until `end`. Calls may_go_on() first, every millisecond and at
+// `deadline`. Returns false as soon as may_go_on() does, else true.
 bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_go_on);
 
 }  // namespace scopevm::vm

@@ -6,13 +6,13 @@
 namespace scopevm::vm {
 namespace {
 
-// Room for a few frames of a model of ordinary size.
+// Fits a few frames of a typical model.
 constexpr size_t kMinChunk = size_t{64} << 10;
 
 }  // namespace
 
-// Frames are pushed and popped in order, so a chunk is a stack: a frame that does not fit goes to
-// the next one, which grows as needed while it is empty.
+// Each chunk is a stack, because frames are popped in LIFO order. A frame that does not fit is
+// allocated in the next chunk, which is enlarged as needed while it is empty.
 std::byte* FrameStack::take(size_t bytes) {
   if (!chunks_.empty() && chunks_[chunk_].size - chunks_[chunk_].used < bytes &&
       chunks_[chunk_].used > 0)

@@ -1,5 +1,5 @@
-// Frames and the memory that they live in. One FrameStack serves one call at a time and
-// is recycled: in the steady state a call allocates nothing here.
+// Frames and the memory that contains them. A FrameStack is used by one call at a time and is
+// recycled, so that calls do not allocate frame memory in the steady state.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct Frame {
   void** buffers = nullptr;
   int64_t* shape_dims = nullptr;
   std::byte* stack = nullptr;
-  const uint32_t* resume = nullptr;  // where the caller goes on; null in `main`
-  isa::RegisterList results;         // the caller's registers for the results
+  const uint32_t* resume = nullptr;  // the caller's return address; null in the entry function
+  isa::RegisterList results;         // the caller's registers that receive the results
 
   int64_t* dims_of(uint32_t index) const {
     return dims + static_cast<size_t>(index) * function->layout.max_rank;
@@ -35,23 +35,22 @@ struct Frame {
 
 class FrameStack {
  public:
-  // All frames of a call at one time: far more than nested calls of a model need, and no more than
-  // a hostile module may take.
+  // Limit on the total size of a call's frames. It bounds the memory of a malicious module and is
+  // far above the needs of real models.
   static constexpr size_t kMaxBytes = size_t{256} << 20;
 
-  // The top becomes a frame with empty registers and uninitialised slots and stack. References to
-  // the top are valid until the next push; the memory until its pop. Errors: kResourceLimit,
-  // kOutOfMemory; then nothing was pushed.
+  // Pushes a frame with empty registers and uninitialised slots and stack. References to the top
+  // are valid until the next push, the frame's memory until its pop. Errors: kResourceLimit,
+  // kOutOfMemory; no frame is pushed then.
   Status push(const LoadedFunction& function);
   void pop();
   Frame& top() { return frames_.back(); }
   // REQUIRES: depth() > 1.
   const Frame& below_top() const { return frames_[frames_.size() - 2]; }
   size_t depth() const { return frames_.size(); }
-  // Whether a frame's memory has the byte.
+  // Whether the byte is in frame memory.
   bool holds(const std::byte* byte) const;
-  // The functions that call each other, for messages: `main > f > g`. The middle of a long chain is
-  // left out.
+  // The call chain for messages: `main > f > g`. The middle of a long chain is omitted.
   std::string chain() const;
 
  private:
@@ -65,12 +64,12 @@ class FrameStack {
     size_t size = 0;
     size_t used = 0;
   };
-  // Null: no memory.
+  // Null if out of memory.
   std::byte* take(size_t bytes);
 
   size_t used_ = 0;
   std::vector<Chunk> chunks_;
-  size_t chunk_ = 0;  // the one in use
+  size_t chunk_ = 0;  // index of the current chunk
   std::vector<Frame> frames_;
 };
 

@@ -1,10 +1,9 @@
-// A list: names of tensors and other lists, as registers are, in one storage of the call. A closure
-// is a list of what it keeps, and the function that it calls.
+// A list: references to tensors and other lists, in one storage of the call. A closure is
+// represented as a list of its captured values and the index of its function.
 //
-// The storage holds a header, then for each element a Register and room for its dims. Elements
-// count as registers do in the storages that they name. Each has a rank of its own, within what the
-// list has room for. The storage is counted in its pool like any
-// other; when its last name goes, its elements' counts go (CallContext::disown).
+// The storage contains a header and, for each element, a Register and space for max_rank dims. Each
+// element has its own rank, at most max_rank. Elements are counted in Storage::call_references like
+// registers. CallContext::disown() releases the elements together with the list.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +15,16 @@ namespace scopevm::vm {
 
 class List {
  public:
-  // REQUIRES: the storage is a list's.
+  // REQUIRES: the storage contains a list.
   explicit List(const runtime::Storage* storage)
       : header_(static_cast<Header*>(storage->data)), stride_(element_bytes(header_->max_rank)) {}
 
-  // Bytes for `capacity` elements of at most that rank; -1 when they cannot be counted.
+  // The storage size for `capacity` elements of rank at most `max_rank`; -1 on overflow.
   static int64_t bytes_for(int64_t capacity, int64_t max_rank);
-  // Makes an empty list of a new storage of bytes_for(capacity, max_rank).
+  // Initialises an empty list in a new storage of bytes_for(capacity, max_rank) bytes.
   static List create(runtime::Storage* storage, int64_t capacity, int64_t max_rank);
 
-  // Of a closure: the function's index in the module; -1: it is none.
+  // The module index of a closure's function; -1 for a list that is not a closure.
   int64_t function() const { return header_->function; }
   void set_function(int64_t index) { header_->function = index; }
 
@@ -37,12 +36,13 @@ class List {
     return reinterpret_cast<int64_t*>(at(index) + sizeof(Register));
   }
 
-  // Puts an element in front of `index`, and counts it. REQUIRES: size() < capacity().
+  // Inserts an element before `index` and increments its storage's count.
+  // REQUIRES: size() < capacity().
   void insert(int64_t index, const Register& element, const int64_t* dims);
-  // Takes an element out; its count stays, and is the caller's.
+  // Removes and returns an element. The caller takes over its reference.
   Register erase(int64_t index);
-  // Appends the elements of another list, and counts them, unless is_moved: then the other list is
-  // empty. REQUIRES: there is room.
+  // Appends the elements of another list. If `is_moved`, their references are transferred and the
+  // other list becomes empty; else their counts are incremented. REQUIRES: sufficient capacity.
   void append_all(const List& other, bool is_moved);
 
  private:

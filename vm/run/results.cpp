@@ -15,14 +15,14 @@ namespace {
 
 using runtime::Storage;
 
-// `mark` becomes the slot's value. The slot is read only where the mark stands: a function whose
-// checks show no values may have no slots.
+// Replaces `mark` by the slot's value. Reads the slot only if the text contains the mark, because a
+// function whose messages have no placeholders can have no slots.
 void replace_all(std::string& text, std::string_view mark, const int64_t* slots, uint32_t slot) {
   for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
     text.replace(at, mark.size(), std::to_string(slots[slot]));
 }
 
-// The pool that the function's contract gives result `name`, else the module's first heap.
+// The pool of result `name` in the function's memory contract, else the module's first heap pool.
 std::optional<uint32_t> result_pool(const format::FunctionDecl& function,
                                     const LoadedModule& module, const std::string& name) {
   for (const format::MemoryDecl& line : function.memory)
@@ -49,7 +49,7 @@ class ResultMaker {
     return take(name, from, dims, context_.results);
   }
 
-  // The elements of a list; those of an optional sequence are its sequence's.
+  // Converts the elements of a list. For an optional sequence, those of the contained sequence.
   Status make_list(uint32_t output, const Register& from) {
     const LoadedModule& module = session_.module();
     const ValueKind kind = module.signature().outputs[output].kind;
@@ -80,11 +80,11 @@ class ResultMaker {
                                            runtime::type_text(from.dtype, dims)};
   }
 
-  // Adds the register's tensor, or a copy where its bytes are not the call's to give.
+  // Appends the register's tensor, or a copy if the call cannot transfer ownership of its bytes.
   Status take(const std::string& name, const Register& from, std::span<const int64_t> dims,
               std::vector<Tensor>& to) {
     if (from.dtype == DType::kStr) return take_texts(name, from, dims, to);
-    // By an earlier result, or by the caller who owns the bytes.
+    // The bytes are owned by the caller or by the module, or already shared by an earlier result.
     if (from.storage == nullptr || from.storage->pool < 0 || from.storage->is_result)
       return copy(name, from, dims, to);
     from.storage->is_result = true;
@@ -112,7 +112,7 @@ class ResultMaker {
     SCOPEVM_RETURN_IF_ERROR(session_.allocate(*pool, from.bytes, &storage)
                                 .with_context("a copy for output \"" + name + "\""));
     std::memcpy(storage->data, from.data, static_cast<size_t>(from.bytes));
-    // One reference for the call, which it gives back when it ends, and one for the tensor.
+    // One reference for the call, released at its end, and one for the tensor.
     context_.own(storage, static_cast<int32_t>(*pool));
     storage->retain();
     to.push_back(TensorAccess::make(storage->data, storage, from.dtype, dims, from.bytes));
@@ -145,7 +145,8 @@ void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
     pools[line.pool].bound_bytes += slots[line.bytes_slot];
     pools[line.pool].lower_bound_bytes += slots[line.lower_bound_slot];
   }
-  // Where data decides, also how deep calls go or how large a size once was, the use itself tells.
+  // For data-dependent memory (including recursion depth and sizes that change during the call) the
+  // bound is at least the measured peak.
   for (const format::MemoryDecl& line : function.memory)
     if (PoolAccount& pool = pools[line.pool]; line.depends_on_data)
       pool.bound_bytes = std::max(pool.bound_bytes, pool.peak_bytes);

@@ -15,7 +15,7 @@ namespace {
 using runtime::Storage;
 
 constexpr int32_t kFirstCapacity = 256;
-// Bytes of short texts come from chunks of this size.
+// Chunk size of the bump allocator for string bytes.
 constexpr int64_t kChunk = int64_t{16} << 10;
 
 }  // namespace

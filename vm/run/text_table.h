@@ -1,8 +1,9 @@
-// The texts of one call: ids below the module's count are the module's, those behind it came up
-// during the call. Equal texts have one id, so elements compare and move as integers.
+// The string table of one call. Strings are interned: ids below the module's count refer to the
+// module's strings, higher ids to strings created during the call. Equal strings have equal ids, so
+// elements are compared and copied as integers.
 //
-// All its memory comes from one pool, as storages of the call: it counts against limits, and goes
-// when the call ends.
+// All memory is allocated from one pool as storages of the call: it counts against the pool's limit
+// and is released when the call ends.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,18 @@ class CallContext;
 
 class TextTable {
  public:
-  // Forgets the texts of the last call, whose storages are gone.
+  // Resets the table for a new call. The storages of the last call are already released.
   void begin(BoundSession& session, CallContext& context);
 
-  // Errors: kOutOfMemory, kResourceLimit, kInvalidModel where the module has no heap.
+  // Interns a string. Errors: kOutOfMemory, kResourceLimit, kInvalidModel (the module has no heap
+  // pool).
   Result<int32_t> id_of(std::string_view text);
 
-  // Empty where there is no such id: ids are what kernels wrote.
+  // The string of an id; empty if there is none. Kernels write ids, so they can be invalid.
   std::optional<std::string_view> find(int32_t id) const;
 
-  // A storage of the call's pool, for what goes with texts; until `release`, or the call's end.
+  // Allocates a temporary storage from the table's pool. It is owned by the call until release() or
+  // the call's end.
   Result<runtime::Storage*> allocate(int64_t bytes);
   void release(runtime::Storage* storage);
 
@@ -42,7 +45,8 @@ class TextTable {
   };
 
   Entry* entries() const { return static_cast<Entry*>(entries_->data); }
-  // Where the entry's number is, plus 1, or where it belongs: 0 then.
+  // The hash slot of a string, by linear probing. It contains the entry's index plus 1, or 0 if the
+  // string is absent and would be inserted there.
   int32_t* slot_of(std::string_view text, uint64_t hash) const;
   Status add(std::string_view text, uint64_t hash);
   Status grow();
@@ -50,13 +54,13 @@ class TextTable {
 
   const ModuleTexts* module_ = nullptr;
   CallContext* context_ = nullptr;
-  BoundSession* session_ = nullptr;  // null: the module has no heap
+  BoundSession* session_ = nullptr;  // null if the module has no heap pool
   uint32_t pool_ = 0;
   int32_t count_ = 0;
-  int32_t capacity_ = 0;  // entries; slots are twice as many, a power of 2
+  int32_t capacity_ = 0;  // in entries, a power of 2; there are twice as many slots
   runtime::Storage* entries_ = nullptr;
   runtime::Storage* slots_ = nullptr;
-  char* free_ = nullptr;  // the rest of the last chunk of bytes
+  char* free_ = nullptr;  // the unused rest of the last chunk
   int64_t free_bytes_ = 0;
 };
 

@@ -1,13 +1,13 @@
-// The interpreter as a class, for the files that share it. Private to this folder.
+// The Interpreter class. Private to this folder.
 //   interpreter.cpp the dispatch loop; control, memory, compute, shapes, values
 //   closures.cpp    closures
-//   devices.cpp     launches and copies on devices beside the host's CPU
-//   emulated.cpp    the wait of an emulated machine, and the trace
+//   devices.cpp     launches and copies on non-CPU devices
+//   emulated.cpp    emulated waits and the trace
 //   lists.cpp       lists
-//   texts.cpp       texts
+//   texts.cpp       string inputs and string opcodes
 //
-// One `execute` per row of vm/isa/opcodes.def. It returns false when the call is over: `main` has
-// returned, or status_ says why not.
+// There is one execute() per row of vm/isa/opcodes.def. It returns false when the call has ended:
+// the entry function has returned, or status_ is the error.
 #pragma once
 
 #include <chrono>
@@ -58,7 +58,7 @@ class Interpreter {
     int64_t* to = dims(index);
     for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
   }
-  // The register gives up what it holds and takes `made`, another name for made.storage's bytes.
+  // Releases the register's value and replaces it by `made`, a new reference to made.storage.
   void set(RegisterIndex index, const Register& made) {
     if (made.storage != nullptr) ++made.storage->call_references;
     clear(reg(index));
@@ -107,7 +107,7 @@ class Interpreter {
   bool is_hosts(const Storage& storage) const;
   [[gnu::noinline]] void let_go(Storage* storage);
   [[gnu::noinline]] void finish_streams();
-  // A storage of the call's.
+  // Allocates a storage owned by the call.
   bool allocate(uint32_t pool, int64_t bytes, Storage** storage);
   bool check_device(uint32_t device, const Status& status);
 
@@ -122,16 +122,15 @@ class Interpreter {
   const bool is_interruptible_;
   const bool is_timed_;
   Frame frame_;                   // a copy of the top of context_.frames
-  const uint32_t* at_ = nullptr;  // the instruction
+  const uint32_t* at_ = nullptr;  // the current instruction
   const uint32_t* next_ = nullptr;
-  std::vector<Register> input_ids_;  // of tensors of texts among the inputs and their elements
-  size_t next_ids_ = 0;              // of those, the next to be bound
-  // The device whose copies from or to the host's memory may be under way; null: there are none.
-  // Until they are settled nothing but the device touches bytes of the host, and no storage of the
-  // host is given back.
+  std::vector<Register> input_ids_;  // ids of the string tensors among inputs and their elements
+  size_t next_ids_ = 0;              // index of the next of these to be bound
+  // The device with possibly pending copies from or to host memory; null if there are none. Until
+  // they are settled, no instruction accesses host bytes and no host storage is released.
   runtime::Device* copying_ = nullptr;
-  uint32_t copying_index_ = 0;  // the device's, in the module
-  Status late_failure_;         // of a copy that was settled where nothing can fail
+  uint32_t copying_index_ = 0;  // module index of that device
+  Status late_failure_;         // error of a copy that was settled while releasing a storage
   Status status_;
 };
 

@@ -1,4 +1,5 @@
-// Closures: a function with what is bound to its first parameters, as a list.
+// Closures: a closure is a list of the values bound to the first parameters of a function, plus the
+// function's index.
 #include "vm/run/interpreter/class.h"
 
 #include <cstring>
@@ -10,7 +11,7 @@ using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
 
-// The verifier has seen that it is a closure, but not which.
+// The verifier ensures that the register holds a closure; its function is known only at run time.
 bool Interpreter::check_closure(const op::call_closure& in, const List& closure) {
   const format::FunctionDecl& callee =
       *session_.module().function(static_cast<uint32_t>(closure.function())).decl;

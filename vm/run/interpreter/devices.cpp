@@ -1,4 +1,4 @@
-// Launches and copies on devices beside the host's CPU.
+// Launches and copies on non-CPU devices.
 #include "vm/run/interpreter/class.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
   return kernels_[in.kernel.value] != nullptr;
 }
 
-// Copies of one device are in order, so that another one on it may follow at once.
+// Copies of one device execute in order, so a copy on the same device need not wait.
 bool Interpreter::operands_access_host_bytes(const op::device_copy& in) const {
   const BoundDevices& devices = session_.devices();
   return devices.of_pool(in.from_pool.value) != copying_ &&
@@ -31,8 +31,8 @@ bool Interpreter::accesses_host_bytes(const Op& in) const {
     return !Op::has(isa::Trait::no_host_bytes);
 }
 
-// Before an instruction that accesses bytes of the host, copies that are under way finish. What an
-// instruction releases, drop() sees.
+// Waits for pending copies before an instruction that accesses host bytes. Storages that an
+// instruction releases are handled by let_go().
 bool Interpreter::settle_before(isa::Opcode opcode) {
   if (!late_failure_.is_ok()) return settle();
   switch (opcode) {
@@ -57,8 +57,8 @@ bool Interpreter::is_hosts(const Storage& storage) const {
          session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) == nullptr;
 }
 
-// Copies may still use a storage of the host. The failure of one is told before the next
-// instruction.
+// Asynchronous copies may still read or write host storage. A copy failure is reported before the
+// next instruction executes.
 void Interpreter::let_go(Storage* storage) {
   if (copying_ != nullptr && is_hosts(*storage)) {
     const Status settled = context_.streams[copying_index_]->settle();
@@ -67,7 +67,7 @@ void Interpreter::let_go(Storage* storage) {
   context_.disown(storage);
 }
 
-// At the end of the call, however it ends: nothing of it is under way afterwards.
+// Waits for all device work of the call. Runs at the end of every call, successful or not.
 void Interpreter::finish_streams() {
   if (status_.is_ok()) status_ = late_failure_;
   copying_ = nullptr;

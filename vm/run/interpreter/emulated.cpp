@@ -1,5 +1,4 @@
-// What launches and copies do besides their work where somebody watches: the wait of an emulated
-// machine, and the trace.
+// Instrumentation of launches and copies: emulated waits and the trace.
 #include "vm/run/emulation.h"
 #include "vm/run/interpreter/class.h"
 
@@ -7,8 +6,9 @@ namespace scopevm::vm {
 
 namespace op = isa::op;
 
-// Where a tensor's bytes lie: a register does not say. What is the caller's lies where the module
-// declares it, elements of lists where the host keeps its tensors. Nothing for bytes of a frame.
+// The pool of a tensor's bytes, which registers do not record. Inputs and the caller's buffers are
+// in the declared pools, constants in theirs, and elements of list inputs in the host's heap pool.
+// Empty for bytes in a frame.
 std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   const format::FunctionDecl& main = *context_.entry->decl;
   if (buffer.storage != nullptr && buffer.storage->pool >= 0)
@@ -27,7 +27,8 @@ std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   return session_.module().heap_pool();
 }
 
-// Waits until `seconds` behind the start. False when the call is cancelled or late.
+// Waits until `seconds` after `start`. Returns false if the call was cancelled or passed its
+// deadline.
 bool Interpreter::take_at_least(double seconds, Clock::time_point start) {
   context_.emulated_seconds += seconds;
   if (seconds <= 0) return true;
@@ -42,7 +43,7 @@ bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start
       start);
 }
 
-// A launch on another device than a CPU takes the time that it takes.
+// Only CPU launches are emulated. Launches on other devices take their actual time.
 bool Interpreter::finish_launch(const op::launch& in, Clock::time_point start) {
   if (session_.emulation() != nullptr && kernels_[in.kernel.value] != nullptr) {
     double seconds = 0;

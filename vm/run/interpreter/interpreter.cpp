@@ -1,5 +1,6 @@
-// The dispatch loop. Bytecode is trusted here: verification bounded every index. What depends on
-// the request is checked: sizes and offsets from slots, ranks, and what allocators answer.
+// The dispatch loop. Indices in the bytecode are not checked: the verifier has bounded them. Values
+// that depend on the request are checked: sizes and offsets from slots, ranks, and the results of
+// allocations.
 #include "vm/run/interpreter/interpreter.h"
 
 #include <algorithm>
@@ -20,14 +21,14 @@ using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
 
-// What loops run again and again belongs into the dispatch loop itself: a call of each would cost
-// as much as the work.
+// Inlines opcodes that loops execute often into the dispatch loop: a function call would cost as
+// much as the operation.
 #define SCOPEVM_HOT [[gnu::always_inline]] inline
 
-// Deep enough for any recursion over a model's own structure. FrameStack bounds their bytes.
+// Sufficient for any recursion over a model's structure. FrameStack::kMaxBytes bounds the memory.
 constexpr size_t kMaxCallDepth = 1024;
 
-// What the body of a parallel loop needs.
+// The arguments of a parallel loop body.
 struct LoopBody {
   KernelFn kernel;
   void* const* buffers;
@@ -78,11 +79,11 @@ Status Interpreter::run() {
   return std::move(status_).with_context(context_.frames.chain());
 }
 
-// Enters a function that a call may begin with. False when an input cannot be bound.
+// Enters main or a variant and binds the inputs. Returns false if an input cannot be bound.
 bool Interpreter::start(const LoadedFunction& function) {
   context_.entry = &function;
   if (!enter(function)) return false;
-  // A stage that the request does not reach leaves its slots, and what they say of memory, at 0.
+  // Slots of segments that the request does not reach, and the memory sizes in them, are 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   at_ = next_;
   next_ids_ = 0;
@@ -98,8 +99,8 @@ bool Interpreter::start(const LoadedFunction& function) {
   return true;
 }
 
-// A variant that refuses a request before it has done anything lets main tell what is wrong, so
-// that a message does not depend on what a module was specialised for.
+// Whether the current function is a variant that failed at its first instruction. The call then
+// falls back to main, so that error messages do not depend on the module's variants.
 bool Interpreter::may_give_way() const {
   return context_.frames.depth() == 1 && at_ == frame_.function->decl->code.data() &&
          frame_.function != &session_.module().main();
@@ -134,7 +135,7 @@ void Interpreter::leave_frame() {
   context_.pop_frame();
 }
 
-// Control.
+// --- Control. -----------------------------------------------------------------------------------
 
 bool Interpreter::go_to(isa::Target target) {
   next_ = frame_.function->decl->code.data() + target.value;
@@ -156,7 +157,7 @@ bool Interpreter::execute(const op::fail& in) {
   return false;
 }
 
-// The callee's frame; its results go to these registers of the caller.
+// Pushes the callee's frame. `results` are the caller's registers that receive its results.
 bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
   if (context_.frames.depth() >= kMaxCallDepth) {
     status_ = Status(StatusCode::kResourceLimit,
@@ -228,10 +229,10 @@ bool Interpreter::check_interrupts() {
   return true;
 }
 
-// Memory.
+// --- Memory. ------------------------------------------------------------------------------------
 
-// *storage becomes the caller's own buffer when this one is a result that has one. False when the
-// buffer does not fit.
+// Sets *storage to the caller's output buffer if this allocation becomes a result with a buffer.
+// Returns false if the buffer has the wrong shape.
 bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes,
                                       Storage** storage) {
   if (context_.frames.depth() != 1) return true;
@@ -285,7 +286,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_tensor& in) {
   const Register& storage = reg(in.storage);
   const int64_t offset = value(in.offset);
   const int64_t bytes = value(in.bytes);
-  // Subtraction cannot overflow once both are known not to be negative.
+  // The subtraction cannot overflow, because both operands are nonnegative.
   if (offset < 0 || bytes < 0 || bytes > storage.bytes || offset > storage.bytes - bytes)
     return fail(StatusCode::kInvalidModel,
                 "bytes " + std::to_string(offset) + " + " + std::to_string(bytes) +
@@ -311,7 +312,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::kill& in) {
   return true;
 }
 
-// Capacity doubles, so that n appends copy fewer than 2n elements.
+// The capacity doubles, so that n appends copy fewer than 2n elements.
 bool Interpreter::execute(const op::grow_storage& in) {
   const Register held = reg(in.storage);
   const int64_t used = value(in.used);
@@ -329,7 +330,7 @@ bool Interpreter::execute(const op::grow_storage& in) {
   return true;
 }
 
-// Compute.
+// --- Compute. -----------------------------------------------------------------------------------
 
 SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
@@ -348,7 +349,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   return !is_timed_ || finish_launch(in, start);
 }
 
-// Shapes.
+// --- Shapes. ------------------------------------------------------------------------------------
 
 bool Interpreter::execute(const op::shape_function& in) {
   const format::ShapeFunctionDecl& decl = contents_.shape_functions[in.function.value];
@@ -396,7 +397,8 @@ SCOPEVM_HOT bool Interpreter::execute(const op::set_slot& in) {
   return true;
 }
 
-// Wraps around: what a hostile module counts is its own affair, every use of a slot is checked.
+// Unsigned arithmetic, because signed overflow is undefined. Overflow is not checked here: each use
+// of a slot is checked.
 SCOPEVM_HOT bool Interpreter::execute(const op::add_slot& in) {
   const auto sum =
       static_cast<uint64_t>(frame_.slots[in.dst.value]) + static_cast<uint64_t>(value(in.by));
@@ -404,7 +406,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::add_slot& in) {
   return true;
 }
 
-// Values.
+// --- Values. ------------------------------------------------------------------------------------
 
 SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
   set(in.dst, reg(in.from));
@@ -414,7 +416,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
 
 SCOPEVM_HOT bool Interpreter::execute(const op::load_const& in) {
   const format::ConstantDecl& constant = contents_.constants[in.constant.value];
-  // Kernels only read constants; the pages are mapped read-only.
+  // The const_cast is safe: kernels do not write constants, and their pages are mapped read-only.
   void* data = session_.devices().constant(in.constant.value);
   if (data == nullptr) data = const_cast<uint8_t*>(constant.bytes.data);
   set(in.dst, {static_cast<std::byte*>(data), nullptr, static_cast<int64_t>(constant.bytes.size),
@@ -431,7 +433,7 @@ bool Interpreter::fail(StatusCode code, const std::string& what) {
   return false;
 }
 
-// A value of the request is wrong for the model's own op here.
+// Reports an invalid value of the request, prefixed with the model's op.
 bool Interpreter::fail_at_source(const std::string& what) {
   const format::FunctionDecl& function = *frame_.function->decl;
   const std::string name(

@@ -1,5 +1,4 @@
-// Runs `main` of a verified module, or a variant of it, for one call, straight over the words of
-// its bytecode.
+// Interprets the bytecode of `main` or a variant for one call. The module must be verified.
 #pragma once
 
 #include <span>
@@ -11,9 +10,9 @@
 
 namespace scopevm::vm {
 
-// REQUIRES: context.inputs passed bind_inputs (vm/run/bind.h), and context.begin() was called.
-// On success context.results has every result and the accounts are final. On failure the caller
-// ends the context.
+// On success context.results has every result and the accounts are final. The caller calls
+// context.end() afterwards. REQUIRES: context.begin() was called and bind_inputs() succeeded
+// (vm/run/bind.h).
 Status interpret(BoundSession& session, CallContext& context, const CallOptions& options);
 
 }  // namespace scopevm::vm

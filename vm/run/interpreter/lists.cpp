@@ -1,4 +1,4 @@
-// Lists: an instruction changes the list that its register names; what shares it is copied first.
+// Lists. Instructions modify lists in place; a shared list is copied first (copy-on-write).
 #include "vm/run/interpreter/class.h"
 
 #include <cstring>
@@ -10,7 +10,7 @@ using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
 
-// An input that is no tensor becomes a list: an optional, one of one element or none.
+// Converts a sequence or optional input to a list. An optional has one element or none.
 bool Interpreter::bind_list(uint32_t input) {
   const format::TensorDecl& decl = frame_.function->decl->inputs[input];
   const ListValue& given = context_.list_inputs[input];
@@ -40,8 +40,8 @@ bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_ran
   return true;
 }
 
-// The register's list is its own from here on, with room for `more` elements of that rank. Capacity
-// doubles, so that n appends copy fewer than 2n elements.
+// Makes the register's list unshared, with capacity for `more` additional elements of rank `rank`.
+// The capacity doubles, so that n appends copy fewer than 2n elements.
 bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t more, int64_t rank) {
   const Register held = reg(index);
   const List list(held.storage);
@@ -56,8 +56,8 @@ bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t mo
   return true;
 }
 
-// *index counts from the start, in [0, count). Lists are a model's own values: a bad index is the
-// request's fault.
+// Normalises a negative index and checks that *index is in [0, count). Indices depend on the
+// request, so an invalid one is an error of the request.
 bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
   const int64_t given = *index;
   if (given < 0) *index += size;
@@ -94,7 +94,7 @@ bool Interpreter::execute(const op::list_get& in) {
     return fail_at_source("element " + std::to_string(index) + " has " +
                           std::to_string(element.rank) + " dims, " +
                           std::to_string(in.rank.immediate_value()) + " are needed");
-  // Before the register, which may be the list's own and its last name.
+  // Copy the dims first: set() can release the list if in.dst holds its last reference.
   std::memcpy(dims(in.dst), list.dims_of(index), element.rank * sizeof(int64_t));
   set(in.dst, element);
   return true;

@@ -1,4 +1,5 @@
-// Texts: what a call knows of them is in its table, registers hold their ids.
+// String inputs and string opcodes. Registers hold string ids; the call's TextTable has the
+// strings.
 #include "vm/run/interpreter/class.h"
 
 #include <cstring>
@@ -12,7 +13,7 @@ using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
 
-// Inputs of texts become ids, whichever function then runs.
+// Interns string inputs once, before the entry function is selected.
 Status Interpreter::take_texts() {
   context_.texts.begin(session_, context_);
   const auto take = [this](size_t input, const Tensor& tensor) -> Status {
@@ -32,14 +33,15 @@ Status Interpreter::take_texts() {
   return {};
 }
 
-// Without a storage: the bytes are the caller's, or ids that stay for the whole call.
+// The register has no storage: the caller owns the bytes, or they are ids that live until the end
+// of the call.
 Register Interpreter::input_register(const Tensor& input) {
   if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
   return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
           static_cast<uint8_t>(input.rank())};
 }
 
-// What is wrong with a text is the request's affair, and told in the model's names.
+// An invalid string is an error of the request and is reported with the model's op names.
 bool Interpreter::finish_text(const Status& work) {
   if (work.is_ok()) return true;
   if (work.code() != StatusCode::kInvalidArgument)

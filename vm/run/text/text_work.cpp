@@ -16,9 +16,9 @@
 namespace scopevm::vm {
 namespace {
 
-// Texts up to half of this change their case without another allocation.
+// Size of the local buffer for case conversion: strings up to half of it need no allocation.
 constexpr int64_t kRoom = 4096;
-// Longer ones are cut in messages.
+// Maximum number of bytes of a string in a message.
 constexpr size_t kShownText = 40;
 
 int64_t count_of(const Register& tensor) { return tensor.bytes / byte_size(tensor.dtype); }
@@ -46,7 +46,7 @@ Status check_counts(const Register& from, const Register& to) {
 }
 
 Status not_a_number(std::string_view text, DType dtype, int64_t i) {
-  // Not in the middle of a character.
+  // Truncate at a UTF-8 character boundary.
   size_t size = std::min(text.size(), kShownText);
   while (size > 0 && size < text.size() && (static_cast<uint8_t>(text[size]) & 0xc0) == 0x80)
     --size;
@@ -74,7 +74,7 @@ Result<Register> ids_of_input(TextTable& table, const Tensor& input) {
 
 Result<runtime::Storage*> texts_of_result(TextTable& table, const Register& ids) {
   const int64_t count = count_of(ids);
-  // A view of each text, in memory of the call too: there may be many.
+  // The views are also allocated from the call's pool, because there can be many.
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * views,
                            table.allocate(count * static_cast<int64_t>(sizeof(std::string_view))));
   const std::span texts(static_cast<std::string_view*>(views->data), static_cast<size_t>(count));

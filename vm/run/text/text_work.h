@@ -1,5 +1,5 @@
-// What the VM does with texts itself: at the edges of a call, and for the opcodes that look into
-// them. Ids in registers are data, so each is looked up with care.
+// String operations of the VM: conversion of string inputs and results, and the string opcodes. Ids
+// in registers are untrusted data, so every lookup is checked.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,16 @@
 
 namespace scopevm::vm {
 
-// The ids of an input's texts, in a storage of the call.
+// Interns the strings of an input and returns their ids, in a storage of the call.
 Result<Register> ids_of_input(TextTable& table, const Tensor& input);
 
-// Packed texts (runtime/tensor/text_tensor.h) of the register's ids in a storage of the call.
+// Packs the strings of the register's ids (runtime/tensor/text_tensor.h) into a storage of the
+// call.
 Result<runtime::Storage*> texts_of_result(TextTable& table, const Register& ids);
 
-// The opcodes. Errors: kInvalidArgument (a text that spells no such number, with its element's
-// index), kInvalidModel (ids that are none, element counts that differ), and those of the table.
+// The string opcodes. Errors: kInvalidArgument (a string that is not a number of the element type;
+// the message has its index), kInvalidModel (invalid ids, different element counts), and those of
+// TextTable.
 Status parse_texts(const TextTable& table, const Register& from, const Register& to);
 Status format_texts(TextTable& table, const Register& from, const Register& to);
 Status change_case(TextTable& table, const Register& from, const Register& to, bool to_upper);
