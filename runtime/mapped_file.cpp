@@ -1,3 +1,4 @@
+// Maps files with mmap; see mapped_file.h.
 #include "runtime/mapped_file.h"
 
 #include <fcntl.h>
@@ -25,7 +26,7 @@ Status failure(const std::string& path, const char* reason) {
 }  // namespace
 
 Result<MappedFile> map_file(const std::string& path) {
-  // Nonblocking, so that a pipe by mistake is an error and not a hang.
+  // O_NONBLOCK: opening a FIFO must not block; it is then rejected as not a regular file.
   const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.descriptor < 0) return failure(path, std::strerror(errno));
   struct stat about{};

@@ -1,4 +1,4 @@
-// A whole file, mapped read-only and shared with every process that maps it.
+// A file mapped read-only into memory; its pages are shared between processes.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 namespace scopevm::runtime {
 
 struct MappedFile {
-  std::shared_ptr<const void> owner;  // unmaps with its last copy
+  std::shared_ptr<const void> owner;  // the last copy unmaps the file
   const uint8_t* data = nullptr;
   uint64_t size = 0;
 };
 
-// Errors: kNotFound (the system's reason; not a regular file). An empty file has size 0.
+// Maps a whole file. An empty file has size 0. Errors: kNotFound (with the system's error, or not a
+// regular file).
 Result<MappedFile> map_file(const std::string& path);
 
 }  // namespace scopevm::runtime

@@ -1,3 +1,4 @@
+// Finds the most similar name by edit distance; see nearest_name.h.
 #include "runtime/nearest_name.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ bool same_letter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-// Insertions, deletions and replacements that turn `a` into `b`, letter case apart.
+// The Levenshtein distance of two names, ignoring case.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -27,7 +28,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Longer names are cut: a hostile one must not cost quadratic time.
+// Names are truncated to this length, because the distance takes quadratic time.
 constexpr size_t kMaxCompared = 128;
 constexpr size_t kMaxListed = 8;
 

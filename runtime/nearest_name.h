@@ -1,4 +1,4 @@
-// The name that somebody probably meant.
+// Suggestions for misspelt names in messages.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace scopevm::runtime {
 
-// "; did you mean \"x\"?" when one of `known` is near to `given` (a third of its letters or fewer
-// differ), else "; there are \"x\", \"y\"" when they are few, else "".
+// Returns "; did you mean \"x\"?" if a known name is similar to `given` (edit distance at most a
+// third of its length), else "; there are \"x\", \"y\"" if there are few known names, else "".
 std::string name_suggestion(std::string_view given, const std::vector<std::string>& known);
 
 }  // namespace scopevm::runtime

@@ -1,5 +1,5 @@
-// CPU features by the cpuid instruction: /proc/cpuinfo takes milliseconds on machines with many
-// cores. Bits are from Intel's Software Developer's Manual, volume 2A, CPUID.
+// Queries CPU features with the cpuid instruction, because reading /proc/cpuinfo takes milliseconds
+// on machines with many cores. Bits: Intel Software Developer's Manual, volume 2A, CPUID.
 #include "runtime/cpu/cpu_features.h"
 
 #if defined(__x86_64__)
@@ -15,7 +15,7 @@ namespace {
 
 enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
 
-// Which register state the operating system must save for the feature to be usable: bits of XCR0.
+// The register state that the operating system must save for a feature: bits of XCR0.
 constexpr uint32_t kNoState = 0;
 constexpr uint32_t kAvxState = 0x6;
 constexpr uint32_t kAvx512State = 0xe6;

@@ -1,4 +1,4 @@
-// What the CPU under us can do, in the words of /proc/cpuinfo.
+// The features of the host CPU, with the names of /proc/cpuinfo.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 namespace scopevm::runtime {
 
 // Whether the CPU has `feature` ("avx512f") and the operating system saves the registers that it
-// needs. False for a name that is not known here.
+// requires. False for an unknown name.
 bool cpu_has(std::string_view feature);
 
-// Those of `features` that the CPU lacks.
+// The elements of `features` that the CPU lacks.
 std::vector<std::string> missing_cpu_features(std::span<const std::string> features);
 
 }  // namespace scopevm::runtime

@@ -1,4 +1,4 @@
-// The host: one device without a driver, whose kernels the VM runs.
+// The DeviceDriver of the host CPU: one device, whose kernels the VM runs directly.
 #include "runtime/cpu/driver.h"
 
 namespace scopevm::runtime {

@@ -1,4 +1,4 @@
-// The driver of the host's CPU.
+// The DeviceDriver of the host CPU.
 #pragma once
 
 #include "runtime/device/driver.h"

@@ -1,6 +1,6 @@
-// Loads an image through a memory file and dlopen. The file stays open as long as the image: dlopen
-// takes a path that it has seen for the library that it loaded then, and the descriptor's number is
-// the path.
+// Loads an image with memfd_create and dlopen. The file remains open as long as the image: dlopen
+// identifies libraries by path, the path contains the descriptor's number, and a closed
+// descriptor's number could be reused for another image.
 #include "runtime/cpu/kernel_image.h"
 
 #include <dlfcn.h>

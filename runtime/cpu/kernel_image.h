@@ -11,15 +11,15 @@ namespace scopevm::runtime {
 
 class KernelImage {
  public:
-  // `label` names the image in messages. Errors: kInvalidModel when the loader rejects it, kDevice
-  // when the system gives no memory file.
+  // `label` names the image in messages. Errors: kInvalidModel (the dynamic loader rejects the
+  // image), kDevice (memfd_create or writing failed).
   static Result<KernelImage> load(std::span<const uint8_t> elf, const std::string& label);
 
   KernelImage(KernelImage&& other) noexcept;
   KernelImage& operator=(KernelImage&& other) noexcept;
   ~KernelImage();
 
-  // The address of an exported symbol, or null. Valid as long as this object.
+  // Returns the address of an exported symbol, or null. Valid as long as this object.
   void* symbol(const std::string& name) const;
 
  private:

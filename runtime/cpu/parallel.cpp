@@ -13,7 +13,7 @@
 #include "runtime/cpu/sanitizer_order.h"
 
 #ifdef SCOPEVM_THREAD_SANITIZER
-// TBB's own tasks, which it orders by means that the sanitizer cannot see.
+// Suppresses reports inside TBB, whose synchronisation ThreadSanitizer cannot see.
 extern "C" const char* __tsan_default_suppressions() {
   return "race:tbb::detail\ncalled_from_lib:libtbb.so\n";
 }
@@ -26,8 +26,8 @@ Executor::~Executor() = default;
 namespace runtime {
 namespace {
 
-// More tasks than workers, so that one slow core does not hold up the loop; few enough that
-// starting them stays near a microsecond.
+// Several tasks per worker, so that a slow core does not delay the loop; few enough that starting
+// them takes about a microsecond.
 constexpr int64_t kTasksPerWorker = 4;
 
 class ArenaExecutor final : public Executor {
@@ -63,7 +63,7 @@ class ArenaExecutor final : public Executor {
   }
 
  private:
-  // TBB's own limit is one worker per core; who asks for more gets them.
+  // TBB limits the workers to one per core by default. Raise the limit if more were requested.
   void start() {
     const size_t allowed =
         tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
@@ -72,7 +72,7 @@ class ArenaExecutor final : public Executor {
     arena_.emplace(threads_);
   }
 
-  // Where task `task` of `tasks` begins: sizes differ by at most one.
+  // The first item of task `task` of `tasks`. Task sizes differ by at most one.
   static int64_t split(int64_t total, int64_t task, int64_t tasks) {
     const int64_t each = total / tasks;
     return task * each + std::min(task, total % tasks);

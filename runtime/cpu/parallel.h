@@ -7,8 +7,8 @@
 
 namespace scopevm::runtime {
 
-// An executor with `threads` workers (0: one per core), the calling thread included. Starts no
-// thread before the first loop that needs two.
+// Creates an executor with `threads` workers including the calling thread; 0: one per core. Threads
+// are started by the first loop that uses more than one worker.
 std::unique_ptr<Executor> make_default_executor(int threads);
 
 }  // namespace scopevm::runtime

@@ -1,5 +1,5 @@
-// Tells ThreadSanitizer what orders a parallel loop: Debian's TBB is not built with it, so it sees
-// neither the start of a task nor the end of a loop. Nothing in other builds.
+// Happens-before annotations for ThreadSanitizer: Debian's TBB is not instrumented, so the
+// sanitizer sees neither the start of a task nor the end of a loop. No effect in other builds.
 #pragma once
 
 #if defined(__has_feature)
@@ -19,7 +19,7 @@ void __tsan_release(void* address);
 
 namespace scopevm::runtime {
 
-// What happened before happens_before(at) is seen by whoever calls happens_after(at) next.
+// Everything before happens_before(at) happens before everything after happens_after(at).
 inline void happens_before([[maybe_unused]] void* at) {
 #ifdef SCOPEVM_THREAD_SANITIZER
   __tsan_release(at);

@@ -1,4 +1,4 @@
-// Asks CUDA's driver what devices there are: see the header.
+// Loads the CUDA driver and queries its devices; see cuda.h.
 #include "runtime/cuda/cuda.h"
 
 #include <algorithm>
@@ -10,11 +10,11 @@ namespace scopevm::runtime {
 namespace cuda {
 namespace {
 
-// Of CUresult.
+// Values of CUresult.
 constexpr int kSuccess = 0;
 constexpr int kNoDevice = 100;
 
-// Of CUdevice_attribute.
+// Values of CUdevice_attribute.
 constexpr int kMultiprocessorCount = 16;
 constexpr int kIsIntegrated = 18;
 constexpr int kCapabilityMajor = 75;
@@ -32,7 +32,7 @@ Result<Api> load() {
   SCOPEVM_CUDA_FIND(cuDeviceTotalMem_v2);
   SCOPEVM_CUDA_FIND(cuDeviceGetAttribute);
 #undef SCOPEVM_CUDA_FIND
-  // Old drivers lack it, and then errors are numbers.
+  // Optional: old drivers lack it, and errors are then reported as numbers.
   if (!library.find("cuGetErrorName", api.cuGetErrorName).is_ok()) api.cuGetErrorName = nullptr;
   return api;
 }
@@ -52,7 +52,7 @@ Result<int> attribute_of(const Api& api, int device, int attribute) {
   return value;
 }
 
-// A name that fills the array may lack its end.
+// The driver does not NUL-terminate a name that fills the array.
 Result<std::string> name_of(const Api& api, int device) {
   std::array<char, 256> name{};
   SCOPEVM_RETURN_IF_ERROR(
@@ -79,7 +79,7 @@ Result<CudaDeviceFacts> facts_of(const Api& api, int number) {
   return facts;
 }
 
-// 12040 -> "12.4"
+// Formats a CUDA version: 12040 -> "12.4".
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

@@ -1,6 +1,6 @@
-// CUDA devices: which there are. That is all that is asked of the driver: no kernels are compiled
-// for CUDA, and these devices are reached by OpenCL (runtime/opencl). The driver is loaded by the
-// first call, as OpenCL's is; a machine without one only gets errors from here.
+// Lists CUDA devices. Kernels are not compiled for CUDA: NVIDIA devices are used through OpenCL
+// (runtime/opencl). The first call loads the CUDA driver; without a driver every function returns
+// an error.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,24 @@
 
 namespace scopevm::runtime {
 
-// What the driver says of one device.
+// The properties of one device, as the driver reports them.
 struct CudaDeviceFacts {
-  std::string name;                // in ASCII; '?' for what is not
+  std::string name;                // ASCII; other characters are replaced by '?'
   std::string compute_capability;  // "9.0"
-  std::string driver_version;      // "12.4", the newest CUDA that the driver knows
+  std::string driver_version;      // "12.4", the newest CUDA version that the driver supports
   int64_t memory_bytes = 0;
   int64_t multiprocessors = 0;
   bool shares_host_memory = false;
 };
 
-// All devices, in the driver's order; `CUDA_VISIBLE_DEVICES` changes it. Makes no context. Errors:
-// kNotFound when there is no driver or no device, kDevice when the driver fails.
+// Lists all devices in the driver's order, which `CUDA_VISIBLE_DEVICES` changes. Does not create a
+// CUDA context. Errors: kNotFound (no driver or no device), kDevice (the driver failed).
 Result<std::vector<CudaDeviceFacts>> list_cuda_devices();
 
 namespace cuda {
 
-// The driver's functions that are used here. No header of CUDA's is needed: results are a CUresult,
-// devices a CUdevice, attributes a CUdevice_attribute, each as wide as int. Plain pointers, so that
-// tests have a driver of their own.
+// The functions of the CUDA driver API that are used here. Declared without the CUDA headers:
+// CUresult, CUdevice and CUdevice_attribute have the width of int. Tests replace the pointers.
 struct Api {
   int (*cuInit)(unsigned int flags) = nullptr;
   int (*cuDriverGetVersion)(int* version) = nullptr;
@@ -39,10 +38,10 @@ struct Api {
   int (*cuDeviceGetName)(char* name, int size, int device) = nullptr;
   int (*cuDeviceTotalMem_v2)(size_t* bytes, int device) = nullptr;
   int (*cuDeviceGetAttribute)(int* value, int attribute, int device) = nullptr;
-  int (*cuGetErrorName)(int error, const char** name) = nullptr;  // may be null
+  int (*cuGetErrorName)(int error, const char** name) = nullptr;  // null in old drivers
 };
 
-// The same by the functions of `api`.
+// Like list_cuda_devices(), with the functions of `api`.
 Result<std::vector<CudaDeviceFacts>> list_devices(const Api& api);
 
 }  // namespace cuda

@@ -1,4 +1,4 @@
-// See the header.
+// The DeviceDriver that lists CUDA devices.
 #include "runtime/cuda/driver.h"
 
 #include <algorithm>

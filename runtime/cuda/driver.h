@@ -1,4 +1,4 @@
-// The driver of CUDA devices: see cuda.h.
+// The DeviceDriver of CUDA devices; see cuda.h.
 #pragma once
 
 #include "runtime/device/driver.h"

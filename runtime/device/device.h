@@ -1,19 +1,19 @@
-// Device: what launches kernels beside the host's own CPU, and where the storages of its pools lie.
-// DeviceStream: the work that one caller asks of it.
+// Device: a non-CPU device, which launches kernels and allocates the memory of its pools.
+// DeviceStream: the launches and copies of one caller.
 //
-// Addresses: allocate() gives a range of addresses that no other memory of the process has, so that
-// offsets into a block are plain pointer arithmetic. What lies there is the device's: the host
-// neither reads nor writes it (a device may keep the range inaccessible).
+// Addresses: allocate() returns a unique range of process addresses, so that offsets into a block
+// are pointer arithmetic. The host must not access the range: it can be inaccessible.
 //
-// Order: launches and copies of one device take effect in the order in which they were called,
-// whichever stream they are of. A block may be given back while work on it is pending: what
-// allocate() gives next is used behind that work.
+// Order: launches and copies of one device take effect in call order, across all streams. A block
+// can be deallocated while work on it is pending, because later uses of the same memory are ordered
+// after that work.
 //
-// Loss: a device may be lost, and with it what lies in its memory. From then on every call answers
-// at once with the error of health(), until the device is opened anew; blocks can be given back.
+// Loss: when a device is lost, the contents of its memory are lost. Every later call fails
+// immediately with the error of health(), until the device is opened again. Blocks can still be
+// deallocated.
 //
-// Thread-safety: every method of a device may be called by any thread at any time. A stream is used
-// by one thread at a time, beside any other stream.
+// Thread-safety: all methods of a device can be called concurrently. A stream is used by one thread
+// at a time, concurrently with other streams.
 #pragma once
 
 #include <cstdint>
@@ -26,51 +26,50 @@
 
 namespace scopevm::runtime {
 
-// A kernel of a loaded image. Lives as long as its image.
+// A kernel of a loaded image; owned by the image.
 class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
 };
 
-// Kernels in the form that one kind of device loads, as the compiler's back end of the kind made
-// them.
+// A loaded image: kernels in the format that the compiler's back end generates for the device kind.
 class DeviceImage {
  public:
   virtual ~DeviceImage() = default;
-  // Null when the image has no such kernel, or one that takes other counts.
+  // Returns null if the image has no such kernel, or one with different argument counts.
   virtual const DeviceKernel* find(std::string_view symbol, int buffers, int params) = 0;
 };
 
-// One launch: work items [0, grid) in parts of at least `grain`, spread over at most `workers`.
+// One launch: work items [0, grid) in ranges of at least `grain`, on at most `workers` workers.
 struct DeviceLaunch {
   const DeviceKernel* kernel = nullptr;
-  std::span<void* const> buffers;  // addresses of the device
+  std::span<void* const> buffers;  // device addresses
   std::span<const int64_t> params;
   int64_t grid = 0;
   int64_t grain = 1;
   int64_t workers = 1;
 };
 
-// The launches and copies of one caller, in order. Errors that it tells are those of its own work,
-// or the device's loss. Lives no longer than its device.
+// An ordered queue of launches and copies. It reports errors of its own work and the device's loss.
+// The device must outlive its streams.
 class DeviceStream {
  public:
   virtual ~DeviceStream() = default;
 
-  // Errors: kDevice, with the driver's name for the error; kInternal for addresses that are not the
-  // device's. An error of a launch or of a copy may be told by a later call.
+  // Errors: kDevice, with the driver's name of the error; kInternal (an address is not in a block
+  // of the device). An error of a launch or copy can be reported by a later call.
   //
-  // A copy from or to the host's memory may be under way when the call returns: until settle() or
-  // finish() has returned, with whatever status, nobody writes what copy_in reads, nor touches what
-  // copy_out writes, but later copies of the same device. After an error, what copy_out wrote is
-  // not to be read. Ranges of a copy do not overlap.
+  // copy_in and copy_out are asynchronous. Until settle() or finish() has returned, with any
+  // status, the source of copy_in must not be written and the target of copy_out must not be
+  // accessed, except by later copies of the same device. After an error the target's contents are
+  // unspecified. The ranges of a copy must not overlap.
   virtual Status copy_in(void* to, const void* from_host, int64_t bytes) = 0;
   virtual Status copy_out(void* to_host, const void* from, int64_t bytes) = 0;
   virtual Status copy_within(void* to, const void* from, int64_t bytes) = 0;
   virtual Status launch(const DeviceLaunch& launch) = 0;
-  // Waits until the copies from and to the host's memory have ended.
+  // Waits for all copies from and to host memory.
   virtual Status settle() = 0;
-  // Waits until all work of the stream has ended. Afterwards the stream is as new.
+  // Waits for all work of the stream and resets it to its initial state.
   virtual Status finish() = 0;
 };
 
@@ -78,27 +77,27 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view kind() const = 0;         // as of its DeviceDriver
-  virtual std::string_view description() const = 0;  // as its driver calls it, for people
-  // Ok, or kDevice with what was seen first of the device's loss.
+  virtual std::string_view kind() const = 0;         // DeviceDriver::kind()
+  virtual std::string_view description() const = 0;  // human-readable name from the driver
+  // Ok, or kDevice with the first error that indicated the device's loss.
   virtual Status health() const = 0;
 
-  // At which multiples of bytes of its own memory every block begins: a power of two, at least
-  // kBlockAlignment.
+  // The alignment of every block in device memory: a power of two, at least kBlockAlignment.
   virtual int64_t block_alignment() const = 0;
-  // A block of at least `bytes`; null when there is no room, or the device is lost. For 0 bytes: a
-  // block as well.
+  // Allocates a block of at least `bytes` bytes; 0 bytes also give a block. Returns null if out of
+  // memory or if the device is lost.
   virtual void* allocate(int64_t bytes) = 0;
   virtual void deallocate(void* block, int64_t bytes) = 0;
 
-  // A block of at least `bytes` of the host's memory that this device copies from and to without a
-  // way round (pinned), for the host to read and write, at a multiple of `alignment`, a power of
-  // two. Null when there is no room, or the device is lost. REQUIRES of deallocate_host: its copies
-  // have ended.
+  // Allocates a block of at least `bytes` bytes of pinned host memory, which this device copies
+  // from and to without a staging copy. The host can access it. `alignment` is a power of two.
+  // Returns null if out of memory or if the device is lost. deallocate_host() REQUIRES that copies
+  // from and to the block have ended.
   virtual void* allocate_host(int64_t bytes, int64_t alignment) = 0;
   virtual void deallocate_host(void* block, int64_t bytes) = 0;
 
-  // Errors: kInvalidModel with the driver's build log, kDevice when the driver fails.
+  // Loads an image. Errors: kInvalidModel (with the driver's build log), kDevice (the driver
+  // failed).
   virtual Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) = 0;
 
   virtual std::unique_ptr<DeviceStream> make_stream() = 0;

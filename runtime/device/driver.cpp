@@ -1,4 +1,4 @@
-// See the header.
+// Selects a driver by kind.
 #include "runtime/device/driver.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// DeviceDriver: the runtime's part of a back end, which lists and opens the devices of one kind.
-// Drivers: a set of them, by kind. The drivers of this build are runtime/drivers/built_in.h.
+// DeviceDriver: the runtime's part of a back end; lists and opens the devices of one kind.
+// Drivers: a set of drivers, by kind. runtime/drivers/built_in.h has the drivers of this build.
 #pragma once
 
 #include <cstdint>
@@ -15,52 +15,53 @@ namespace scopevm::runtime {
 
 // One device of this machine, as `scopevm machine` prints it.
 struct ListedDevice {
-  std::string name;          // in the description: "opencl0"
-  std::string summary;       // for people: "GPU (platform, driver 1.2), 24.0 GB"; may be empty
-  int64_t workers = 0;       // work items that run at once; 0: the description has no such member
+  std::string name;          // name in the machine description: "opencl0"
+  std::string summary;       // human-readable: "GPU (platform, driver 1.2), 24.0 GB"; can be empty
+  int64_t workers = 0;       // concurrent work items; 0: omitted from the description
   int64_t memory_bytes = 0;  // limit of its global and workspace pools; 0: no limits
 };
 
-// A GPU's units hide the latency of memory with this many work items each.
+// The number of concurrent work items per compute unit of a GPU, to hide memory latency.
 inline constexpr int64_t kWorkersPerGpuUnit = 64;
 
-// "24.0 GB", for summaries.
+// Formats a size for summaries: "24.0 GB".
 std::string gigabytes_text(int64_t bytes);
 
-// Thread-safety: any thread may call any method at any time.
+// Thread-safety: all methods can be called concurrently.
 class DeviceDriver {
  public:
   virtual ~DeviceDriver() = default;
 
-  // As modules, machine descriptions and bindings spell the kind; one word.
+  // The kind's identifier in modules, machine descriptions and bindings; one word.
   virtual std::string_view kind() const = 0;
-  // The kind's name for people: "OpenCL".
+  // The kind's human-readable name: "OpenCL".
   virtual std::string_view title() const = 0;
 
-  // All devices of the kind, in the order of their numbers. Errors: kNotFound when there is no
-  // driver or no device, kDevice when the driver fails.
+  // All devices of the kind, by ordinal. Errors: kNotFound (no driver or no device), kDevice (the
+  // driver failed).
   virtual Result<std::vector<ListedDevice>> list() const = 0;
-  // What users of the listed devices must know; may be empty.
+  // A note for users of the listed devices; can be empty.
   virtual std::string_view note() const { return ""; }
 
-  // Opens the device of this number. The host's driver returns null: the VM itself runs the host's
-  // kernels. Errors: kNotFound when there is no such device, kDevice when the driver fails,
-  // kUnsupported when devices of the kind are only listed.
+  // Opens the device with ordinal `number`. The host's driver returns null: the VM runs the host's
+  // kernels directly. Errors: kNotFound (no such device), kDevice (the driver failed), kUnsupported
+  // (devices of this kind can only be listed).
   virtual Result<std::shared_ptr<Device>> open(int number) const = 0;
 };
 
 class Drivers {
  public:
-  // REQUIRES: `driver` outlives the set, and no other of the set has its kind.
+  // REQUIRES: `driver` outlives the set; no other driver in the set has its kind.
   void add(const DeviceDriver& driver) { all_.push_back(&driver); }
 
   const std::vector<const DeviceDriver*>& all() const { return all_; }
 
-  // Errors: those of DeviceDriver::open, and kUnsupported for another kind, with the known ones.
+  // Opens a device. Errors: those of DeviceDriver::open, and kUnsupported for an unknown kind (the
+  // message lists the known kinds).
   Result<std::shared_ptr<Device>> open(std::string_view kind, int number) const;
 
  private:
-  std::vector<const DeviceDriver*> all_;  // in the order of the lister
+  std::vector<const DeviceDriver*> all_;  // in the order of `scopevm machine`
 };
 
 }  // namespace scopevm::runtime

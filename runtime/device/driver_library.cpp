@@ -1,4 +1,4 @@
-// See the header.
+// dlopen and dlsym for driver libraries.
 #include "runtime/device/driver_library.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@ namespace scopevm::runtime {
 
 Result<DriverLibrary> DriverLibrary::load(const char* file) {
   if (void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL)) return DriverLibrary(file, handle);
-  const char* reason = dlerror();  // begins with the file's name
+  const char* reason = dlerror();  // starts with the file's name
   return Status(StatusCode::kNotFound,
                 reason ? reason : std::string(file) + ": cannot load this library");
 }

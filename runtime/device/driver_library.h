@@ -1,4 +1,4 @@
-// A driver's library, loaded by name when the program runs: nothing here links a driver.
+// A driver's shared library, loaded with dlopen: scopevm does not link against drivers.
 #pragma once
 
 #include "scopevm/status.h"
@@ -7,11 +7,11 @@ namespace scopevm::runtime {
 
 class DriverLibrary {
  public:
-  // Stays loaded for as long as the process: drivers have threads of their own. Errors: kNotFound,
-  // with the file's name and the reason.
+  // Loads the library. It is never unloaded, because drivers run their own threads. Errors:
+  // kNotFound, with the file's name and the reason.
   static Result<DriverLibrary> load(const char* file);
 
-  // Sets a pointer to the library's function of this name. Errors: kNotFound.
+  // Sets `function` to the library's function `name`. Errors: kNotFound.
   template <typename Function>
   Status find(const char* name, Function*& function) const {
     SCOPEVM_ASSIGN_OR_RETURN(void* const found, find_symbol(name));

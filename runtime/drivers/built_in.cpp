@@ -1,4 +1,4 @@
-// See the header.
+// The list of drivers in this build.
 #include "runtime/drivers/built_in.h"
 
 #include "runtime/cpu/driver.h"

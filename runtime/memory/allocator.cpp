@@ -1,4 +1,4 @@
-// Where the vtable of Allocator lives.
+// The key function of Allocator: anchors its vtable in this library.
 #include "scopevm/allocator.h"
 
 namespace scopevm {

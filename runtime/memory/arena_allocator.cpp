@@ -1,3 +1,4 @@
+// The block cache of ArenaAllocator; see arena_allocator.h.
 #include "runtime/memory/arena_allocator.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ void ArenaAllocator::give_to_system(const Block& block) {
     device_->deallocate_host(block.data, block.capacity);
 }
 
-// The smallest cached block that fits, or null.
+// Removes and returns the smallest cached block that fits (best fit), or null.
 void* ArenaAllocator::reuse(int64_t bytes) {
   auto best = cached_.end();
   for (auto it = cached_.begin(); it != cached_.end(); ++it)
@@ -41,7 +42,7 @@ void* ArenaAllocator::reuse(int64_t bytes) {
   return in_use_.back().data;
 }
 
-// Returns its capacity, 0 when there was none.
+// Frees the largest cached block and returns its capacity; 0 if there is none.
 int64_t ArenaAllocator::discard_largest() {
   auto largest = std::ranges::max_element(cached_, is_smaller, &Block::capacity);
   if (largest == cached_.end()) return 0;
@@ -64,8 +65,8 @@ void* ArenaAllocator::allocate(int64_t bytes) {
     counters_.try_add(bytes);
     return block;
   }
-  // A cached block that is too small is replaced, so there are never more blocks than calls in
-  // flight. Where requests grow step by step, an eighth of slack keeps most steps from replacing.
+  // A cached block that is too small is replaced, so there are never more blocks than concurrent
+  // calls. The replacement has 1/8 slack, so that slowly growing requests rarely replace it again.
   int64_t capacity = discard_largest() > 0 ? bytes + bytes / 8 : bytes;
   void* block = take_from_system(capacity);
   if (block == nullptr) {
@@ -86,7 +87,7 @@ void ArenaAllocator::deallocate(void* block, int64_t bytes) {
   const Block returned = *used;
   *used = in_use_.back();
   in_use_.pop_back();
-  // A block far larger than anything asked for lately is not worth keeping.
+  // Do not cache a block more than twice as large as the recent maximum request.
   if (returned.capacity / 2 > recent_request_.value())
     give_to_system(returned);
   else

@@ -1,6 +1,5 @@
-// ArenaAllocator: one block per call in flight, kept for the next call and used again when it is
-// large enough. For pools whose contents are planned: a call takes the whole block and gives it
-// back as a whole.
+// ArenaAllocator: caches one block per concurrent call and reuses it for later calls if it is large
+// enough. For pools with a memory plan: a call allocates one block and returns it as a whole.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +16,12 @@ namespace scopevm::runtime {
 
 class ArenaAllocator final : public Allocator {
  public:
-  // Blocks of the host's memory, at multiples of `alignment`: the system's, or a device's that pins
-  // them.
+  // Allocates host memory aligned to `alignment`, from the operating system or, if `pinned_by` is
+  // set, as pinned memory of that device.
   explicit ArenaAllocator(int64_t alignment = kBlockAlignment,
                           std::shared_ptr<Device> pinned_by = nullptr)
       : device_(std::move(pinned_by)), host_alignment_(alignment) {}
-  // Blocks of a device's memory, aligned as its driver does.
+  // Allocates device memory, with the device's block alignment.
   explicit ArenaAllocator(std::shared_ptr<Device> device) : device_(std::move(device)) {}
   ~ArenaAllocator() override;
   void* allocate(int64_t bytes) override;
@@ -39,17 +38,17 @@ class ArenaAllocator final : public Allocator {
   void* take_from_system(int64_t bytes);
   void give_to_system(const Block& block);
 
-  // These REQUIRE mutex_.
+  // REQUIRES: mutex_ is held.
   void* reuse(int64_t bytes);
   int64_t discard_largest();
   void discard_all();
 
   const std::shared_ptr<Device> device_;
-  const int64_t host_alignment_ = 0;  // 0: not the host's memory
+  const int64_t host_alignment_ = 0;  // 0: device memory
   MemoryCounters counters_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Block> cached_;
-  std::vector<Block> in_use_;  // as many as calls in flight: searched one by one
+  std::vector<Block> in_use_;  // one per concurrent call; few, so the search is linear
   RecentPeak recent_request_;
 };
 

@@ -1,5 +1,5 @@
-// MemoryCounters: live, peak and count of an allocator, kept without a lock. RecentPeak: how much
-// was needed lately, which decides how much is worth keeping.
+// MemoryCounters: lock-free counters of live bytes, peak bytes and allocations. RecentPeak: the
+// maximum of recent values, which determines how much memory allocators cache.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace scopevm::runtime {
 
 class MemoryCounters {
  public:
-  // Takes `bytes` unless live bytes would exceed `limit` (negative: none).
+  // Adds an allocation of `bytes` unless live bytes would exceed `limit` (negative: no limit).
   bool try_add(int64_t bytes, int64_t limit = -1) {
     if (!try_hold(bytes, limit)) return false;
     allocations_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
-  // Likewise for bytes that no allocator is asked for.
+  // Like try_add(), for bytes that are not allocated by an allocator.
   bool try_hold(int64_t bytes, int64_t limit) {
     int64_t live = live_.load(std::memory_order_relaxed);
     do {
@@ -28,7 +28,7 @@ class MemoryCounters {
     return true;
   }
   void subtract(int64_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }
-  // Undoes a try_add whose allocation failed; the peak keeps it.
+  // Reverts a try_add() whose allocation failed, except for the peak.
   void undo(int64_t bytes) {
     subtract(bytes);
     allocations_.fetch_sub(1, std::memory_order_relaxed);
@@ -51,10 +51,10 @@ class MemoryCounters {
   std::atomic<int64_t> allocations_{0};
 };
 
-// The largest value noted in the last one to two windows. Not thread-safe.
+// The maximum of the values in the current and the previous window. Not thread-safe.
 class RecentPeak {
  public:
-  // True when a window ended: what was kept for the older one may now be given back.
+  // Adds a value. Returns true at the end of a window: value() can then have decreased.
   bool note(int64_t value) {
     current_ = std::max(current_, value);
     if (++noted_ < kWindow) return false;
@@ -66,7 +66,7 @@ class RecentPeak {
   int64_t value() const { return std::max(previous_, current_); }
 
  private:
-  // Long enough that a server alternating between a few request sizes keeps the largest block.
+  // Long enough that a server that alternates between a few request sizes keeps the largest block.
   static constexpr int kWindow = 64;
   int noted_ = 0;
   int64_t current_ = 0;

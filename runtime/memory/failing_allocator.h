@@ -1,5 +1,4 @@
-// FailingAllocator: wraps another one and refuses the Nth allocation. For tests of what happens
-// when memory runs out.
+// FailingAllocator: wraps an allocator and fails the Nth allocation, for out-of-memory tests.
 #pragma once
 
 #include <atomic>
@@ -15,9 +14,9 @@ class FailingAllocator final : public Allocator {
  public:
   explicit FailingAllocator(std::shared_ptr<Allocator> inner) : inner_(std::move(inner)) {}
 
-  // The `nth` allocation from now on (1: the next) fails, those around it do not. 0: none.
+  // Makes the `nth` allocation from now on fail, and no other; 1 is the next one. 0: none fails.
   void fail_at(int64_t nth) { countdown_ = nth; }
-  // Whether the failure asked for has happened.
+  // Whether an allocation has failed by fail_at().
   bool has_failed() const { return has_failed_; }
 
   void* allocate(int64_t bytes) override {

@@ -1,3 +1,4 @@
+// Size classes and the block cache of HeapAllocator; see heap_allocator.h.
 #include "runtime/memory/heap_allocator.h"
 
 #include <bit>
@@ -9,10 +10,10 @@ namespace {
 
 constexpr int64_t kUnit = kBlockAlignment;
 constexpr int64_t kAlwaysRetained = int64_t{1} << 20;
-// Larger requests go to the system, which will refuse them.
+// Larger requests bypass the size classes and go to the operating system, which rejects them.
 constexpr int64_t kMaxBytes = int64_t{1} << 44;
 
-// Four classes to each doubling: at most a quarter of a block is unused.
+// Four size classes per power of two: at most a quarter of a block is unused.
 struct SizeClass {
   int index;
   int64_t bytes;
@@ -82,7 +83,7 @@ void HeapAllocator::trim() {
   shrink_to(0);
 }
 
-// Largest blocks first: the fewest are lost. REQUIRES: mutex_ is held.
+// Frees the largest blocks first, so that the fewest blocks are freed. REQUIRES: mutex_ is held.
 void HeapAllocator::shrink_to(int64_t bytes) {
   for (int index = kClasses - 1; index >= 0 && cached_bytes_ > bytes; --index) {
     const int shift = index < 8 ? 0 : index / 4 - 1;

@@ -1,5 +1,6 @@
-// HeapAllocator: recycles blocks by size class, for storages that come and go one by one (results).
-// Keeps at most as many bytes as were live lately, or 1 MiB: one large request does not stay.
+// HeapAllocator: a segregated free-list allocator, for storages with individual lifetimes
+// (results). Caches at most the recent maximum of live bytes, or 1 MiB if that is more, so that the
+// memory of a single large request is not retained.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@ namespace scopevm::runtime {
 
 class HeapAllocator final : public Allocator {
  public:
-  // Blocks at multiples of `alignment`.
+  // `alignment` is the alignment of every block, in bytes.
   explicit HeapAllocator(int64_t alignment = kBlockAlignment) : alignment_(alignment) {}
   ~HeapAllocator() override;
   void* allocate(int64_t bytes) override;
@@ -32,7 +33,7 @@ class HeapAllocator final : public Allocator {
 
   const int64_t alignment_;
   MemoryCounters counters_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::array<FreeBlock*, kClasses> free_{};
   int64_t cached_bytes_ = 0;
   RecentPeak recent_live_;

@@ -1,3 +1,4 @@
+// Allocation of storages, with limits and recycled headers; see scope_memory.h.
 #include "runtime/memory/scope_memory.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// ScopeMemory: one memory scope of one device, as a session sees it: an allocator, a limit, and an
-// account of what the session's calls and results hold. Makes storages.
+// ScopeMemory: a session's memory in one scope of one device: an allocator, a limit, and the
+// counters of the memory of calls and results. Allocates storages.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace scopevm::runtime {
 
 class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
  public:
-  // limit: live bytes allowed; negative for none. alignment: of every block.
+  // limit: maximum live bytes; negative: none. alignment: the alignment of every block.
   ScopeMemory(std::string device, std::string scope, std::shared_ptr<Allocator> allocator,
               int64_t limit, int64_t alignment = kBlockAlignment);
   ~ScopeMemory();
@@ -31,15 +31,15 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   enum class Outcome { kOk, kNoRoom, kOverLimit, kMisaligned };
   // On kOk, *storage has `bytes` bytes and one reference. Thread-safe.
   Outcome allocate(int64_t bytes, Storage** storage);
-  // Bytes that the caller has from elsewhere count here until they are given back. False when they
-  // are over the limit.
+  // Charges bytes that were not allocated here, until give_back(). Returns false if that would
+  // exceed the limit.
   bool hold(int64_t bytes) { return counters_.try_hold(bytes, limit_); }
   void give_back(int64_t bytes) { counters_.subtract(bytes); }
   AllocatorStats stats() const;
 
  private:
   friend class Storage;
-  // Takes back the bytes and keeps the header for the next storage.
+  // Deallocates the bytes and keeps the Storage object for reuse.
   void reclaim(Storage* storage);
 
   const std::string device_;

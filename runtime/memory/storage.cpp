@@ -1,4 +1,4 @@
-// The end of a storage: bytes go back to the scope or the adopter that they came from.
+// Destroys storages: returns the bytes to their scope, or calls on_release for adopted bytes.
 #include "runtime/memory/storage.h"
 
 #include <utility>

@@ -1,8 +1,9 @@
-// Storage: owned bytes, and the only reference-counted thing. Tensors are views into one.
+// Storage: a block of owned bytes, and the only reference-counted object. Tensors are views of
+// storages.
 //
-// Two counts: `references` is atomic and shared by tensors, exported DLPack tensors and calls.
-// `call_references` belongs to the one call that allocated the storage: its registers count there
-// without atomics, and together hold one of `references`.
+// There are two counts. `references_` is atomic and counts tensors, exported DLPack tensors and the
+// owning call. `call_references` is not atomic and counts the registers and list elements of the
+// call that allocated the storage; together they hold one of `references_`.
 #pragma once
 
 #include <atomic>
@@ -19,19 +20,20 @@ class Storage {
   void* data = nullptr;
   int64_t bytes = 0;
   int32_t call_references = 0;
-  int32_t pool = -1;        // of the call's module
-  bool is_list = false;     // the bytes are a list of the call's (vm/run/list.h)
-  bool is_result = false;   // a result of the call shares the bytes
-  Storage* next = nullptr;  // in the owner's list: a call's live ones, or a scope's spare ones
+  int32_t pool = -1;        // pool index in the call's module; -1: none
+  bool is_list = false;     // contains a list (vm/run/list.h)
+  bool is_result = false;   // shared by a result of the call
+  Storage* next = nullptr;  // in the call's list of live storages, or the scope's free list
   Storage* previous = nullptr;
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // Frees the bytes with the last reference.
+  // Releases one reference. The last one deallocates the bytes.
   void release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
 
-  // A storage over the caller's bytes; `on_release` (may be empty) runs with the last reference.
+  // Creates a storage for the caller's bytes. `on_release` (can be empty) is called when the last
+  // reference is released.
   static Storage* adopt(void* data, int64_t bytes, std::function<void()> on_release);
 
  private:
@@ -39,7 +41,7 @@ class Storage {
   void destroy();
 
   std::atomic<int32_t> references_{1};
-  std::shared_ptr<ScopeMemory> scope_;  // allocated the bytes; null: adopted
+  std::shared_ptr<ScopeMemory> scope_;  // the allocating scope; null for adopted bytes
   std::function<void()> on_release_;
 };
 

@@ -1,3 +1,4 @@
+// Allocates host memory, with huge pages for large blocks; see system_memory.h.
 #include "runtime/memory/system_memory.h"
 
 #include <sys/mman.h>
@@ -9,9 +10,10 @@ namespace scopevm::runtime {
 namespace {
 
 constexpr int64_t kHugePage = int64_t{2} << 20;
-// Two huge pages: below that the rounding costs more than the saved page walks.
+// Minimum size for huge pages. For smaller blocks the rounding costs more than the saved page
+// walks.
 constexpr int64_t kHugePagesFrom = 2 * kHugePage;
-// Half of the address space of a process: more cannot be had.
+// Half of the user address space; larger requests cannot succeed.
 constexpr int64_t kMaxBlock = int64_t{1} << 46;
 
 }  // namespace
@@ -26,7 +28,7 @@ void* system_allocate(int64_t bytes, int64_t alignment) {
   void* block = nullptr;
   if (posix_memalign(&block, static_cast<size_t>(alignment), static_cast<size_t>(size)) != 0)
     return nullptr;
-  // Advice only: a kernel without huge pages ignores it.
+  // A failure is ignored: huge pages are an optimisation.
   if (is_huge) (void)madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
   return block;
 }

@@ -1,4 +1,4 @@
-// Blocks straight from the operating system's allocator: where every allocator gets its bytes.
+// Host memory from the operating system. All allocators of host memory use these functions.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace scopevm::runtime {
 
-// At least `bytes` (zero allowed) at a multiple of `alignment`, a power of two of at least
-// kBlockAlignment; null when there is no room.
+// Allocates at least `bytes` bytes (0 is allowed), aligned to `alignment`, a power of two of at
+// least kBlockAlignment. Returns null if out of memory.
 void* system_allocate(int64_t bytes, int64_t alignment = kBlockAlignment);
 void system_deallocate(void* block);
 

@@ -1,4 +1,4 @@
-// Loads the driver's functions, and names its errors.
+// Resolves the OpenCL functions and names error codes.
 #include "runtime/opencl/api.h"
 
 #include "runtime/device/driver_library.h"
@@ -17,7 +17,7 @@ Result<Api> load() {
   return api;
 }
 
-// CL_PLATFORM_NOT_FOUND_KHR: what the loader of drivers says when it has none.
+// CL_PLATFORM_NOT_FOUND_KHR: the ICD loader has no driver.
 constexpr cl_int kNoPlatform = -1001;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The driver's functions, found when the program runs: nothing here links OpenCL. A table is plain
-// pointers, so tests put functions of their own between the device and the driver.
+// The OpenCL functions, resolved at run time: scopevm does not link against OpenCL. They are a
+// table of pointers, so that tests can intercept the calls.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -49,21 +49,21 @@ struct Api {
 #undef SCOPEVM_OPENCL_MEMBER
 };
 
-// The functions of libOpenCL.so.1, loaded by the first call and kept for as long as the process.
-// Errors: kNotFound when there is no such library, or it lacks a function.
+// Loads libOpenCL.so.1 on the first call; it is never unloaded. Errors: kNotFound (no such library,
+// or it lacks a function).
 Result<const Api*> load_api();
 
-// "CL_OUT_OF_RESOURCES"; "error -9999" for numbers that have no name.
+// "CL_OUT_OF_RESOURCES"; "error -9999" for an unknown error code.
 std::string error_name(cl_int error);
 
-// Ok for CL_SUCCESS, else kDevice with the call's and the error's names.
+// Ok for CL_SUCCESS, else kDevice with the names of the call and the error.
 Status check(cl_int error, const char* call);
 
-// True for errors of calls with valid arguments that say that the device or its queue is gone: what
-// lay in its memory can no longer be trusted.
+// Whether the error, from a call with valid arguments, means that the device or its queue is lost.
+// The contents of its memory are then undefined.
 bool means_loss(cl_int error);
 
-// Owns one reference to a driver's object.
+// Owns one reference to an OpenCL object.
 template <typename Object>
 class Handle {
  public:

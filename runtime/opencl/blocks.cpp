@@ -1,4 +1,4 @@
-// See the header.
+// Reserves address ranges with mmap and maps addresses to OpenCL buffers; see blocks.h.
 #include "runtime/opencl/blocks.h"
 
 #include <sys/mman.h>
@@ -25,11 +25,12 @@ void* Blocks::allocate(int64_t bytes) {
 }
 
 void* Blocks::make(int64_t bytes) {
-  // One address more than bytes, so that the end of a block is not the beginning of the next.
+  // Reserve at least one extra byte, so that a block's end differs from the start of the next
+  // block.
   const auto reserved = static_cast<size_t>((bytes / kPage + 1) * kPage);
   cl_int error = CL_SUCCESS;
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  // Memory that maps without a copy, where the host has it too.
+  // Devices that share host memory can then map the buffer without a copy.
   const cl_mem_flags flags =
       CL_MEM_READ_WRITE | (context_->shares_host_memory ? CL_MEM_ALLOC_HOST_PTR : 0);
   Block block{{context_->api.clCreateBuffer(context_->handle.get(), flags, size, nullptr, &error),

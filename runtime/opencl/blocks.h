@@ -1,5 +1,5 @@
-// Blocks: the buffers of a device, each with a range of addresses that nobody may touch, so that
-// what holds an address of the range can be traced to its buffer and offset.
+// Blocks: the buffers of a device. Each buffer has a reserved, inaccessible address range, so that
+// an address in the range identifies a buffer and an offset.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ class Blocks {
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  // Null when the addresses or the device's memory do not suffice.
+  // Returns null if address space or device memory is exhausted.
   void* allocate(int64_t bytes);
   void deallocate(void* block);
-  // Where `bytes` at `address` lie. The end of a block belongs to it. Errors: kInternal when they
-  // are not within one block.
+  // The buffer and offset of the range of `bytes` bytes at `address`. The end address of a block
+  // belongs to it. Errors: kInternal (the range is not within one block).
   Result<Place> find(const void* address, int64_t bytes) const;
 
  private:
@@ -38,11 +38,11 @@ class Blocks {
     size_t reserved = 0;
   };
 
-  void* make(int64_t bytes);  // REQUIRES mutex_
+  void* make(int64_t bytes);  // REQUIRES: mutex_ is held
 
   std::shared_ptr<const Context> context_;
   mutable std::mutex mutex_;
-  std::map<uintptr_t, Block> blocks_;  // by first address
+  std::map<uintptr_t, Block> blocks_;  // keyed by start address
 };
 
 }  // namespace scopevm::runtime::opencl

@@ -1,5 +1,5 @@
-// Between the files of this folder: what the devices of a process that are one physical device
-// share, and what each has of its own.
+// Context: the state shared by all open devices that are the same physical device. Session: the
+// state of one open device. Private to this folder.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@
 
 namespace scopevm::runtime::opencl {
 
-// Whether the driver has given the device up. Thread-safe.
+// Records whether the device is lost. Thread-safe.
 class Health {
  public:
-  // The answer of a call of the driver: Status as of check(). An error after which nothing that the
-  // device held can be trusted makes the device lost.
+  // Converts the error code of a driver call to a Status, like check(). If means_loss(error), marks
+  // the device as lost.
   Status note(cl_int error, const char* call) {
     Status status = check(error, call);
     if (!means_loss(error)) return status;
@@ -25,7 +25,7 @@ class Health {
     is_lost_.store(true, std::memory_order_release);
     return cause_;
   }
-  // Ok, or the first error that said so.
+  // Ok, or the first error that indicated the loss.
   Status status() const {
     if (!is_lost_.load(std::memory_order_acquire)) return {};
     std::lock_guard<std::mutex> lock(mutex_);
@@ -38,20 +38,20 @@ class Health {
   Status cause_;
 };
 
-// The programs of a context that are in use, by their text. Thread-safe.
+// The programs of a context that are in use, by source. Thread-safe.
 struct Programs {
-  std::mutex mutex;  // held while one is built, so that nobody builds it beside
+  std::mutex mutex;  // held during a build, so that equal programs are built once
   std::map<std::string, std::weak_ptr<const Handle<cl_program>>, std::less<>> by_text;
 };
 
-// A physical device with the driver's context for it. Devices that are opened while one of them is
-// open share it, unless something has failed in it: drivers differ in what then still works.
+// A physical device and its OpenCL context. All devices opened for it share the context, unless a
+// call in it has failed: drivers differ in which operations still work then.
 struct Context {
   const Api& api;
   cl_device_id device;
   std::string description;
-  int64_t memory_bytes;     // that blocks may have together
-  int64_t block_alignment;  // of every buffer's first byte
+  int64_t memory_bytes;     // limit on the total size of blocks
+  int64_t block_alignment;  // alignment of every buffer in device memory
   bool shares_host_memory;
   std::string build_options;
   Handle<cl_context> handle;
@@ -60,8 +60,8 @@ struct Context {
   mutable std::atomic<int64_t> block_bytes = 0;
   mutable Programs programs;
 
-  // Takes bytes of those that blocks may have together: a driver may promise more than it has and
-  // fail at the first use. False when there are not so many.
+  // Charges bytes to the limit memory_bytes, because a driver can overcommit memory and fail at the
+  // first use. Returns false if the limit would be exceeded.
   bool reserve(int64_t bytes) const {
     int64_t before = block_bytes.load();
     do {
@@ -72,7 +72,8 @@ struct Context {
   void give_back(int64_t bytes) const { block_bytes -= bytes; }
 };
 
-// A context with an in-order queue of one device's own. Members end in reverse order.
+// A context and the in-order queue of one open device. The queue is declared last, so that it is
+// released before the context.
 struct Session {
   std::shared_ptr<const Context> context;
   Handle<cl_command_queue> queue;

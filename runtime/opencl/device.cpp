@@ -1,4 +1,4 @@
-// See the header.
+// Implements runtime::Device with the classes of this folder.
 #include "runtime/opencl/device.h"
 
 #include "runtime/opencl/image.h"
@@ -6,7 +6,7 @@
 
 namespace scopevm::runtime::opencl {
 
-// What is lost may never finish.
+// A lost device is not waited for: its work might never finish.
 OpenClDevice::~OpenClDevice() {
   if (session_->queue.get() != nullptr && context_.health.status().is_ok())
     context_.api.clFinish(session_->queue.get());

@@ -1,4 +1,4 @@
-// runtime::Device by OpenCL: see runtime/device/device.h and docs/opencl.md.
+// Implements runtime::Device with OpenCL; see runtime/device/device.h and docs/opencl.md.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// See the header.
+// The DeviceDriver of OpenCL devices.
 #include "runtime/opencl/driver.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace scopevm::runtime {
 namespace {
 
-// The units of a CPU are its cores.
+// For devices that share host memory (CPUs), one worker per compute unit: the units are cores.
 ListedDevice listed(const OpenClDeviceFacts& facts, size_t number) {
   const int64_t workers = facts.compute_units * (facts.shares_host_memory ? 1 : kWorkersPerGpuUnit);
   return {.name = "opencl" + std::to_string(number),

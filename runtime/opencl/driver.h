@@ -1,4 +1,4 @@
-// The driver of OpenCL devices: see opencl.h.
+// The DeviceDriver of OpenCL devices; see opencl.h.
 #pragma once
 
 #include "runtime/device/driver.h"

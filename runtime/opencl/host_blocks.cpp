@@ -1,4 +1,4 @@
-// See the header.
+// Allocates pinned host memory with CL_MEM_ALLOC_HOST_PTR; see host_blocks.h.
 #include "runtime/opencl/host_blocks.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ HostBlocks::~HostBlocks() {
 }
 
 void* HostBlocks::allocate(int64_t bytes, int64_t alignment) {
-  // Mapped addresses are as aligned as the driver likes, pages as a rule.
+  // The driver determines the alignment of mapped addresses, usually a page.
   const int64_t slack = alignment > kBlockAlignment ? alignment : 0;
   if (bytes < 0 || bytes > INT64_MAX - slack) return nullptr;
   const Context& context = *session_->context;
@@ -65,8 +65,8 @@ void HostBlocks::deallocate(void* address) {
   session_->context->give_back(block.bytes);
 }
 
-// Waits, so that the memory is the driver's again when the buffer ends. A lost device is asked
-// nothing: its buffers end mapped.
+// Unmaps the buffer and waits, because it must be unmapped before it is released. On a lost device
+// no command is enqueued: the buffer is released while mapped.
 void HostBlocks::unmap(const Block& block) {
   const Context& context = *session_->context;
   if (!context.health.status().is_ok()) return;

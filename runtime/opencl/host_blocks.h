@@ -1,6 +1,6 @@
-// HostBlocks: blocks of the host's memory that the driver has made for its copies: buffers that lie
-// there and stay mapped. Drivers of devices with memory of their own pin such pages, and know a
-// copy from or to them by its address.
+// HostBlocks: pinned host memory, as OpenCL buffers that are allocated in host memory and remain
+// mapped. Drivers of discrete devices pin such pages and recognise copies from and to them by
+// address.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace scopevm::runtime::opencl {
 
-// Thread-safe. Both calls wait for what was asked of the device before: an allocator keeps blocks.
+// Thread-safe. Both methods wait for earlier work of the device, so allocators should cache blocks.
 class HostBlocks {
  public:
   explicit HostBlocks(std::shared_ptr<const Session> session) : session_(std::move(session)) {}
@@ -20,8 +20,8 @@ class HostBlocks {
   HostBlocks(const HostBlocks&) = delete;
   HostBlocks& operator=(const HostBlocks&) = delete;
 
-  // At a multiple of `alignment`, a power of two. Null when the driver has no room, or, where the
-  // device shares the host's memory, when its blocks have all of it.
+  // Allocates a block; `alignment` is a power of two. Returns null if the driver is out of memory
+  // or if, on a device that shares host memory, blocks already use all of it.
   void* allocate(int64_t bytes, int64_t alignment);
   void deallocate(void* block);
 
@@ -29,7 +29,7 @@ class HostBlocks {
   struct Block {
     Handle<cl_mem> buffer;
     void* mapped = nullptr;
-    int64_t bytes = 0;  // of the device's memory
+    int64_t bytes = 0;  // charged to Context::block_bytes
   };
 
   void* make(int64_t bytes, int64_t alignment, int64_t reserved);
@@ -37,7 +37,7 @@ class HostBlocks {
 
   std::shared_ptr<const Session> session_;
   std::mutex mutex_;
-  std::map<void*, Block> blocks_;  // by what allocate() gave
+  std::map<void*, Block> blocks_;  // keyed by the address that allocate() returned
 };
 
 }  // namespace scopevm::runtime::opencl

@@ -1,4 +1,4 @@
-// See the header.
+// Builds OpenCL programs and creates their kernels; see image.h.
 #include "runtime/opencl/image.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace scopevm::runtime::opencl {
 namespace {
 
-// Of a log: what goes into an error.
+// Maximum length of a build log in an error message.
 constexpr size_t kLongestLog = 4000;
 
 std::string build_log(const Context& context, cl_program program) {
@@ -75,7 +75,7 @@ const DeviceKernel* Image::find(std::string_view symbol, int buffers, int params
     cl_uint arguments = 0;
     error = api.clGetKernelInfo(kernel.get(), CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments,
                                 nullptr);
-    // A buffer is two arguments; the grid and the items of a part follow.
+    // Kernel arguments: two per buffer, the params, the grid, and the items per work item.
     if (error != CL_SUCCESS || int64_t{arguments} != 2 * int64_t{buffers} + params + 2)
       return nullptr;
     auto made = std::make_unique<Kernel>(name, buffers, params, std::move(kernel));

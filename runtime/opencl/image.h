@@ -1,4 +1,4 @@
-// A built program and its kernels.
+// An OpenCL program built for a context, and its kernels.
 #pragma once
 
 #include <map>
@@ -20,20 +20,20 @@ class Kernel final : public DeviceKernel {
         params(params),
         kernel(std::move(kernel)) {}
 
-  // Shared with the launches that are pending: they may outlive the image.
+  // Shared with pending launches, which can outlive the image.
   const std::shared_ptr<const std::string> symbol;
   const int buffers;
   const int params;
   const Handle<cl_kernel> kernel;
-  // Held from the first argument that is set until the launch is in the queue: the driver's object
-  // carries its arguments.
+  // Held from setting the first argument until the launch is enqueued, because the cl_kernel object
+  // stores the arguments.
   mutable std::mutex arguments;
 };
 
 class Image final : public DeviceImage {
  public:
-  // Errors: kInvalidModel, with the build's log, for a text that does not build.
-  // A text that another image of the context has is not built again.
+  // Builds the program from OpenCL C source. Images of one context with equal source share one
+  // program. Errors: kInvalidModel, with the build log, if the source does not build.
   static Result<std::unique_ptr<DeviceImage>> build(std::shared_ptr<const Context> context,
                                                     std::span<const uint8_t> text);
   const DeviceKernel* find(std::string_view symbol, int buffers, int params) override;

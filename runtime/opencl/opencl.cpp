@@ -1,4 +1,4 @@
-// Which devices there are, and opening one: see the header.
+// Enumerates OpenCL devices, and creates contexts and queues; see opencl.h.
 #include "runtime/opencl/opencl.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Found {
   cl_device_id device;
 };
 
-constexpr cl_int kNoPlatform = -1001;  // what the loader of drivers says when it has none
+constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR: the ICD loader has no driver
 
 std::string text_of(std::string text) {
   text.resize(std::min(text.size(), text.find('\0')));
@@ -88,7 +88,7 @@ OpenClDeviceFacts facts_of(const Api& api, const Found& found) {
   return facts;
 }
 
-// Nothing that gives up accuracy: results are to be those of the host's CPU, but for rounding.
+// No options that reduce accuracy: results must equal those of the host CPU up to rounding.
 std::string build_options(const Api& api, cl_device_id device) {
   const auto f32 = device_number<cl_device_fp_config>(api, device, CL_DEVICE_SINGLE_FP_CONFIG);
   const bool can_round = (f32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -116,7 +116,7 @@ int64_t block_alignment(const OpenClDeviceFacts& facts) {
 Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found& chosen) {
   const OpenClDeviceFacts facts = facts_of(api, chosen);
   const std::string description = describe(facts);
-  // Asked again: without it there would be no block.
+  // Queried again, with error handling: without the memory size no block could be allocated.
   cl_ulong memory_bytes = 0;
   cl_int error = api.clGetDeviceInfo(chosen.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory_bytes,
                                      &memory_bytes, nullptr);
@@ -133,7 +133,7 @@ Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found&
       facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
 }
 
-// That of a device which is open, if there is one in which nothing has failed.
+// Returns the context of an open device if no call has failed in it, else a new context.
 Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& chosen) {
   static std::mutex mutex;
   static std::map<std::pair<const Api*, cl_device_id>, std::weak_ptr<const Context>> contexts;

@@ -1,5 +1,5 @@
-// OpenCL devices: which there are, and how to open one as a runtime::Device. The driver is loaded
-// by the first call; a machine without one only gets errors from here.
+// Lists OpenCL devices and opens them as runtime::Device. The first call loads the OpenCL library;
+// without it every function returns an error.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,34 @@
 
 namespace scopevm::runtime {
 
-// What a driver says of one device.
+// The properties of one device, as its driver reports them.
 struct OpenClDeviceFacts {
   std::string name;
   std::string platform;
   std::string driver_version;
-  int64_t memory_bytes = 0;         // of the device, all together
-  int64_t largest_block_bytes = 0;  // that one allocation may have
+  int64_t memory_bytes = 0;         // total global memory
+  int64_t largest_block_bytes = 0;  // maximum size of one allocation
   int64_t compute_units = 0;
   bool shares_host_memory = false;
-  int64_t base_alignment_bytes = 0;  // of every allocation
+  int64_t base_alignment_bytes = 0;  // alignment of every allocation
   bool has_f64 = false;
 };
 
-// The devices of all platforms, in the order in which the platforms tell them: the number of a
-// device is its place here. Errors: kNotFound when there is no OpenCL or no platform.
+// Lists the devices of all platforms in the order that the platforms report. A device's index is
+// its ordinal. Errors: kNotFound (no OpenCL library or no platform).
 Result<std::vector<OpenClDeviceFacts>> list_opencl_devices();
 
-// Errors: kNotFound when there is no OpenCL, no platform or no device of that number, kDevice when
-// its driver fails.
+// Opens the device with ordinal `number`. Errors: kNotFound (no OpenCL library, no platform or no
+// such device), kDevice (the driver failed).
 Result<std::shared_ptr<Device>> open_opencl_device(int number);
 
 namespace opencl {
 
-// The kind of these devices, as modules and machine descriptions spell it.
+// The kind of these devices in modules and machine descriptions.
 inline constexpr char kKind[] = "opencl";
 
 struct Api;
-// The same by the functions of `api`, which outlives the device.
+// Like the functions above, with the functions of `api`, which must outlive the device.
 Result<std::vector<OpenClDeviceFacts>> list_devices(const Api& api);
 Result<std::shared_ptr<Device>> open_device(const Api& api, int number);
 

@@ -1,4 +1,4 @@
-// See the header.
+// Enqueues copies and launches and tracks their events; see stream.h.
 #include "runtime/opencl/stream.h"
 
 #include <algorithm>
@@ -7,10 +7,11 @@
 namespace scopevm::runtime::opencl {
 namespace {
 
-// Commands of a stream that are under way at most. With so many a device has enough to do.
+// Maximum number of pending commands per stream; enough to keep a device busy.
 constexpr size_t kMostPending = 64;
 
-// A map is worth its waits only where the copy takes far longer (bench/runtime/device_bench.cpp).
+// Mapping a buffer waits for earlier work, so it pays off only for large copies
+// (bench/runtime/device_bench.cpp).
 constexpr int64_t kMapFromBytes = 4 << 20;
 
 Status set_argument(const Api& api, const Kernel& kernel, cl_uint& index, size_t size,
@@ -24,7 +25,7 @@ OpenClStream::~OpenClStream() { (void)settle(); }
 
 // --- Copies. ------------------------------------------------------------------------------------
 
-// Waits for all that was asked of the device before.
+// Maps a range. The map is blocking and waits for all earlier commands of the queue.
 Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t bytes) {
   cl_int error = CL_SUCCESS;
   void* mapped = context_.api.clEnqueueMapBuffer(session_->queue.get(), place.buffer, CL_TRUE, how,
@@ -160,7 +161,7 @@ Status OpenClStream::launch(const DeviceLaunch& launch) {
   return std::move(status).with_context("kernel " + *kernel.symbol);
 }
 
-// --- Ends. --------------------------------------------------------------------------------------
+// --- Completion. --------------------------------------------------------------------------------
 
 void OpenClStream::remember(cl_event event, std::shared_ptr<const std::string> kernel,
                             bool uses_host_memory) {
@@ -176,7 +177,7 @@ Status OpenClStream::failed_command() {
   while (!pending_.empty()) {
     const Pending& oldest = pending_.front();
     cl_int state = CL_COMPLETE;
-    // A copy whose state is not known stays here to be waited for.
+    // On an error the command remains in pending_, so that it is still waited for.
     SCOPEVM_RETURN_IF_ERROR(context_.health.note(
         context_.api.clGetEventInfo(oldest.event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
                                     sizeof state, &state, nullptr),
@@ -200,11 +201,12 @@ Status OpenClStream::answer(cl_int error, const char* call) {
   return failed.is_ok() ? own : failed;
 }
 
-// Of a lost device as well: what the driver accepted may still use the host's memory.
+// Waits even if the device is lost: an enqueued command may still use host memory.
 cl_int OpenClStream::wait_for(const Pending& command) const {
   cl_event event = command.event.get();
   const cl_int error = context_.api.clWaitForEvents(1, &event);
-  // The command failed and so has ended, or nothing is known of it.
+  // EXEC_STATUS_ERROR means that the command failed and so has completed. After any other error its
+  // state is unknown, so wait for the whole queue.
   if (error != CL_SUCCESS && error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
     (void)context_.api.clFinish(session_->queue.get());
   return error;

@@ -1,5 +1,5 @@
-// runtime::DeviceStream by OpenCL. All streams of a device share its in-order queue; each watches
-// the events of its own commands.
+// Implements runtime::DeviceStream with OpenCL. All streams of a device share its in-order queue;
+// each stream tracks the events of its own commands.
 #pragma once
 
 #include <deque>
@@ -16,10 +16,10 @@ namespace scopevm::runtime::opencl {
 
 class OpenClStream final : public DeviceStream {
  public:
-  // `blocks` outlives the stream.
+  // `blocks` must outlive the stream.
   OpenClStream(std::shared_ptr<const Session> session, const Blocks& blocks)
       : session_(std::move(session)), context_(*session_->context), blocks_(blocks) {}
-  // Waits for the copies that use the host's memory.
+  // Waits for copies from and to host memory.
   ~OpenClStream() override;
 
   Status copy_in(void* to, const void* from_host, int64_t bytes) override;
@@ -30,9 +30,9 @@ class OpenClStream final : public DeviceStream {
   Status finish() override;
 
  private:
-  // A command whose end is watched for.
+  // An enqueued command whose completion has not been observed.
   struct Pending {
-    std::shared_ptr<const std::string> kernel;  // null: a copy
+    std::shared_ptr<const std::string> kernel;  // null for a copy
     bool uses_host_memory = false;
     Handle<cl_event> event;
   };
@@ -43,23 +43,24 @@ class OpenClStream final : public DeviceStream {
   Status find_all(std::span<void* const> buffers);
   Status set_arguments(const Kernel& kernel, const DeviceLaunch& launch, int64_t per_item) const;
   Status enqueue(const Kernel& kernel, const DeviceLaunch& launch);
-  // After a copy from or to the host's memory was put into the queue, or was refused.
+  // Completes copy_in and copy_out: records the enqueued copy, or reports that it was rejected.
   Status copied(cl_int error, const char* call, cl_event event);
   void remember(cl_event event, std::shared_ptr<const std::string> kernel, bool uses_host_memory);
   cl_int wait_for(const Pending& command) const;
   cl_int wait_for_last_host_copy() const;
-  // The first command that failed since the last call, of those that have ended.
+  // Removes completed commands from pending_ and returns the error of the first failed one.
   Status failed_command();
-  // What a call answers: a command before it that failed explains more than the call's own error.
+  // The status that a method returns. An earlier failed command takes precedence over `error`,
+  // because it is the likely cause.
   Status answer(cl_int error, const char* call);
 
   std::shared_ptr<const Session> session_;
   const Context& context_;
   const Blocks& blocks_;
   std::deque<Pending> pending_;
-  std::vector<Place> places_;  // of the launch that is being made
-  int host_copies_ = 0;        // of pending_
-  Status early_failure_;       // seen where it could not be told
+  std::vector<Place> places_;  // buffers of the current launch
+  int host_copies_ = 0;        // number of copies from or to host memory in pending_
+  Status early_failure_;       // error found by remember(), reported by the next method
 };
 
 }  // namespace scopevm::runtime::opencl

@@ -1,4 +1,4 @@
-// Tensor to and from DLPack's managed tensors, without copying elements.
+// Tensor::from_dlpack and to_dlpack: conversion without copying elements.
 #include "scopevm/dlpack.h"
 
 #include <new>
@@ -29,14 +29,14 @@ constexpr TypePair kTypes[] = {
     {DType::kF64, {kDLFloat, 64, 1}},
 };
 
-// Strides matter only along axes longer than one.
+// Whether the strides are compact and row-major. The stride of an axis of size 1 is irrelevant.
 bool is_compact(const DLTensor& tensor) {
   if (tensor.strides == nullptr) return true;
   int64_t expected = 1;
   for (int axis = tensor.ndim - 1; axis >= 0; --axis) {
     if (tensor.shape[axis] == 0) return true;
     if (tensor.shape[axis] != 1 && tensor.strides[axis] != expected) return false;
-    // Overflow is left to shape_bytes, which runs before.
+    // Cannot overflow: shape_bytes() has succeeded.
     expected *= tensor.shape[axis];
   }
   return true;
@@ -79,7 +79,7 @@ Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
 
 namespace {
 
-// What an exported tensor owns; `managed` is handed out.
+// An exported tensor. `managed` is passed to the receiver; its deleter deletes this object.
 struct Exported {
   DLManagedTensor managed{};
   Tensor tensor;

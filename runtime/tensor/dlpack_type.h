@@ -1,4 +1,4 @@
-// DLPack's element types and tensors as ours.
+// Conversion of DLPack element types and tensors.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace scopevm::runtime {
 
 std::optional<DType> from_dlpack_type(DLDataType type);
 
-// A tensor that borrows the bytes of `tensor`. Errors as Tensor::from_dlpack.
+// Creates a tensor that borrows the bytes of `tensor`. Errors: those of Tensor::from_dlpack.
 Result<Tensor> borrow_dlpack(const DLTensor& tensor);
 
 }  // namespace scopevm::runtime

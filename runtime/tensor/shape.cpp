@@ -1,3 +1,4 @@
+// Sizes and formatting of shapes; see shape.h.
 #include "runtime/tensor/shape.h"
 
 #include <cstdio>
@@ -16,7 +17,8 @@ Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims) {
     if (dim < 0)
       return Status(StatusCode::kInvalidArgument, "shape " + shape_text(dims) + ": negative dim");
     is_zero |= dim == 0;
-    // Overflow is judged as if zeros were ones: [2^62, 2^62, 0] has no use and much room for harm.
+    // Zeros are skipped, so [2^62, 2^62, 0] is rejected too: the product of its other dims
+    // overflows in later computations.
     if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
       return Status(StatusCode::kInvalidArgument,
                     "shape " + shape_text(dims) + ": size in bytes does not fit 64 bits");

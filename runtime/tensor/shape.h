@@ -1,4 +1,4 @@
-// Concrete shapes: their size in bytes and their text.
+// Concrete shapes: sizes in bytes, and formatting for messages.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace scopevm::runtime {
 
-// Errors: kInvalidArgument for a rank above kMaxRank, a negative dim, or a size past int64.
+// The size of a tensor in bytes. Errors: kInvalidArgument (rank above kMaxRank, negative dim, or
+// overflow of int64).
 Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims);
 
 // "[1, 3, 48, 320]"

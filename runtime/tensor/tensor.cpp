@@ -1,4 +1,4 @@
-// Tensor: views of storages, and the checks that make a shape and a pointer one.
+// Tensor: construction from memory and validation of shapes and pointers.
 #include "scopevm/tensor.h"
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace scopevm {
 namespace {
 
-// Zero-element tensors point here, so that data() tells empty tensors apart.
+// The address of tensors with zero elements, so that data() is null for empty tensors only.
 alignas(64) char no_elements[64];
 
 Status check_bytes(DType dtype) {
@@ -92,7 +92,7 @@ Result<Tensor> Tensor::borrow(void* data, DType dtype, std::span<const int64_t> 
 }
 
 Result<Tensor> Tensor::borrow(const void* data, DType dtype, std::span<const int64_t> dims) {
-  // Never written through: is_read_only_ keeps it from being an output.
+  // The const_cast is safe: is_read_only_ prevents use as an output.
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, borrow(const_cast<void*>(data), dtype, dims));
   tensor.is_read_only_ = true;
   return tensor;

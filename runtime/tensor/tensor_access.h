@@ -1,4 +1,4 @@
-// The one door to Tensor's members for the library's own code.
+// Access to Tensor's private members for the library's own code.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace scopevm {
 
 struct TensorAccess {
-  // Takes over one reference of `storage` (null: borrowed). REQUIRES: dims.size() <= kMaxRank and
-  // bytes is the shape's size.
+  // Creates a tensor that takes over one reference to `storage`; null for borrowed bytes.
+  // REQUIRES: dims.size() <= kMaxRank, and `bytes` is the size of the shape.
   static Tensor make(void* data, runtime::Storage* storage, DType dtype,
                      std::span<const int64_t> dims, int64_t bytes) {
     Tensor tensor;
@@ -24,7 +24,7 @@ struct TensorAccess {
     std::ranges::copy(dims, tensor.dims_.begin());
     return tensor;
   }
-  // The same over packed texts (text_tensor.h).
+  // Creates a read-only string tensor over packed strings (text_tensor.h).
   static Tensor make_texts(void* data, runtime::Storage* storage, std::span<const int64_t> dims,
                            int64_t bytes) {
     Tensor tensor = make(data, storage, DType::kStr, dims, bytes);

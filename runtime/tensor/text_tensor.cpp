@@ -1,5 +1,5 @@
-// Tensors of texts. Their bytes are count + 1 offsets (i64), then the texts one after the other:
-// text i is what lies between offsets i and i + 1, counted from the end of the offsets.
+// String tensors. The packed representation is count + 1 offsets (i64) followed by the concatenated
+// strings. String i is the range from offset i to offset i + 1, relative to the end of the offsets.
 #include <cstring>
 #include <string>
 

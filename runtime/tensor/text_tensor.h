@@ -1,4 +1,4 @@
-// The bytes of a tensor of texts, for those who make one in memory of their own.
+// The packed representation of string tensors, for creating one in caller-provided memory.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace scopevm::runtime {
 
-// How many bytes the texts take. Errors: kInvalidArgument where that does not fit.
+// The size of the packed strings in bytes. Errors: kInvalidArgument (overflow of int64).
 Result<int64_t> packed_bytes(std::span<const std::string_view> texts);
-// REQUIRES: `to` has that many, aligned to 8.
+// Packs the strings. REQUIRES: `to` has packed_bytes(texts) bytes and is 8-byte aligned.
 void pack_texts(std::span<const std::string_view> texts, void* to);
 
 }  // namespace scopevm::runtime

@@ -1,3 +1,4 @@
+// Decodes UTF-8 and converts case with towupper_l and towlower_l; see case.h.
 #include "runtime/text/case.h"
 
 #include <locale.h>
@@ -24,7 +25,7 @@ char32_t changed(char32_t c, bool to_upper) {
                                         : towlower_l(wide, unicode()));
 }
 
-// The character at the front of `text` and how many bytes it takes; 0 bytes where that is no UTF-8.
+// The first character of a string and its size in bytes; 0 bytes if it is not valid UTF-8.
 struct Decoded {
   char32_t character = 0;
   size_t bytes = 0;

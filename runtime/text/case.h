@@ -1,8 +1,8 @@
-// Upper and lower case of UTF-8 texts, a character at a time.
+// Case conversion of UTF-8 strings, by simple one-to-one mappings of characters.
 //
-// ASCII always; other letters by the C library's tables for C.UTF-8, where the system has that
-// locale. A letter whose other case is more than one character stays, and so do bytes that are no
-// UTF-8.
+// ASCII letters are always converted. Other letters are converted by the C library's tables for the
+// C.UTF-8 locale, if the system has it. Letters whose other case is more than one character, and
+// bytes that are not valid UTF-8, are copied unchanged.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace scopevm::runtime {
 
-// Room that change_case needs for a text of so many bytes.
+// The buffer size, in bytes, that change_case() requires for a string of `bytes` bytes.
 constexpr int64_t case_room(size_t bytes) { return 2 * static_cast<int64_t>(bytes); }
 
-// Writes the result to `to` and gives its size.
+// Writes the converted string to `to` and returns its size in bytes.
+// REQUIRES: `to` has case_room(text.size()) bytes.
 size_t change_case(std::string_view text, bool to_upper, char* to);
 
 }  // namespace scopevm::runtime

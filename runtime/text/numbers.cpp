@@ -1,3 +1,4 @@
+// Parses and formats numbers of every element type; see numbers.h.
 #include "runtime/text/numbers.h"
 
 #include <locale.h>
@@ -33,18 +34,18 @@ T load(const void* element) {
   return value;
 }
 
-// --- Narrow floats. A double holds each of them, and their roundings, exactly. -------------------
+// --- 16-bit floats. A double represents their values and rounding intermediates exactly. ---------
 
 struct NarrowFormat {
   int fraction_bits;
-  int max_exponent;  // of the leading bit of the largest finite number
+  int max_exponent;  // exponent of the largest finite number
 };
 constexpr NarrowFormat kF16 = {10, 15}, kBF16 = {7, 127};
 
 // The bits of `value` rounded to nearest, ties to even.
 uint16_t narrow(double value, NarrowFormat format) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  const int least_exponent = 1 - format.max_exponent;  // of normal numbers
+  const int least_exponent = 1 - format.max_exponent;  // smallest exponent of normal numbers
   const auto infinity =
       static_cast<uint16_t>((2 * format.max_exponent + 1) << format.fraction_bits);
   const double magnitude = std::fabs(value);
@@ -52,8 +53,8 @@ uint16_t narrow(double value, NarrowFormat format) {
   int exponent = least_exponent;
   if (magnitude > 0 && std::isfinite(magnitude))
     exponent = std::max(exponent, std::ilogb(magnitude));
-  // In units of the last place; at most 2^(fraction_bits + 1), and then the exponent goes up with
-  // it.
+  // The magnitude in units in the last place, at most 2^(fraction_bits + 1). At that value the
+  // addition below carries into the exponent.
   const double units = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
   if (!std::isfinite(magnitude) || exponent > format.max_exponent) return sign | infinity;
   const int64_t biased = static_cast<int64_t>(exponent - least_exponent) << format.fraction_bits;
@@ -70,7 +71,7 @@ double widen(uint16_t bits, NarrowFormat format) {
   return sign * std::ldexp(fraction + (1 << format.fraction_bits), exponent + scale);
 }
 
-// --- Texts to numbers. --------------------------------------------------------------------------
+// --- Parsing. -----------------------------------------------------------------------------------
 
 template <typename T>
 bool parse_integer(std::string_view text, void* element) {
@@ -85,13 +86,13 @@ bool parse_integer(std::string_view text, void* element) {
   return true;
 }
 
-// The decimal point is a point, whatever the program's locale says.
+// Numbers are parsed in the C locale, independently of the program's locale.
 locale_t c_locale() {
   static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
   return locale;
 }
 
-// Longer ones are refused: nobody writes such a number.
+// Bounds the cost of malicious input; longer strings are rejected.
 constexpr size_t kLongestNumber = 4096;
 
 template <typename T>
@@ -129,11 +130,12 @@ bool parse_wide(std::string_view text, void* element) {
   return true;
 }
 
-// --- Numbers to texts. --------------------------------------------------------------------------
+// --- Formatting. --------------------------------------------------------------------------------
 
-// `digits` of the value (of to_chars, scientific: "-1.25e+02") as NumPy writes them: with an
-// exponent below 1e-4 and from 1e16 on, else with a point and at least one digit behind it. The
-// value decides, not its digits: the f32 next to 1e-4 is below it.
+// Formats the digits of a value (from to_chars in scientific format: "-1.25e+02") as NumPy does:
+// with an exponent below 1e-4 and from 1e16 on, else with a decimal point and at least one digit
+// after it. The exact value selects the format, not its shortest digits: the f32 nearest to 1e-4 is
+// below 1e-4.
 std::string written(std::string_view digits, double value) {
   const double magnitude = std::fabs(value);
   if (magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16)) return std::string(digits);
@@ -168,8 +170,8 @@ std::string format_float(T value) {
   return written({digits, static_cast<size_t>(end - digits)}, value);
 }
 
-// The fewest digits that round to the same bits. Half a unit of the last digit goes away from zero
-// where only that leads back.
+// Finds the fewest digits that round to the same bits. A tie in the last digit is rounded away from
+// zero if only that result reads back as the same value.
 std::string format_narrow(uint16_t bits, NarrowFormat format) {
   const double value = widen(bits, format);
   if (!std::isfinite(value)) return special(value);

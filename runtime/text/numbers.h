@@ -1,9 +1,9 @@
-// Numbers and texts: what a cast between them means.
+// Conversion between numbers and strings: the semantics of a cast.
 //
-// A text is an integer's decimal digits, or a float as NumPy writes it: the fewest digits that give
-// the same float back, as 0.25, 100.0, 1e-05 or 1e+16, and nan, inf, -inf; bools are True and
-// False. What reads as a number is wider: blanks around it, a sign, digits as C's strtod takes
-// them, any case of inf, infinity and nan, and true, false, 1 and 0 for bools.
+// Numbers are formatted as NumPy does: integers in decimal, and floats with the fewest digits that
+// read back as the same value (0.25, 100.0, 1e-05, 1e+16, nan, inf, -inf). Bools are True and
+// False. Parsing also accepts surrounding blanks, a sign, the number syntax of C's strtod, any case
+// of inf, infinity and nan, and true, false, 1 and 0 for bools.
 #pragma once
 
 #include <string>
@@ -13,9 +13,10 @@
 
 namespace scopevm::runtime {
 
-// Writes the number that `text` spells, as one element. False when it spells none, or an integer
-// that the element type does not hold. REQUIRES: dtype is not kStr.
+// Parses a number and stores it as one element. Returns false on a syntax error, or if an integer
+// is out of range of the element type. REQUIRES: dtype is not kStr.
 bool parse_number(std::string_view text, DType dtype, void* element);
+// Formats one element.
 
 // REQUIRES: dtype is not kStr.
 std::string format_number(DType dtype, const void* element);

@@ -1,3 +1,4 @@
+// The rank that each kind of definition gives to a written register; see defined_rank.h.
 #include "vm/format/defined_rank.h"
 
 namespace scopevm::format {

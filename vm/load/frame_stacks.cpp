@@ -1,3 +1,4 @@
+// Assigns frame offsets to the stack-pool allocations of a function; see frame_stacks.h.
 #include "vm/load/frame_stacks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes frame layouts, the signature and the variants of a module; see loaded_module.h.
 #include "vm/load/loaded_module.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds result sites by following single definitions backwards; see result_sites.h.
 #include "vm/load/result_sites.h"
 
 #include <algorithm>

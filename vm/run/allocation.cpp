@@ -1,3 +1,4 @@
+// Messages for failed allocations; see allocation.h.
 #include "vm/run/allocation.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks inputs against the signature and binds dimensions; see bind.h.
 #include "vm/run/bind.h"
 
 #include <algorithm>

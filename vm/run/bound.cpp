@@ -1,3 +1,4 @@
+// Evaluates the shape function of main or a variant and sums its memory contract; see bound.h.
 #include "vm/run/bound.h"
 
 #include <algorithm>

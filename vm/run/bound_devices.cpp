@@ -1,3 +1,4 @@
+// Opens devices, loads images and copies constants for a session; see bound_devices.h.
 #include "vm/run/bound_devices.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Binds pools, limits, devices and the executor of a session; see bound_session.h.
 #include "vm/run/bound_session.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Accounts of a call, and the release of its storages and frames; see call_context.h.
 #include "vm/run/call_context.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The frame stack, a list of chunks; see frame.h.
 #include "vm/run/frame.h"
 
 #include <algorithm>

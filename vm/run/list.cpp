@@ -1,3 +1,4 @@
+// Insertion and removal of list elements; see list.h.
 #include "vm/run/list.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Creates result tensors and the memory account of a call; see results.h.
 #include "vm/run/results.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The string table, a hash table with linear probing; see text_table.h.
 #include "vm/run/text_table.h"
 
 #include <algorithm>

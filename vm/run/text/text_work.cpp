@@ -1,3 +1,4 @@
+// String operations on ids, through the call's string table; see text_work.h.
 #include "vm/run/text/text_work.h"
 
 #include <algorithm>
