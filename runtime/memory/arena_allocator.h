@@ -38,7 +38,7 @@ class ArenaAllocator final : public Allocator {
   void* take_from_system(int64_t bytes);
   void give_to_system(const Block& block);
 
-  // REQUIRES: mutex_ is held.
+  // The following three REQUIRE that mutex_ is held.
   void* reuse(int64_t bytes);
   int64_t discard_largest();
   void discard_all();

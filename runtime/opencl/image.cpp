@@ -75,7 +75,7 @@ const DeviceKernel* Image::find(std::string_view symbol, int buffers, int params
     cl_uint arguments = 0;
     error = api.clGetKernelInfo(kernel.get(), CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments,
                                 nullptr);
-    // Kernel arguments: two per buffer, the params, the grid, and the items per work item.
+    // Kernel arguments: two per buffer, the params, the grid, and the number of items per range.
     if (error != CL_SUCCESS || int64_t{arguments} != 2 * int64_t{buffers} + params + 2)
       return nullptr;
     auto made = std::make_unique<Kernel>(name, buffers, params, std::move(kernel));

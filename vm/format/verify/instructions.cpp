@@ -139,7 +139,7 @@ class InstructionVerifier {
         return copied(in.word(rule, 0), field.words[0]);
       case RuleKind::closed_over:
         return closed_over(module_.functions[field.words[0]]);
-      case RuleKind::holds_value:  // what registers hold: Transfer::check
+      case RuleKind::holds_value:  // register contents: see Transfer::check
       case RuleKind::holds_storage:
       case RuleKind::holds_tensor:
       case RuleKind::holds_list:

@@ -194,7 +194,7 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
       return check_total_rank(field, state, module_.shape_functions[in.word(rule, 0)].dim_count);
     case RuleKind::axis_of:
       return check_index(field.name(), field.words[0], state[in.word(rule, 0)].rank);
-    case RuleKind::buffers_of:  // what the code alone decides: instructions.cpp
+    case RuleKind::buffers_of:  // depends on the code only: see instructions.cpp
     case RuleKind::immediate:
     case RuleKind::params_of:
     case RuleKind::gives:

@@ -135,7 +135,7 @@ void Interpreter::leave_frame() {
   context_.pop_frame();
 }
 
-// --- Control. -----------------------------------------------------------------------------------
+// Control.
 
 bool Interpreter::go_to(isa::Target target) {
   next_ = frame_.function->decl->code.data() + target.value;
@@ -229,7 +229,7 @@ bool Interpreter::check_interrupts() {
   return true;
 }
 
-// --- Memory. ------------------------------------------------------------------------------------
+// Memory.
 
 // Sets *storage to the caller's output buffer if this allocation becomes a result with a buffer.
 // Returns false if the buffer has the wrong shape.
@@ -330,7 +330,7 @@ bool Interpreter::execute(const op::grow_storage& in) {
   return true;
 }
 
-// --- Compute. -----------------------------------------------------------------------------------
+// Compute.
 
 SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
@@ -349,7 +349,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   return !is_timed_ || finish_launch(in, start);
 }
 
-// --- Shapes. ------------------------------------------------------------------------------------
+// Shapes.
 
 bool Interpreter::execute(const op::shape_function& in) {
   const format::ShapeFunctionDecl& decl = contents_.shape_functions[in.function.value];
@@ -406,7 +406,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::add_slot& in) {
   return true;
 }
 
-// --- Values. ------------------------------------------------------------------------------------
+// Values.
 
 SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
   set(in.dst, reg(in.from));

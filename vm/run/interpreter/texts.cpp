@@ -33,8 +33,8 @@ Status Interpreter::take_texts() {
   return {};
 }
 
-// The register has no storage: the caller owns the bytes, or they are ids that live until the end
-// of the call.
+// The register has no storage: the caller owns the bytes, or they are ids that remain valid until
+// the end of the call.
 Register Interpreter::input_register(const Tensor& input) {
   if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
   return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
