@@ -51,8 +51,8 @@ SCOPEVM_API size_t scopevm_module_output_count(const scopevm_module* module);
 SCOPEVM_API const char* scopevm_module_input_name(const scopevm_module* module, size_t index);
 SCOPEVM_API const char* scopevm_module_output_name(const scopevm_module* module, size_t index);
 
-/* 0: tensor, 1: sequence, 2: optional tensor, 3: optional sequence; -1 if `index` is out of range.
- */
+/* The kind of an input or output. 0: tensor, 1: sequence, 2: optional tensor, 3: optional sequence,
+ * -1: `index` is out of range. */
 SCOPEVM_API int scopevm_module_input_kind(const scopevm_module* module, size_t index);
 SCOPEVM_API int scopevm_module_output_kind(const scopevm_module* module, size_t index);
 
@@ -130,7 +130,7 @@ SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const ch
 SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms);
 /* CallStats::emulated_seconds of the last run (scopevm/session.h). */
 SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);
-/* A result of the last run that is a tensor with numeric elements. It shares ownership of the
+/* A result of the last run that is a tensor, but not a string tensor. It shares ownership of the
  * bytes; the caller releases it with its deleter. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);

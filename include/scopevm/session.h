@@ -202,7 +202,7 @@ class SCOPEVM_API Session {
   const Signature& signature() const;
   int threads() const;
   std::vector<ScopeStats> memory_stats() const;
-  // Returns cached blocks of all pools to the operating system.
+  // Returns the cached blocks of all pools to the operating system and the devices.
   void trim() const;
 
  private:
