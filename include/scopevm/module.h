@@ -88,7 +88,8 @@ class SCOPEVM_API Module {
   // threads, per storage and per memory scope. The result describes the variant that the call would
   // run. Evaluates the module's shape function, so values that a call would reject are rejected
   // here with the same message. Errors: kInvalidArgument (missing or unknown dimension, value out
-  // of bounds, failed check), kUnsupported (no kernel image runs on this CPU).
+  // of bounds, failed check), kUnsupported (no kernel image runs on this CPU, or the sizes depend
+  // on values computed during the call).
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
 
