@@ -1,5 +1,6 @@
-/* The C API: a thin layer over the C++ API. Handles are opaque. Programs that load the library with
- * dlopen compare scopevm_api_version() with SCOPEVM_API_VERSION.
+/* The C API: a thin, stable layer over the C++ API. Handles are opaque. New versions only add
+ * functions. Programs that load the library with dlopen compare scopevm_api_version() with
+ * SCOPEVM_API_VERSION.
  *
  * Errors: a function that can fail returns NULL on success. Otherwise it returns a status, which
  * the caller releases with scopevm_status_free(). Out parameters are set on success only.
