@@ -316,7 +316,7 @@ TEST(Symbols, AreKnownOnlyWhereTheyAreBorn) {
       %0 = sv.expand %x {dims = #sv.dims<["$a"]>} : (!sv.tensor<f32[]>) -> !sv.tensor<f32["$a"]>
       return %0 : !sv.tensor<f32["$a"]>
     })"),
-              HasSubstr("is born twice"));
+              HasSubstr("is defined twice"));
   // A result dim with a symbol that the body defines needs a symbol outside the loop.
   EXPECT_THAT(error_of(R"(
     func.func @main(%sizes: !sv.tensor<i64[2]>, %x: !sv.tensor<f32[]>) -> !sv.tensor<f32[2, "$a"]> {
