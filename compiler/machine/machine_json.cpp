@@ -54,12 +54,12 @@ class MachineReader {
   Result<Machine> read(const Member& root) {
     SCOPEVM_RETURN_IF_ERROR(root.check_object(kMembers));
     std::optional<Member> devices = root.find("devices");
-    if (!devices) return root.fail("a machine needs \"devices\"");
+    if (!devices) return root.fail("missing member \"devices\"");
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> all, devices->elements());
     for (const Member& device : all) SCOPEVM_RETURN_IF_ERROR(read_device(device));
     if (std::ranges::none_of(machine_.devices, &DeviceDecl::is_host))
-      return devices->fail("one device must be of kind \"" + std::string(format::kHostKind) +
-                           "\": it runs the VM");
+      return devices->fail("expected at least one device of kind \"" +
+                           std::string(format::kHostKind) + "\", which runs the VM");
     if (std::optional<Member> pools = root.find("pools")) {
       SCOPEVM_ASSIGN_OR_RETURN(all, pools->elements());
       for (const Member& pool : all) SCOPEVM_RETURN_IF_ERROR(read_pool(pool));
@@ -75,11 +75,13 @@ class MachineReader {
     SCOPEVM_RETURN_IF_ERROR(member.check_object(device_members_));
     DeviceDecl device;
     std::optional<Member> name = member.find("name");
-    if (!name) return member.fail("a device needs \"name\"");
+    if (!name) return member.fail("missing member \"name\"");
     SCOPEVM_ASSIGN_OR_RETURN(device.name, name->text());
     if (!is_name(device.name, false))
-      return name->fail("a name has letters, digits and _, found \"" + device.name + "\"");
-    if (machine_.find_device(device.name)) return name->fail("two devices have this name");
+      return name->fail("expected one or more letters, digits and _, found \"" + device.name +
+                        "\"");
+    if (machine_.find_device(device.name))
+      return name->fail("duplicate device name \"" + device.name + "\"");
     SCOPEVM_ASSIGN_OR_RETURN(const DeviceKind* const kind, read_device_kind(member));
     device.kind = kind->name();
     device.has_kernels = kind->has_kernels();
@@ -91,7 +93,8 @@ class MachineReader {
       SCOPEVM_ASSIGN_OR_RETURN(device.workers, workers->whole_number(1));
       constexpr int64_t kMostWorkers = int64_t{1} << 24;
       if (device.workers > kMostWorkers)
-        return workers->fail("at most " + std::to_string(kMostWorkers));
+        return workers->fail("expected at most " + std::to_string(kMostWorkers) + ", found " +
+                             std::to_string(device.workers));
     }
     SCOPEVM_RETURN_IF_ERROR(kind->read_members(member, machine_.devices, device));
     SCOPEVM_RETURN_IF_ERROR(check_members(member, *kind, device));
@@ -105,7 +108,7 @@ class MachineReader {
 
   Result<const DeviceKind*> read_device_kind(const Member& device) const {
     std::optional<Member> kind = device.find("kind");
-    if (!kind) return device.fail("a device needs \"kind\"");
+    if (!kind) return device.fail("missing member \"kind\"");
     SCOPEVM_ASSIGN_OR_RETURN(const std::string name, kind->text());
     if (auto known = std::ranges::find(kinds_, name, &DeviceKind::name); known != kinds_.end())
       return *known;
@@ -127,7 +130,7 @@ class MachineReader {
       std::optional<Member> given = member.find(std::string(name));
       if (!given) continue;
       if (!device.has_kernels) return given->fail(no_kernels(device));
-      return given->fail("a device of kind " + device.kind + " has no such member");
+      return given->fail("not a member of a device of kind " + device.kind);
     }
     return {};
   }
@@ -161,10 +164,11 @@ class MachineReader {
   static Result<int64_t> read_stack_bytes(const Member& member, const DeviceDecl& device) {
     std::optional<Member> given = member.find("max_stack_bytes");
     if (!given) return device.is_host() ? Machine::kStackBytes : 0;
-    if (!device.is_host()) return given->fail("frames of calls lie in a CPU's memory");
+    if (!device.is_host()) return given->fail("only a CPU has a stack");
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, given->whole_number(0));
     if (bytes <= format::kMaxStackBytes) return bytes;
-    return given->fail("at most " + std::to_string(format::kMaxStackBytes));
+    return given->fail("expected at most " + std::to_string(format::kMaxStackBytes) + ", found " +
+                       std::to_string(bytes));
   }
 
   Result<DeviceIndex> device_of(const Member& member) {
@@ -174,26 +178,26 @@ class MachineReader {
     std::string known;
     for (const DeviceDecl& other : machine_.devices)
       known += (known.empty() ? "" : ", ") + other.name;
-    return member.fail("there is no device \"" + name + "\"; there are " + known);
+    return member.fail("unknown device \"" + name + "\"; expected one of " + known);
   }
 
   Status read_pool(const Member& member) {
     SCOPEVM_RETURN_IF_ERROR(member.check_object(kPoolMembers));
     Pool pool;
     std::optional<Member> device = member.find("device"), scope = member.find("scope");
-    if (!device) return member.fail("a pool needs \"device\", whose scope it is");
-    if (!scope) return member.fail("a pool needs \"scope\"");
+    if (!device) return member.fail("missing member \"device\"");
+    if (!scope) return member.fail("missing member \"scope\"");
     SCOPEVM_ASSIGN_OR_RETURN(pool.device, device_of(*device));
     SCOPEVM_ASSIGN_OR_RETURN(pool.scope, scope->text());
     if (!is_name(pool.scope, true) ||
         (pool.scope != "global" && !pool.scope.starts_with("global.")))
       return scope->fail("expected \"global\" or \"global.NAME\", found \"" + pool.scope + "\"");
     if (pool.scope == kStackScope)
-      return scope->fail("\"max_stack_bytes\" of a device describes this scope");
+      return scope->fail("reserved for the stack; set \"max_stack_bytes\" of the device instead");
     for (const Pool& other : machine_.pools)
       if (other.device == pool.device && other.scope == pool.scope)
-        return scope->fail("two pools of device \"" + machine_.devices[pool.device].name +
-                           "\" have this scope");
+        return scope->fail("duplicate scope \"" + pool.scope + "\" of device \"" +
+                           machine_.devices[pool.device].name + "\"");
     SCOPEVM_RETURN_IF_ERROR(read_kind(member, pool));
     SCOPEVM_RETURN_IF_ERROR(read_numbers(member, pool));
     SCOPEVM_RETURN_IF_ERROR(read_reached(member, pool));
@@ -215,8 +219,14 @@ class MachineReader {
     if (pool.scope == "global" || pool.scope == "global.workspace" ||
         pool.scope == "global.constant")
       if (pool.kind != default_kind(pool.scope))
-        return kind->fail("scope \"" + pool.scope + "\" is of another kind");
+        return kind->fail("scope \"" + pool.scope + "\" must be of kind \"" +
+                          name_of(default_kind(pool.scope)) + "\", found \"" + text + "\"");
     return {};
+  }
+
+  static std::string name_of(PoolKind kind) {
+    return std::string(
+        std::ranges::find(kPoolKinds, kind, [](const auto& entry) { return entry.second; })->first);
   }
 
   static PoolKind default_kind(const std::string& scope) {
@@ -251,7 +261,7 @@ class MachineReader {
       // A kernel cannot take a buffer of a device of another kind.
       if (machine_.devices[index].kind != machine_.devices[pool.device].kind)
         return device.fail("a device of kind " + machine_.devices[index].kind +
-                           " reaches no memory of one of kind " +
+                           " cannot access memory of a device of kind " +
                            machine_.devices[pool.device].kind);
       if (index != pool.device) others.insert(index);
     }
@@ -264,10 +274,11 @@ class MachineReader {
     if (!pinned) return {};
     SCOPEVM_ASSIGN_OR_RETURN(pool.pinned_for, device_of(*pinned));
     if (machine_.devices[*pool.pinned_for].is_host())
-      return pinned->fail("the driver of a device that is no CPU pins memory");
-    if (!machine_.devices[pool.device].is_host()) return pinned->fail("pinned memory is a CPU's");
+      return pinned->fail("expected a non-CPU device, whose driver pins the memory");
+    if (!machine_.devices[pool.device].is_host())
+      return pinned->fail("only memory of a CPU can be pinned");
     if (pool.kind == PoolKind::kArena) return {};
-    return pinned->fail("pinned memory is for what is planned: an arena");
+    return pinned->fail("only a pool of kind \"arena\" can be pinned");
   }
 
   // "global" and "global.workspace" store the values without a required scope: the same devices
@@ -278,7 +289,7 @@ class MachineReader {
       Pool* workspace = find(device, "global.workspace");
       if (global && workspace && global->reached != workspace->reached)
         return root.fail("pools: \"global\" and \"global.workspace\" of device \"" +
-                         machine_.devices[device].name + "\" are reached by different devices");
+                         machine_.devices[device].name + "\" must have the same \"reached_by\"");
       std::vector<DeviceIndex> reached = {device};
       if (global || workspace) reached = (global ? global : workspace)->reached;
       for (const char* scope : {"global", "global.workspace"})

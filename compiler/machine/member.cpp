@@ -26,7 +26,7 @@ Status Member::check_object(std::span<const std::string_view> members) const {
   if (!value_.is_object()) return fail("expected an object, found " + found());
   for (const auto& [name, value] : value_.items())
     if (std::ranges::find(members, name) == members.end())
-      return Member(value, path_of(name)).fail("no such member; there are " + list(members));
+      return Member(value, path_of(name)).fail("unknown member; expected one of " + list(members));
   return {};
 }
 

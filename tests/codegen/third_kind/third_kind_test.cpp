@@ -86,11 +86,11 @@ TEST(ThirdKind, MembersOfAKindAreItsOwn) {
   EXPECT_EQ(message_of(R"({"name": "a", "kind": "toy", "generation": 3})", backends()),
             "m.json: devices[1].generation: at most 2");
   EXPECT_EQ(message_of(R"({"name": "a", "kind": "opencl", "generation": 2})", backends()),
-            "m.json: devices[1].generation: a device of kind opencl has no such member");
+            "m.json: devices[1].generation: not a member of a device of kind opencl");
   EXPECT_EQ(message_of(R"({"name": "a", "kind": "toy", "target_cpu": "x86-64"})", backends()),
-            "m.json: devices[1].target_cpu: a device of kind toy has no such member");
+            "m.json: devices[1].target_cpu: not a member of a device of kind toy");
   EXPECT_EQ(message_of(R"({"name": "a", "kind": "toy", "colour": 1})", backends()),
-            "m.json: devices[1].colour: no such member; there are name, kind, workers, "
+            "m.json: devices[1].colour: unknown member; expected one of name, kind, workers, "
             "max_stack_bytes, alignment, target_cpu, features, generation");
 }
 
