@@ -39,7 +39,7 @@ Status check_columns(const std::vector<std::string>& columns) {
   for (auto [name, other] : {std::pair("lower", "start"), {"upper", "end"}, {"size", "size"}})
     if (!has(name) && !has(other))
       return Status(StatusCode::kInvalidModel,
-                    "line 1: there is no column \"" + std::string(name) + "\"");
+                    "line 1: missing column \"" + std::string(name) + "\"");
   return {};
 }
 
@@ -66,7 +66,7 @@ Result<std::vector<Buffer>> parse_csv(std::string_view text) {
       bool is_name = column == "id" || column == "buffer";
       if (!parse(field, value) && !is_name)
         return Status(StatusCode::kInvalidModel, "line " + std::to_string(line) + ": \"" +
-                                                     std::string(field) + "\" is no number");
+                                                     std::string(field) + "\" is not a number");
       if (column == "id") buffer.id = parse(field, value) ? static_cast<int>(value) : id;
       if (column == "lower" || column == "start") buffer.lower = value;
       if (column == "upper" || column == "end") buffer.upper = value;
@@ -75,10 +75,10 @@ Result<std::vector<Buffer>> parse_csv(std::string_view text) {
     }
     if (buffer.lower >= buffer.upper || buffer.size < 0)
       return Status(StatusCode::kInvalidModel,
-                    "line " + std::to_string(line) + ": lifespan or size is not valid");
+                    "line " + std::to_string(line) + ": expected lower < upper and size >= 0");
     buffers.push_back(buffer);
   }
-  if (columns.empty()) return Status(StatusCode::kInvalidModel, "there is no header line");
+  if (columns.empty()) return Status(StatusCode::kInvalidModel, "missing header line");
   return buffers;
 }
 

@@ -41,8 +41,7 @@ class ArenaPlanner {
       if (buffers) at_samples.push_back(std::move(*buffers));
     }
     if (at_samples.empty())
-      return Status(StatusCode::kInvalidModel,
-                    "the sizes of its tensors overflow at the dims that the plan is made for");
+      return Status(StatusCode::kInvalidModel, "tensor sizes overflow at the sample dims");
     double best = 0;
     for (const std::vector<Buffer>& buffers : at_samples)
       for (const std::vector<int>& order : placement_orders(buffers)) {

@@ -110,24 +110,28 @@ class FunctionStacks {
     const int64_t limit = limit_of(value.place.pool);
     const DimExpr bytes = of.bytes();
     const int64_t most = interval_of(bytes).max;
-    if (of.place.pool != value.place.pool) return refuse(value, "it shows bytes that do not");
-    if (of.origin != ValueOrigin::kStep) return refuse(value, "its bytes are the caller's");
+    if (of.place.pool != value.place.pool)
+      return refuse(value, "it is a view of a value stored in another pool");
+    if (of.origin != ValueOrigin::kStep) return refuse(value, "its storage belongs to the caller");
     if (is_output_[root]) return refuse(value, "it is a result, which outlives the call");
     if (of.storage != ValueStorage::kPlanned)
-      return refuse(value, "a register keeps it beyond its block, or a callee makes it");
-    if (is_kept_(root)) return refuse(value, "something keeps it: a list, a closure or a result");
+      return refuse(value,
+                    "it has its own storage (it outlives its block, or a callee allocates it)");
+    if (is_kept_(root))
+      return refuse(value, "it may outlive the frame: a list, closure or result refers to it");
     if (most > limit)
       return refuse(value, bytes.is_constant()
                                ? "it takes " + bytes.str() + " bytes"
-                               : "its " + bytes.str() + " bytes have no constant bound that fits");
+                               : "its " + bytes.str() +
+                                     " bytes have no constant upper bound within the limit");
     return {};
   }
 
   Status refuse(const Value& value, const std::string& why) const {
-    return {StatusCode::kInvalidModel, function_.name + ": \"" + value.name + "\" cannot lie in " +
-                                           machine_.pool_name(value.place.pool) + ", which has " +
-                                           std::to_string(limit_of(value.place.pool)) +
-                                           " bytes in a frame: " + why};
+    return {StatusCode::kInvalidModel,
+            function_.name + ": \"" + value.name + "\" cannot be stored in " +
+                machine_.pool_name(value.place.pool) + " (" +
+                std::to_string(limit_of(value.place.pool)) + " bytes per frame): " + why};
   }
 
   // REQUIRES: the pool is a stack. Every stack has a limit.
@@ -143,7 +147,7 @@ class FunctionStacks {
           value.place.pool == pool && liveness_.buffer_of_value[id] &&
           (!largest || interval_of(value.bytes()).max > interval_of(largest->bytes()).max))
         largest = &value;
-    return refuse(*largest, "all that is asked for there takes " + std::to_string(height));
+    return refuse(*largest, "all values required there take " + std::to_string(height) + " bytes");
   }
 
   // --- Values that may be moved into a stack. ---

@@ -26,13 +26,14 @@ TEST(PlanCsv, ReadsPublicInstances) {
 
 TEST(PlanCsv, ErrorsNameTheLine) {
   auto message = [](const char* text) { return std::string(parse_csv(text).status().message()); };
-  EXPECT_EQ(message("id,lower,upper,size\n0,0,2,many\n"), "line 2: \"many\" is no number");
+  EXPECT_EQ(message("id,lower,upper,size\n0,0,2,many\n"), "line 2: \"many\" is not a number");
   EXPECT_EQ(message("id,lower,upper,size\n0,0,2,64\n1,2,2,64\n"),
-            "line 3: lifespan or size is not valid");
-  EXPECT_EQ(message("id,lower,upper,size\n0,0,2,-64\n"), "line 2: lifespan or size is not valid");
-  EXPECT_EQ(message("id,lower,upper,size\n0,0\n"), "line 2: \"\" is no number");
-  EXPECT_EQ(message("id,lower,size\n0,0,64\n"), "line 1: there is no column \"upper\"");
-  EXPECT_EQ(message(""), "there is no header line");
+            "line 3: expected lower < upper and size >= 0");
+  EXPECT_EQ(message("id,lower,upper,size\n0,0,2,-64\n"),
+            "line 2: expected lower < upper and size >= 0");
+  EXPECT_EQ(message("id,lower,upper,size\n0,0\n"), "line 2: \"\" is not a number");
+  EXPECT_EQ(message("id,lower,size\n0,0,64\n"), "line 1: missing column \"upper\"");
+  EXPECT_EQ(message(""), "missing header line");
 }
 
 }  // namespace

@@ -244,27 +244,28 @@ TEST(Stack, WhatIsAskedForLiesThere) {
 
 TEST(Stack, RefusesWhatCannotLieThere) {
   const std::string begins =
-      "main: \"t2\" cannot lie in cpu.global.stack, which has 256 bytes in a "
-      "frame: ";
+      "main: \"t2\" cannot be stored in cpu.global.stack (256 bytes per frame): ";
   const auto refused = [&](Function f, ValueId id = {2}) {
     Program program = asking(std::move(f), id);
     return error_of(program);
   };
   EXPECT_EQ(refused(chain(65)), begins + "it takes 260 bytes");
   EXPECT_EQ(refused(chain(DimExpr::symbol("n"))),
-            begins + "its 4*n bytes have no constant bound that fits");
+            begins + "its 4*n bytes have no constant upper bound within the limit");
   Function f = chain(16);
   f.outputs[0] = {2};
   EXPECT_EQ(refused(f), begins + "it is a result, which outlives the call");
   f = chain(16);
   f.values[{2}].storage = ValueStorage::kOwn;
-  EXPECT_EQ(refused(f), begins + "a register keeps it beyond its block, or a callee makes it");
+  EXPECT_EQ(refused(f),
+            begins + "it has its own storage (it outlives its block, or a callee allocates it)");
   f = chain(16);
   f.steps.push_back({.operands = {{2}}, .work = step::MakeList()});
-  EXPECT_EQ(refused(f), begins + "something keeps it: a list, a closure or a result");
+  EXPECT_EQ(refused(f),
+            begins + "it may outlive the frame: a list, closure or result refers to it");
   EXPECT_EQ(refused(chain(16), {0}),
-            "main: \"in0\" cannot lie in cpu.global.stack, which has 256 bytes in a frame: its "
-            "bytes are the caller's");
+            "main: \"in0\" cannot be stored in cpu.global.stack (256 bytes per frame): its "
+            "storage belongs to the caller");
 }
 
 TEST(Stack, RefusesMoreThanTheFrameHas) {
@@ -272,8 +273,8 @@ TEST(Stack, RefusesMoreThanTheFrameHas) {
   program.functions[{0}].values[{2}].place.pool = kStack;
   program.functions[{0}].values[{2}].is_scope_required = true;
   EXPECT_EQ(error_of(program),
-            "main: \"t1\" cannot lie in cpu.global.stack, which has 511 bytes in a frame: all that "
-            "is asked for there takes 512");
+            "main: \"t1\" cannot be stored in cpu.global.stack (511 bytes per frame): all values "
+            "required there take 512 bytes");
 }
 
 // --- Random functions. --------------------------------------------------------------------------
