@@ -107,7 +107,8 @@ class Applier {
           known && known.getTo() == text_of(pool))
         if (std::optional<CopyReason> reason = copy_reason(known)) return *reason;
     return {name_of(graph_.values[f]),
-            flow(f).is_free ? "constants are on each device that reads them" : why(flow(f).maker),
+            flow(f).is_free ? "constants are stored on each device that reads them"
+                            : why(flow(f).maker),
             why(flow(f).readers[uses.front().reader].task)};
   }
 
@@ -283,7 +284,7 @@ class Applier {
   // copied from or to the host. The function's type then has the host's place.
   void copy_at_boundary(mlir::func::FuncOp function) {
     const std::string host = device_name(machine_.host_device());
-    const std::string callers = "callers' tensors are on " + host;
+    const std::string callers = "callers' tensors are stored on " + host;
     mlir::Block& block = function.getBody().front();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
     for (mlir::BlockArgument argument : block.getArguments()) {
@@ -302,7 +303,7 @@ class Applier {
       mlir::Value value = operand.get();
       if (!is_out_of_reach(value)) continue;
       operand.set(make_copy(builder, value, host,
-                            {name_of(value), "results are on " + place_of(value), callers}));
+                            {name_of(value), "results are stored on " + place_of(value), callers}));
       function.removeResultAttr(operand.getOperandNumber(),
                                 mlir::StringAttr::get(value.getContext(), kPlaceAttribute));
     }
@@ -336,13 +337,14 @@ class Applier {
   // constrained task on the same device, found by breadth-first search along shared values.
   std::string why(TaskIndex task) {
     const TaskRecord& record = graph_.tasks[task];
-    const std::string is_on = record.name + " is on " + device_name(device(task));
+    const std::string on_device = device_name(device(task));
+    const std::string is_on = record.name + " is placed on " + on_device;
     if (const Demand* demand = demand_of(task)) return is_on + ": " + placement::text_of(*demand);
     if (std::optional<TaskIndex> near = nearest_demand(task))
-      return is_on + ", cheapest beside " + graph_.tasks[*near].name + ": " +
-             placement::text_of(*demand_of(*near));
+      return is_on + ": lowest copy cost, because " + graph_.tasks[*near].name +
+             " is required on " + on_device + " (" + placement::text_of(*demand_of(*near)) + ")";
     return is_on + ": " +
-           (record.scope ? placement::text_of(*record.scope) : "nothing asks for another place");
+           (record.scope ? placement::text_of(*record.scope) : "no constraint applies");
   }
 
   // The constraint that determines the task's device. A scope does if only one device has it.

@@ -189,9 +189,9 @@ class ConstraintReader : private FlowReader {
     if (!type || !type.getPlace()) return {};
     const DeviceIndex device = device_of(op, machine_);
     if (std::optional<PoolIndex> pool = machine_.find_pool(device, scope.getValue())) return *pool;
-    fail(location_text(op->getLoc()), graph_.tasks[task].name + " asks for scope " +
-                                          scope.getValue().str() + ", which device " +
-                                          device_name(device) + " lacks");
+    fail(location_text(op->getLoc()),
+         graph_.tasks[task].name + " requires scope " + scope.getValue().str() + ", which device " +
+             device_name(device) + " does not have; it has " + known_scopes(device, machine_));
     return {};
   }
 
@@ -280,7 +280,8 @@ class ConstraintReader : private FlowReader {
       make(result, merge_points.back(), PoolRequirement::own_scope(), loop.getLoc());
       // A dynamically sized accumulator: when it is full, the VM copies it to a larger storage.
       if (merge_points.size() > carried && gathers_unknown(loop))
-        on_host(merge_points.back(), "what grows with each iteration is the host's", loop.getLoc());
+        on_host(merge_points.back(), "dynamically sized accumulators are stored on the host",
+                loop.getLoc());
     }
     for (size_t i = 0; i < carried; ++i)
       read_merge_operand(loop->getOpOperand(static_cast<unsigned>(i)), loop->getResult(i),
@@ -344,7 +345,7 @@ class ConstraintReader : private FlowReader {
     const Signature& callee = signatures_.at(closure.getCallee());
     for (const std::vector<TaskIndex>* tasks : {&callee.parameters, &callee.results})
       for (TaskIndex task : *tasks)
-        on_host(task, "lists and closures are the host's", closure.getLoc());
+        on_host(task, "lists and closures are stored on the host", closure.getLoc());
     for (mlir::OpOperand& operand : closure->getOpOperands())
       read(operand, callee.parameters[operand.getOperandNumber()], PoolRequirement::own_scope());
   }

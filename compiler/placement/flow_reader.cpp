@@ -43,9 +43,12 @@ void FlowReader::demand_scope(TaskIndex task, Demand wanted) {
     if (machine_.find_pool(device, scope)) left.push_back(device);
   if (left.empty())
     return fail(wanted.where,
-                record.name + " is to be stored in scope " + std::string(scope) + " by " +
-                    wanted.why + ", which " + device_name(devices.front()) + " lacks" +
-                    (record.demand ? ", where it is placed by " + text_of(*record.demand) : ""));
+                record.name + " is required in scope " + std::string(scope) + " (" + wanted.why +
+                    ")" +
+                    (record.demand ? " and on " + device_name(*record.demand->place.device) + " (" +
+                                         text_of(*record.demand) + ")"
+                                   : "") +
+                    "; device " + device_name(devices.front()) + " does not have the scope");
   devices = std::move(left);
   if (!record.scope) record.scope = std::move(wanted);
 }
@@ -55,14 +58,14 @@ void FlowReader::demand(TaskIndex task, Demand wanted) {
   const DeviceIndex device = *wanted.place.device;
   TaskRecord& record = graph_.tasks[task];
   if (record.demand && record.demand->place.device != device)
-    return fail(wanted.where, record.name + " is placed on " + device_name(device) + " by " +
-                                  wanted.why + ", and on " +
-                                  device_name(*record.demand->place.device) + " by " +
-                                  text_of(*record.demand));
+    return fail(wanted.where, record.name + " is required on " + device_name(device) + " (" +
+                                  wanted.why + ") and on " +
+                                  device_name(*record.demand->place.device) + " (" +
+                                  text_of(*record.demand) + ")");
   if (record.demand) return;
   if (!may_be(task, device))
-    return fail(wanted.where, record.name + " cannot be on " + device_name(device) + ", where " +
-                                  wanted.why + " places it: " + why_not(task, device));
+    return fail(wanted.where, record.name + " cannot be placed on " + device_name(device) + " (" +
+                                  wanted.why + "): " + why_not(task, device));
   graph_.problem.tasks[task].devices = {device};
   record.demand = std::move(wanted);
 }
@@ -120,10 +123,10 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   auto [first, is_first] = scopes_.try_emplace(value, scope);
   const std::optional<PoolRequirement> pool = joined(machine_, flow.pool, place->pool);
   if (!pool)
-    return fail(where, graph_.tasks[flow.maker].name + " is stored in scope " +
-                           std::string(place->pool.scope(machine_)) + " by " + scope.why +
-                           ", and in " + std::string(flow.pool.scope(machine_)) + " by " +
-                           (is_first ? "its kernel" : text_of(first->second)));
+    return fail(where, graph_.tasks[flow.maker].name + " is required in scope " +
+                           std::string(place->pool.scope(machine_)) + " (" + scope.why +
+                           ") and in scope " + std::string(flow.pool.scope(machine_)) + " (" +
+                           (is_first ? "its kernel" : text_of(first->second)) + ")");
   flow.pool = *pool;
   if (!graph_.tasks[flow.maker].op) require_scope(flow.maker, scope);
 }
@@ -157,8 +160,11 @@ void FlowReader::require_scope(TaskIndex task, const Demand& wanted) {
   if (auto pool = joined(machine_, first->second.place.pool, wanted.place.pool))
     first->second.place.pool = *pool;
   else
-    fail(wanted.where, graph_.tasks[task].name + " is stored at " + wanted.why + ", and at " +
-                           text_of(first->second));
+    fail(wanted.where, graph_.tasks[task].name + " is required in scope " +
+                           std::string(wanted.place.pool.scope(machine_)) + " (" + wanted.why +
+                           ") and in scope " +
+                           std::string(first->second.place.pool.scope(machine_)) + " (" +
+                           text_of(first->second) + ")");
 }
 
 void FlowReader::apply_stores() {
@@ -168,8 +174,9 @@ void FlowReader::apply_stores() {
     const Demand& scope = wanted->second;
     const std::optional<PoolRequirement> both = joined(machine_, current, scope.place.pool);
     if (!both)
-      fail(scope.where, graph_.tasks[task].name + " is stored at " + scope.why + ", and in scope " +
-                            std::string(current.scope(machine_)));
+      fail(scope.where, graph_.tasks[task].name + " is required in scope " +
+                            std::string(scope.place.pool.scope(machine_)) + " (" + scope.why +
+                            ") and in scope " + std::string(current.scope(machine_)));
     current = both.value_or(scope.place.pool);
   };
   for (Flow& flow : graph_.problem.flows) {
@@ -196,7 +203,8 @@ void FlowReader::leave_out_devices(TaskIndex task) {
 std::string FlowReader::why_not(TaskIndex task, DeviceIndex device) const {
   const std::optional<Demand>& scope = graph_.tasks[task].scope;
   if (!scope || scope->place.pool.on(machine_, device)) return kNoTexts;
-  return "it lacks the scope of " + text_of(*scope);
+  return "device " + device_name(device) + " does not have the scope required by " +
+         text_of(*scope);
 }
 
 bool FlowReader::may_be(TaskIndex task, DeviceIndex device) const {

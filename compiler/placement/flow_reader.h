@@ -61,7 +61,7 @@ class FlowReader {
 
   // Elements of string tensors are indices into a table of the call, which only the VM and kernels
   // of the host can read.
-  static constexpr char kNoTexts[] = "texts are the host's";
+  static constexpr char kNoTexts[] = "string tensors are stored on the host";
   static bool is_text(mlir::Type type);
   static bool has_texts(mlir::Operation* op);
   void leave_out_devices(TaskIndex task);

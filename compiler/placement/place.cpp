@@ -7,14 +7,6 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-std::string known_scopes(DeviceIndex device, const Machine& machine) {
-  std::string known;
-  for (PoolIndex pool : machine.pools.indices())
-    if (machine.reaches(device, pool) && machine.pools[pool].kind != PoolKind::kConstant)
-      known += (known.empty() ? "" : ", ") + machine.pools[pool].scope;
-  return known;
-}
-
 // Why nothing can be placed on a device of this name.
 std::string no_device(std::string_view name, const Machine& machine) {
   std::string known;
@@ -23,8 +15,8 @@ std::string no_device(std::string_view name, const Machine& machine) {
   auto described = std::ranges::find(machine.described_only, name, &DeviceDecl::name);
   if (described == machine.described_only.end())
     return "the machine has no " + quoted + "; it has " + known;
-  return "the machine describes " + quoted + ", but kernels cannot be compiled for its kind, " +
-         described->kind + "; they can for " + known;
+  return "kernels cannot be compiled for " + quoted + ", of kind " + described->kind +
+         "; expected one of " + known;
 }
 
 }  // namespace
@@ -65,6 +57,14 @@ Result<Place> parse_place(std::string_view text, const Machine& machine) {
   return Place{*device, *pool};
 }
 
+std::string known_scopes(DeviceIndex device, const Machine& machine) {
+  std::string known;
+  for (PoolIndex pool : machine.pools.indices())
+    if (machine.reaches(device, pool) && machine.pools[pool].kind != PoolKind::kConstant)
+      known += (known.empty() ? "" : ", ") + machine.pools[pool].scope;
+  return known;
+}
+
 bool has_kernel_scopes(mlir::ModuleOp module) {
   return module
       .walk([](mlir::Operation* op) {
@@ -99,7 +99,9 @@ Result<Rule> parse_rule(const std::string& text) {
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine) {
   SCOPEVM_ASSIGN_OR_RETURN(const Place place, parse_place(text, machine));
   if (!place.device)
-    return Status(StatusCode::kInvalidModel, "place \"" + std::string(text) + "\": has no device");
+    return Status(
+        StatusCode::kInvalidModel,
+        "place \"" + std::string(text) + "\" has no device; expected DEVICE or DEVICE.SCOPE");
   return place.pool.pool().value_or(machine.global_pool(*place.device));
 }
 

@@ -107,5 +107,7 @@ Result<Place> parse_place(std::string_view text, const Machine& machine);
 // The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: those of
 // parse_place, and kInvalidModel for a place without a device.
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);
+// The scopes in which values can be stored that the device reaches, as a list for messages.
+std::string known_scopes(DeviceIndex device, const Machine& machine);
 
 }  // namespace scopevm::compiler::placement

@@ -28,12 +28,12 @@ void FlowReader::apply_rules(const Ruled& ruled) {
       graph_.matched[i] = true;
       const Place& place = rule_places_[i];
       if (said && place.device && said->place.device != place.device)
-        graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
-                               graph_.tasks[ruled.task].name + ", which is on " +
-                               device_name(*said->place.device) + ": " + text_of(*said));
+        graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
+                               graph_.tasks[ruled.task].name + ", which is required on " +
+                               device_name(*said->place.device) + " (" + text_of(*said) + ")");
       if (graph_.tasks[ruled.task].demand || (!place.device && has_scope)) continue;
       if (place.device && !may_be(ruled.task, *place.device)) {
-        graph_.notes.push_back("--place " + rules_[i].text + " does not move " +
+        graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
                                graph_.tasks[ruled.task].name + ": " +
                                why_not(ruled.task, *place.device));
         continue;
@@ -59,7 +59,7 @@ void FlowReader::place_results() {
   // A result in a scope that the default device lacks is placed on a device that has the scope.
   for (TaskIndex task : model_results_)
     if (!graph_.tasks[task].demand && may_be(task, machine_.default_device))
-      demand(task, {{machine_.default_device, {}}, "the default device, for results", ""});
+      demand(task, {{machine_.default_device, {}}, "default device for results", ""});
 }
 
 }  // namespace scopevm::compiler::placement

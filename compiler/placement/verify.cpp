@@ -35,7 +35,7 @@ class PlaceVerifier {
   mlir::StringAttr place(mlir::Operation* op, mlir::Type type) {
     auto tensor = mlir::dyn_cast<TensorType>(type);
     if (!tensor) return nullptr;
-    if (!tensor.getPlace()) fail(op, "a value has no place");
+    if (!tensor.getPlace()) fail(op, "an operand or result has no place");
     return tensor.getPlace();
   }
 
@@ -45,14 +45,15 @@ class PlaceVerifier {
     Result<PoolIndex> pool = parse_pool(name.getValue(), machine_);
     if (!pool.is_ok()) return fail(op, std::string(pool.status().message()));
     if (!machine_.reaches(device, *pool))
-      fail(op, "runs on " + machine_.devices[device].name + ", which does not reach a value at " +
-                   name.getValue());
+      fail(op, "runs on " + machine_.devices[device].name +
+                   " and cannot access an operand or result in " + name.getValue());
   }
 
   void check_same(mlir::Operation* op, mlir::Type a, mlir::Type b, const char* what) {
     mlir::StringAttr first = place(op, a), second = place(op, b);
     if (first && second && first != second)
-      fail(op, llvm::Twine(what) + " is at " + first.getValue() + " and at " + second.getValue());
+      fail(op, llvm::Twine(what) + " has place " + first.getValue() + ", expected " +
+                   second.getValue());
   }
 
   void check_function(mlir::func::FuncOp function) {
@@ -66,15 +67,15 @@ class PlaceVerifier {
     if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return check_if(branch);
     if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return check_loop(loop);
     if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return check_call(call);
-    if (mlir::isa<graph::OnDeviceOp>(op)) return fail(op, "is not placed yet");
+    if (mlir::isa<graph::OnDeviceOp>(op)) return fail(op, "is not allowed after placement");
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) {
       if (place(op, copy.getResult().getType()) == place(op, copy.getX().getType()))
-        fail(op, "copies to where it is");
+        fail(op, "source and destination have the same place");
       return;
     }
     if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op) &&
         !op->getOperand(0).getDefiningOp<graph::ConstantOp>())
-      check_same(op, op->getOperandTypes()[0], op->getResultTypes()[0], "a view");
+      check_same(op, op->getResultTypes()[0], op->getOperandTypes()[0], "a view");
     const DeviceIndex device = device_of(op, machine_);
     for (mlir::Type type : op->getOperandTypes()) check_reach(op, device, type);
     for (mlir::Type type : op->getResultTypes()) check_reach(op, device, type);
@@ -92,16 +93,16 @@ class PlaceVerifier {
     mlir::Block& block = loop.getBody().front();
     for (size_t i = 0; i < block.getNumArguments(); ++i) {
       check_same(loop, loop.getInitial()[i].getType(), loop->getResult(i).getType(),
-                 "what the loop carries");
+                 "a loop-carried value");
       check_same(loop, block.getArgument(i).getType(), loop->getResult(i).getType(),
-                 "what the loop carries");
+                 "a loop-carried value");
     }
     mlir::OperandRange yielded = block.getTerminator()->getOperands();
     if (loop.getHasCondition())
       check_reach(loop, machine_.host_device(), yielded.front().getType());
     for (auto [value, result] :
          llvm::zip(yielded.drop_front(loop.getHasCondition() ? 1 : 0), loop->getResults()))
-      check_same(loop, value.getType(), result.getType(), "what an iteration gives");
+      check_same(loop, value.getType(), result.getType(), "a value yielded by the loop body");
   }
 
   void check_call(graph::CallOp call) {

@@ -107,9 +107,8 @@ std::optional<PoolIndex> tighten(const PoolBytes& limits, const PoolBytes& used,
 Status plan_is_over(const Machine& machine, PoolIndex pool, int64_t used) {
   return {StatusCode::kResourceLimit, machine.pool_name(pool) + " is limited to " +
                                           std::to_string(*machine.pools[pool].limit) +
-                                          " bytes; what must live there fits, but its "
-                                          "plan takes " +
-                                          std::to_string(used) + " bytes"};
+                                          " bytes; the live bytes fit, but the plan needs " +
+                                          std::to_string(used) + " bytes because of fragmentation"};
 }
 
 // Spills from each pool of the function that is over its `room`.
@@ -172,9 +171,9 @@ class LimitKeeper {
       if (const auto limit = limits_.find(pool); limit != limits_.end() && bytes > limit->second)
         return {StatusCode::kResourceLimit, program_.machine.pool_name(pool) + " is limited to " +
                                                 std::to_string(limit->second) +
-                                                " bytes; the constants of the model that lie "
-                                                "there take " +
-                                                std::to_string(bytes)};
+                                                " bytes; the model's constants in this pool "
+                                                "take " +
+                                                std::to_string(bytes) + " bytes"};
     return {};
   }
 

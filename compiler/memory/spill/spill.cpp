@@ -138,7 +138,7 @@ std::string dims_text(const Request& request) {
   for (const auto& [name, value] : request.symbols)
     if (!name.starts_with('$'))
       text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
-  return text.empty() ? "" : " (at " + text + ")";
+  return text.empty() ? "" : " (for " + text + ")";
 }
 
 // Lists the buffers of the pool that are live at a step, largest first.
@@ -179,12 +179,12 @@ class Describer {
  public:
   Describer(const Program& program, const Function& function, const SpillSite& site,
             SpillReport& report)
-      : machine_(program.machine),
-        function_(function),
+      : function_(function),
         site_(site),
         report_(report),
         live_(live_bytes(site.problem)),
-        home_(machine_.pool_name(report.pool) + ", limited to " + bytes_text(report.limit)) {}
+        pool_(program.machine.pool_name(report.pool)),
+        home_(pool_ + " (limit " + bytes_text(report.limit) + ")") {}
 
   void add(size_t i, const SpillChoice& choice) {
     const SpillItem& item = site_.problem.items[i];
@@ -210,36 +210,36 @@ class Describer {
       if (peak == live_.begin() || *in_gap > *peak) peak = in_gap;
     }
     report_.copies.push_back({value.name, value.bytes(), held.times, report_.pool, pool,
-                              "\"" + name_of(held.made) + "\" makes it in " + home_,
-                              "at \"" + name_of(peak - live_.begin()) + "\" " + bytes_text(*peak) +
-                                  " would live there"});
+                              "\"" + name_of(held.made) + "\" writes it to " + home_,
+                              "without spilling, " + bytes_text(*peak) + " are live in " + pool_ +
+                                  " at \"" + name_of(peak - live_.begin()) + "\""});
     for (int gap : choice.gaps)
       report_.copies.push_back({value.name, value.bytes(), held.times, pool, report_.pool,
-                                "it left " + home_,
-                                "\"" + name_of(held.gaps[gap].upper) + "\" reads it there"});
+                                "it was spilled from " + home_,
+                                "\"" + name_of(held.gaps[gap].upper) + "\" reads it in " + pool_});
   }
 
-  const Machine& machine_;
   const Function& function_;
   const SpillSite& site_;
   SpillReport& report_;
   const std::vector<int64_t> live_;
-  const std::string home_;
+  const std::string pool_;
+  const std::string home_;  // with its limit
 };
 
 Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t fixed,
                     const SpillSite& site, int64_t step, const Request& request) {
   const int64_t live = fixed + live_bytes(site.problem)[step];
   std::string text = program.machine.pool_name(pool) + " is limited to " +
-                     bytes_text(*program.machine.pools[pool].limit) +
-                     ", and what lives there at \"" + function.steps[step].name + "\" takes " +
-                     bytes_text(live) + dims_text(request) + ": ";
+                     bytes_text(*program.machine.pools[pool].limit) + ", and " + bytes_text(live) +
+                     " are live at \"" + function.steps[step].name + "\"" + dims_text(request) +
+                     ": ";
   const std::string planned = live_set(function, site, step);
   text += planned;
   if (fixed > 0)
     text += (planned.empty() ? "" : ", and ") + bytes_text(fixed) + " of results and calls";
   return {StatusCode::kResourceLimit,
-          text + "; not enough of it can lie in a pool with room, or be copied out meanwhile"};
+          text + "; no combination of moves and spills keeps the limit"};
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ std::string value_text(const CopyExplanation::Copy& copy) {
 
 std::string bytes_text(const CopyExplanation::Copy& copy) {
   std::string formula = copy.formula + " bytes";
-  if (copy.has_own_dims) formula += fmt::format(" by the dims of {}", copy.function);
+  if (copy.has_own_dims) formula += fmt::format(" (dims of {})", copy.function);
   if (!copy.bytes || std::to_string(*copy.bytes) == copy.formula) return formula;
   return fmt::format("{} = {}", formula, *copy.bytes);
 }
@@ -121,16 +121,15 @@ std::string bytes_text(const CopyExplanation::Copy& copy) {
 void print_limits(const CopyExplanation& explanation) {
   for (const CopyExplanation::Limit& limit : explanation.limits) {
     fmt::print(
-        "{} is limited to {} bytes; {} would live there. Elsewhere for {:.3f} ms a call, at least "
-        "{:.3f} ms:\n",
+        "{} is limited to {} bytes; without spilling, {} bytes are live there. Moves and spills "
+        "cost {:.3f} ms per call (lower bound {:.3f} ms):\n",
         limit.pool, limit.limit_bytes, limit.needed_bytes, 1e3 * limit.seconds,
         1e3 * limit.lower_bound_seconds);
     for (const std::string& moved : limit.moved) fmt::print("    {}\n", moved);
     // Calls of one function at different dims make the same copies; each is printed once.
     std::set<std::string> lines;
     for (const CopyExplanation::Copy& copy : explanation.copies) {
-      const std::string line =
-          fmt::format("    {}, copied to {} meanwhile\n", value_text(copy), copy.to);
+      const std::string line = fmt::format("    {}, spilled to {}\n", value_text(copy), copy.to);
       if (copy.from == limit.pool && copy.is_spill && lines.insert(line).second)
         fmt::print("{}", line);
     }
@@ -139,11 +138,11 @@ void print_limits(const CopyExplanation& explanation) {
 
 std::string times_text(const CopyExplanation::Copy& copy) {
   if (!copy.times_depend_on.empty())
-    return fmt::format(", times a call by {}", copy.times_depend_on);
-  return copy.times > 1 ? fmt::format(", about {:.0f} times a call", copy.times) : "";
+    return fmt::format(", {}-dependent count", copy.times_depend_on);
+  return copy.times > 1 ? fmt::format(", about {:.0f} times per call", copy.times) : "";
 }
 
-// "2 copies, 8 bytes each time, 2 of them by recursion"
+// "2 copies, 8 bytes each time, 2 with recursion-dependent count"
 std::string copies_text(const std::vector<CopyExplanation::Copy>& copies) {
   std::optional<int64_t> total = 0;
   bool repeats = false;
@@ -155,7 +154,8 @@ std::string copies_text(const std::vector<CopyExplanation::Copy>& copies) {
   }
   std::string text = fmt::format("{} {}", copies.size(), copies.size() == 1 ? "copy" : "copies");
   if (total) text += fmt::format(", {} bytes{}", *total, repeats ? " each time" : "");
-  for (const auto& [why, count] : open) text += fmt::format(", {} of them by {}", count, why);
+  for (const auto& [why, count] : open)
+    text += fmt::format(", {} with {}-dependent count", count, why);
   return text;
 }
 
@@ -170,9 +170,9 @@ void print_text(const CopyExplanation& explanation) {
   print_limits(explanation);
   for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
   fmt::print("{}{}\n", copies_text(explanation.copies),
-             !explanation.is_proved ? "; the cheapest placement found, not proved to be the best"
+             !explanation.is_proved       ? "; the cheapest placement found, not proved optimal"
              : explanation.limits.empty() ? "; no placement costs less"
-                                          : "; but for the limits, no placement costs less");
+                                          : "; without the limits, no placement costs less");
 }
 
 void print_json(const CopyExplanation& explanation) {
@@ -232,9 +232,9 @@ int explain(const ExplainCommand& command) {
     return report_usage(std::string(status.message()));
   if (const Status status = read_places(command.machine, command.places, options); !status.is_ok())
     return report(status);
-  if (!command.svg.empty() && !command.copies) return report_usage("--svg is for --copies");
+  if (!command.svg.empty() && !command.copies) return report_usage("--svg requires --copies");
   if (command.shapes == command.copies)
-    return report_usage("explain what? There are --shapes and --copies");
+    return report_usage("explain: expected exactly one of --shapes and --copies");
   return report(command.shapes ? print_shapes(options, command.json)
                                : print_copies(options, command.svg, command.json));
 }
