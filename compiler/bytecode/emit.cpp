@@ -100,7 +100,7 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
   if (!has_lists) return;
   const uint32_t none = shapes.slot_of(shapes.value(0)).value;
   const uint32_t lists = machine.global_pool(machine.host_device()).value;
-  decl.memory.push_back({lists, "lists", false, none, none, "their lengths and elements", true});
+  decl.memory.push_back({lists, "lists", false, none, none, "list lengths and elements", true});
 }
 
 // The plan sizes string tensors by their ids; the size of the characters is data-dependent. A
@@ -111,7 +111,7 @@ void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDec
   if (std::ranges::none_of(program.functions, has_texts)) return;
   const uint32_t none = shapes.slot_of(shapes.value(0)).value;
   const uint32_t pool = program.machine.global_pool(program.machine.host_device()).value;
-  decl.memory.push_back({pool, "texts", false, none, none, "the texts of the call", true});
+  decl.memory.push_back({pool, "strings", false, none, none, "string data of the call", true});
 }
 
 // The pools from which a call may allocate an undeclared amount: the standard pools of all devices,
@@ -149,7 +149,7 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
   for (const CallMemory::Open& open : calls.open)
     for (PoolIndex pool : pools_of_calls(program)) {
       const uint32_t none = shapes.slot_of(shapes.constant(0)).value;
-      const char* why = open.is_recursive ? "recursion" : "data";
+      const char* why = open.is_recursive ? "recursion" : "data-dependent";
       decl.memory.push_back({pool.value, open.what, false, none, none, why, true});
     }
 }
@@ -172,7 +172,7 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
     const uint32_t pool = memory::result_pool(machine, output).value;
     if (output.is_list()) {
       decl.memory.push_back(
-          {pool, function.output_names[i], true, slot, slot, "its elements", true});
+          {pool, function.output_names[i], true, slot, slot, "elements of the list", true});
       continue;
     }
     DimExpr bytes = output.bytes();

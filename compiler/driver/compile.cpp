@@ -55,7 +55,7 @@ Status Compilation::check_options() const {
   std::string names;
   for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
   return Status(StatusCode::kInvalidArgument,
-                "there is no stage or pass \"" + options_.dump_after + "\"; stages are " + names);
+                "unknown stage or pass \"" + options_.dump_after + "\"; the stages are " + names);
 }
 
 void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
@@ -98,7 +98,7 @@ Status Compilation::import(const std::vector<Specialisation>& specialisations) {
   for (const Specialisation& specialisation : specialisations)
     SCOPEVM_RETURN_IF_ERROR(
         import_function(file, kMain + "[" + specialisation.label + "]", specialisation.dims)
-            .with_context("specialisation " + specialisation.label));
+            .with_context("variant " + specialisation.label));
   return {};
 }
 
@@ -140,7 +140,7 @@ Status Compilation::run_pass_stages() {
   }
   for (size_t i = 0; i < rules_.size(); ++i)
     if (std::ranges::none_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
-      output_.warnings.push_back("--place " + rules_[i].text + " matches nothing");
+      output_.warnings.push_back("--place " + rules_[i].text + ": rule matches no op or value");
   return {};
 }
 
@@ -186,7 +186,8 @@ Status Compilation::lower_for_targets() {
     std::string program_text = str(program);
     if (!text.empty() && program_text != text)
       return Status(StatusCode::kInternal,
-                    "the program depends on the target " + kernels_->round_name(round));
+                    "internal error: target " + kernels_->round_name(round) +
+                        " produced a different program than the first target");
     text = std::move(program_text);
     program_ = std::move(program);
   }

@@ -118,7 +118,7 @@ Status PlacementRun::load() {
   if (is_loaded) return {};
   if (!machine_file.empty()) {
     auto text = llvm::MemoryBuffer::getFile(machine_file);
-    if (!text) return Status(StatusCode::kNotFound, "no file " + machine_file);
+    if (!text) return Status(StatusCode::kNotFound, machine_file + ": file not found");
     SCOPEVM_ASSIGN_OR_RETURN(machine, parse_machine((*text)->getBuffer(), machine_file,
                                                     codegen::built_in_backends().kinds()));
   }

@@ -59,14 +59,15 @@ Result<Specialisation> check_one(const Bounds& general, const Bounds& narrowed) 
   for (const auto& [name, bound] : narrowed) {
     const DimBound outer = bound_of(general, name);
     if (!is_within(bound, outer))
-      return Status(StatusCode::kInvalidArgument, "dimension " + name + " is " + range_text(bound) +
-                                                      ", in general it is " + range_text(outer));
+      return Status(StatusCode::kInvalidArgument,
+                    "dimension " + name + ": range " + range_text(bound) +
+                        " is not within the general range " + range_text(outer));
     result.dims[name] = bound;
     if (are_equal(bound, outer)) continue;
     result.label += (result.label.empty() ? "" : ",") + claims(name, bound, outer);
   }
   if (result.label.empty())
-    return Status(StatusCode::kInvalidArgument, "no dimension is narrower than in general");
+    return Status(StatusCode::kInvalidArgument, "no dimension has a narrower range than in main");
   return result;
 }
 
@@ -94,8 +95,8 @@ Status check_results(const Function& variant, const Function& main) {
     const size_t expected = main.values[main.outputs[i]].shape.size();
     if (rank != expected)
       return Status(StatusCode::kUnsupported, "result \"" + main.output_names[i] + "\" has rank " +
-                                                  std::to_string(rank) + ", in general it has " +
-                                                  std::to_string(expected));
+                                                  std::to_string(rank) + ", expected rank " +
+                                                  std::to_string(expected) + " as in main");
   }
   return {};
 }
@@ -106,11 +107,11 @@ Result<std::vector<Specialisation>> check_specialisations(const CompileOptions& 
   std::vector<Specialisation> result;
   std::set<std::string> labels;
   for (const Bounds& narrowed : options.specialisations) {
-    const std::string context = "specialisation " + std::to_string(result.size() + 1);
+    const std::string context = "variant " + std::to_string(result.size() + 1);
     Result<Specialisation> one = check_one(options.dims, narrowed);
     if (!one.is_ok()) return std::move(one).status().with_context(context);
     if (!labels.insert(one->label).second)
-      return Status(StatusCode::kInvalidArgument, context + ": there is one for " + one->label);
+      return Status(StatusCode::kInvalidArgument, context + " duplicates variant " + one->label);
     result.push_back(*std::move(one));
   }
   return result;
@@ -123,7 +124,7 @@ Result<std::vector<format::VariantDecl>> variant_table(
   for (const Specialisation& specialisation : specialisations) {
     format::VariantDecl variant{static_cast<uint32_t>(table.size() + 1), {}};
     SCOPEVM_RETURN_IF_ERROR(check_results(program.functions[{variant.function}], main)
-                                .with_context("specialisation " + specialisation.label));
+                                .with_context("variant " + specialisation.label));
     for (const Dimension& dimension : main.dimensions) {
       const DimBound bound = bound_of(specialisation.dims, dimension.name);
       variant.dimensions.push_back(

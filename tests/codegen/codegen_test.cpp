@@ -130,9 +130,8 @@ TEST(Image, LocalBuffersOfAKernelHaveABound) {
     return std::string(image.status().message());
   };
   EXPECT_EQ(error_of(with_locals(512, 512)), "");
-  EXPECT_EQ(error_of(with_locals(512, 513)),
-            "k: its local buffers take 4100 bytes, at most 4096 are allowed");
-  EXPECT_EQ(error_of(with_locals(16, 16, true)), "k: a local buffer whose bytes have no bound");
+  EXPECT_EQ(error_of(with_locals(512, 513)), "k: local buffers take 4100 bytes, the limit is 4096");
+  EXPECT_EQ(error_of(with_locals(16, 16, true)), "k: local buffer has no static size");
 }
 
 TEST(Image, KernelsRunOverARangeOfWorkItems) {

@@ -227,21 +227,22 @@ TEST_F(Specialisation, CompilesToTheSameBytesTwice) { EXPECT_EQ(four(), compile_
 
 TEST_F(Specialisation, OutsideTheGeneralBoundsIsRefused) {
   EXPECT_EQ(error_of({{{"n", {16, 16, 1}}}}, {{"n", {1, 8, 1}}}),
-            "specialisation 1: dimension n is 16, in general it is 1..8");
-  EXPECT_EQ(error_of({{{"n", kOne}}, {{"t", {2, 9, 1}}}}, {{"t", {2, 8, 2}}}),
-            "specialisation 2: dimension t is 2..9, in general it is 2..8, a multiple of 2");
+            "variant 1: dimension n: range 16 is not within the general range 1..8");
+  EXPECT_EQ(
+      error_of({{{"n", kOne}}, {{"t", {2, 9, 1}}}}, {{"t", {2, 8, 2}}}),
+      "variant 2: dimension t: range 2..9 is not within the general range 2..8, a multiple of 2");
   EXPECT_EQ(error_of({{{"n", {0, 4, 1}}}}),
-            "specialisation 1: dimension n is 0..4, in general it is 1..2147483648");
+            "variant 1: dimension n: range 0..4 is not within the general range 1..2147483648");
   EXPECT_EQ(error_of({{{"n", {4, 2, 1}}}}),
-            "specialisation 1: dimension n is 4..2, in general it is 1..2147483648");
+            "variant 1: dimension n: range 4..2 is not within the general range 1..2147483648");
   EXPECT_EQ(error_of({{{"n", {1, 8, 0}}}}),
-            "specialisation 1: dimension n is 1..8, in general it is 1..2147483648");
+            "variant 1: dimension n: range 1..8 is not within the general range 1..2147483648");
 }
 
 TEST_F(Specialisation, ThatIsNoneIsRefused) {
-  EXPECT_EQ(error_of({{}}), "specialisation 1: no dimension is narrower than in general");
+  EXPECT_EQ(error_of({{}}), "variant 1: no dimension has a narrower range than in main");
   EXPECT_EQ(error_of({{{"n", kOne}}, {{"t", kOne}}, {{"n", kOne}}}),
-            "specialisation 3: there is one for n=1");
+            "variant 3 duplicates variant n=1");
   EXPECT_THAT(error_of({{{"k", kOne}}}), HasSubstr("there is no dimension \"k\"; there are n, t"));
 }
 

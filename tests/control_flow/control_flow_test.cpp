@@ -308,7 +308,7 @@ TEST(Symbols, AreKnownOnlyWhereTheyAreBorn) {
       sv.read_dims %size {symbols = ["$a"]} : !sv.tensor<i64[1]>
       return %0 : !sv.tensor<f32["$a"]>
     })"),
-              HasSubstr("uses $a, which is not known there"));
+              HasSubstr("uses symbol $a before its definition"));
   EXPECT_THAT(error_of(R"(
     func.func @main(%size: !sv.tensor<i64[1]>, %x: !sv.tensor<f32[]>) -> !sv.tensor<f32["$a"]> {
       sv.read_dims %size {symbols = ["$a"]} : !sv.tensor<i64[1]>
@@ -328,7 +328,7 @@ TEST(Symbols, AreKnownOnlyWhereTheyAreBorn) {
       }
       return %0 : !sv.tensor<f32[2, "$a"]>
     })"),
-              HasSubstr("uses $a, which is not known there"));
+              HasSubstr("uses symbol $a before its definition"));
 }
 
 }  // namespace

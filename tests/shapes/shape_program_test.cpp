@@ -68,12 +68,13 @@ TEST(ShapeProgram, RefusesSizesThatNoInputGives) {
   function.values.push_back({.name = "nonzero", .shape = {DimExpr::symbol("k")}});
   Status status = ShapeProgram::create(function).status();
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_EQ(status.message(), "\"nonzero\" dim 0 depends on \"k\", which is no dim of an input");
+  EXPECT_EQ(status.message(),
+            "\"nonzero\" dim 0 depends on symbol \"k\", which no input dimension defines");
 
   Function other = function_of({{n}});
   other.steps.push_back({.name = "conv", .work = step::Launch{.params = {DimExpr::symbol("k")}}});
   EXPECT_EQ(ShapeProgram::create(other).status().message(),
-            "\"conv\" depends on \"k\", which is no dim of an input");
+            "\"conv\" depends on symbol \"k\", which no input dimension defines");
 }
 
 TEST(ShapeProgram, EqualComputationsAreOneValueAndOneSlot) {

@@ -56,7 +56,8 @@ class CpuBackend final : public Backend {
     if (!cpu && !features) return {};
     const Member& given = cpu ? *cpu : *features;
     if (std::ranges::any_of(earlier, &DeviceDecl::is_host))
-      return given.fail("kernels of all CPUs are those of the first, which says this for them");
+      return given.fail(
+          "only the first CPU may set `target_cpu` or `features`; all CPUs use its kernels");
     decl.target = "host";
     if (cpu) {
       SCOPEVM_ASSIGN_OR_RETURN(decl.target, cpu->text());

@@ -41,13 +41,13 @@ Status check_locals(const llvm::Module& module) {
         const std::optional<llvm::TypeSize> size = local->getAllocationSize(module.getDataLayout());
         if (!local->isStaticAlloca() || !size || size->isScalable())
           return {StatusCode::kInternal,
-                  function.getName().str() + ": a local buffer whose bytes have no bound"};
+                  function.getName().str() + ": local buffer has no static size"};
         bytes += size->getFixedValue();
       }
     if (bytes > kMaxLocalBytes)
-      return {StatusCode::kInternal, function.getName().str() + ": its local buffers take " +
-                                         std::to_string(bytes) + " bytes, at most " +
-                                         std::to_string(kMaxLocalBytes) + " are allowed"};
+      return {StatusCode::kInternal, function.getName().str() + ": local buffers take " +
+                                         std::to_string(bytes) + " bytes, the limit is " +
+                                         std::to_string(kMaxLocalBytes)};
   }
   return {};
 }

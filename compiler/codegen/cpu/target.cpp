@@ -94,8 +94,8 @@ Status check_features(llvm::StringRef features) {
         });
     if (!is_known)
       return Status(StatusCode::kInvalidArgument,
-                    "feature \"" + change.str() +
-                        "\" is not + or - and a feature of x86-64 that LLVM knows, as +avxvnni");
+                    "unknown CPU feature \"" + change.str() +
+                        "\"; expected + or - and an LLVM x86-64 feature name, such as +avxvnni");
   }
   return {};
 }
@@ -117,9 +117,8 @@ Result<kernels::Target> make_target(std::string_view text) {
   // Checked on a generic subtarget, because LLVM prints its own warnings about unknown names.
   if (auto any = subtarget("", ""); !any || !any->isCPUStringValid(target.name))
     return Status(StatusCode::kInvalidArgument,
-                  "target CPU \"" + target.name +
-                      "\" is not an x86-64 CPU that LLVM knows; try host, x86-64, x86-64-v3 or "
-                      "x86-64-v4");
+                  "unknown target CPU \"" + target.name +
+                      "\"; expected host or an LLVM x86-64 CPU name, such as x86-64-v3");
   auto info = subtarget(target.name, target.features);
   bool has_avx512 = info->checkFeatures("+avx512f,+avx512vl,+avx512bw,+avx512dq");
   target.vector_bits = has_avx512 ? 512 : info->checkFeatures("+avx2,+fma,+f16c") ? 256 : 128;

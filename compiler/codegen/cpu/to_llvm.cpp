@@ -79,9 +79,9 @@ void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel
 Status check_signature(const llvm::Function& body, const Kernel& kernel) {
   size_t expected = kMemRefFields * kernel.buffer_count + kernel.param_count + 3;
   if (body.arg_size() == expected && body.getReturnType()->isVoidTy()) return {};
-  return Status(StatusCode::kInternal, "kernel " + kernel.symbol + ": lowered signature has " +
-                                           std::to_string(body.arg_size()) + " arguments, not " +
-                                           std::to_string(expected));
+  return Status(StatusCode::kInternal, "kernel " + kernel.symbol + ": lowered function has " +
+                                           std::to_string(body.arg_size()) +
+                                           " arguments, expected " + std::to_string(expected));
 }
 
 }  // namespace

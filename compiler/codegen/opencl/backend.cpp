@@ -30,7 +30,7 @@ class OpenClBackend final : public Backend {
                       DeviceDecl&) const override {
     for (const char* name : {"target_cpu", "features"})
       if (std::optional<Member> given = device.find(name))
-        return given->fail("kernels of an OpenCL device are text");
+        return given->fail("not allowed for an OpenCL device: its driver compiles the kernels");
     return {};
   }
 

@@ -27,7 +27,7 @@ Status prepare(mlir::ModuleOp kernels) {
   passes.addPass(mlir::createCSEPass());
   if (failed(mlir::applyPatternsAndFoldGreedily(kernels, std::move(patterns))) ||
       failed(passes.run(kernels)))
-    return {StatusCode::kInternal, "the passes before OpenCL text failed"};
+    return {StatusCode::kInternal, "the OpenCL preparation passes failed"};
   return {};
 }
 

@@ -80,13 +80,14 @@ void Printer::begin_function() {
 
 Status Printer::finish(mlir::func::FuncOp function, bool is_printed) {
   if (is_printed) return {};
-  std::string what = unsupported_ ? unsupported_->getName().getStringRef().str() : "a type";
+  std::string what =
+      unsupported_ ? "operation " + unsupported_->getName().getStringRef().str() : "a type";
   if (unsupported_ && unsupported_->getNumResults() == 1) {
     llvm::raw_string_ostream stream(what);
     stream << " (" << unsupported_->getResult(0).getType() << ")";
   }
-  return {StatusCode::kUnsupported,
-          "kernel " + function.getName().str() + ": OpenCL has no form of " + what};
+  return {StatusCode::kUnsupported, "kernel " + function.getName().str() + ": " + what +
+                                        " is not supported by the OpenCL back end"};
 }
 
 // Empty if an argument has an unsupported type.
@@ -128,9 +129,13 @@ Status Printer::print_function(mlir::func::FuncOp function) {
 Status Printer::print_kernel(mlir::func::FuncOp function, const Kernel& kernel) {
   begin_function();
   const int buffers = kernel.buffer_count, params = kernel.param_count;
-  if (!function.getBody().hasOneBlock() ||
-      static_cast<int>(function.getNumArguments()) != buffers + params + 3)
-    return {StatusCode::kInternal, "kernel " + kernel.symbol + ": its arguments are others"};
+  const int expected = buffers + params + 3, given = static_cast<int>(function.getNumArguments());
+  if (given != expected)
+    return {StatusCode::kInternal, "kernel " + kernel.symbol +
+                                       ": argument count mismatch: expected " +
+                                       std::to_string(expected) + ", got " + std::to_string(given)};
+  if (!function.getBody().hasOneBlock())
+    return {StatusCode::kInternal, "kernel " + kernel.symbol + ": expected one block"};
   std::string list;
   for (int i = 0; i < buffers; ++i)
     list += "__global uchar* b" + std::to_string(i) + ", ulong o" + std::to_string(i) + ", ";

@@ -98,7 +98,7 @@ void FunctionLowering::check_defined(const std::string& name, llvm::ArrayRef<Dim
       if (symbol.front() == '$' && symbol != kThreadsSymbol && !defined_.contains(symbol) &&
           status_.is_ok())
         status_ = Status(StatusCode::kInvalidModel,
-                         "\"" + name + "\" uses " + symbol + ", which is not known there");
+                         "\"" + name + "\" uses symbol " + symbol + " before its definition");
 }
 
 // The dims of results must not use symbols that are defined only in the op's regions.

@@ -32,7 +32,7 @@ llvm::LogicalResult lower(graph::ConstantOp, LoweringContext&) { return mlir::su
 llvm::LogicalResult lower(graph::RequireOp, LoweringContext&) { return mlir::success(); }
 
 llvm::LogicalResult lower(graph::OnDeviceOp op, LoweringContext&) {
-  return op.emitOpError("is left after placement");
+  return op.emitOpError("is placement-only but was not removed by placement");
 }
 
 llvm::LogicalResult lower(graph::DeviceCopyOp op, LoweringContext& context) {

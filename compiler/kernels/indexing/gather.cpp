@@ -80,7 +80,7 @@ llvm::LogicalResult lower(graph::GatherNdOp op, LoweringContext& context) {
   llvm::ArrayRef<DimExpr> shape = shape_of(op.getX()), tuples = shape_of(op.getIndices());
   auto batch = static_cast<size_t>(op.getBatchDims());
   if (!tuples.back().is_constant())
-    return op.emitError("the last dim of gather_nd's indices must be known");
+    return op.emitError("the last dim of the gather_nd indices must be static");
   auto depth = static_cast<size_t>(*tuples.back().as_constant());
   KernelBuilder k(context, op, "gather_nd");
   Buffer x = k.operand(op.getX()), indices = k.operand(op.getIndices());

@@ -87,7 +87,7 @@ llvm::LogicalResult lower(graph::ScatterElementsOp op, LoweringContext& context)
 llvm::LogicalResult lower(graph::ScatterNdOp op, LoweringContext& context) {
   llvm::ArrayRef<DimExpr> x = shape_of(op.getX()), tuples = shape_of(op.getIndices());
   if (!tuples.back().is_constant())
-    return op.emitError("the last dim of scatter_nd's indices must be known");
+    return op.emitError("the last dim of the scatter_nd indices must be static");
   auto depth = static_cast<size_t>(*tuples.back().as_constant());
   KernelBuilder k(context, op,
                   ("scatter_nd_" + graph::stringifyScatterReduction(op.getReduction())).str());

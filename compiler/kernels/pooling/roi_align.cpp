@@ -142,7 +142,7 @@ llvm::LogicalResult RoiKernel::lower() {
 llvm::LogicalResult lower(graph::RoiAlignOp op, LoweringContext& context) {
   DType dtype = dtype_of(op.getX());
   if (dtype != DType::kF32 && dtype != DType::kF64 && dtype != DType::kF16 && dtype != DType::kBF16)
-    return op.emitError("roi_align needs a float type");
+    return op.emitError("roi_align requires a floating-point type");
   return RoiKernel(op, context).lower();
 }
 

@@ -13,7 +13,8 @@ llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& conte
   mlir::Operation* special = nullptr;
   for (mlir::Operation* inner : body.ops) {
     if (mlir::isa<ElementwiseOp>(inner)) continue;
-    if (special) return op->emitError("a group has at most one op that is not elementwise");
+    if (special)
+      return op->emitError("expected at most one op of the group that is not elementwise");
     special = inner;
   }
   if (!special) return lower_map(body, context);

@@ -180,7 +180,8 @@ class Reduction {
 llvm::LogicalResult lower_reduction(const FusedBody& body, mlir::Operation* reduction,
                                     LoweringContext& context) {
   if (body.results.size() != 1 || body.results[0] != reduction->getResult(0))
-    return body.op->emitError("a reduction is the last op of its group, and its only result");
+    return body.op->emitError(
+        "expected the reduction to be the last op and only result of its group");
   return Reduction(body, mlir::cast<graph::ReductionOp>(reduction), context).lower();
 }
 

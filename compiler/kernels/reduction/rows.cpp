@@ -31,7 +31,8 @@ class RowKernel {
     const Space& space = evaluator_.space();
     size_t inner = space.dims.size() - 1;
     if (llvm::count(space.tags, 1) != 1)
-      return body_.op->emitError("scale or bias of a layer_norm broadcasts along normalised dims");
+      return body_.op->emitError(
+          "scale and bias of layer_norm must not broadcast along normalised dims");
     for (mlir::Value result : body_.op->getResults())
       results_.push_back(k_.result(result, Elements::kNumbers));
     if (results_.size() == 1) evaluator_.allow_in_place(results_[0], op_);
@@ -192,7 +193,7 @@ class RowKernel {
 llvm::LogicalResult lower_rows(const FusedBody& body, mlir::Operation* row_op,
                                LoweringContext& context) {
   DType dtype = tensor_type(row_op->getOperand(0)).getDtype();
-  if (!is_float(dtype)) return body.op->emitError("needs a floating-point type");
+  if (!is_float(dtype)) return body.op->emitError("expected a floating-point type");
   for (mlir::Value result : body.results)
     if (tensor_type(result).getShape() != tensor_type(row_op->getResult(0)).getShape())
       return body.op->emitError("results of one row group have different shapes");

@@ -206,7 +206,7 @@ llvm::LogicalResult check(graph::ResizeOp op) {
       dtype == DType::kF16 || dtype == DType::kBF16 || dtype == DType::kF32 || dtype == DType::kF64;
   if (op.getMode() != graph::ResizeMode::kNearest && !is_real)
     return op.emitError("resize mode \"")
-           << stringifyResizeMode(op.getMode()) << "\" needs a float type";
+           << stringifyResizeMode(op.getMode()) << "\" requires a floating-point type";
   return mlir::success();
 }
 

@@ -240,8 +240,8 @@ Status ShapeProgram::require_bound(const Function& function) const {
     return unbound.empty();
   };
   auto fail = [&](const std::string& what) {
-    return Status(StatusCode::kUnsupported,
-                  what + " depends on \"" + unbound + "\", which is no dim of an input");
+    return Status(StatusCode::kUnsupported, what + " depends on symbol \"" + unbound +
+                                                "\", which no input dimension defines");
   };
   for (const Value& value : function.values) {
     for (size_t axis = 0; axis < value.shape.size(); ++axis)
