@@ -42,7 +42,7 @@ Result<int64_t> parse_number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    return wrong(std::string(text), "a whole number");
+    return wrong(std::string(text), "a 64-bit integer");
   return value;
 }
 
@@ -58,7 +58,7 @@ Result<int64_t> parse_bytes(const std::string& text) {
     if (!number.is_ok() || *number < 0 || *number > INT64_MAX >> unit.shift) break;
     return *number << unit.shift;
   }
-  return wrong(text, "bytes, like 65536, 64KiB, 2MiB or 1GiB");
+  return wrong(text, "a number of bytes, such as 65536, 64KiB, 2MiB or 1GiB");
 }
 
 std::vector<std::string> split_texts(std::string_view list) {
@@ -90,7 +90,7 @@ Result<RandomTensor> parse_random(const std::string& text) {
   const Range range = split_range(std::string_view(text).substr(colon + 1));
   SCOPEVM_ASSIGN_OR_RETURN(random.low, parse_real(range.low));
   SCOPEVM_ASSIGN_OR_RETURN(random.high, parse_real(range.high));
-  if (!(random.low <= random.high)) return wrong("random:" + text, "LOW..HIGH in that order");
+  if (!(random.low <= random.high)) return wrong("random:" + text, "LOW..HIGH with LOW <= HIGH");
   return random;
 }
 

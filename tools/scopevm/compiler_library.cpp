@@ -41,15 +41,16 @@ Result<const scopevm_compiler_table*> open(const std::string& path) {
   if (get_table == nullptr)
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("{} has no {}: it is of a release before this command's, " SCOPEVM_VERSION,
-                    path, kSymbol));
+        fmt::format("{} does not export {}: it is older than this command, release {}; install "
+                    "both from one release",
+                    path, kSymbol, SCOPEVM_VERSION));
   const scopevm_compiler_table* table = get_table();
   if (table->version != SCOPEVM_COMPILER_TABLE_VERSION ||
       table->struct_size < sizeof(scopevm_compiler_table))
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("{} is of release {} with interface version {}; this command is of release "
-                    "{} and needs version {}: install both from one release",
+        fmt::format("{} is release {} with interface version {}; this command is release {} and "
+                    "requires interface version {}; install both from one release",
                     path, table->release, table->version, SCOPEVM_VERSION,
                     SCOPEVM_COMPILER_TABLE_VERSION));
   return table;
@@ -106,7 +107,7 @@ Result<CompilerLibrary> CompilerLibrary::load() {
     return CompilerLibrary(*table);
   }
   return Status(StatusCode::kNotFound,
-                fmt::format("the compiler cannot be loaded: {} is in none of {}", kLibrary,
+                fmt::format("the compiler cannot be loaded: {} not found in {}", kLibrary,
                             text_of(folders())));
 }
 

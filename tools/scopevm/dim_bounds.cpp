@@ -39,13 +39,13 @@ Result<Claim> split_claim(std::string_view text) {
   if (rest.starts_with(">=")) return Claim{name, Relation::kAtLeast, rest.substr(2)};
   if (rest.starts_with("==")) return Claim{name, Relation::kEqual, rest.substr(2)};
   if (rest.starts_with("=")) return Claim{name, Relation::kEqual, rest.substr(1)};
-  if (rest.starts_with("<")) return wrong(text, "bounds include their ends: use <=");
-  if (rest.starts_with(">")) return wrong(text, "bounds include their ends: use >=");
+  if (rest.starts_with("<")) return wrong(text, "bounds are inclusive: use <=");
+  if (rest.starts_with(">")) return wrong(text, "bounds are inclusive: use >=");
   if (!rest.starts_with("%")) return wrong(text, kForms);
   const size_t equals = rest.find('=');
   const std::string_view remainder = equals == std::string_view::npos ? "" : rest.substr(equals);
   if (!remainder.empty() && remainder != "==0" && remainder != "=0")
-    return wrong(text, "only the remainder 0 can be asked for: n%8==0");
+    return wrong(text, "expected remainder 0, such as n%8==0");
   return Claim{name, Relation::kMultipleOf,
                rest.substr(1, equals == std::string_view::npos ? equals : equals - 1)};
 }
@@ -53,7 +53,7 @@ Result<Claim> split_claim(std::string_view text) {
 Status read_number(std::string_view text, std::string_view number, int64_t least, int64_t& value) {
   const Result<int64_t> parsed = parse_number(number);
   if (!parsed.is_ok() || number.empty())
-    return wrong(text, "\"" + std::string(number) + "\" is no whole number of 64 bits");
+    return wrong(text, "\"" + std::string(number) + "\" is not a 64-bit integer");
   value = *parsed;
   if (value < least)
     return wrong(text, std::to_string(value) + " is below " + std::to_string(least));
@@ -68,7 +68,7 @@ Status add_range(std::string_view text, const Claim& claim, Claims& claims) {
       read_number(text, is_range ? claim.value.substr(0, dots) : claim.value, 0, low));
   high = low;
   if (is_range) SCOPEVM_RETURN_IF_ERROR(read_number(text, claim.value.substr(dots + 2), 0, high));
-  if (low > high) return wrong(text, "the range ends before it begins");
+  if (low > high) return wrong(text, "the lower end exceeds the upper end");
   if (claim.relation != Relation::kAtMost) claims.min = std::max(claims.min.value_or(0), low);
   if (claim.relation != Relation::kAtLeast) claims.max = std::min(claims.max.value_or(high), high);
   return {};
@@ -79,7 +79,7 @@ Status add_multiple(std::string_view text, const Claim& claim, Claims& claims) {
   SCOPEVM_RETURN_IF_ERROR(read_number(text, claim.value, 1, factor));
   const int64_t more = factor / std::gcd(factor, claims.multiple_of);
   if (__builtin_mul_overflow(claims.multiple_of, more, &claims.multiple_of))
-    return wrong(text, "no dim is a multiple of this and of what was said before");
+    return wrong(text, "the least common multiple of the factors exceeds 64 bits");
   return {};
 }
 
@@ -104,10 +104,10 @@ Result<DimBound> combine(const Claims& claims) {
   if (const int64_t over = bound.min % factor; over > 0 && bound.min <= bound.max)
     bound.min += factor - over;
   if (bound.min <= bound.max) return bound;
-  std::string reason = "no value keeps that";
-  if (!claims.min) reason += "; where nothing else is said a dim is at least 1";
+  std::string reason = "no value satisfies all bounds";
+  if (!claims.min) reason += "; the default lower bound of a dim is 1";
   if (!claims.max)
-    reason += "; where nothing else is said a dim is at most " + std::to_string(DimBound().max);
+    reason += "; the default upper bound of a dim is " + std::to_string(DimBound().max);
   return wrong(claims.texts, reason);
 }
 

@@ -17,7 +17,8 @@ void print_text(const MemoryBound& bound) {
   for (const MemoryLine& line : bound.lines) {
     const std::string what = (line.is_result ? "result " : "") + line.what + " = " + line.formula;
     if (line.depends_on_data)
-      fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, "by data", "", what);
+      fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, "data-dependent", "",
+                 what);
     else
       fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, line.bytes,
                  line.lower_bound_bytes, what);

@@ -136,8 +136,8 @@ int compile(const CompileCommand& command) {
   if (!command.dump_after.empty())
     options.dump = [](std::string_view text) { fmt::print("{}", text); };
   if (command.output.empty() && command.dump_after.empty() && !command.timing)
-    return report_usage("compile needs -o FILE, --dump-after STAGE or --timing");
-  if (command.json && !command.timing) return report_usage("--json is for --timing");
+    return report_usage("compile requires -o FILE, --dump-after STAGE or --timing");
+  if (command.json && !command.timing) return report_usage("--json requires --timing");
   return report(compile_to_file(command, options));
 }
 

@@ -79,7 +79,7 @@ void print_text(const RunReport& report) {
   fmt::print("latency of {} run(s), us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
              report.latency_ns.size(), latency.median_us, latency.min_us, latency.p99_us);
   if (report.emulated_seconds)
-    fmt::print("times are emulated: copies and launches take at least {:.1f} us of a run\n",
+    fmt::print("times are emulated: copies and launches take at least {:.1f} us per run\n",
                *report.emulated_seconds * 1e6);
   fmt::print("function {}\n", report.function);
   fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", "device", "scope", "bound", "peak",

@@ -55,7 +55,7 @@ std::optional<std::string_view> value_of(std::string_view header, std::string_vi
 Result<std::vector<int64_t>> parse_dims(std::string_view text) {
   const size_t close = text.find(')');
   if (text.empty() || text.front() != '(' || close == std::string_view::npos)
-    return wrong("no shape in the header");
+    return wrong("invalid shape in the header: expected a tuple of integers");
   std::vector<int64_t> dims;
   const std::string inside(text.substr(1, close - 1));
   const char* at = inside.c_str();
@@ -65,7 +65,8 @@ Result<std::vector<int64_t>> parse_dims(std::string_view text) {
     char* end = nullptr;
     errno = 0;
     dims.push_back(std::strtoll(at, &end, 10));
-    if (end == at || errno != 0) return wrong("a shape that is not numbers: (" + inside + ")");
+    if (end == at || errno != 0)
+      return wrong("invalid shape (" + inside + "): expected 64-bit integers");
     at = end;
   }
 }
@@ -74,7 +75,8 @@ Result<Header> parse_header(std::string_view text) {
   const std::optional<std::string_view> descr = value_of(text, "descr");
   const std::optional<std::string_view> order = value_of(text, "fortran_order");
   const std::optional<std::string_view> shape = value_of(text, "shape");
-  if (!descr || !order || !shape) return wrong("header lacks descr, fortran_order or shape");
+  if (!descr || !order || !shape)
+    return wrong("incomplete header: expected descr, fortran_order and shape");
   const std::string_view type = descr->substr(0, descr->find_first_of(",}"));
   Header header;
   const TypeName* found = nullptr;
@@ -86,12 +88,13 @@ Result<Header> parse_header(std::string_view text) {
     const bool is_quoted = type.size() > 2 && type.front() == '\'' && type.back() == '\'';
     const std::optional<NpyText> text =
         is_quoted ? parse_npy_text(type.substr(1, type.size() - 2)) : std::nullopt;
-    if (!text) return Status(StatusCode::kUnsupported, "element type " + std::string(type));
+    if (!text)
+      return Status(StatusCode::kUnsupported, "unsupported element type " + std::string(type));
     header.dtype = DType::kStr;
     header.text = *text;
   }
   if (order->substr(0, 4) == "True")
-    return Status(StatusCode::kUnsupported, "elements in Fortran order");
+    return Status(StatusCode::kUnsupported, "Fortran order is not supported: expected C order");
   SCOPEVM_ASSIGN_OR_RETURN(header.dims, parse_dims(*shape));
   return header;
 }
@@ -103,19 +106,21 @@ Result<Tensor> read_from(std::FILE* file) {
     return wrong("not a .npy file");
   size_t size = start[8] | static_cast<size_t>(start[9]) << 8;
   if (start[6] > 1) {
-    if (std::fread(start.data() + 10, 1, 2, file) != 2) return wrong("cut short");
+    if (std::fread(start.data() + 10, 1, 2, file) != 2) return wrong("truncated file");
     size |= static_cast<size_t>(start[10]) << 16 | static_cast<size_t>(start[11]) << 24;
   }
-  if (size > kMaxHeader) return wrong("a header of " + std::to_string(size) + " bytes");
+  if (size > kMaxHeader)
+    return wrong("header of " + std::to_string(size) + " bytes exceeds the limit of " +
+                 std::to_string(kMaxHeader) + " bytes");
   std::string text(size, '\0');
-  if (std::fread(text.data(), 1, size, file) != size) return wrong("cut short");
+  if (std::fread(text.data(), 1, size, file) != size) return wrong("truncated file");
   SCOPEVM_ASSIGN_OR_RETURN(const Header header, parse_header(text));
   std::vector<int64_t> dims = header.dims;
   if (header.dtype == DType::kStr) dims.push_back(header.text.element_bytes());
   const DType stored = header.dtype == DType::kStr ? DType::kU8 : header.dtype;
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(stored, dims));
   const auto bytes = static_cast<size_t>(tensor.bytes());
-  if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("cut short");
+  if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("truncated file");
   if (header.dtype == DType::kStr)
     return decode_npy_text(header.text, tensor.elements<uint8_t>(), header.dims);
   return tensor;

@@ -46,7 +46,7 @@ Result<std::string> decode(NpyText type, const uint8_t* at) {
     for (int64_t i = 0; i < type.width; ++i) {
       char32_t c = 0;
       std::memcpy(&c, at + 4 * i, sizeof c);
-      if (!is_character(c)) return Status(StatusCode::kInvalidArgument, "is no Unicode");
+      if (!is_character(c)) return Status(StatusCode::kInvalidArgument, "is not valid Unicode");
       append_utf8(text, c);
     }
   }
@@ -90,7 +90,7 @@ Result<EncodedNpyText> encode_npy_text(const Tensor& texts) {
     std::string_view rest = texts.text_at(static_cast<int64_t>(i));
     while (!rest.empty()) {
       const std::optional<char32_t> c = take_character(rest);
-      if (!c) return wrong_element(i, "is no UTF-8");
+      if (!c) return wrong_element(i, "is not valid UTF-8");
       decoded[i] += *c;
     }
     width = std::max(width, decoded[i].size());

@@ -61,7 +61,8 @@ void fill_halves(const Tensor& tensor, const RandomTensor& request, Random rando
 
 Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t seed) {
   if (dtype == DType::kStr)
-    return Status(StatusCode::kInvalidArgument, "there are no random texts: give text:A,B,C");
+    return Status(StatusCode::kInvalidArgument,
+                  "random string tensors are not supported; use NAME=text:A,B,C");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, request.dims));
   const Random random(seed);
   switch (dtype) {
