@@ -79,9 +79,9 @@ stages=$(awk -v stages="$kStages" '
   }
   $1 ~ /^compiler\// && $3 ~ /^compiler\// {
     from = stage($1); to = stage($3)
-    if (!(from in position)) print $1 ":" $2 ": compiler/" from " is not in the order of folders"
+    if (!(from in position)) print $1 ":" $2 ": compiler/" from " is missing from kStages"
     else if (position[to] > position[from] || !(to in position))
-      print $1 ":" $2 ": " from " may not include " $3 ", of " to ", which comes after it"
+      print $1 ":" $2 ": " from " may not include " $3 ": " to " comes after " from " in kStages"
   }' <<<"$includes")
 
 # A subfolder may include headers of its parent folder. Sources of the parent folder may include the
@@ -96,7 +96,7 @@ edges=$(awk '
     print from, to
   }' <<<"$includes" | sort -u)
 cycles=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -n 's/^tsort: //p' |
-  sed 's/^-: input contains a loop:$/folders include each other:/') || true
+  sed 's/^-: input contains a loop:$/include cycle between folders:/') || true
 
 offences=$(printf '%s\n' "$libraries" "$stages" "$cycles" | sed '/^$/d')
 [[ -z $offences ]] || { echo "$offences"; echo "check_layering: $(wc -l <<<"$offences") offences"; exit 1; }

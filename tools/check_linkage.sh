@@ -9,10 +9,10 @@ kForbidden='OpenCL|libcuda|LLVM|MLIR|protobuf|onnx|libomp|libgomp|libiomp'
 kLimit=1500000
 
 library=$(find "$1" -name 'libscopevm.so' -print -quit)
-[[ -n $library ]] || { echo "check_linkage: no libscopevm.so under $1"; exit 1; }
+[[ -n $library ]] || { echo "check_linkage: libscopevm.so not found in $1"; exit 1; }
 for file in "$library" "$1/bin/scopevm"; do
   if found=$(ldd "$file" | grep -E "$kForbidden"); then
-    echo "check_linkage: $file loads"
+    echo "check_linkage: $file depends on forbidden libraries:"
     echo "$found"
     exit 1
   fi
@@ -23,7 +23,7 @@ trap 'rm -f "$stripped"' EXIT
 strip -o "$stripped" "$(readlink -f "$library")"
 size=$(stat -c %s "$stripped")
 if ((size >= kLimit)); then
-  echo "check_linkage: libscopevm.so is $size bytes stripped, the limit is $kLimit"
+  echo "check_linkage: libscopevm.so is $size bytes stripped, expected less than $kLimit"
   exit 1
 fi
 echo "libscopevm.so: $size bytes stripped, limit $kLimit"

@@ -13,23 +13,23 @@ offend() {
 files() { git ls-files -co --exclude-standard -- "$@"; }
 
 while IFS= read -r hit; do
-  offend "$hit: leftover mark"
+  offend "$hit: leftover marker"
 done < <(files '*.h' '*.cpp' '*.c' '*.td' '*.py' '*.mjs' '*.md' '*.txt' '*.def' '*.fbs' |
   xargs -r grep -nwE 'TODO|FIXME|X{3}|HACK' || true)
 
 while IFS= read -r hit; do
-  offend "$hit: a type named after nothing in particular"
+  offend "$hit: unspecific type name"
 done < <(files '*.h' '*.cpp' |
   xargs -r grep -nE '^(class|struct|enum class) [A-Za-z]*(Manager|Helper|Util|Utils|Misc|Impl2)\b' || true)
 
 while IFS= read -r file; do
-  offend "$file: a file named after nothing in particular"
+  offend "$file: unspecific file name"
 done < <(files '*.h' '*.cpp' '*.py' '*.mjs' | grep -E '/[a-z_]*(manager|helper|util|utils|common|misc)\.[a-z]+$' || true)
 
 while IFS= read -r file; do
   [[ -f $file ]] || continue
   [[ $file == *.cpp && -f ${file%.cpp}.h ]] && continue
-  head -n 1 "$file" | grep -qE '^(//|/\*)' || offend "$file: does not open with what it is for"
+  head -n 1 "$file" | grep -qE '^(//|/\*)' || offend "$file: missing opening comment"
 done < <(files '*.h' '*.cpp')
 
 ((offences == 0)) || { echo "check_words: $offences offences"; exit 1; }

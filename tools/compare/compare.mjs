@@ -36,7 +36,7 @@ const median = values => {
 function parseArguments(argv) {
   const options = {rounds: 5, threads: [1, 2], json: false, errorsOnly: false, positional: []};
   for (let i = 0; i < argv.length; ++i) {
-    const value = () => argv[++i] ?? usage(`${argv[i - 1]} needs a value`);
+    const value = () => argv[++i] ?? usage(`${argv[i - 1]} requires a value`);
     if (argv[i] === '--rounds') options.rounds = Number(value());
     else if (argv[i] === '--threads') options.threads = value().split(',').map(Number);
     else if (argv[i] === '--reference') options.reference = value();
@@ -46,7 +46,7 @@ function parseArguments(argv) {
     else if (argv[i].startsWith('--')) usage(`unknown option ${argv[i]}`);
     else options.positional.push(argv[i]);
   }
-  if (options.positional.length === 0) usage('which model?');
+  if (options.positional.length === 0) usage('missing MODEL');
   return options;
 }
 
@@ -59,7 +59,7 @@ function usage(message) {
 function findModel(text) {
   const candidates = [text, `models/${text}.onnx`, `examples/${text}/${text}.onnx`];
   const file = candidates.find(f => f.endsWith('.onnx') && fs.existsSync(f));
-  if (!file) usage(`no model "${text}"; ./dev models makes the benchmark set`);
+  if (!file) usage(`model "${text}" not found; run ./dev models`);
   return {file, name: path.basename(file, '.onnx')};
 }
 
@@ -112,7 +112,7 @@ function print(result) {
   const e = result.errors;
   console.log(`${result.model} ${result.shape}`);
   console.log(`  error      abs ${e.abs.toExponential(2)}, rel ${e.rel.toExponential(2)} ` +
-              `(where |value| >= 1e-3); ${e.bad} of ${e.count} elements beyond 1e-4` +
+              `(where |value| >= 1e-3); ${e.bad} of ${e.count} elements above 1e-4` +
               (e.worst ? ` [${e.worst}]` : ''));
   for (const l of result.latency)
     console.log(`  ${l.threads} thread${l.threads > 1 ? 's' : ' '}  scopevm ` +
@@ -123,7 +123,7 @@ function print(result) {
                 `${(result.session_us / 1000).toFixed(1)} ms`);
   if (result.peak)
     console.log(`  peak       scopevm ${(result.peak.scopevm / 1e6).toFixed(1)} MB, ONNX Runtime ` +
-                `${(result.peak.ort / 1e6).toFixed(1)} MB more than node alone`);
+                `${(result.peak.ort / 1e6).toFixed(1)} MB more than an idle Node process`);
   for (const m of result.memory ?? [])
     console.log(`  ${m.scope}: bound ${m.bound_bytes}, used ${m.peak_bytes}, lower bound ` +
                 `${m.lower_bound_bytes}, ${m.allocations} allocations`);
@@ -134,7 +134,7 @@ function reportStream(result, options) {
   if (options.json) console.log(JSON.stringify(result));
   else
     console.log(`  ${result.stream}: ${result.steps} steps, abs ${e.abs.toExponential(2)} ` +
-                `(last step ${result.last.toExponential(2)}), ${e.bad} of ${e.count} elements beyond 1e-4` +
+                `(last step ${result.last.toExponential(2)}), ${e.bad} of ${e.count} elements above 1e-4` +
                 (result.differing_tokens === undefined ? '' :
                                                          `, ${result.differing_tokens} tokens differ`));
   if (e.bad > 0 || result.differing_tokens > 0) process.exitCode = 1;
@@ -184,10 +184,12 @@ async function main() {
   const options = parseArguments(process.argv.slice(2));
   const [wanted, ...rest] = options.positional;
   const asked = rest.map(parseShape);
-  if (options.stream !== undefined && !(options.stream > 0)) usage('--stream needs a number of steps');
+  if (options.stream !== undefined && !(options.stream > 0))
+    usage('--stream: expected a positive number of steps');
   for (const name of wanted === 'all' ? modelNames() : [wanted]) {
     const model = findModel(name);
-    const shapes = asked.length ? asked : defaultShapes(model.name, options.errorsOnly) ?? usage('which SHAPE?');
+    const shapes = asked.length ? asked : defaultShapes(model.name, options.errorsOnly) ??
+        usage(`model "${model.name}" has no default shapes: expected SHAPE`);
     try {
       if (options.reference) await writeReference(options.reference, model, shapes);
       else await compareModel(model, shapes, options);

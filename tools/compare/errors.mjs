@@ -8,8 +8,8 @@ const kRelativeFrom = 1e-3;  // relative errors of values near zero say nothing
 export function compareTensors(name, expected, file) {
   const actual = readNpy(file);
   if (actual.dtype !== expected.dtype || String(actual.dims) !== String(expected.dims))
-    throw new Error(`output "${name}" is ${actual.dtype}[${actual.dims}], ` +
-                    `ONNX Runtime has ${expected.dtype}[${expected.dims}]`);
+    throw new Error(`output "${name}": expected ${expected.dtype}[${expected.dims}] ` +
+                    `(ONNX Runtime), given ${actual.dtype}[${actual.dims}]`);
   const exact = !expected.dtype.startsWith('float');
   const result = {abs: 0, rel: 0, bad: 0, count: expected.data.length, worst: ''};
   let largest = -1;

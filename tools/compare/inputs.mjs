@@ -75,7 +75,7 @@ export const boundsOf = model => kModels[model]?.bounds ?? [];
 export function parseShape(text) {
   return Object.fromEntries(text.split(',').map(part => {
     const [name, value] = part.split('=');
-    if (!/^\d+$/.test(value ?? '')) throw new Error(`shape "${text}": wanted NAME=NUMBER,...`);
+    if (!/^\d+$/.test(value ?? '')) throw new Error(`shape "${text}": expected NAME=NUMBER,...`);
     return [name, Number(value)];
   }));
 }
@@ -98,7 +98,7 @@ function dimValue(dim, shape, input) {
   if (/^\d+$/.test(dim)) return Number(dim);
   const terms = dim.split('+').map(term => shape[term]);
   if (terms.some(term => term === undefined))
-    throw new Error(`input "${input}": no value given for its dimension "${dim}"`);
+    throw new Error(`input "${input}": missing value for dimension "${dim}"`);
   return terms.reduce((a, b) => a + b);
 }
 

@@ -11,7 +11,7 @@ const kTypes = {
 };
 
 export function typedArray(dtype) {
-  if (!(dtype in kTypes)) throw new Error(`element type ${dtype} is not handled here`);
+  if (!(dtype in kTypes)) throw new Error(`unsupported element type ${dtype}`);
   return kTypes[dtype][1];
 }
 
@@ -31,7 +31,7 @@ export function writeNpy(path, {dtype, dims, data}) {
 
 export function readNpy(path) {
   const file = fs.readFileSync(path);
-  if (file.toString('latin1', 0, 6) !== '\x93NUMPY') throw new Error(`${path}: not an npy file`);
+  if (file.toString('latin1', 0, 6) !== '\x93NUMPY') throw new Error(`${path}: not a .npy file`);
   const [start, length] =
       file[6] === 1 ? [10, file.readUInt16LE(8)] : [12, file.readUInt32LE(8)];
   const header = file.toString('latin1', start, start + length);
@@ -39,7 +39,7 @@ export function readNpy(path) {
   const dims = /'shape':\s*\(([^)]*)\)/.exec(header)[1].split(',').filter(s => s.trim())
       .map(Number);
   const dtype = Object.keys(kTypes).find(name => kTypes[name][0] === descr);
-  if (!dtype) throw new Error(`${path}: element type ${descr} is not handled here`);
+  if (!dtype) throw new Error(`${path}: unsupported element type ${descr}`);
   const Type = kTypes[dtype][1];
   const body = file.subarray(start + length);
   const data = new Type(body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength));

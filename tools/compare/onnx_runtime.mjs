@@ -5,7 +5,7 @@ import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 
 const folder = process.env.SCOPEVM_COMPARE_MODULES;
-if (!folder) throw new Error('SCOPEVM_COMPARE_MODULES is not set: start this with ./dev compare');
+if (!folder) throw new Error('SCOPEVM_COMPARE_MODULES is not set: run ./dev compare');
 const require = createRequire(path.resolve(folder, 'package.json'));
 const ort = require('onnxruntime-node');
 

@@ -11,7 +11,7 @@ function run(program, args) {
   const done = spawnSync(program, args, {encoding: 'utf8', maxBuffer: 1 << 28});
   if (done.error) throw new Error(`${program}: ${done.error.message}`);
   if (done.status !== 0)
-    throw new Error(`${path.basename(program)} ${args[0]}: ${(done.stderr || `ended by ${done.signal}`).trim()}`);
+    throw new Error(`${path.basename(program)} ${args[0]}: ${(done.stderr || `terminated by ${done.signal}`).trim()}`);
   return done.stdout;
 }
 

@@ -82,7 +82,7 @@ function greedyToken({dims, data}) {
 function streamsOf(model, inputs) {
   if (model === 'silero_vad') return [sound(16000, 512), sound(8000, 256)];
   if (model === 'gpt2_decode') return [decoding(inputs)];
-  throw new Error('no stream is known for this model');
+  throw new Error(`no stream is defined for model "${model}"`);
 }
 
 function runOurs(module, inputs, names, work) {

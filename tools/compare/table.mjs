@@ -18,7 +18,7 @@ for (const r of done)
   row([r.model, r.shape.replaceAll(',', ', '),
        ...r.latency.flatMap(l => [ms(l.scopevm_us), ms(l.ort_us), l.ratio.toFixed(2)]),
        `${r.errors.abs.toExponential(1)}; ${r.errors.rel.toExponential(1)}` +
-           (r.errors.bad ? `, ${r.errors.bad} beyond` : '')]);
+           (r.errors.bad ? `, ${r.errors.bad} above 1e-4` : '')]);
 
 console.log();
 row(['model', 'shape', 'compile, s', 'module load, ms', 'session creation, ms', 'scopevm peak, MB',
@@ -34,5 +34,5 @@ for (const r of done) {
 }
 
 const failed = results.filter(r => r.failure);
-if (failed.length) console.log('\nNot compared:\n');
+if (failed.length) console.log('\nFailed:\n');
 for (const r of failed) console.log(`* ${r.model}: ${r.failure.split('\n')[0]}`);

@@ -27,11 +27,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(MODELS))
-    parser.add_argument("--force", action="store_true", help="write models that are up to date")
+    parser.add_argument("--force", action="store_true", help="regenerate models that are up to date")
     options = parser.parse_args()
     unknown = set(options.names) - set(MODELS)
     if unknown:
-        parser.error(f"no such model: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown model: {', '.join(sorted(unknown))}; expected {', '.join(MODELS)}")
     options.folder.mkdir(parents=True, exist_ok=True)
     sources = pathlib.Path(__file__).parent.glob("*.py")
     newest = max(source.stat().st_mtime for source in sources if source.name != "describe.py")

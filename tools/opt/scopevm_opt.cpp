@@ -8,6 +8,6 @@ int main(int argc, char** argv) {
   mlir::DialectRegistry registry;
   scopevm::compiler::register_dialects(registry);
   scopevm::compiler::register_passes();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "scopevm-opt: passes over graph text\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "scopevm-opt: runs passes on a graph in MLIR assembly\n", registry));
 }
