@@ -47,14 +47,14 @@ Result<Place> parse_place(std::string_view text, const Machine& machine) {
   }
   std::optional<DeviceIndex> device = machine.find_device(name);
   if (!device) return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
-  if (dot == std::string_view::npos) return Place{*device, {}};
+  if (dot == std::string_view::npos) return Place{device, {}};
   const std::string_view scope = text.substr(dot + 1);
   std::optional<PoolIndex> pool = machine.find_pool(*device, scope);
   if (!pool || machine.pools[*pool].kind == PoolKind::kConstant)
     return Status(StatusCode::kInvalidModel,
                   quoted + ": device \"" + std::string(name) + "\" stores no values in scope \"" +
                       std::string(scope) + "\"; it has " + known_scopes(*device, machine));
-  return Place{*device, *pool};
+  return Place{device, *pool};
 }
 
 std::string known_scopes(DeviceIndex device, const Machine& machine) {
