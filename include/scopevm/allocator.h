@@ -1,6 +1,7 @@
-// Allocator: supplies the memory of one pool, that is one memory scope of one device. A session
-// uses one allocator per pool of its module. An embedder can replace the allocators of CPU pools
-// (SessionOptions::allocators).
+/// @file
+/// Allocator: supplies the memory of one pool, that is one memory scope of one device. A session
+/// uses one allocator per pool of its module. An embedder can replace the allocators of CPU pools
+/// (SessionOptions::allocators).
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,18 @@
 
 namespace scopevm {
 
-// Minimum alignment of every block, in bytes.
+/// Minimum alignment of every block, in bytes.
 inline constexpr int64_t kBlockAlignment = 64;
 
+/// Counters of an allocator. Sizes are in bytes.
 struct AllocatorStats {
-  int64_t live_bytes = 0;    // allocated and not yet deallocated
-  int64_t peak_bytes = 0;    // maximum of live_bytes since construction
-  int64_t cached_bytes = 0;  // free blocks that the allocator keeps for reuse
-  int64_t allocations = 0;   // successful calls of allocate()
+  int64_t live_bytes = 0;    ///< allocated and not yet deallocated
+  int64_t peak_bytes = 0;    ///< maximum of live_bytes since construction
+  int64_t cached_bytes = 0;  ///< free blocks that the allocator keeps for reuse
+  int64_t allocations = 0;   ///< successful calls of allocate()
 };
 
-// Thread-safety: implementations must allow concurrent calls of every method.
+/// Thread-safety: implementations must allow concurrent calls of every method.
 class SCOPEVM_API Allocator {
  public:
   Allocator() = default;
@@ -27,14 +29,15 @@ class SCOPEVM_API Allocator {
   Allocator& operator=(const Allocator&) = delete;
   virtual ~Allocator();
 
-  // Returns a block of at least `bytes` bytes, or null when out of memory. `bytes` can be 0. The
-  // block is aligned to kBlockAlignment or to the pool's alignment in the module, whichever is
-  // larger; `scopevm inspect` prints the pool's alignment. Must not throw.
+  /// Returns a block of at least `bytes` bytes, or null when out of memory. `bytes` can be 0. The
+  /// block is aligned to kBlockAlignment or to the pool's alignment in the module, whichever is
+  /// larger; `scopevm inspect` prints the pool's alignment. Must not throw.
   virtual void* allocate(int64_t bytes) = 0;
-  // REQUIRES: `block` was returned by allocate(bytes) of this allocator, with the same `bytes`.
+  /// REQUIRES: `block` was returned by allocate(bytes) of this allocator, with the same `bytes`.
   virtual void deallocate(void* block, int64_t bytes) = 0;
+  /// The current counters.
   virtual AllocatorStats stats() const = 0;
-  // Returns cached blocks to the operating system.
+  /// Returns cached blocks to the operating system.
   virtual void trim() = 0;
 };
 

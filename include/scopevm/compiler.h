@@ -1,9 +1,10 @@
-// The compiler's entry points. compile() turns a model into the bytes of a module file;
-// explain_shapes() and explain_copies() report the shapes and the copies of a model without
-// compiling it. All three are in libscopevm_compiler, which the `scopevm` command loads only for
-// commands that need the compiler.
-//
-// Thread-safety: every function can be called from several threads concurrently.
+/// @file
+/// The compiler's entry points. compile() turns a model into the bytes of a module file;
+/// explain_shapes() and explain_copies() report the shapes and the copies of a model without
+/// compiling it. All three are in libscopevm_compiler, which the `scopevm` command loads only for
+/// commands that need the compiler.
+///
+/// Thread-safety: every function can be called from several threads concurrently.
 #pragma once
 
 #include <cstdint>
@@ -19,159 +20,170 @@
 
 namespace scopevm {
 
-// The range of a named dimension, as `--dim` sets it. A fixed dimension has min == max.
+/// The range of a named dimension, as `--dim` sets it. A fixed dimension has min == max.
 struct DimBound {
-  int64_t min = 1;
-  int64_t max = int64_t{1} << 31;
-  int64_t multiple_of = 1;
+  int64_t min = 1;                 ///< smallest size
+  int64_t max = int64_t{1} << 31;  ///< largest size
+  int64_t multiple_of = 1;         ///< known factor of the size
 };
 
+/// The input and the options of compile(), explain_shapes() and explain_copies().
 struct CompileOptions {
-  std::string model_path;  // .onnx or .mlir
-  // LLVM CPU names ("x86-64-v3", "cascadelake") or "host", optionally with feature changes:
-  // "x86-64-v3,+avxvnni". The module contains one kernel image per entry. Empty: the targets of
-  // `machine_json`, or the host CPU if it has none.
+  std::string model_path;  ///< .onnx or .mlir
+  /// LLVM CPU names ("x86-64-v3", "cascadelake") or "host", optionally with feature changes:
+  /// "x86-64-v3,+avxvnni". The module contains one kernel image per entry. Empty: the targets of
+  /// `machine_json`, or the host CPU if it has none.
   std::vector<std::string> target_cpus;
+  /// Bounds of the dimensions, by name. The default of a dimension is DimBound().
   std::map<std::string, DimBound> dims;
-  // Each entry adds a variant of `main`, compiled for narrower bounds. A dimension that an entry
-  // does not name has its bound from `dims`; a bound must be within that of `dims`. A call runs the
-  // most constrained variant that admits its dims: the one with the most fixed dims, then the one
-  // with the fewest admitted sizes, then the first.
+  /// Each entry adds a variant of `main`, compiled for narrower bounds. A dimension that an entry
+  /// does not name has its bound from `dims`; a bound must be within that of `dims`. A call runs
+  /// the most constrained variant that admits its dims: the one with the most fixed dims, then the
+  /// one with the fewest admitted sizes, then the first.
   std::vector<std::map<std::string, DimBound>> specialisations;
-  // The target machine as a JSON machine description (docs/machine.md), and its name in messages.
-  // Empty `machine_json`: a machine with one CPU.
+  /// The target machine as a JSON machine description (docs/machine.md), and its name in messages.
+  /// Empty `machine_json`: a machine with one CPU.
   std::string machine_json;
-  std::string machine_name = "machine";
-  // Placement constraints for ops, inputs and outputs, in the syntax of `--place`: "conv_*=gpu",
-  // "type:matmul=gpu", "input:x=gpu", "output:y=cpu.global.fast". Later constraints take
-  // precedence.
+  std::string machine_name = "machine";  ///< name of the description in messages
+  /// Placement constraints for ops, inputs and outputs, in the syntax of `--place`: "conv_*=gpu",
+  /// "type:matmul=gpu", "input:x=gpu", "output:y=cpu.global.fast". Later constraints take
+  /// precedence.
   std::vector<std::string> places;
-  // A stage (one of kStages) or an MLIR pass ("sv-hoist") whose result is passed to `dump` as text.
-  // Empty: none.
+  /// A stage (one of kStages) or an MLIR pass ("sv-hoist") whose result is passed to `dump` as
+  /// text. Empty: none.
   std::string dump_after;
+  /// Receives the text of `dump_after`. Can be empty if `dump_after` is empty.
   std::function<void(std::string_view)> dump;
-  // Called at the start of every stage and when a kernel is compiled. `done` and `total` count work
-  // items; both are 0 when the count is unknown. Calls are serialized but can come from worker
-  // threads.
+  /// Called at the start of every stage and when a kernel is compiled. `done` and `total` count
+  /// work items; both are 0 when the count is unknown. Calls are serialized but can come from
+  /// worker threads.
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress;
-  int threads = 0;  // number of kernels compiled concurrently; 0: one per core
-  // The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
-  // and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
+  int threads = 0;  ///< number of kernels compiled concurrently; 0: one per core
+  /// The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
+  /// and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
   std::string reproducer_path;
 };
 
-// The pipeline stages in order: the values of CompileOptions::dump_after and StageTime::stage.
+/// The pipeline stages in order: the values of CompileOptions::dump_after and StageTime::stage.
 inline constexpr std::string_view kStages[] = {"frontend", "graph",   "placement",
                                                "fusion",   "kernels", "shapes",
                                                "memory",   "codegen", "bytecode"};
 
+/// The duration of one MLIR pass.
 struct PassTime {
-  std::string pass;  // "sv-place"
-  double seconds = 0;
+  std::string pass;    ///< "sv-place"
+  double seconds = 0;  ///< elapsed time
 };
 
+/// The duration and the memory of one pipeline stage.
 struct StageTime {
-  std::string stage;
-  double seconds = 0;
-  // The peak resident set size of the process up to the end of the stage.
+  std::string stage;   ///< one of kStages
+  double seconds = 0;  ///< elapsed time
+  /// The peak resident set size of the process up to the end of the stage.
   int64_t peak_bytes = 0;
-  std::vector<PassTime> passes;  // the passes of an MLIR stage, in order
+  std::vector<PassTime> passes;  ///< the passes of an MLIR stage, in order
 };
 
+/// The result of compile().
 struct CompileOutput {
-  std::vector<uint8_t> module;   // the bytes of the module file
-  std::vector<StageTime> times;  // one per stage, in pipeline order
-  std::vector<std::string> warnings;
+  std::vector<uint8_t> module;        ///< the bytes of the module file
+  std::vector<StageTime> times;       ///< one per stage, in pipeline order
+  std::vector<std::string> warnings;  ///< one message each
 };
 
-// Compiles a model to a module. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node
-// \"conv_3\": ..."), kUnsupported (the message names the op, the opset and the node).
+/// Compiles a model to a module. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node
+/// \"conv_3\": ..."), kUnsupported (the message names the op, the opset and the node).
 SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
 
-// The shapes of a model as the compiler infers them, before any request. Dims are expressions in
-// textual form: `floordiv(w+1, 2)`. `x.shape[1]` denotes the size that a request passes as dim 1 of
-// input x.
+/// The shapes of a model as the compiler infers them, before any request. Dims are expressions in
+/// textual form: `floordiv(w+1, 2)`. `x.shape[1]` denotes the size that a request passes as dim 1
+/// of input x.
 struct ShapeExplanation {
+  /// An input, a region argument or a result of an op.
   struct Value {
-    std::string name;      // the input, or the node that produces the value
-    std::string op;        // the graph op; "input", or "argument" for a region argument
-    std::string type;      // "f32[n, 3, h, w]"
-    std::string elements;  // "[n, 12, 64]": the elements of an integer tensor, when known
-    int depth = 0;         // number of enclosing regions
+    std::string name;      ///< the input, or the node that produces the value
+    std::string op;        ///< the graph op; "input", or "argument" for a region argument
+    std::string type;      ///< "f32[n, 3, h, w]"
+    std::string elements;  ///< "[n, 12, 64]": the elements of an integer tensor, when known
+    int depth = 0;         ///< number of enclosing regions
   };
+  /// A named dimension, or a runtime-defined symbol.
   struct Symbol {
-    std::string name;
-    std::string model_name;  // the model's name when it is not an identifier; else empty
-    std::string born;        // the definition: "input \"x\" dim 0", or the op that computes it
-    DimBound bound;          // for symbols that input dims define
-    bool is_bound = false;   // defined by an input dim; `bound` is then checked in every call
+    std::string name;        ///< the name in expressions
+    std::string model_name;  ///< the model's name when it is not an identifier; else empty
+    std::string born;        ///< the definition: "input \"x\" dim 0", or the op that computes it
+    DimBound bound;          ///< for symbols that input dims define
+    bool is_bound = false;   ///< defined by an input dim; `bound` is then checked in every call
   };
+  /// A condition that a call must satisfy.
   struct Check {
-    std::string condition;  // "m == n"
-    std::string message;    // placeholders {0}, {1}: the values of the condition's two sides
+    std::string condition;  ///< "m == n"
+    std::string message;    ///< placeholders {0}, {1}: the values of the condition's two sides
   };
+  /// A function of the graph.
   struct Function {
-    std::string name;
-    std::vector<Value> values;    // in program order, inputs first
-    std::vector<Symbol> symbols;  // in definition order
-    std::vector<Check> checks;    // in evaluation order
+    std::string name;             ///< "main", or the name in the model
+    std::vector<Value> values;    ///< in program order, inputs first
+    std::vector<Symbol> symbols;  ///< in definition order
+    std::vector<Check> checks;    ///< in evaluation order
   };
-  std::vector<Function> functions;
+  std::vector<Function> functions;  ///< all functions of the graph
 };
 
-// Reads the model and infers its shapes as compile() does, without generating code. Reports the
-// generic variant only; `specialisations` is ignored. Errors: those of compile().
+/// Reads the model and infers its shapes as compile() does, without generating code. Reports the
+/// generic variant only; `specialisations` is ignored. Errors: those of compile().
 SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& options);
 
-// The placement of a model's graph: the copies between places that a call makes, and the
-// constraints that require them. A place is a (device, memory scope) pair.
+/// The placement of a model's graph: the copies between places that a call makes, and the
+/// constraints that require them. A place is a (device, memory scope) pair.
 struct CopyExplanation {
+  /// A copy between two places.
   struct Copy {
-    std::string value;             // the node or input whose value is copied
-    std::string formula;           // bytes, as an expression over main's dimensions
-    std::optional<int64_t> bytes;  // set when `dims` fixes every dimension of `formula`
-    // How often a call makes the copy. Above 1 in a loop (at representative trip counts) and in a
-    // function that is called more than once. Unspecified if `times_depend_on` is not empty.
+    std::string value;             ///< the node or input whose value is copied
+    std::string formula;           ///< bytes, as an expression over main's dimensions
+    std::optional<int64_t> bytes;  ///< set when `dims` fixes every dimension of `formula`
+    /// How often a call makes the copy. Above 1 in a loop (at representative trip counts) and in a
+    /// function that is called more than once. Unspecified if `times_depend_on` is not empty.
     double times = 1;
-    std::string from;  // places: "cpu", "gpu.global.fast"
-    std::string to;
-    std::string made_because;  // the constraint that determines the producer's place
-    std::string read_because;  // the constraint that determines the consumer's place
-    bool is_spill = false;     // moves a value out of a pool over its limit, or back into it
-    double seconds = 0;        // estimated time of one copy; 0 when `bytes` is unknown
-    // The function that makes the copy, by its name in the model; empty for main. Such a copy is
-    // listed once for each distinct binding of the formula's dims by the function's calls.
+    std::string from;          ///< places: "cpu", "gpu.global.fast"
+    std::string to;            ///< destination
+    std::string made_because;  ///< the constraint that determines the producer's place
+    std::string read_because;  ///< the constraint that determines the consumer's place
+    bool is_spill = false;     ///< moves a value out of a pool over its limit, or back into it
+    double seconds = 0;        ///< estimated time of one copy; 0 when `bytes` is unknown
+    /// The function that makes the copy, by its name in the model; empty for main. Such a copy is
+    /// listed once for each distinct binding of the formula's dims by the function's calls.
     std::string function;
-    // Why `times` is unknown: "recursion", or "data" in a function that is called through a closure
-    // from another function. Empty when `times` is known.
+    /// Why `times` is unknown: "recursion", or "data" in a function that is called through a
+    /// closure from another function. Empty when `times` is known.
     std::string times_depend_on;
-    bool has_own_dims = false;  // `formula` uses dims of the function that its calls do not fix
+    bool has_own_dims = false;  ///< `formula` uses dims of the function that its calls do not fix
   };
-  // An input, or the result of one kernel or copy. In program order.
+  /// An input, or the result of one kernel or copy. In program order.
   struct Node {
-    std::string name;
-    std::string op;          // "input", "group", "device_copy", ...
-    std::string place;       // the place of the node's results
-    std::vector<int> reads;  // operands, as indices into `nodes`
+    std::string name;        ///< the input, or the node
+    std::string op;          ///< "input", "group", "device_copy", ...
+    std::string place;       ///< the place of the node's results
+    std::vector<int> reads;  ///< operands, as indices into `nodes`
   };
-  // A pool that would exceed its limit, and how the placement reduces its use.
+  /// A pool that would exceed its limit, and how the placement reduces its use.
   struct Limit {
-    std::string pool;  // "npu.global.workspace"
-    int64_t limit_bytes = 0;
-    int64_t needed_bytes = 0;        // bytes required without spills and moves
-    std::vector<std::string> moved;  // values placed in another pool: "conv_1 in cpu.global"
-    double seconds = 0;              // cost of the copies and of slower accesses, per call
-    double lower_bound_seconds = 0;  // lower bound of that cost over all choices
+    std::string pool;                ///< "npu.global.workspace"
+    int64_t limit_bytes = 0;         ///< limit in the machine description
+    int64_t needed_bytes = 0;        ///< bytes required without spills and moves
+    std::vector<std::string> moved;  ///< values placed in another pool: "conv_1 in cpu.global"
+    double seconds = 0;              ///< cost of the copies and of slower accesses, per call
+    double lower_bound_seconds = 0;  ///< lower bound of that cost over all choices
   };
-  std::vector<Copy> copies;
-  std::vector<Limit> limits;
-  std::vector<Node> nodes;         // the nodes of main, including those in its regions
-  bool is_proved = true;           // no cheaper placement satisfies all constraints
-  std::vector<std::string> notes;  // constraints that some matched values do not satisfy, and why
-  std::vector<std::string> warnings;
+  std::vector<Copy> copies;        ///< all copies that a call makes
+  std::vector<Limit> limits;       ///< one per pool that would exceed its limit
+  std::vector<Node> nodes;         ///< the nodes of main, including those in its regions
+  bool is_proved = true;           ///< no cheaper placement satisfies all constraints
+  std::vector<std::string> notes;  ///< constraints that some matched values do not satisfy, and why
+  std::vector<std::string> warnings;  ///< one message each
 };
 
-// Reads the model and computes its placement as compile() does. Errors: those of compile().
+/// Reads the model and computes its placement as compile() does. Errors: those of compile().
 SCOPEVM_API Result<CopyExplanation> explain_copies(const CompileOptions& options);
 
 }  // namespace scopevm

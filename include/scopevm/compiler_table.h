@@ -1,4 +1,5 @@
-/* The functions of libscopevm_compiler as a table of C function pointers, for programs that load
+/** @file
+ * The functions of libscopevm_compiler as a table of C function pointers, for programs that load
  * the library with dlopen, as the `scopevm` command does. Programs that link the library use
  * scopevm/compiler.h.
  *
@@ -19,47 +20,54 @@
 extern "C" {
 #endif
 
-/* Incremented when a member of the table or a key of a message changes. */
+/** Incremented when a member of the table or a key of a message changes. */
 #define SCOPEVM_COMPILER_TABLE_VERSION 1
 
-/* The callbacks of CompileOptions; either can be null. `text` and `stage` have `size` bytes and are
- * valid during the call only. Calls of `progress` are serialized but can come from worker threads.
- */
+/** The callbacks of CompileOptions; either can be null. `text` and `stage` have `size` bytes and
+ * are valid during the call only. Calls of `progress` are serialized but can come from worker
+ * threads. */
 typedef struct scopevm_compiler_callbacks {
-  void* user; /* passed as the first argument of both callbacks */
+  void* user; /**< passed as the first argument of both callbacks */
+  /** CompileOptions::dump */
   void (*dump)(void* user, const char* text, size_t size);
+  /** CompileOptions::progress */
   void (*progress)(void* user, const char* stage, size_t size, int64_t done, int64_t total);
 } scopevm_compiler_callbacks;
 
+/** A result of a function of the table. Owned by the caller. */
 typedef struct scopevm_compiler_result scopevm_compiler_result;
 
+/** The functions of the library. */
 typedef struct scopevm_compiler_table {
   /* Callers check these two members before they read the others. */
-  uint32_t struct_size; /* sizeof(scopevm_compiler_table) */
-  uint32_t version;     /* SCOPEVM_COMPILER_TABLE_VERSION */
-  const char* release;  /* the library's release: "0.1.0" */
+  uint32_t struct_size; /**< sizeof(scopevm_compiler_table) */
+  uint32_t version;     /**< SCOPEVM_COMPILER_TABLE_VERSION */
+  const char* release;  /**< the library's release: "0.1.0" */
 
-  /* `options` is an encoded CompileOptions of `size` bytes. The result is never null; the caller
+  /** `options` is an encoded CompileOptions of `size` bytes. The result is never null; the caller
    * releases it with release_result(). */
   scopevm_compiler_result* (*compile)(const uint8_t* options, size_t size,
                                       const scopevm_compiler_callbacks* callbacks);
+  /** Like `compile`. The report is an encoded ShapeExplanation. */
   scopevm_compiler_result* (*explain_shapes)(const uint8_t* options, size_t size,
                                              const scopevm_compiler_callbacks* callbacks);
+  /** Like `compile`. The report is an encoded CopyExplanation. */
   scopevm_compiler_result* (*explain_copies)(const uint8_t* options, size_t size,
                                              const scopevm_compiler_callbacks* callbacks);
 
   /* Accessors of a result. Returned pointers are valid until the result is released. */
-  int (*status)(const scopevm_compiler_result* result);          /* a scopevm::StatusCode; 0: ok */
-  const char* (*message)(const scopevm_compiler_result* result); /* empty on success */
-  /* An encoded CompileOutput (without `module`), ShapeExplanation or CopyExplanation. *size is 0 on
-   * failure. */
+  int (*status)(const scopevm_compiler_result* result); /**< a scopevm::StatusCode; 0: ok */
+  const char* (*message)(const scopevm_compiler_result* result); /**< empty on success */
+  /** An encoded CompileOutput (without `module`), ShapeExplanation or CopyExplanation. *size is 0
+   * on failure. */
   const uint8_t* (*report)(const scopevm_compiler_result* result, size_t* size);
-  /* CompileOutput::module. *size is 0 for the explain functions. */
+  /** CompileOutput::module. *size is 0 for the explain functions. */
   const uint8_t* (*module)(const scopevm_compiler_result* result, size_t* size);
+  /** Releases a result and the memory that its accessors returned. */
   void (*release_result)(scopevm_compiler_result* result);
 } scopevm_compiler_table;
 
-/* Returns the table of this library. It is valid while the library is loaded. */
+/** Returns the table of this library. It is valid while the library is loaded. */
 SCOPEVM_API const scopevm_compiler_table* scopevm_get_compiler_table(void);
 
 #ifdef __cplusplus

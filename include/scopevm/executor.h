@@ -1,6 +1,7 @@
-// Executor: runs the parallel loops of kernels. By default each session has its own oneTBB task
-// arena. An embedder can supply an executor (SessionOptions::executor), for instance to share a
-// thread pool.
+/// @file
+/// Executor: runs the parallel loops of kernels. By default each session has its own oneTBB task
+/// arena. An embedder can supply an executor (SessionOptions::executor), for instance to share a
+/// thread pool.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,10 @@
 
 namespace scopevm {
 
-// Thread-safety: implementations must allow concurrent calls of parallel_for.
+/// Thread-safety: implementations must allow concurrent calls of parallel_for.
 class SCOPEVM_API Executor {
  public:
-  // Runs work items [begin, end) on behalf of worker `worker`.
+  /// Runs work items [begin, end) on behalf of worker `worker`.
   using Body = void (*)(void* context, int64_t begin, int64_t end, int64_t worker);
 
   Executor() = default;
@@ -20,12 +21,12 @@ class SCOPEVM_API Executor {
   Executor& operator=(const Executor&) = delete;
   virtual ~Executor();
 
-  // The number of workers, at least 1. Constant during the executor's lifetime.
+  /// The number of workers, at least 1. Constant during the executor's lifetime.
   virtual int threads() const = 0;
 
-  // Calls `body` on disjoint ranges that cover [0, total) and returns when all calls have returned.
-  // Every range has at least `grain` items, except the last one. `worker` is in [0, threads()); two
-  // concurrent calls of `body` in one parallel_for never have the same worker.
+  /// Calls `body` on disjoint ranges that cover [0, total) and returns when all calls have
+  /// returned. Every range has at least `grain` items, except the last one. `worker` is in [0,
+  /// threads()); two concurrent calls of `body` in one parallel_for never have the same worker.
   virtual void parallel_for(int64_t total, int64_t grain, Body body, void* context) = 0;
 };
 

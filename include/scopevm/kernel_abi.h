@@ -1,31 +1,32 @@
-// The ABI between the VM and compiled CPU kernel images. It uses plain C types only.
-//
-// An image is a position-independent ELF shared object. It exports one symbol per kernel (KernelFn)
-// and one per shape function (ShapeFn). It imports symbols of libc and libm only.
+/// @file
+/// The ABI between the VM and compiled CPU kernel images. It uses plain C types only.
+///
+/// An image is a position-independent ELF shared object. It exports one symbol per kernel
+/// (KernelFn) and one per shape function (ShapeFn). It imports symbols of libc and libm only.
 #pragma once
 
 #include <cstdint>
 
 namespace scopevm {
 
-// Runs work items [begin, end) of a launch; the launch's grid is the total number of items.
-//
-//   buffers  one address per buffer operand: inputs, then results, then temporaries
-//   params   the launch's i64 parameters in the kernel's order, without grid and grain
-//   worker   index of the calling worker, in [0, threads); indexes per-worker temporaries
-//
-// Concurrent calls on disjoint ranges are allowed; those of one launch have different workers. A
-// kernel does not allocate memory and cannot fail.
+/// Runs work items [begin, end) of a launch; the launch's grid is the total number of items.
+///
+/// - `buffers`: one address per buffer operand: inputs, then results, then temporaries
+/// - `params`: the launch's i64 parameters in the kernel's order, without grid and grain
+/// - `worker`: index of the calling worker, in [0, threads); indexes per-worker temporaries
+///
+/// Concurrent calls on disjoint ranges are allowed; those of one launch have different workers. A
+/// kernel does not allocate memory and cannot fail.
 using KernelFn = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                           int64_t worker);
 
-// Computes the i64 slots of a frame from the dims of the inputs.
-//
-//   dims     the dims of all inputs in order, flattened, then the session's thread count
-//   slots    out: the frame's slots
-//
-// Returns -1 if every check holds, else the index of the first failed check. Integer overflow fails
-// the function's overflow check.
+/// Computes the i64 slots of a frame from the dims of the inputs.
+///
+/// - `dims`: the dims of all inputs in order, flattened, then the session's thread count
+/// - `slots`: out, the frame's slots
+///
+/// Returns -1 if every check holds, else the index of the first failed check. Integer overflow
+/// fails the function's overflow check.
 using ShapeFn = int64_t (*)(const int64_t* dims, int64_t* slots);
 
 }  // namespace scopevm

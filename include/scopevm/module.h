@@ -1,7 +1,8 @@
-// Module: a loaded and verified module file. A Module is a handle with shared ownership: the module
-// is released with the last handle, session or result that uses it.
-//
-// Thread-safety: modules are immutable; all const methods can be called concurrently.
+/// @file
+/// Module: a loaded and verified module file. A Module is a handle with shared ownership: the
+/// module is released with the last handle, session or result that uses it.
+///
+/// Thread-safety: modules are immutable; all const methods can be called concurrently.
 #pragma once
 
 #include <cstdint>
@@ -18,78 +19,83 @@
 
 namespace scopevm {
 
+/// An input or an output of `main`.
 struct TensorSignature {
-  std::string name;
-  DType dtype = DType::kF32;
-  // One per axis: an integer ("48"), a dimension's name ("n") or, for outputs, an expression over
-  // dimension names ("floordiv(w-1, 2)+1").
+  std::string name;           ///< the name in the model
+  DType dtype = DType::kF32;  ///< element type
+  /// One per axis: an integer ("48"), a dimension's name ("n") or, for outputs, an expression over
+  /// dimension names ("floordiv(w-1, 2)+1").
   std::vector<std::string> dims;
-  // For a sequence or an optional, dtype and dims describe its elements. "?" is a dim that can
-  // differ between elements; a single "..." stands for any rank.
+  /// For a sequence or an optional, dtype and dims describe its elements. "?" is a dim that can
+  /// differ between elements; a single "..." stands for any rank.
   ValueKind kind = ValueKind::kTensor;
 };
 
+/// A named dimension of `main` and its bounds. Calls outside the bounds are rejected.
 struct DimensionSignature {
-  std::string name;
-  int64_t min = 0;
-  int64_t max = 0;
-  int64_t multiple_of = 1;
+  std::string name;         ///< the name in the model
+  int64_t min = 0;          ///< smallest size
+  int64_t max = 0;          ///< largest size
+  int64_t multiple_of = 1;  ///< required factor of the size
 };
 
+/// The inputs, outputs and dimensions of a module.
 struct Signature {
-  std::vector<TensorSignature> inputs;
-  std::vector<TensorSignature> outputs;
-  std::vector<DimensionSignature> dimensions;
+  std::vector<TensorSignature> inputs;         ///< in the order of the model
+  std::vector<TensorSignature> outputs;        ///< in the order of the model
+  std::vector<DimensionSignature> dimensions;  ///< named dimensions of the inputs
 };
 
-// One storage that a call allocates, and its size.
+/// One storage that a call allocates, and its size.
 struct MemoryLine {
-  std::string device;
-  std::string scope;
-  std::string what;  // "workspace", or the name of the result
-  bool is_result = false;
-  int64_t bytes = 0;
-  // Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
+  std::string device;      ///< name of the device in the module
+  std::string scope;       ///< memory scope, such as "global.workspace"
+  std::string what;        ///< "workspace", or the name of the result
+  bool is_result = false;  ///< true for a result of the call
+  int64_t bytes = 0;       ///< size of the storage
+  /// Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
   int64_t lower_bound_bytes = 0;
-  std::string formula;           // `bytes` as an expression over the dimensions' names
-  bool depends_on_data = false;  // data-dependent: known only during a call, `bytes` is 0
+  std::string formula;           ///< `bytes` as an expression over the dimensions' names
+  bool depends_on_data = false;  ///< data-dependent: known only during a call, `bytes` is 0
 };
 
-// The sum over all storages in one memory scope of one device.
+/// The sum over all storages in one memory scope of one device.
 struct ScopeBound {
-  std::string device;
-  std::string scope;
-  int64_t bytes = 0;
-  int64_t lower_bound_bytes = 0;
+  std::string device;             ///< name of the device in the module
+  std::string scope;              ///< memory scope
+  int64_t bytes = 0;              ///< sum of MemoryLine::bytes
+  int64_t lower_bound_bytes = 0;  ///< sum of MemoryLine::lower_bound_bytes
 };
 
+/// The memory of a call: see Module::memory_bound().
 struct MemoryBound {
-  std::string function;  // the function that a call with these dims runs: "main" or a variant
-  std::vector<MemoryLine> lines;
-  std::vector<ScopeBound> scopes;
+  std::string function;  ///< the function that a call with these dims runs: "main" or a variant
+  std::vector<MemoryLine> lines;   ///< one per storage
+  std::vector<ScopeBound> scopes;  ///< one per memory scope of a device
 };
 
 namespace vm {
 class LoadedModule;
 }
 
+/// A loaded module. Copies of the handle refer to the same module.
 class SCOPEVM_API Module {
  public:
-  // Maps the file, validates its checksums and verifies the bytecode. Kernel images are loaded by
-  // the first Session::create() or memory_bound(). Errors: kNotFound, kInvalidModel.
+  /// Maps the file, validates its checksums and verifies the bytecode. Kernel images are loaded by
+  /// the first Session::create() or memory_bound(). Errors: kNotFound, kInvalidModel.
   static Result<Module> load(const std::string& path);
-  // Loads a module from memory. The bytes are copied. Errors: kInvalidModel.
+  /// Loads a module from memory. The bytes are copied. Errors: kInvalidModel.
   static Result<Module> load_bytes(std::span<const uint8_t> bytes);
 
-  // The inputs, outputs and dimensions of `main`.
+  /// The inputs, outputs and dimensions of `main`.
   const Signature& signature() const;
 
-  // The exact bytes that a call allocates for these dimension values in a session with `threads`
-  // threads, per storage and per memory scope. The result describes the variant that the call would
-  // run. Evaluates the module's shape function, so values that a call would reject are rejected
-  // here with the same message. Errors: kInvalidArgument (missing or unknown dimension, value out
-  // of bounds, failed check), kUnsupported (no kernel image runs on this CPU, or the sizes depend
-  // on values computed during the call).
+  /// The exact bytes that a call allocates for these dimension values in a session with `threads`
+  /// threads, per storage and per memory scope. The result describes the variant that the call
+  /// would run. Evaluates the module's shape function, so values that a call would reject are
+  /// rejected here with the same message. Errors: kInvalidArgument (missing or unknown dimension,
+  /// value out of bounds, failed check), kUnsupported (no kernel image runs on this CPU, or the
+  /// sizes depend on values computed during the call).
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
 

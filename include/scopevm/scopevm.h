@@ -1,4 +1,5 @@
-/* The C API: a thin, stable layer over the C++ API. Handles are opaque. New versions only add
+/** @file
+ * The C API: a thin, stable layer over the C++ API. Handles are opaque. New versions only add
  * functions. Programs that load the library with dlopen compare scopevm_api_version() with
  * SCOPEVM_API_VERSION.
  *
@@ -23,42 +24,53 @@
 extern "C" {
 #endif
 
+/** The API version that this header describes. */
 #define SCOPEVM_API_VERSION 3
 
+/** An error: a status code and a message. */
 typedef struct scopevm_status scopevm_status;
+/** A loaded module. */
 typedef struct scopevm_module scopevm_module;
+/** A module bound to devices, allocators and threads. */
 typedef struct scopevm_session scopevm_session;
+/** One inference request. */
 typedef struct scopevm_call scopevm_call;
 
-/* The API version that the loaded library implements. */
+/** The API version that the loaded library implements. */
 SCOPEVM_API int scopevm_api_version(void);
 
-/* The status code, a StatusCode of scopevm/status.h; 0 if `status` is NULL. */
+/** The status code, a StatusCode of scopevm/status.h; 0 if `status` is NULL. */
 SCOPEVM_API int scopevm_status_code(const scopevm_status* status);
+/** The message, NUL-terminated; empty if `status` is NULL. */
 SCOPEVM_API const char* scopevm_status_message(const scopevm_status* status);
+/** Releases a status. `status` can be NULL. */
 SCOPEVM_API void scopevm_status_free(scopevm_status* status);
 
-/* Maps, validates and verifies a module file. */
+/** Maps, validates and verifies a module file. */
 SCOPEVM_API scopevm_status* scopevm_module_load(const char* path, scopevm_module** out);
-/* Loads a module from memory. The bytes are copied. */
+/** Loads a module from memory. The bytes are copied. */
 SCOPEVM_API scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size,
                                                       scopevm_module** out);
-/* Releases the handle. Sessions created from the module remain valid. */
+/** Releases the handle. Sessions created from the module remain valid. */
 SCOPEVM_API void scopevm_module_free(scopevm_module* module);
 
+/** The number of inputs. */
 SCOPEVM_API size_t scopevm_module_input_count(const scopevm_module* module);
+/** The number of outputs. */
 SCOPEVM_API size_t scopevm_module_output_count(const scopevm_module* module);
-/* The name of an input or output; NULL if `index` is out of range. */
+/** The name of an input; NULL if `index` is out of range. */
 SCOPEVM_API const char* scopevm_module_input_name(const scopevm_module* module, size_t index);
+/** Like scopevm_module_input_name(), for an output. */
 SCOPEVM_API const char* scopevm_module_output_name(const scopevm_module* module, size_t index);
 
-/* The kind of an input or output. 0: tensor, 1: sequence, 2: optional tensor, 3: optional sequence,
- * -1: `index` is out of range. */
+/** The kind of an input. 0: tensor, 1: sequence, 2: optional tensor, 3: optional sequence, -1:
+ * `index` is out of range. */
 SCOPEVM_API int scopevm_module_input_kind(const scopevm_module* module, size_t index);
+/** Like scopevm_module_input_kind(), for an output. */
 SCOPEVM_API int scopevm_module_output_kind(const scopevm_module* module, size_t index);
 
-/* The exact bytes, results included, that a call allocates in memory scope `scope`, summed over all
- * devices. Dimension names[i] has the value values[i] (`count` dimensions); the session has
+/** The exact bytes, results included, that a call allocates in memory scope `scope`, summed over
+ * all devices. Dimension names[i] has the value values[i] (`count` dimensions); the session has
  * `threads` threads. */
 SCOPEVM_API scopevm_status* scopevm_module_memory_bound(const scopevm_module* module,
                                                         const char* const* names,
@@ -66,90 +78,95 @@ SCOPEVM_API scopevm_status* scopevm_module_memory_bound(const scopevm_module* mo
                                                         int threads, const char* scope,
                                                         int64_t* out_bytes);
 
+/** Limits the live bytes of a session in a memory scope. */
 typedef struct {
-  /* A scope of every device ("global.workspace") or of one device ("npu.global.workspace"). */
+  /** A scope of every device ("global.workspace") or of one device ("npu.global.workspace"). */
   const char* scope;
-  int64_t bytes;
+  int64_t bytes; /**< maximum of the live bytes */
 } scopevm_memory_limit;
 
-/* Initialise with {sizeof(scopevm_session_options)}. struct_size is the size that the caller was
+/** Initialise with {sizeof(scopevm_session_options)}. struct_size is the size that the caller was
  * compiled with; later versions add members at the end. */
 typedef struct {
-  size_t struct_size;
-  int threads; /* 0: 1 thread; negative: one per core */
-  const scopevm_memory_limit* limits;
-  size_t limit_count;
-  /* A parallel loop supplied by the embedder, or NULL for the default executor. The contract is
+  size_t struct_size;                 /**< sizeof(scopevm_session_options) */
+  int threads;                        /**< 0: 1 thread; negative: one per core */
+  const scopevm_memory_limit* limits; /**< `limit_count` limits; NULL if it is 0 */
+  size_t limit_count;                 /**< number of limits */
+  /** A parallel loop supplied by the embedder, or NULL for the default executor. The contract is
    * that of Executor::parallel_for in scopevm/executor.h. `executor` is passed as the first
    * argument; executor_threads is the number of workers. */
   void (*parallel_for)(void* executor, int64_t total, int64_t grain,
                        void (*body)(void* context, int64_t begin, int64_t end, int64_t worker),
                        void* context);
-  void* executor;
-  int executor_threads;
-  int emulate; /* nonzero: sets SessionOptions::emulate */
+  void* executor;       /**< first argument of parallel_for */
+  int executor_threads; /**< number of workers of parallel_for */
+  int emulate;          /**< nonzero: sets SessionOptions::emulate */
 } scopevm_session_options;
 
-/* Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */
+/** Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */
 SCOPEVM_API scopevm_status* scopevm_session_create(const scopevm_module* module,
                                                    const scopevm_session_options* options,
                                                    scopevm_session** out);
+/** Releases the handle. Calls and results of the session remain valid. */
 SCOPEVM_API void scopevm_session_free(scopevm_session* session);
 
+/** Creates a call. It keeps the session alive. */
 SCOPEVM_API scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out);
+/** Releases the call. Tensors from scopevm_call_output() remain valid. */
 SCOPEVM_API void scopevm_call_free(scopevm_call* call);
 
-/* Sets an input. The call borrows the tensor's bytes until the input is replaced or the call is
+/** Sets an input. The call borrows the tensor's bytes until the input is replaced or the call is
  * freed; the DLTensor struct is copied. Inputs are never written. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                                    const DLTensor* tensor);
-/* Sets an input that is a sequence or an optional sequence; `tensors` has `count` elements. The
+/** Sets an input that is a sequence or an optional sequence; `tensors` has `count` elements. The
  * call borrows their bytes like scopevm_call_set_input(), which also sets optional tensors. */
 SCOPEVM_API scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                                       const DLTensor* const* tensors, size_t count);
-/* A string tensor. `texts` has one string per element, in row-major order. `sizes` are their sizes
+/** A string tensor. `texts` has one string per element, in row-major order. `sizes` are their sizes
  * in bytes; NULL if the strings are NUL-terminated. */
 typedef struct {
-  const char* const* texts;
-  const size_t* sizes;
-  const int64_t* dims;
-  size_t rank;
+  const char* const* texts; /**< one per element */
+  const size_t* sizes;      /**< in bytes, or NULL */
+  const int64_t* dims;      /**< `rank` dims */
+  size_t rank;              /**< number of dims */
 } scopevm_texts;
 
-/* Sets an input that is a string tensor or a sequence of string tensors. The strings are copied. */
+/** Sets an input that is a string tensor. The strings are copied. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
                                                          const scopevm_texts* texts);
+/** Sets an input that is a sequence of `count` string tensors. The strings are copied. */
 SCOPEVM_API scopevm_status* scopevm_call_set_sequence_texts(scopevm_call* call, const char* name,
                                                             const scopevm_texts* elements,
                                                             size_t count);
-/* Sets an optional input to no value. */
+/** Sets an optional input to no value. */
 SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name);
-/* Sets the buffer that receives a result. The call borrows it like an input; NULL unsets it. */
+/** Sets the buffer that receives a result. The call borrows it like an input; NULL unsets it. */
 SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                                     const DLTensor* tensor);
-/* Runs the call. timeout_ms is in milliseconds; 0 for no timeout. */
+/** Runs the call. timeout_ms is in milliseconds; 0 for no timeout. */
 SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms);
-/* CallStats::emulated_seconds of the last run (scopevm/session.h). */
+/** CallStats::emulated_seconds of the last run (scopevm/session.h). */
 SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);
-/* A result of the last run that is a tensor, but not a string tensor. It shares ownership of the
+/** A result of the last run that is a tensor, but not a string tensor. It shares ownership of the
  * bytes; the caller releases it with its deleter. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);
-/* The number of tensors in a result: 1 for a tensor, the number of elements for a sequence.
+/** The number of tensors in a result: 1 for a tensor, the number of elements for a sequence.
  * out_has_value (can be NULL) is set to 0 for an optional without a value, else to 1. */
 SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
                                                      size_t* out_size, int* out_has_value);
-/* Tensor `element` of a result. Ownership is as for scopevm_call_output(). */
+/** Tensor `element` of a result. Ownership is as for scopevm_call_output(). */
 SCOPEVM_API scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index,
                                                         size_t element, DLManagedTensor** out);
 
-/* The dims of tensor `element` of a result, valid until the next run. `element` is 0 for a result
+/** The dims of tensor `element` of a result, valid until the next run. `element` is 0 for a result
  * that is a tensor. String tensors are supported, unlike in scopevm_call_output(). */
 SCOPEVM_API scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
                                                      size_t element, const int64_t** out_dims,
                                                      size_t* out_rank);
-/* The string at row-major index `position` of string tensor `element` of a result. It has *out_size
- * bytes, is not NUL-terminated, and is valid until the next run. */
+/** The string at row-major index `position` of string tensor `element` of a result. It has
+ * *out_size bytes, is not NUL-terminated, and is valid until the next run. */
 SCOPEVM_API scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index,
                                                      size_t element, size_t position,
                                                      const char** out_text, size_t* out_size);

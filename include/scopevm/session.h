@@ -1,12 +1,13 @@
-// Session: a module bound to devices, allocators and threads. Call: one inference request.
-//
-//   auto module = Module::load("module.bc");
-//   auto session = Session::create(*module, {.threads = 2});
-//   auto results = session->call({{x}});
-//
-// A failed call releases all memory that it allocated, and the session remains usable. The
-// exception is a lost device: every later call then fails with the original error, and the embedder
-// must create another session.
+/// @file
+/// Session: a module bound to devices, allocators and threads. Call: one inference request.
+///
+///     auto module = Module::load("module.bc");
+///     auto session = Session::create(*module, {.threads = 2});
+///     auto results = session->call({{x}});
+///
+/// A failed call releases all memory that it allocated, and the session remains usable. The
+/// exception is a lost device: every later call then fails with the original error, and the
+/// embedder must create another session.
 #pragma once
 
 #include <atomic>
@@ -28,96 +29,100 @@
 
 namespace scopevm {
 
-// An allocator for a memory scope of a CPU. Non-CPU devices allocate through their drivers.
+/// An allocator for a memory scope of a CPU. Non-CPU devices allocate through their drivers.
 struct ScopeAllocator {
-  std::string scope;  // of every CPU ("global.workspace") or of one ("npu.global.workspace")
-  std::shared_ptr<Allocator> allocator;
+  std::string scope;  ///< of every CPU ("global.workspace") or of one ("npu.global.workspace")
+  std::shared_ptr<Allocator> allocator;  ///< shared with the session
 };
 
-// Limits the live bytes of all calls and results of the session in one memory scope. A call that
-// would exceed the limit fails with kResourceLimit.
+/// Limits the live bytes of all calls and results of the session in one memory scope. A call that
+/// would exceed the limit fails with kResourceLimit.
 struct ScopeLimit {
-  std::string scope;  // of every device ("global.workspace") or of one ("npu.global.workspace")
-  int64_t bytes = 0;
+  std::string scope;  ///< of every device ("global.workspace") or of one ("npu.global.workspace")
+  int64_t bytes = 0;  ///< maximum of the live bytes
 };
 
-// Binds a device of the module to a physical device. An unbound device defaults to the ordinal
-// recorded in the module: its position among the devices of its kind in the machine description.
+/// Binds a device of the module to a physical device. An unbound device defaults to the ordinal
+/// recorded in the module: its position among the devices of its kind in the machine description.
 struct DeviceBinding {
-  std::string device;  // the device's name in the module
-  std::string kind;    // the device's kind in the module
-  int number = 0;      // ordinal among this machine's devices of the kind (`scopevm machine`)
+  std::string device;  ///< the device's name in the module
+  std::string kind;    ///< the device's kind in the module
+  int number = 0;      ///< ordinal among this machine's devices of the kind (`scopevm machine`)
 };
 
+/// The options of Session::create().
 struct SessionOptions {
-  int threads = 1;  // workers of the default executor; 0: one per core
-  std::vector<DeviceBinding> devices;
-  std::vector<ScopeAllocator> allocators;
-  std::vector<ScopeLimit> memory_limits;
-  std::shared_ptr<Executor> executor;  // null: the default one; when set, `threads` is ignored
-  // Delays copies and launches to the bandwidth and latency of the pools in the module's machine
-  // description (docs/machine.md, "Emulation"). The module must contain a bandwidth or a latency.
+  int threads = 1;                         ///< workers of the default executor; 0: one per core
+  std::vector<DeviceBinding> devices;      ///< devices without an entry have their default
+  std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default
+  std::vector<ScopeLimit> memory_limits;   ///< in addition to the limits in the module
+  std::shared_ptr<Executor> executor;  ///< null: the default one; when set, `threads` is ignored
+  /// Delays copies and launches to the bandwidth and latency of the pools in the module's machine
+  /// description (docs/machine.md, "Emulation"). The module must contain a bandwidth or a latency.
   bool emulate = false;
 };
 
-// One kernel launch of a call. Times are relative to an arbitrary epoch.
+/// One kernel launch of a call. Times are relative to an arbitrary epoch.
 struct TraceEvent {
-  std::string_view name;    // the model's ops; valid as long as the module
-  std::string_view kernel;  // the kernel's symbol; valid as long as the module
-  int64_t start_ns = 0;
-  int64_t duration_ns = 0;
+  std::string_view name;    ///< the model's ops; valid as long as the module
+  std::string_view kernel;  ///< the kernel's symbol; valid as long as the module
+  int64_t start_ns = 0;     ///< start of the launch
+  int64_t duration_ns = 0;  ///< duration of the launch
 };
 
-// Receives the kernel launches of a call. Methods are called on the thread that runs the call.
+/// Receives the kernel launches of a call. Methods are called on the thread that runs the call.
 class SCOPEVM_API TraceSink {
  public:
   virtual ~TraceSink();
+  /// Called after the launch that `event` describes.
   virtual void launched(const TraceEvent& event) = 0;
 };
 
+/// The options of one run of a call.
 struct CallOptions {
-  // A call that passes the deadline fails with kDeadlineExceeded.
+  /// A call that passes the deadline fails with kDeadlineExceeded.
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // The call fails with kCancelled when this becomes true. Must outlive the call's run.
+  /// The call fails with kCancelled when this becomes true. Must outlive the call's run.
   const std::atomic<bool>* cancel = nullptr;
-  TraceSink* trace = nullptr;
+  TraceSink* trace = nullptr;  ///< Receives the kernel launches; null: none. Must outlive the run.
 };
 
-// The memory that one call used in one memory scope of one device.
+/// The memory that one call used in one memory scope of one device.
 struct ScopeUse {
-  std::string_view device;  // valid as long as the module
-  std::string_view scope;
-  int64_t bound_bytes = 0;  // Module::memory_bound() at this call's dims
-  int64_t lower_bound_bytes = 0;
-  int64_t peak_bytes = 0;   // maximum of live bytes during the call, results included
-  int64_t allocations = 0;  // number of allocations from the scope's allocator
+  std::string_view device;        ///< valid as long as the module
+  std::string_view scope;         ///< valid as long as the module
+  int64_t bound_bytes = 0;        ///< Module::memory_bound() at this call's dims
+  int64_t lower_bound_bytes = 0;  ///< the lower bound at this call's dims
+  int64_t peak_bytes = 0;         ///< maximum of live bytes during the call, results included
+  int64_t allocations = 0;        ///< number of allocations from the scope's allocator
 };
 
-// The copies of one call from one memory scope to another. Names are valid as long as the module.
+/// The copies of one call from one memory scope to another. Names are valid as long as the module.
 struct CopyUse {
-  std::string_view from_device;
-  std::string_view from_scope;
-  std::string_view to_device;
-  std::string_view to_scope;
-  int64_t copies = 0;
-  int64_t bytes = 0;
+  std::string_view from_device;  ///< device of the source
+  std::string_view from_scope;   ///< memory scope of the source
+  std::string_view to_device;    ///< device of the destination
+  std::string_view to_scope;     ///< memory scope of the destination
+  int64_t copies = 0;            ///< number of copies
+  int64_t bytes = 0;             ///< sum of their sizes
 };
 
+/// Statistics of one run of a call.
 struct CallStats {
-  int64_t latency_ns = 0;
-  std::string_view function;  // "main", or the variant that ran; valid as long as the module
-  std::vector<ScopeUse> memory;
-  std::vector<CopyUse> copies;
-  // With SessionOptions::emulate: the sum of the emulated minimum times of copies and launches. It
-  // depends on the module, the dims and the number of threads only, not on this machine's speed.
+  int64_t latency_ns = 0;        ///< duration of the run
+  std::string_view function;     ///< "main", or the variant that ran; valid as long as the module
+  std::vector<ScopeUse> memory;  ///< one per pool of the module
+  std::vector<CopyUse> copies;   ///< one per pair of memory scopes with copies
+  /// With SessionOptions::emulate: the sum of the emulated minimum times of copies and launches. It
+  /// depends on the module, the dims and the number of threads only, not on this machine's speed.
   double emulated_seconds = 0;
 };
 
-// The memory of all calls and results of a session in one memory scope of one device.
+/// The memory of all calls and results of a session in one memory scope of one device.
 struct ScopeStats {
-  std::string device;
-  std::string scope;
-  AllocatorStats memory;
+  std::string device;     ///< name of the device in the module
+  std::string scope;      ///< memory scope
+  AllocatorStats memory;  ///< counters of the pool
 };
 
 namespace vm {
@@ -125,53 +130,58 @@ class BoundSession;
 class CallContext;
 }  // namespace vm
 
-// One inference request. A Call is reusable: inputs and outputs stay set until they are replaced.
-// It keeps its session alive. Thread-safety: one thread at a time.
+/// One inference request. A Call is reusable: inputs and outputs stay set until they are replaced.
+/// It keeps its session alive. Thread-safety: one thread at a time.
 class SCOPEVM_API Call {
  public:
+  /// A call that was moved from can only be destroyed or assigned to.
   Call(Call&&) noexcept;
+  /// Releases the previous state of this call.
   Call& operator=(Call&&) noexcept;
   ~Call();
 
-  // Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets it.
-  // Errors: kNotFound (the message suggests the most similar name), kInvalidArgument (rank, dim or
-  // element type; the message names the input, the expected and the given value).
+  /// Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets it.
+  /// Errors: kNotFound (the message suggests the most similar name), kInvalidArgument (rank, dim or
+  /// element type; the message names the input, the expected and the given value).
   Status set_input(size_t index, Tensor tensor);
+  /// Like the overload above, by name.
   Status set_input(std::string_view name, Tensor tensor);
-  // Sets an input that is a sequence, or an optional sequence with a value. Elements can differ in
-  // the dims that are "?" in the signature. Errors: those of set_input(), and kInvalidArgument if
-  // the input is not a sequence.
+  /// Sets an input that is a sequence, or an optional sequence with a value. Elements can differ in
+  /// the dims that are "?" in the signature. Errors: those of set_input(), and kInvalidArgument if
+  /// the input is not a sequence.
   Status set_sequence(std::string_view name, std::vector<Tensor> elements);
-  // Sets an optional input to no value. Errors: those of set_sequence().
+  /// Sets an optional input to no value. Errors: those of set_sequence().
   Status set_no_value(std::string_view name);
-  // Sets the buffer that receives a result. It must have the result's shape and must not overlap an
-  // input or another output. Without a buffer, each run allocates a storage for the result; string
-  // results never use a buffer. An empty tensor unsets the buffer. Errors: kNotFound,
-  // kInvalidArgument (string result, result that is not a tensor, read-only tensor).
+  /// Sets the buffer that receives a result. It must have the result's shape and must not overlap
+  /// an input or another output. Without a buffer, each run allocates a storage for the result;
+  /// string results never use a buffer. An empty tensor unsets the buffer. Errors: kNotFound,
+  /// kInvalidArgument (string result, result that is not a tensor, read-only tensor).
   Status set_output(size_t index, Tensor tensor);
+  /// Like the overload above, by name.
   Status set_output(std::string_view name, Tensor tensor);
 
-  // Runs the request on the calling thread and waits for its end. Errors: kInvalidArgument (missing
-  // input, inputs with inconsistent dims, output buffer of the wrong shape), kOutOfMemory,
-  // kResourceLimit, kCancelled, kDeadlineExceeded, kDevice (a device failed; the message names the
-  // device and the cause).
+  /// Runs the request on the calling thread and waits for its end. Errors: kInvalidArgument
+  /// (missing input, inputs with inconsistent dims, output buffer of the wrong shape),
+  /// kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded, kDevice (a device failed; the
+  /// message names the device and the cause).
   Status run(const CallOptions& options = {});
 
-  // The results of the last run, in signature order; empty if it failed. A sequence or an optional
-  // is represented by an empty tensor: see elements().
+  /// The results of the last run, in signature order; empty if it failed. A sequence or an optional
+  /// is represented by an empty tensor: see elements().
   std::span<const Tensor> outputs() const;
-  // One of outputs(). Errors: kNotFound (no such output, or no results).
+  /// One of outputs(). Errors: kNotFound (no such output, or no results).
   Result<Tensor> output(std::string_view name) const;
-  // False for an optional without a value, true for all other results. Errors: kNotFound.
+  /// False for an optional without a value, true for all other results. Errors: kNotFound.
   Result<bool> has_value(size_t output) const;
-  // The tensors of a result: the elements of a sequence, or the single tensor of a tensor or
-  // optional tensor. Empty for an optional without a value. Valid until the next run. Errors:
-  // kNotFound.
+  /// The tensors of a result: the elements of a sequence, or the single tensor of a tensor or
+  /// optional tensor. Empty for an optional without a value. Valid until the next run. Errors:
+  /// kNotFound.
   Result<std::span<const Tensor>> elements(size_t output) const;
+  /// Like the overload above, by name.
   Result<std::span<const Tensor>> elements(std::string_view name) const;
-  // Releases the results, so that the next run can reuse their storages.
+  /// Releases the results, so that the next run can reuse their storages.
   void clear_outputs();
-  // Statistics of the last run.
+  /// Statistics of the last run.
   const CallStats& stats() const;
 
  private:
@@ -181,28 +191,33 @@ class SCOPEVM_API Call {
   std::unique_ptr<vm::CallContext> context_;
 };
 
-// A handle with shared ownership; copies refer to the same session. Thread-safe: any number of
-// calls can run concurrently.
+/// A handle with shared ownership; copies refer to the same session. Thread-safe: any number of
+/// calls can run concurrently.
 class SCOPEVM_API Session {
  public:
-  // Binds the module to devices and loads its kernel images and constants. Errors: kInvalidArgument
-  // (unknown device or scope in an option), kResourceLimit (the constants exceed a limit),
-  // kUnsupported (no kernel image runs on this CPU, or a device's block alignment is below the
-  // module's), kInvalidModel (an image lacks a kernel, or its source does not build), kNotFound (no
-  // such device on this machine), kOutOfMemory and kDevice (allocation or driver failure).
+  /// Binds the module to devices and loads its kernel images and constants. Errors:
+  /// kInvalidArgument (unknown device or scope in an option), kResourceLimit (the constants exceed
+  /// a limit), kUnsupported (no kernel image runs on this CPU, or a device's block alignment is
+  /// below the module's), kInvalidModel (an image lacks a kernel, or its source does not build),
+  /// kNotFound (no such device on this machine), kOutOfMemory and kDevice (allocation or driver
+  /// failure).
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
-  // Runs one request. Inputs and results are in signature order; the call runs `main` or the
-  // variant that admits the dims. Sequence inputs, optional inputs without a value and results that
-  // are not tensors need a Call. Errors: those of Call::set_input() and Call::run().
+  /// Runs one request. Inputs and results are in signature order; the call runs `main` or the
+  /// variant that admits the dims. Sequence inputs, optional inputs without a value and results
+  /// that are not tensors need a Call. Errors: those of Call::set_input() and Call::run().
   Result<std::vector<Tensor>> call(std::span<const Tensor> inputs,
                                    const CallOptions& options = {}) const;
+  /// Creates a call of this session. The call reuses the memory of earlier calls.
   Call make_call() const;
 
+  /// The signature of the module. Valid as long as the session.
   const Signature& signature() const;
+  /// The number of workers, at least 1.
   int threads() const;
+  /// Current counters of all pools, one entry per pool.
   std::vector<ScopeStats> memory_stats() const;
-  // Returns the cached blocks of all pools to the operating system and the devices.
+  /// Returns the cached blocks of all pools to the operating system and the devices.
   void trim() const;
 
  private:

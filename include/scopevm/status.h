@@ -1,8 +1,9 @@
-// Status and Result<T>: errors as values. No exception crosses the scopevm API.
-//
-// A Status is one pointer; null means ok. A failed Status has a code and a message. Callers prefix
-// the message with context as they propagate it ("main: pc 36: alloc_storage: ..."). Both types are
-// [[nodiscard]]. Thread-safety: value types; distinct objects can be used by distinct threads.
+/// @file
+/// Status and Result<T>: errors as values. No exception crosses the scopevm API.
+///
+/// A Status is one pointer; null means ok. A failed Status has a code and a message. Callers prefix
+/// the message with context as they propagate it ("main: pc 36: alloc_storage: ..."). Both types
+/// are [[nodiscard]]. Thread-safety: value types; distinct objects can be used by distinct threads.
 #pragma once
 
 #include <cstdlib>
@@ -15,42 +16,52 @@
 
 namespace scopevm {
 
-// Codes are in bands of ten: 1x invalid input, 2x unsupported, 3x resources, 4x cancellation,
-// 9x a defect in scopevm.
+/// Codes are in bands of ten: 1x invalid input, 2x unsupported, 3x resources, 4x cancellation,
+/// 9x a defect in scopevm.
 enum class StatusCode : int {
   kOk = 0,
-  kInvalidArgument = 10,  // invalid argument or input: name, rank, dim, type
-  kInvalidModel = 11,     // malformed ONNX model, textual graph, assembly or module file
-  kNotFound = 12,         // no such file, function, input or device
-  kUnsupported = 20,      // valid, but not implemented
-  kOutOfMemory = 30,      // an allocation failed
-  kResourceLimit = 31,    // a limit set by the user would be exceeded
-  kDevice = 32,           // a device failed or is absent
-  kCancelled = 40,
-  kDeadlineExceeded = 41,
-  kInternal = 90,
+  kInvalidArgument = 10,   ///< invalid argument or input: name, rank, dim, type
+  kInvalidModel = 11,      ///< malformed ONNX model, textual graph, assembly or module file
+  kNotFound = 12,          ///< no such file, function, input or device
+  kUnsupported = 20,       ///< valid, but not implemented
+  kOutOfMemory = 30,       ///< an allocation failed
+  kResourceLimit = 31,     ///< a limit set by the user would be exceeded
+  kDevice = 32,            ///< a device failed or is absent
+  kCancelled = 40,         ///< the caller cancelled the call
+  kDeadlineExceeded = 41,  ///< the call passed its deadline
+  kInternal = 90,          ///< a defect in scopevm
 };
 
+/// Success, or an error code with a message.
 class [[nodiscard]] Status {
  public:
+  /// An ok status.
   Status() = default;
+  /// A failed status. REQUIRES: `code` is not StatusCode::kOk.
   Status(StatusCode code, std::string message)
       : rep_(std::make_unique<Rep>(Rep{code, std::move(message)})) {}
+  /// A status that was moved from is ok.
   Status(Status&&) noexcept = default;
+  /// Like the move constructor.
   Status& operator=(Status&&) noexcept = default;
+  /// Copies code and message.
   Status(const Status& other) : rep_(other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr) {}
+  /// Copies code and message.
   Status& operator=(const Status& other) {
     rep_ = other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr;
     return *this;
   }
 
+  /// True if there is no error.
   bool is_ok() const { return rep_ == nullptr; }
+  /// StatusCode::kOk if there is no error.
   StatusCode code() const { return rep_ ? rep_->code : StatusCode::kOk; }
+  /// The message, empty if there is no error. Valid until the status changes.
   std::string_view message() const {
     return rep_ ? std::string_view(rep_->message) : std::string_view();
   }
 
-  // Prefixes the message with "context: ". No effect on an ok status.
+  /// Prefixes the message with "context: ". No effect on an ok status.
   Status&& with_context(std::string_view context) && {
     if (rep_) rep_->message = std::string(context) + ": " + rep_->message;
     return std::move(*this);
@@ -64,22 +75,32 @@ class [[nodiscard]] Status {
   std::unique_ptr<Rep> rep_;
 };
 
+/// A value, or the status of a failure.
 template <typename T>
 class [[nodiscard]] Result {
  public:
+  /// A success. Implicit, so that functions can return a value.
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  /// A failure. REQUIRES: `status` is not ok.
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}
 
+  /// True if there is a value.
   bool is_ok() const { return state_.index() == 0; }
-  // REQUIRES: is_ok().
+
+  /// @{
+  /// The value. REQUIRES: is_ok().
   T& operator*() & { return std::get<0>(state_); }
   const T& operator*() const& { return std::get<0>(state_); }
   T&& operator*() && { return std::get<0>(std::move(state_)); }
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
-  // The error, or ok. The rvalue overload moves the error out.
+  /// @}
+
+  /// @{
+  /// The error, or ok. The rvalue overload moves the error out.
   Status status() const& { return is_ok() ? Status() : std::get<1>(state_); }
   Status status() && { return is_ok() ? Status() : std::get<1>(std::move(state_)); }
+  /// @}
 
  private:
   std::variant<T, Status> state_;
@@ -87,18 +108,22 @@ class [[nodiscard]] Result {
 
 }  // namespace scopevm
 
+/// @cond
 #define SCOPEVM_CONCAT_INNER(a, b) a##b
 #define SCOPEVM_CONCAT(a, b) SCOPEVM_CONCAT_INNER(a, b)
-// Returns from the enclosing function when EXPR, a Status, failed.
+/// @endcond
+/// Returns from the enclosing function when EXPR, a Status, failed.
 #define SCOPEVM_RETURN_IF_ERROR(expr)                                         \
   do {                                                                        \
     if (::scopevm::Status scopevm_status_ = (expr); !scopevm_status_.is_ok()) \
       return scopevm_status_;                                                 \
   } while (0)
-// Declares LHS from EXPR, a Result<T>, or returns its Status.
+/// Declares LHS from EXPR, a `Result<T>`, or returns its Status.
 #define SCOPEVM_ASSIGN_OR_RETURN(lhs, expr) \
   SCOPEVM_ASSIGN_OR_RETURN_INNER(SCOPEVM_CONCAT(scopevm_result_, __LINE__), lhs, expr)
+/// @cond
 #define SCOPEVM_ASSIGN_OR_RETURN_INNER(tmp, lhs, expr) \
   auto tmp = (expr);                                   \
   if (!tmp.is_ok()) return std::move(tmp).status();    \
   lhs = *std::move(tmp)
+/// @endcond

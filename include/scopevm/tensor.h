@@ -1,12 +1,13 @@
-// Tensor: a typed, compact, row-major view of a storage. It either shares ownership of its bytes or
-// borrows them from the caller. Copying a Tensor copies the view, not the elements.
-//
-// A string tensor (DType::kStr) owns its strings and is immutable. It is created by from_texts() or
-// by a call, and read with text_at(). Strings are byte sequences; ops that process characters
-// expect UTF-8.
-//
-// Thread-safety: a value type. Distinct objects can be used by distinct threads, even if they share
-// a storage, as long as no thread writes elements that another thread reads.
+/// @file
+/// Tensor: a typed, compact, row-major view of a storage. It either shares ownership of its bytes
+/// or borrows them from the caller. Copying a Tensor copies the view, not the elements.
+///
+/// A string tensor (DType::kStr) owns its strings and is immutable. It is created by from_texts()
+/// or by a call, and read with text_at(). Strings are byte sequences; ops that process characters
+/// expect UTF-8.
+///
+/// Thread-safety: a value type. Distinct objects can be used by distinct threads, even if they
+/// share a storage, as long as no thread writes elements that another thread reads.
 #pragma once
 
 #include <array>
@@ -23,71 +24,89 @@
 
 namespace scopevm {
 
+/// Maximum number of dims of a tensor.
 inline constexpr int kMaxRank = 16;
 
 namespace runtime {
 class Storage;
 }
 
+/// A typed, compact, row-major view of a storage: see the comment of this file.
 class SCOPEVM_API Tensor {
  public:
-  Tensor() = default;  // an empty tensor: data() is null
+  Tensor() = default;  ///< an empty tensor: data() is null
+  /// Shares the storage, or borrows the same bytes.
   Tensor(const Tensor& other);
+  /// `other` becomes an empty tensor.
   Tensor(Tensor&& other) noexcept;
+  /// Like the copy constructor.
   Tensor& operator=(const Tensor& other);
+  /// Like the move constructor.
   Tensor& operator=(Tensor&& other) noexcept;
+  /// Releases the storage if this is its last owner.
   ~Tensor();
 
-  // Allocates a tensor with uninitialised, 64-byte aligned elements. Errors: kInvalidArgument (rank
-  // above kMaxRank, negative dim, size overflow, kStr), kOutOfMemory.
+  /// Allocates a tensor with uninitialised, 64-byte aligned elements. Errors: kInvalidArgument
+  /// (rank above kMaxRank, negative dim, size overflow, kStr), kOutOfMemory.
   static Result<Tensor> allocate(DType dtype, std::span<const int64_t> dims);
+  /// Like the overload above.
   static Result<Tensor> allocate(DType dtype, std::initializer_list<int64_t> dims) {
     return allocate(dtype, std::span(dims.begin(), dims.size()));
   }
 
-  // Creates a read-only string tensor from copies of `texts`, in row-major order. Errors:
-  // kInvalidArgument (rank above kMaxRank, negative dim, or texts.size() is not the product of
-  // `dims`), kOutOfMemory.
+  /// Creates a read-only string tensor from copies of `texts`, in row-major order. Errors:
+  /// kInvalidArgument (rank above kMaxRank, negative dim, or texts.size() is not the product of
+  /// `dims`), kOutOfMemory.
   static Result<Tensor> from_texts(std::span<const std::string_view> texts,
                                    std::span<const int64_t> dims);
 
-  // Creates a view of the caller's bytes, which must stay valid while this tensor or a copy of it
-  // is used. The const overload creates a read-only tensor, which can be an input but not an
-  // output. `data` must be aligned to the element size; it can be null if there are no elements.
+  /// Creates a view of the caller's bytes, which must stay valid while this tensor or a copy of it
+  /// is used. The const overload creates a read-only tensor, which can be an input but not an
+  /// output. `data` must be aligned to the element size; it can be null if there are no elements.
   static Result<Tensor> borrow(void* data, DType dtype, std::span<const int64_t> dims);
+  /// Like the overload above; the tensor is read-only.
   static Result<Tensor> borrow(const void* data, DType dtype, std::span<const int64_t> dims);
 
-  // Like borrow(), but takes ownership: `release` is called once, by the thread that destroys the
-  // last copy. If adopt() fails, `release` is not called.
+  /// Like borrow(), but takes ownership: `release` is called once, by the thread that destroys the
+  /// last copy. If adopt() fails, `release` is not called.
   static Result<Tensor> adopt(void* data, DType dtype, std::span<const int64_t> dims,
                               std::function<void()> release);
 
-  // Takes ownership of `managed` without copying the elements. Its deleter is called when the last
-  // copy is destroyed. Errors: kUnsupported for a non-CPU device, lanes other than 1, an element
-  // type that DType lacks, or strides that are not compact and row-major. On failure the caller
-  // keeps ownership.
+  /// Takes ownership of `managed` without copying the elements. Its deleter is called when the last
+  /// copy is destroyed. Errors: kUnsupported for a non-CPU device, lanes other than 1, an element
+  /// type that DType lacks, or strides that are not compact and row-major. On failure the caller
+  /// keeps ownership.
   static Result<Tensor> from_dlpack(DLManagedTensor* managed);
-  // Returns a managed tensor that shares ownership of the bytes; the receiver calls its deleter.
-  // The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
+  /// Returns a managed tensor that shares ownership of the bytes; the receiver calls its deleter.
+  /// The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
   Result<DLManagedTensor*> to_dlpack() const;
 
+  /// True if data() is null, as for Tensor().
   bool is_empty() const { return data_ == nullptr; }
+  /// True if the tensor cannot be an output.
   bool is_read_only() const { return is_read_only_; }
+  /// The first element. Must not be written if the tensor is read-only. For a string tensor: the
+  /// strings in an unspecified format.
   void* data() const { return data_; }
-  // REQUIRES: sizeof(T) is the element size.
+  /// The elements in row-major order. REQUIRES: sizeof(T) is the element size.
   template <typename T>
   std::span<T> elements() const {
     return {static_cast<T*>(data_), static_cast<size_t>(element_count())};
   }
-  // The string at row-major index `i`, valid as long as the tensor or a copy of it.
-  // REQUIRES: dtype() is kStr, 0 <= i < element_count().
+  /// The string at row-major index `i`, valid as long as the tensor or a copy of it.
+  /// REQUIRES: dtype() is kStr, 0 <= i < element_count().
   std::string_view text_at(int64_t i) const;
+  /// Element type.
   DType dtype() const { return dtype_; }
+  /// Number of dims.
   int rank() const { return rank_; }
+  /// The dims, valid as long as this object.
   std::span<const int64_t> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
+  /// Product of the dims.
   int64_t element_count() const {
     return dtype_ == DType::kStr ? text_count() : bytes_ / byte_size(dtype_);
   }
+  /// Size of the contents in bytes.
   int64_t bytes() const { return bytes_; }
 
  private:
