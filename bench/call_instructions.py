@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many instructions does a call cost beside its kernels, and do dynamic dims add to them?
+"""How many instructions does a call cost in addition to its kernels, and do dynamic dims add to them?
 
     bench/call_instructions.py build/release/bin/scopevm models/ocr_rec.onnx p2o_DynamicDimension_0=1,...
 

@@ -1,4 +1,4 @@
-"""Prints 8x8 images beside the digit that the network gives the highest probability.
+"""Prints 8x8 images and the digit that the network gives the highest probability.
 
     python3 examples/digits/show.py images.npy probability.npy "7 1 4 2 9"
 

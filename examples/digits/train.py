@@ -1,5 +1,5 @@
 """Trains the example's network on scikit-learn's 8x8 handwritten digits and writes digits.onnx, five.npy,
-three.npy and labels.txt beside this file.
+three.npy and labels.txt to the folder of this file.
 
     /usr/bin/python3 examples/digits/train.py        (python3-numpy, python3-sklearn, python3-onnx)
 

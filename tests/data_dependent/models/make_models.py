@@ -45,7 +45,7 @@ for name, dtype in (("range_f32", F32), ("range_i64", I64)):
     save(name, [node("Range", ["start", "limit", "delta"], ["y"])],
          [value(key, dtype) for key in ("start", "limit", "delta")], [value("y", dtype, None)])
 
-# Elements above 0, doubled, and their places added: stages behind each other.
+# Elements above 0, doubled, and their indices added: consecutive segments.
 save("positive", [
     node("Greater", ["x", "zero"], ["is_positive"]),
     node("NonZero", ["is_positive"], ["at"]),

@@ -1,4 +1,4 @@
-// Intermediates of main and of what it calls; @rows gets one of main's.
+// Intermediate values of main and of its callee; @rows takes one of main's.
 !v = !sv.tensor<f32[4]>
 !m = !sv.tensor<f32[4, 4]>
 func.func private @rows(%x: !m) -> !v {

@@ -15,7 +15,7 @@ def _windows(x, kernel, strides, pads, dilations, ceil_mode):
     for d in range(rank):
         span = sizes[d] + pads[d] + pads[rank + d] - dilations[d] * (kernel[d] - 1) - 1
         count = (math.ceil if ceil_mode else math.floor)(span / strides[d]) + 1
-        # A window that would start behind x is left out.
+        # A window that would start after the end of x is omitted.
         if ceil_mode and (count - 1) * strides[d] >= sizes[d] + pads[d]:
             count -= 1
         counts.append(count)

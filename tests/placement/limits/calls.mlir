@@ -1,4 +1,4 @@
-// What a callee needs counts where it is called: "kept" waits meanwhile.
+// The memory of a callee counts during its call, in which "kept" is live.
 !t = !sv.tensor<f32[n]>
 
 func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "y"}) {

@@ -1,4 +1,4 @@
-// Dims that the call itself gives: elements of an input, and a loop's count.
+// Runtime-defined symbols: elements of an input, and the iteration count of a loop.
 func.func @main(%sizes: !sv.tensor<i64[2]> {sv.name = "sizes"}, %x: !sv.tensor<f32[n]> {sv.name = "x"})
     -> (!sv.tensor<f32["$rows", n]> {sv.name = "rows"}, !sv.tensor<f32["min(1, $width)*max($width, n)"]> {sv.name = "wide"}) {
   sv.read_dims %sizes {symbols = ["$rows", "$width"]} : !sv.tensor<i64[2]> loc("sizes_1")

@@ -1,4 +1,4 @@
-// A function that takes a function: twice, with what is bound to it.
+// A function with a closure as parameter, called twice with different captured values.
 !f = !sv.tensor<f32[1]>
 !n = !sv.tensor<f32[n]>
 !unary = !sv.closure<(!sv.tensor<f32[m]>) -> !sv.tensor<f32[m]>>

@@ -35,7 +35,7 @@ func.func private @power(%x: !f {sv.name = "x"}, %n: !i {sv.name = "n"}) -> !f {
   return %0 : !f
 }
 
-func.func private @nobody(%x: !f) -> !f {
+func.func private @unused(%x: !f) -> !f {
   return %x : !f
 }
 
