@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks the wording of the sources: no leftover marks, no unspecific names of files or types, and a
-# comment at the start of every C++ file or of its header. Exits with 1 if there is an offence.
+# Checks the wording of the sources: no leftover marks, no unspecific names of files or types, no
+# words of rejected_words.txt except those of allowed_words.txt, and a comment at the start of every
+# C++ file or of its header. Exits with 1 if there is an offence.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,5 +32,26 @@ while IFS= read -r file; do
   [[ $file == *.cpp && -f ${file%.cpp}.h ]] && continue
   head -n 1 "$file" | grep -qE '^(//|/\*)' || offend "$file: missing opening comment"
 done < <(files '*.h' '*.cpp')
+
+# Prints FILE:LINE: TEXT for each line of a text file that contains a word of REGEX.
+lines_with() {
+  git grep -nIiP --untracked "(?<![a-z])($1)(?![a-z])" -- \
+    ':!LICENSE' ':!tools/rejected_words.txt' ':!tools/allowed_words.txt' || true
+}
+
+is_allowed() {
+  local hit=$1 file text
+  while IFS= read -r entry; do
+    file=${entry%%: *} text=${entry#*: }
+    [[ $hit == "$file"* && $hit == *"$text"* ]] && return
+  done < <(grep -v '^#' tools/allowed_words.txt)
+  return 1
+}
+
+while IFS= read -r rule; do
+  while IFS= read -r hit; do
+    is_allowed "$hit" || offend "$hit: rejected word; instead: ${rule##* = }"
+  done < <(lines_with "${rule%% = *}")
+done < <(grep -v '^#' tools/rejected_words.txt)
 
 ((offences == 0)) || { echo "check_words: $offences offences"; exit 1; }
