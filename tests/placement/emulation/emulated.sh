@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the seconds of the copies that `scopevm explain --copies` lists, and those that an emulated run
-# asks for.
+# Prints the seconds of the copies that `scopevm explain --copies` lists, and the emulated seconds of a
+# run.
 #
 #   tests/placement/emulation/emulated.sh GRAPH MACHINE DIMS INPUTS
 #
