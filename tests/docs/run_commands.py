@@ -26,7 +26,7 @@ COMMAND_LINE = re.compile(r"(\w+=\S* )*(\$|scopevm|scopevm-opt|\./dev|build/\S+/
                           r"|(bench|tests|tools)/\S+\.(py|sh)) ")
 OPTION = re.compile(r"\[?(--[a-z][\w-]*)")
 # A shown line of this form permits, and requires, an exit code from 1 to 3.
-ERROR = re.compile(r"(scopevm|scopevm-opt|dev): |.*\berror: ")
+ERROR = re.compile(r"(scopevm|scopevm-opt|dev): (?!warning)|.*\berror: ")
 
 NO_OPENCL = "not run: no OpenCL device"
 
@@ -64,6 +64,8 @@ def read_page(text):
             blocks.append(Block([], index, len(line) - len(line.lstrip()), [line.strip()]))
         else:
             prose.append(line)
+    if fence:
+        sys.exit(f"line {fence.first}: a block without an end")
     return blocks, "\n".join(prose)
 
 
@@ -71,10 +73,8 @@ def console_commands(block):
     """The commands of a `console` block. A `\\` at the end of a line continues a command."""
     commands, index = [], 0
     while index < len(block.lines):
-        if not block.lines[index].startswith("$ "):
-            raise SyntaxError(f"{block.first + index + 1}: output without a command before it")
-        first, text = index, block.lines[index][2:]
-        while text.endswith("\\"):
+        first, text = index, block.lines[index].removeprefix("$ ")
+        while text.endswith("\\") and index + 1 < len(block.lines):
             index += 1
             text += "\n" + block.lines[index]
         index += 1
@@ -124,7 +124,7 @@ def statements(script):
     words, redirected = [], False
     for token in [*lexer, "\n"]:
         if set(token) <= set(";&|()\n"):
-            if words:
+            if words and words[0] not in ("for", "done", "fi", "}"):
                 yield words
             words = []
         elif set(token) <= set("<>&"):
@@ -139,7 +139,7 @@ class Tree:
     """A scratch folder in which the entries of the source tree and build/release can be read."""
 
     def __init__(self, folder, bin_folder):
-        self.folder, self.bin = pathlib.Path(folder), bin_folder
+        self.folder = pathlib.Path(folder)
         for entry in SOURCE.iterdir():
             if entry.name != "build" and not entry.name.startswith("."):
                 (self.folder / entry.name).symlink_to(entry)
@@ -173,7 +173,7 @@ class Tree:
             output += line
             line = self.shell.stdout.readline()
             if not line:
-                raise RuntimeError(f"the command ended the shell: {command}")
+                sys.exit(f"{output}the command ended the shell: {command}")
         last, code = line.split("\036")
         return int(code), [line.rstrip() for line in (output + last).splitlines()]
 
@@ -208,7 +208,7 @@ class Tree:
         return "\n".join(texts)
 
     def errors_of_words(self, words):
-        """What is wrong with a command that is not run: its subcommand or an option is unknown."""
+        """The subcommand and the options of a command that do not exist."""
         program, subcommand, known = words[0], "", None
         if program in self.subcommands and len(words) > 1 and re.fullmatch("[a-z]+", words[1]):
             subcommand = words[1]
@@ -223,17 +223,8 @@ class Tree:
             if not re.search(re.escape(option) + r"(?![\w-])", known):
                 yield f"no option {option} of " + f"{program} {subcommand}".strip()
 
-    def errors_of_script(self, script):
-        """What is wrong with a script that is not run."""
-        code, output = self.bash(script, "-n")
-        if code:
-            yield from output
-            return
-        for words in statements(script):
-            if self.bash(f"type -t {shlex.quote(words[0])}")[0]:
-                yield f"no program {words[0]}"
-            else:
-                yield from self.errors_of_words(words)
+    def has_program(self, name):
+        return self.bash(f"type -t {shlex.quote(name)}")[0] == 0
 
 
 class Checker:
@@ -258,7 +249,8 @@ class Checker:
             self.check_inline(" ".join(span.split()))
         if self.replaced:
             self.write_replaced()
-        print(f"{self.page}: commands:", ", ".join(f"{n} {what}" for what, n in self.counts.items()))
+        counts = [f"{n} {what}" for what, n in self.counts.items() if n]
+        print(f"{self.page}: commands:", ", ".join(counts) or "none")
         if self.failures:
             return 1
         skipped = self.counts[NO_OPENCL]
@@ -267,16 +259,16 @@ class Checker:
     def check_block(self, block):
         language = block.info[0] if block.info else ""
         if language == "console":
+            if not block.lines or not block.lines[0].startswith("$ "):
+                self.fail(block.first + 1, "a console block has to start with a command, `$ ...`")
+                return
             for command in console_commands(block):
                 if "opencl" in block.info and not self.tree.has_opencl:
-                    self.counts[NO_OPENCL] += 1
-                    self.check_script(command.text, command.first)
+                    self.parse(command.text, command.first, NO_OPENCL)
                 else:
                     self.run(command, block.indent)
         elif language == "sh":
-            script = "\n".join(block.lines)
-            self.counts["parsed"] += sum(1 for _ in statements(script))
-            self.check_script(script, block.first)
+            self.parse("\n".join(block.lines), block.first, "parsed")
         else:
             if len(block.info) > 1:  # the contents of a file
                 (self.tree.folder / block.info[1]).write_text("\n".join(block.lines) + "\n")
@@ -284,9 +276,19 @@ class Checker:
                 if COMMAND_LINE.match(line):
                     self.fail(block.first + offset + 1, "command outside a console or sh block")
 
-    def check_script(self, script, first):
-        for error in self.tree.errors_of_script(script):
-            self.fail(first + 1, error)
+    def parse(self, script, first, treatment):
+        """Checks a script that is not run."""
+        code, output = self.tree.bash(script, "-n")
+        if code:
+            self.fail(first + 1, "\n".join(output))
+            return
+        for words in statements(script):
+            self.counts[treatment] += 1
+            if not self.tree.has_program(words[0]):
+                self.fail(first + 1, f"no program {words[0]}")
+                continue
+            for error in self.tree.errors_of_words(words):
+                self.fail(first + 1, error)
 
     def check_inline(self, span):
         words = span.split(" ")
@@ -307,6 +309,7 @@ class Checker:
         if self.update and not is_same and code in range(4):
             lines = [" " * indent + line for line in updated(command.shown, actual)]
             self.replaced.append((command.begin, command.end, lines))
+            print(f"{self.page}:{command.first + 1}: updated: {command.text}")
             return
         expected = "an error" if shows_error else "success"
         self.fail(command.first + 1, f"exit code {code}, {expected} expected: {command.text}"
