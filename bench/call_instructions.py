@@ -5,7 +5,7 @@
 
 Arguments come in pairs: a model, and a value for each of its dims. Each model is compiled three times: with
 dynamic dims, for exactly these dims (`--dim`), and with dynamic dims and a variant for these
-(`--specialise`). Then callgrind counts 2 and 3 calls on one thread; the difference is what a call
+(`--variant`). Then callgrind counts 2 and 3 calls on one thread; the difference is what a call
 in the steady state executes, by library. Prints rows of bench/README.md.
 
 Valgrind has no AVX-512, so everything is compiled for x86-64-v3. The counts do not depend on the machine's load.
@@ -66,7 +66,7 @@ def costs_of_call(scopevm, module, inputs, folder):
 
 def rows(scopevm, model, dims, folder):
     text = ",".join(f"{name}={value}" for name, value in dims.items())
-    kinds = {"dynamic": [], "static": ["--dim", text], "variant": ["--specialise", text]}
+    kinds = {"dynamic": [], "static": ["--dim", text], "variant": ["--variant", text]}
     for kind, options in kinds.items():
         module = os.path.join(folder, "module.bc")
         subprocess.run([scopevm, "compile", model, "-o", module, "--target-cpu", "x86-64-v3",

@@ -44,7 +44,7 @@ enum class ValueStorage : uint8_t {
   kPlanned,  // at an offset of the plan; a result of the function has its own storage
   kOwn,      // its own storage from its first write to its last use: a register may keep it beyond
              // an iteration or a branch
-  kGrowing,  // a dynamically sized accumulator: its own storage, which grows as parts are written
+  kDynamic,  // a dynamically sized accumulator: its own storage, which grows as parts are written
 };
 
 struct Value {

@@ -37,7 +37,7 @@ std::string origin_of(const Value& value) {
              value.offset.str();
     case ValueOrigin::kStep:
       if (value.storage == ValueStorage::kOwn) return "computed, in its own storage";
-      if (value.storage == ValueStorage::kGrowing) return "computed, dynamically sized";
+      if (value.storage == ValueStorage::kDynamic) return "computed, dynamically sized";
       return "computed";
   }
   return "";

@@ -115,7 +115,7 @@ std::string conv_text(const Conv& c) {
 
 std::unique_ptr<CompiledKernel> compile(const std::string& text) {
   auto kernel = CompiledKernel::create(text);
-  if (kernel.is_ok()) return *std::move(kernel);
+  if (kernel.ok()) return *std::move(kernel);
   std::fprintf(stderr, "%s\n", std::string(kernel.status().message()).c_str());
   std::exit(1);
 }

@@ -54,7 +54,7 @@ void repeat(benchmark::State& state, Copy copy, int at_a_time) {
   const int64_t bytes = state.range(0);
   const auto memory = static_cast<Memory>(state.range(1));
   const auto device = open(memory);
-  if (!device.is_ok()) return state.SkipWithError(std::string(device.status().message()).c_str());
+  if (!device.ok()) return state.SkipWithError(std::string(device.status().message()).c_str());
   const std::unique_ptr<DeviceStream> stream = (*device)->make_stream();
   std::vector<char> pageable(memory == kPinned ? 0 : static_cast<size_t>(bytes));
   void* const data =
@@ -65,10 +65,10 @@ void repeat(benchmark::State& state, Copy copy, int at_a_time) {
   void* const block = (*device)->allocate(bytes);
   if (block == nullptr) return state.SkipWithError("no room on the device");
   // Touches source and destination, so that no page fault is measured.
-  bool works = copy_in(*stream, block, host).is_ok();
+  bool works = copy_in(*stream, block, host).ok();
   for (auto _ : state) {
-    for (int i = 0; i < at_a_time; ++i) works = works && copy(*stream, block, host).is_ok();
-    works = works && stream->settle().is_ok();
+    for (int i = 0; i < at_a_time; ++i) works = works && copy(*stream, block, host).ok();
+    works = works && stream->settle().ok();
   }
   if (!works) state.SkipWithError("a copy failed");
   (void)stream->finish();

@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
       dims[std::string(static_cast<const char*>(argv[i]), equals)] =
           std::strtoll(equals + 1, nullptr, 10);
   const scopevm::Status status = scopevm::run(argv[1], dims);
-  if (status.is_ok()) return 0;
+  if (status.ok()) return 0;
   std::fprintf(stderr, "vm_shape_bench: %s\n", std::string(status.message()).c_str());
   return 1;
 }

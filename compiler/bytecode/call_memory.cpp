@@ -219,7 +219,7 @@ class CallMemoryFinder {
 
 bool is_made_by_data(const Function& function, const Step& step, ValueId result) {
   const Value& value = function.values[result];
-  if (value.storage == ValueStorage::kGrowing) return true;
+  if (value.storage == ValueStorage::kDynamic) return true;
   if (value.storage != ValueStorage::kOwn) return false;
   if (value.is_list()) return false;  // all lists share one entry
   return step.is<step::Launch, step::CallClosure, step::StringWork>() ||

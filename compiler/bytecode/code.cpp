@@ -218,9 +218,9 @@ void CodeEmitter::make_own_storage(ValueId id, PoolIndex pool) {
   auto next = [&] { return is_output_[id] ? new_register() : take_register(); };
   storages_[id] = next();
   registers_[id] = next();
-  const bool is_growing = value.storage == ValueStorage::kGrowing;
-  emit_storage(*storages_[id], pool, is_growing ? Int::immediate(0) : int_operand(value.bytes()));
-  if (!is_growing) emit_tensor(*registers_[id], *storages_[id], shapes_.constant(0), value);
+  const bool is_dynamic = value.storage == ValueStorage::kDynamic;
+  emit_storage(*storages_[id], pool, is_dynamic ? Int::immediate(0) : int_operand(value.bytes()));
+  if (!is_dynamic) emit_tensor(*registers_[id], *storages_[id], shapes_.constant(0), value);
 }
 
 // Emits a part again for each step that uses it: its offset may change, and its first use may be in
@@ -240,7 +240,7 @@ void CodeEmitter::make_part(ValueId id) {
     return emit_tensor(*registers_[id], arena_of(buffer), shapes_.add(begin, plan_.offsets[buffer]),
                        value);
   }
-  if (function_.values[root].storage == ValueStorage::kGrowing)
+  if (function_.values[root].storage == ValueStorage::kDynamic)
     encoder_.emit(op::grow_storage{.storage = *storages_[root],
                                    .from = own_pool(root),
                                    .used = int_operand(offset),
@@ -303,9 +303,9 @@ void CodeEmitter::emit_string_work(step::StringWork::Kind kind, RegisterIndex to
   using Kind = step::StringWork::Kind;
   const Int upper = Int::immediate(kind == Kind::kUpper ? 1 : 0);
   if (kind == Kind::kParse)
-    encoder_.emit(op::parse_text{.to = to, .from = from});
+    encoder_.emit(op::string_to_number{.to = to, .from = from});
   else if (kind == Kind::kFormat)
-    encoder_.emit(op::format_text{.to = to, .from = from});
+    encoder_.emit(op::number_to_string{.to = to, .from = from});
   else
     encoder_.emit(op::change_case{.to = to, .from = from, .upper = upper});
 }

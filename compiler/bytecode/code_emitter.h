@@ -113,7 +113,7 @@ class CodeEmitter {
   void emit_swap(const Step& step);
   void emit_move(Register to, Register from);
   isa::Int condition_slot(ValueId condition);
-  void finish_growing(const Step& loop);
+  void finish_accumulators(const Step& loop);
 
   const Machine& machine_;
   const Function& function_;

@@ -185,14 +185,14 @@ void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
                                 .else_to = isa::Encoder::target(open.end)});
   encoder_.bind(open.end);
   begin_segment(step);
-  finish_growing(loop);
+  finish_accumulators(loop);
 }
 
 // Makes a tensor of a dynamically sized accumulator, whose size is now known.
-void CodeEmitter::finish_growing(const Step& loop) {
+void CodeEmitter::finish_accumulators(const Step& loop) {
   for (ValueId result : loop.results) {
     const Value& value = function_.values[result];
-    if (value.storage == ValueStorage::kGrowing)
+    if (value.storage == ValueStorage::kDynamic)
       emit_tensor(*registers_[result], *storages_[result], shapes_.constant(0), value);
   }
 }

@@ -105,10 +105,12 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
 
 // The plan sizes string tensors by their ids; the size of the characters is data-dependent. A
 // function may reach string tensors through the functions that it calls.
-void add_texts(const Program& program, ShapeProgram& shapes, format::FunctionDecl& decl) {
-  const auto is_text = [](const Value& value) { return value.dtype == DType::kStr; };
-  const auto has_texts = [&](const Function& f) { return std::ranges::any_of(f.values, is_text); };
-  if (std::ranges::none_of(program.functions, has_texts)) return;
+void add_strings(const Program& program, ShapeProgram& shapes, format::FunctionDecl& decl) {
+  const auto is_string = [](const Value& value) { return value.dtype == DType::kStr; };
+  const auto has_strings = [&](const Function& f) {
+    return std::ranges::any_of(f.values, is_string);
+  };
+  if (std::ranges::none_of(program.functions, has_strings)) return;
   const uint32_t none = shapes.slot_of(shapes.value(0)).value;
   const uint32_t pool = program.machine.global_pool(program.machine.host_device()).value;
   decl.memory.push_back({pool, "strings", false, none, none, "string data of the call", true});
@@ -201,7 +203,7 @@ Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex
   SCOPEVM_ASSIGN_OR_RETURN(Code code,
                            emit_code(machine, function, planned, shape_functions, messages));
   add_memory(program, function, planned, calls, code, decl);
-  add_texts(program, planned.shapes, decl);
+  add_strings(program, planned.shapes, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);
@@ -255,7 +257,7 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
   for (const Kernel& kernel : program.kernels)
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
                               static_cast<uint32_t>(kernel.param_count), kernel.device.value});
-  module.texts = program.strings;
+  module.strings = program.strings;
   for (const Constant& constant : program.constants)
     module.constants.push_back(
         {constant.name,

@@ -16,7 +16,7 @@
 #include "compiler/codegen/kernel_modules.h"
 #include "compiler/driver/context.h"
 #include "compiler/driver/pipeline.h"
-#include "compiler/driver/specialisation.h"
+#include "compiler/driver/variants.h"
 #include "compiler/frontend/import.h"
 #include "compiler/kernels/generator.h"
 #include "compiler/kernels/lower.h"
@@ -52,7 +52,7 @@ class Compilation {
   void dump(std::string_view stage, mlir::ModuleOp module);
 
   // The pipeline stages, in order.
-  Status import(const std::vector<Specialisation>& specialisations);
+  Status import(const std::vector<Variant>& variants);
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
   Status read_machine();

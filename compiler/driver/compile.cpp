@@ -92,13 +92,12 @@ void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
   options_.dump(text);
 }
 
-Status Compilation::import(const std::vector<Specialisation>& specialisations) {
+Status Compilation::import(const std::vector<Variant>& variants) {
   frontend::ModelFile file(options_.model_path);
   SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain, options_.dims));
-  for (const Specialisation& specialisation : specialisations)
-    SCOPEVM_RETURN_IF_ERROR(
-        import_function(file, kMain + "[" + specialisation.label + "]", specialisation.dims)
-            .with_context("variant " + specialisation.label));
+  for (const Variant& variant : variants)
+    SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain + "[" + variant.label + "]", variant.dims)
+                                .with_context("variant " + variant.label));
   return {};
 }
 
@@ -130,7 +129,7 @@ Status Compilation::run_pass_stages() {
     run->machine = machine_;
     if (!options_.machine_json.empty()) run->machine_file = options_.machine_name;
     run->rules = rules_;
-    run->rule_texts = options_.places;
+    run->rule_strings = options_.places;
     run->is_loaded = true;
     placements_.push_back(std::move(run));
   }
@@ -166,7 +165,7 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
     const std::string reproducer = options_.reproducer_path.empty()
                                        ? ""
                                        : "; graph and passes are in " + options_.reproducer_path;
-    if (placement.is_ok())
+    if (placement.ok())
       return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics + reproducer);
     return Status(placement.code(), std::string(placement.message()) + reproducer);
   }
@@ -211,13 +210,13 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
 Result<std::vector<memory::SpillReport>> Compilation::choose_pools() {
   memory::use_pinned(program_);
   SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
-  return memory::keep_limits(program_);
+  return memory::enforce_limits(program_);
 }
 
 Status Compilation::plan() {
   begin("memory");
   SCOPEVM_RETURN_IF_ERROR(choose_pools().status());
-  memory::drop_unused_devices(program_);
+  memory::remove_unused_devices(program_);
   machine_ = program_.machine;
   for (const Function& function : program_.functions) {
     begin("shapes");
@@ -260,18 +259,17 @@ Status Compilation::make_images() {
 
 Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Specialisation> specialisations,
-                           check_specialisations(options_));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Variant> variants, check_variants(options_));
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   begin("frontend");
-  SCOPEVM_RETURN_IF_ERROR(import(specialisations));
+  SCOPEVM_RETURN_IF_ERROR(import(variants));
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   begin("kernels");
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_RETURN_IF_ERROR(plan());
   begin("bytecode");
   SCOPEVM_ASSIGN_OR_RETURN(module_, bytecode::emit_module(program_, planned_));
-  SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, specialisations));
+  SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, variants));
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
   begin("bytecode");

@@ -59,9 +59,9 @@ class GraphReader {
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       if (op.hasTrait<mlir::OpTrait::IsTerminator>()) continue;
-      for (const graph::SymbolBirth& birth : graph::births_of(&op))
-        if (seen_.insert(birth.symbol).second)
-          explained_.symbols.push_back({birth.symbol, "", birth.where});
+      for (const graph::SymbolDefinition& definition : graph::symbols_defined_by(&op))
+        if (seen_.insert(definition.symbol).second)
+          explained_.symbols.push_back({definition.symbol, "", definition.where});
       if (auto assertion = mlir::dyn_cast<graph::AssertOp>(op))
         explained_.checks.push_back({"assert " + graph::DimTrace::name(assertion.getCondition()),
                                      assertion.getMessage().str()});
@@ -295,8 +295,8 @@ CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool i
           .times = copy.times,
           .from = copy.from,
           .to = copy.to,
-          .made_because = copy.made_because,
-          .read_because = copy.read_because,
+          .producer_reason = copy.producer_reason,
+          .consumer_reason = copy.consumer_reason,
           .is_spill = is_spill,
           .function = copy.function,
           .times_depend_on = copy.times_depend_on,
@@ -324,8 +324,8 @@ Status Compilation::explain_limits(CopyExplanation& explanation) {
                              copy.times,
                              machine_.pool_name(copy.from),
                              machine_.pool_name(copy.to),
-                             copy.made_because,
-                             copy.read_because};
+                             copy.producer_reason,
+                             copy.consumer_reason};
         made = copy_at(site, function, std::move(made), copy.times * site.times);
         explanation.copies.push_back(explained(made, true));
       }

@@ -39,7 +39,7 @@ class FusePass : public impl::FusePassBase<FusePass> {
 // Called once per pipeline, before any pass runs.
 llvm::LogicalResult load(PlacementRun& run, mlir::MLIRContext* context) {
   run.status = run.load();
-  if (run.status.is_ok()) return mlir::success();
+  if (run.status.ok()) return mlir::success();
   return mlir::emitError(mlir::UnknownLoc::get(context)) << std::string(run.status.message());
 }
 
@@ -50,14 +50,14 @@ class PlacePass : public impl::PlacePassBase<PlacePass> {
   PlacePass(std::shared_ptr<PlacementRun> run, bool only) : run_(std::move(run)) {
     machine = run_->machine_file;
     kernel_scopes_only = only;
-    if (!only) rules = run_->rule_texts;
+    if (!only) rules = run_->rule_strings;
   }
 
   llvm::LogicalResult initialize(mlir::MLIRContext* context) override {
     if (!run_) {
       run_ = std::make_shared<PlacementRun>();
       run_->machine_file = machine;
-      run_->rule_texts.assign(rules.begin(), rules.end());
+      run_->rule_strings.assign(rules.begin(), rules.end());
     }
     return load(*run_, context);
   }
@@ -68,7 +68,7 @@ class PlacePass : public impl::PlacePassBase<PlacePass> {
     Result<placement::Report> placed =
         placement::place(getOperation(), run_->machine,
                          kernel_scopes_only ? std::vector<placement::Rule>() : run_->rules);
-    if (placed.is_ok()) {
+    if (placed.ok()) {
       // The second placement runs without rules, so only its copies are reported.
       if (kernel_scopes_only)
         run_->report.copies = std::move(placed->copies);
@@ -103,7 +103,7 @@ class VerifyPlacesPass : public impl::VerifyPlacesPassBase<VerifyPlacesPass> {
 
   void runOnOperation() override {
     run_->status = placement::verify_places(getOperation(), run_->machine);
-    if (run_->status.is_ok()) return markAllAnalysesPreserved();
+    if (run_->status.ok()) return markAllAnalysesPreserved();
     getOperation().emitError() << std::string(run_->status.message());
     signalPassFailure();
   }
@@ -122,7 +122,7 @@ Status PlacementRun::load() {
     SCOPEVM_ASSIGN_OR_RETURN(machine, parse_machine((*text)->getBuffer(), machine_file,
                                                     codegen::built_in_backends().kinds()));
   }
-  for (const std::string& text : rule_texts) {
+  for (const std::string& text : rule_strings) {
     SCOPEVM_ASSIGN_OR_RETURN(rules.emplace_back(), placement::parse_rule(text));
   }
   is_loaded = true;

@@ -15,15 +15,15 @@ namespace scopevm::compiler {
 // State that the placement passes of one pipeline share: the machine, the rules and the report.
 // Either the creator sets `machine`, `rules` and `is_loaded`, or load() reads them.
 struct PlacementRun {
-  std::string machine_file;             // path of the description; empty: one CPU
-  std::vector<std::string> rule_texts;  // in the syntax of --place
+  std::string machine_file;               // path of the description; empty: one CPU
+  std::vector<std::string> rule_strings;  // in the syntax of --place
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;
   bool is_loaded = false;
   placement::Report report;  // of sv-place; its copies are those of the latest run
   Status status;             // the error of a failed placement pass; ok if none failed
 
-  // Reads `machine` from `machine_file` and `rules` from `rule_texts`; does nothing once loaded.
+  // Reads `machine` from `machine_file` and `rules` from `rule_strings`; does nothing once loaded.
   // Errors: kNotFound (the file), those of parse_machine() and parse_rule().
   Status load();
 };

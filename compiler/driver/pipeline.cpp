@@ -54,7 +54,7 @@ void register_passes() {
         [](mlir::OpPassManager& passes, const PipelineOptions& options) {
           auto run = std::make_shared<PlacementRun>();
           run->machine_file = options.machine;
-          run->rule_texts.assign(options.rules.begin(), options.rules.end());
+          run->rule_strings.assign(options.rules.begin(), options.rules.end());
           for (const PassStage& stage : kPassStages) stage.add_passes(passes, run);
         });
   });

@@ -38,10 +38,10 @@ template <auto kFunction>
 scopevm_compiler_result* call(const uint8_t* bytes, size_t size,
                               const scopevm_compiler_callbacks* callbacks) {
   Result<CompileOptions> options = decode<CompileOptions>({bytes, size});
-  if (!options.is_ok()) return failure(options.status());
+  if (!options.ok()) return failure(options.status());
   set_callbacks(*options, callbacks);
   auto output = kFunction(*options);
-  if (!output.is_ok()) return failure(output.status());
+  if (!output.ok()) return failure(output.status());
   auto* result = new scopevm_compiler_result{.report = encode(*output)};
   if constexpr (requires { output->module; }) result->module = std::move(output->module);
   return result;

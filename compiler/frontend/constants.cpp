@@ -7,10 +7,10 @@ namespace scopevm::compiler::frontend {
 
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name) {
-  const llvm::SmallVector<llvm::StringRef> texts(tensor.texts.begin(), tensor.texts.end());
+  const llvm::SmallVector<llvm::StringRef> strings(tensor.strings.begin(), tensor.strings.end());
   mlir::ElementsAttr elements =
       tensor.dtype == DType::kStr
-          ? graph::texts_attribute(builder.getContext(), tensor.dims, texts)
+          ? graph::strings_attribute(builder.getContext(), tensor.dims, strings)
           : graph::elements_attribute(builder.getContext(), tensor.dtype, tensor.dims,
                                       llvm::ArrayRef(tensor.data, tensor.size), tensor.owner, name);
   llvm::SmallVector<DimExpr> shape(tensor.dims.begin(), tensor.dims.end());
@@ -23,7 +23,7 @@ mlir::Value make_scalar(mlir::OpBuilder& builder, mlir::Location location, doubl
   auto type = graph::TensorType::get(builder.getContext(), dtype, llvm::ArrayRef<DimExpr>());
   if (dtype == DType::kStr)
     return builder.create<graph::ConstantOp>(
-        location, type, graph::texts_attribute(builder.getContext(), {}, llvm::StringRef()));
+        location, type, graph::strings_attribute(builder.getContext(), {}, llvm::StringRef()));
   graph::ConstantArray array(type);
   if (array.is_float())
     array.set(0, value);

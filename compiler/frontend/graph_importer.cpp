@@ -139,7 +139,7 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
     if (initializers.contains(input.name())) continue;
     if (input.name().empty()) return invalid("an input has no name");
     Result<mlir::Type> known = type_of_input(input);
-    if (!known.is_ok()) {
+    if (!known.ok()) {
       unsupported_[input.name()] = known.status().message();
       continue;
     }
@@ -167,7 +167,7 @@ Status GraphImporter::check_dim_options() const {
 Status GraphImporter::import_initializers(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) {
     Result<TensorBytes> read = tensor_bytes(tensor, file_);
-    if (!read.is_ok() && read.status().code() == StatusCode::kUnsupported) {
+    if (!read.ok() && read.status().code() == StatusCode::kUnsupported) {
       unsupported_[tensor.name()] = read.status().message();
       continue;
     }
@@ -264,7 +264,7 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
   Result<llvm::SmallVector<Value>> values = proto.op_type() == "If"     ? import_if(node)
                                             : proto.op_type() == "Loop" ? import_loop(node)
                                                                         : import_scan(node);
-  if (!values.is_ok()) return values.status();
+  if (!values.ok()) return values.status();
   if (values->size() != node.output_count())
     return invalid("its graphs give " + std::to_string(values->size()) + " results, it has " +
                    std::to_string(node.output_count()) + " outputs");
@@ -382,7 +382,7 @@ Result<ImportedModule> import_onnx(const std::string& path, const std::shared_pt
   Status first;
   for (int i = 0; i < kMostTries; ++i) {
     Result<ImportedModule> module = GraphImporter(file, options, context, choices).run();
-    if (module.is_ok()) return module;
+    if (module.ok()) return module;
     if (i == 0) first = module.status();
     while (!choices.empty() && !choices.back()) choices.pop_back();
     if (choices.empty()) break;

@@ -90,7 +90,7 @@ llvm::SmallVector<float> Node::numbers(llvm::StringRef name) {
   return llvm::SmallVector<float>(found->floats().begin(), found->floats().end());
 }
 
-std::vector<std::string> Node::texts(llvm::StringRef name) {
+std::vector<std::string> Node::strings(llvm::StringRef name) {
   const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::STRINGS);
   if (!found) return {};
   return {found->strings().begin(), found->strings().end()};
@@ -325,7 +325,7 @@ Value Node::scalar(double value, DType dtype) {
 Value Node::constant(const onnx::TensorProto& tensor) {
   if (has_failed()) return {};
   Result<TensorBytes> bytes = tensor_bytes(tensor, importer_.file());
-  if (!bytes.is_ok()) {
+  if (!bytes.ok()) {
     status_ = bytes.status();
     return {};
   }
@@ -351,9 +351,10 @@ Value Node::constant(llvm::ArrayRef<float> values) {
                   std::vector<char>(bytes, bytes + values.size() * 4));
 }
 
-Value Node::constant(const std::vector<std::string>& texts) {
+Value Node::constant(const std::vector<std::string>& strings) {
   if (has_failed()) return {};
-  TensorBytes tensor{DType::kStr, {static_cast<int64_t>(texts.size())}, nullptr, 0, nullptr, texts};
+  TensorBytes tensor{DType::kStr, {static_cast<int64_t>(strings.size())}, nullptr, 0, nullptr,
+                     strings};
   return make_constant(importer_.builder(), importer_.location(), tensor, "");
 }
 
@@ -379,8 +380,8 @@ Value Node::cast(Value x, DType to) {
   if (!x || dtype(x) == to) return x;
   std::string_view target = name(to);
   auto attribute = attr("to", llvm::StringRef(target.data(), target.size()));
-  if (to == DType::kStr) return emit<graph::FormatTextOp>({x});
-  if (dtype(x) == DType::kStr) return emit<graph::ParseTextOp>({x}, {attribute});
+  if (to == DType::kStr) return emit<graph::NumberToStringOp>({x});
+  if (dtype(x) == DType::kStr) return emit<graph::StringToNumberOp>({x}, {attribute});
   return emit<graph::CastOp>({x}, {attribute});
 }
 
@@ -420,7 +421,7 @@ llvm::SmallVector<Value> Node::loop(
         if (has_failed()) return status_;
         return iteration;
       });
-  if (results.is_ok()) return *std::move(results);
+  if (results.ok()) return *std::move(results);
   status_ = results.status();
   return {};
 }

@@ -64,7 +64,7 @@ class Node {
   std::string text(llvm::StringRef name, llvm::StringRef otherwise);
   Ints integers(llvm::StringRef name, Ints otherwise = {});
   llvm::SmallVector<float> numbers(llvm::StringRef name);
-  std::vector<std::string> texts(llvm::StringRef name);
+  std::vector<std::string> strings(llvm::StringRef name);
   const onnx::AttributeProto* attribute(llvm::StringRef name,
                                         onnx::AttributeProto::AttributeType type);
 
@@ -130,7 +130,7 @@ class Node {
   Value constant(const Ints& values);            // i64, rank 1
   Value constant(llvm::ArrayRef<float> values);  // f32, rank 1
   Value constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes);
-  Value constant(const std::vector<std::string>& texts);  // str, rank 1
+  Value constant(const std::vector<std::string>& strings);  // str, rank 1
   // i64 dims as a tensor: sv.constant or sv.dims_tensor.
   Value dims_value(const Dims& dims, bool is_scalar = false);
 
@@ -161,7 +161,7 @@ class Node {
   // --- Errors. ---
   std::nullptr_t fail(const llvm::Twine& message);         // invalid model
   std::nullptr_t unsupported(const llvm::Twine& message);  // valid, but not implemented
-  bool has_failed() const { return !status_.is_ok(); }
+  bool has_failed() const { return !status_.ok(); }
   const Status& status() const { return status_; }
 
  private:

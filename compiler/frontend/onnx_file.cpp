@@ -195,13 +195,13 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
   if (dtype == DType::kStr) {
     if (tensor.string_data_size() != count)
       return invalid("tensor \"" + tensor.name() + "\": " +
-                     std::to_string(tensor.string_data_size()) + " texts do not fill its dims");
-    bytes.texts = {tensor.string_data().begin(), tensor.string_data().end()};
+                     std::to_string(tensor.string_data_size()) + " strings do not fill its dims");
+    bytes.strings = {tensor.string_data().begin(), tensor.string_data().end()};
     return bytes;
   }
   bytes.size = static_cast<size_t>(count * byte_size(*dtype));
   auto located = [&](Result<TensorBytes> result) -> Result<TensorBytes> {
-    if (result.is_ok()) return result;
+    if (result.ok()) return result;
     return std::move(result).status().with_context("tensor \"" + tensor.name() + "\"");
   };
   if (tensor.has_data_location() && tensor.data_location() == TensorProto::EXTERNAL)

@@ -28,7 +28,7 @@ struct TensorBytes {
   const char* data;
   size_t size;
   std::shared_ptr<const void> owner;
-  std::vector<std::string> texts;  // for str, instead of bytes
+  std::vector<std::string> strings;  // for str, instead of bytes
 };
 
 // The bytes of a tensor of `file`, shared with the file if the layout allows. External data is

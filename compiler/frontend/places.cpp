@@ -3,7 +3,7 @@
 #include "compiler/frontend/places.h"
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/rewrite/together.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "mlir/IR/Builders.h"
 
 namespace scopevm::compiler::frontend {
@@ -26,9 +26,9 @@ void lift_results(mlir::Operation* op) {
     mlir::StringAttr place = take_place(result);
     // A copy has its place as an attribute. Constants have no fixed place.
     if (!place || mlir::isa<graph::DeviceCopyOp, graph::ConstantOp>(op)) continue;
-    auto demand = builder.create<graph::OnDeviceOp>(op->getLoc(), result.getType(), result, place,
-                                                    true, false);
-    result.replaceAllUsesExcept(demand, demand);
+    auto annotation = builder.create<graph::OnDeviceOp>(op->getLoc(), result.getType(), result,
+                                                        place, true, false);
+    result.replaceAllUsesExcept(annotation, annotation);
   }
   op->removeAttr(graph::kDeviceAttribute);
 }

@@ -12,7 +12,7 @@
 #include "compiler/fusion/contraction_match.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/graph/rewrite/together.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,7 +22,7 @@
 namespace scopevm::compiler::fusion {
 namespace {
 
-using graph::are_together;
+using graph::have_same_placement;
 using graph::TensorType;
 
 // Longer chains gain nothing and increase register pressure.
@@ -59,7 +59,7 @@ bool reads_first(const Group& group, mlir::Operation* op) {
 
 bool can_join(const Group& group, mlir::Operation* op) {
   mlir::Operation* first = group.front();
-  if (!are_together(first, op)) return false;
+  if (!have_same_placement(first, op)) return false;
   if (is_contraction(first)) return can_fuse_epilogue(first, op);
   if (is_reduction(group.back())) return false;
   bool is_special = is_row_op(op) || is_reduction(op);
@@ -103,8 +103,8 @@ mlir::Operation* next_member(const Group& group) {
 // Adds the softmax of the product and the second product, if one kernel can compute them all.
 void take_attention(Group& group) {
   AttentionTail tail = attention_tail(group.front(), group.back()->getResult(0));
-  if (!tail.softmax || !are_together(group.front(), tail.softmax) ||
-      !are_together(group.front(), tail.product))
+  if (!tail.softmax || !have_same_placement(group.front(), tail.softmax) ||
+      !have_same_placement(group.front(), tail.product))
     return;
   group.insert(tail.softmax);
   group.insert(tail.product);
@@ -135,7 +135,7 @@ Group absorb(const Group& group) {
     for (mlir::Value operand : all[i]->getOperands()) {
       mlir::Operation* producer = operand.getDefiningOp();
       if (!producer || producer->getBlock() != all[i]->getBlock() || all.contains(producer) ||
-          !mlir::isa<graph::ElementwiseOp>(producer) || !are_together(producer, all[i]) ||
+          !mlir::isa<graph::ElementwiseOp>(producer) || !have_same_placement(producer, all[i]) ||
           result_type(producer).getShape() != space ||
           (is_row_op(all[i]) && operand != all[i]->getOperand(0)) ||
           !llvm::all_of(producer->getUsers(), [&](auto* user) { return all.contains(user); }))

@@ -53,7 +53,7 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
 }
 
 // The element type of string constants: dense<["a", "b"]> : tensor<2x!sv.str>.
-def Graph_Text : Graph_Type<"Text", "str">;
+def Graph_String : Graph_Type<"String", "str">;
 
 // A function with its first parameters bound. Symbol names are local to the signature.
 //   !sv.closure<(!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>>

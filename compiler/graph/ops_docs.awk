@@ -1,10 +1,9 @@
 # mlir-tblgen's page of the graph ops -> docs/ops.md: one row an op.
 BEGIN {
   print "# Graph ops\n"
-  print "Printed from `compiler/graph/graph_ops.td`; to change it, change the table and run `./dev docs`."
-  print "How ops are written down is in [text-form.md](text-form.md); what each does exactly is in the"
-  print "comments of the table. Elementwise operands broadcast as NumPy's do; `axis` and `axes` are never"
-  print "negative.\n"
+  print "Generated from `compiler/graph/FAMILY/ops.td` by `./dev docs`. [assembly.md](assembly.md)"
+  print "describes the syntax of ops; comments in the table define each op exactly. Elementwise operands"
+  print "broadcast as in NumPy; `axis` and `axes` are never negative.\n"
   print "| op | result | operands | attributes |\n|---|---|---|---|"
 }
 function flush_row() {

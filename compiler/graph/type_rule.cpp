@@ -19,7 +19,7 @@ llvm::LogicalResult TypeRule::check_strings(mlir::ValueRange operands, unsigned 
     if (tensor_type(operands[i]).getDtype() == DType::kStr &&
         !(admitted >> std::min(i, kLastBit) & 1))
       return fail("operand " + llvm::Twine(i) + " is " + text_of(operands[i].getType()) +
-                  "; texts are not taken there");
+                  "; strings are not taken there");
   return mlir::success();
 }
 

@@ -32,7 +32,7 @@ namespace scopevm {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DimBound, min, max, multiple_of)
 // Without the callbacks, which cross the boundary as C functions.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, specialisations,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, variants,
                                    machine_json, machine_name, places, dump_after, threads,
                                    reproducer_path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
@@ -40,13 +40,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes
 // Without the module, whose bytes are passed separately.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Value, name, op, type, elements, depth)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Symbol, name, model_name, born, bound,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Symbol, name, model_name, definition, bound,
                                    is_bound)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Check, condition, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Function, name, values, symbols, checks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation, functions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Copy, value, formula, bytes, times, from, to,
-                                   made_because, read_because, is_spill, seconds, function,
+                                   producer_reason, consumer_reason, is_spill, seconds, function,
                                    times_depend_on, has_own_dims)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Node, name, op, place, reads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Limit, pool, limit_bytes, needed_bytes, moved,

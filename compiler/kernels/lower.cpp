@@ -58,7 +58,7 @@ class Lowering {
     });
     Status status = FunctionLowering(program_, constants_, kernels_, kernel_indexes_, indexes_)
                         .run(function, dims, any);
-    if (status.is_ok() || diagnostics.empty()) return status;
+    if (status.ok() || diagnostics.empty()) return status;
     return Status(status.code(), std::string(status.message()) + ": " + diagnostics);
   }
 

@@ -87,7 +87,7 @@ Status use_stacks(Program& program);
 
 // Removes non-CPU devices that store no values and run no kernels from the program and its machine,
 // so that a session does not need their drivers.
-void drop_unused_devices(Program& program);
+void remove_unused_devices(Program& program);
 
 // Assigns offsets by first fit, in the given order of indices: each buffer takes the lowest
 // sufficient gap between the placed buffers with overlapping lifespans.

@@ -41,7 +41,7 @@ void renumber(Function& function, const Machine::Renumbering& now) {
 
 }  // namespace
 
-void drop_unused_devices(Program& program) {
+void remove_unused_devices(Program& program) {
   const Machine::Renumbering now = program.machine.keep_devices(UsedDevices(program).used());
   for (Kernel& kernel : program.kernels) kernel.device = *now.devices[kernel.device];
   for (Constant& constant : program.constants) constant.pool = *now.pools[constant.pool];

@@ -239,13 +239,13 @@ class Applier {
   // --- Annotations, signatures and device attributes. ---
 
   void erase_demands() {
-    llvm::SmallVector<mlir::Operation*> demands;
+    llvm::SmallVector<mlir::Operation*> constraints;
     module_.walk([&](mlir::Operation* op) {
-      if (mlir::isa<graph::OnDeviceOp>(op)) demands.push_back(op);
+      if (mlir::isa<graph::OnDeviceOp>(op)) constraints.push_back(op);
     });
     for (const TaskRecord& task : graph_.tasks)
-      if (task.op && mlir::isa<graph::DeviceCopyOp>(task.op)) demands.push_back(task.op);
-    for (mlir::Operation* op : llvm::reverse(demands)) {
+      if (task.op && mlir::isa<graph::DeviceCopyOp>(task.op)) constraints.push_back(task.op);
+    for (mlir::Operation* op : llvm::reverse(constraints)) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
       op->erase();
     }
@@ -339,18 +339,20 @@ class Applier {
     const TaskRecord& record = graph_.tasks[task];
     const std::string on_device = device_name(device(task));
     const std::string is_on = record.name + " is placed on " + on_device;
-    if (const Demand* demand = demand_of(task)) return is_on + ": " + placement::text_of(*demand);
+    if (const Constraint* constraint = constraint_of(task))
+      return is_on + ": " + placement::text_of(*constraint);
     if (std::optional<TaskIndex> near = nearest_demand(task))
       return is_on + ": lowest copy cost, because " + graph_.tasks[*near].name +
-             " is required on " + on_device + " (" + placement::text_of(*demand_of(*near)) + ")";
+             " is required on " + on_device + " (" + placement::text_of(*constraint_of(*near)) +
+             ")";
     return is_on + ": " +
            (record.scope ? placement::text_of(*record.scope) : "no constraint applies");
   }
 
   // The constraint that determines the task's device. A scope does if only one device has it.
-  const Demand* demand_of(TaskIndex task) const {
+  const Constraint* constraint_of(TaskIndex task) const {
     const TaskRecord& record = graph_.tasks[task];
-    if (record.demand) return &*record.demand;
+    if (record.constraint) return &*record.constraint;
     return record.scope && graph_.problem.tasks[task].devices.size() == 1 ? &*record.scope
                                                                           : nullptr;
   }
@@ -361,7 +363,7 @@ class Applier {
     std::vector<TaskIndex> queue = {task};
     is_seen[task] = true;
     for (size_t i = 0; i < queue.size(); ++i) {
-      if (demand_of(queue[i])) return queue[i];
+      if (constraint_of(queue[i])) return queue[i];
       for (TaskIndex next : neighbours_[queue[i]])
         if (device(next) == device(task) && !is_seen[next]) {
           is_seen[next] = true;

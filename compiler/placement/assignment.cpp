@@ -33,35 +33,36 @@ void sort_unique(std::vector<T>& list) {
 }
 
 // The requirements of a flow's readers, without duplicates.
-struct Demands {
+struct Constraints {
   std::vector<PoolIndex> pools;
   std::vector<DeviceIndex> devices;  // of readers from any pool in reach
 };
 
-Demands demands_of(const Machine& machine, const Flow& flow, const Devices& devices) {
-  Demands demands;
+Constraints constraints_of(const Machine& machine, const Flow& flow, const Devices& devices) {
+  Constraints constraints;
   for (const Reader& reader : flow.readers) {
     const std::optional<DeviceIndex> device = devices[reader.task];
     if (!device) continue;
     if (reader.pool.is_any())
-      demands.devices.push_back(*device);
+      constraints.devices.push_back(*device);
     else
-      demands.pools.push_back(*reader.pool.on(machine, *device));
+      constraints.pools.push_back(*reader.pool.on(machine, *device));
   }
-  sort_unique(demands.pools);
-  sort_unique(demands.devices);
-  return demands;
+  sort_unique(constraints.pools);
+  sort_unique(constraints.devices);
+  return constraints;
 }
 
 // Finds the cheapest copies from one home: a copy in each required pool, and the cheapest set of
 // pools that the remaining devices reach. Exact, by branch and bound over these devices.
 class RouteFinder {
  public:
-  RouteFinder(const Machine& machine, const Flow& flow, const Demands& demands, PoolIndex home)
-      : machine_(machine), flow_(flow), demands_(demands), route_{.home = home} {}
+  RouteFinder(const Machine& machine, const Flow& flow, const Constraints& constraints,
+              PoolIndex home)
+      : machine_(machine), flow_(flow), constraints_(constraints), route_{.home = home} {}
 
   Route run() {
-    for (PoolIndex pool : demands_.pools)
+    for (PoolIndex pool : constraints_.pools)
       if (pool != route_.home && !has(pool)) add(pool);
     serve(0);
     std::ranges::sort(best_->copies);
@@ -86,11 +87,11 @@ class RouteFinder {
 
   void serve(size_t next) {
     if (best_ && route_.cost >= best_->cost) return;
-    if (next == demands_.devices.size()) {
+    if (next == constraints_.devices.size()) {
       best_ = route_;
       return;
     }
-    const DeviceIndex device = demands_.devices[next];
+    const DeviceIndex device = constraints_.devices[next];
     auto is_reached = [&](PoolIndex pool) { return machine_.reaches(device, pool); };
     if (is_reached(route_.home) || std::ranges::any_of(route_.copies, is_reached))
       return serve(next + 1);
@@ -110,7 +111,7 @@ class RouteFinder {
 
   const Machine& machine_;
   const Flow& flow_;
-  const Demands& demands_;
+  const Constraints& constraints_;
   Route route_;
   std::optional<Route> best_;
 };
@@ -138,10 +139,10 @@ std::vector<PoolIndex> homes_of(const Machine& machine, const Flow& flow, Device
 
 // None if the maker's device lacks the flow's scope.
 std::optional<Route> cheapest_route(const Machine& machine, const Flow& flow, DeviceIndex maker,
-                                    const Demands& demands) {
+                                    const Constraints& constraints) {
   std::optional<Route> best;
   for (PoolIndex home : homes_of(machine, flow, maker)) {
-    Route route = RouteFinder(machine, flow, demands, home).run();
+    Route route = RouteFinder(machine, flow, constraints, home).run();
     if (!best || route.cost < best->cost) best = std::move(route);
   }
   return best;
@@ -353,7 +354,7 @@ Route route_of(const Problem& problem, const Flow& flow, const Devices& devices)
   const std::optional<DeviceIndex> maker = devices[flow.maker];
   if (!maker) return {};
   const Machine& machine = *problem.machine;
-  return *cheapest_route(machine, flow, *maker, demands_of(machine, flow, devices));
+  return *cheapest_route(machine, flow, *maker, constraints_of(machine, flow, devices));
 }
 
 Cost cost_of(const Problem& problem, const Devices& devices) {

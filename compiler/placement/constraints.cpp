@@ -53,7 +53,7 @@ class ConstraintReader : private FlowReader {
       const TaskIndex task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors are in the host's memory, so an input stays there if it is unconstrained.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
-      if (is_text(argument.getType())) leave_out_devices(task);
+      if (is_string(argument.getType())) leave_out_devices(task);
       make(argument, task, PoolRequirement::own_scope(), argument.getLoc());
       if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
@@ -82,8 +82,8 @@ class ConstraintReader : private FlowReader {
       std::optional<Place> place = place_of(written.getValue(), where);
       if (!place) return;
       if (!place->pool.is_any()) signature.result_pools[i] = place->pool;
-      return demand(signature.results[i],
-                    {*place, "its type \"" + written.getValue().str() + "\"", where});
+      return constrain(signature.results[i],
+                       {*place, "its type \"" + written.getValue().str() + "\"", where});
     }
     if (function.isPublic()) model_results_.push_back(signature.results[i]);
   }
@@ -113,7 +113,7 @@ class ConstraintReader : private FlowReader {
   // --- Ops. ---
 
   void read_op(mlir::Operation* op) {
-    if (auto wish = mlir::dyn_cast<graph::OnDeviceOp>(op)) return read_wish(wish);
+    if (auto annotation = mlir::dyn_cast<graph::OnDeviceOp>(op)) return read_annotation(annotation);
     if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return read_if(branch);
     if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return read_loop(loop);
     if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return read_call(call);
@@ -124,7 +124,7 @@ class ConstraintReader : private FlowReader {
       make(result, task, scope_of(op, kResultScopes, result.getResultNumber(), task), op->getLoc());
     if (mlir::isa<graph::ConstantOp>(op))
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
-    if (has_texts(op)) leave_out_devices(task);
+    if (has_strings(op)) leave_out_devices(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
     ruled_.push_back({task,
                       {{Rule::Kind::kName, graph::op_name(op)},
@@ -158,10 +158,10 @@ class ConstraintReader : private FlowReader {
     for (Reader& reader : source.readers)
       if (reader.task == view.task) reader.pool = result.pool;
   }
-  // The device of a flow's maker, if a demand requires one.
+  // The device of a flow's maker, if a constraint requires one.
   std::optional<DeviceIndex> source_device(const Flow& flow) const {
-    const std::optional<Demand>& demand = graph_.tasks[flow.maker].demand;
-    return demand ? demand->place.device : std::nullopt;
+    const std::optional<Constraint>& constraint = graph_.tasks[flow.maker].constraint;
+    return constraint ? constraint->place.device : std::nullopt;
   }
 
   // Why the op runs on the host; empty if it may run elsewhere.
@@ -197,24 +197,24 @@ class ConstraintReader : private FlowReader {
 
   // An annotation constrains the maker of its value. An annotation of a value that another
   // annotation already places elsewhere is a copy.
-  void read_wish(graph::OnDeviceOp wish) {
-    auto inner = wish.getX().getDefiningOp<graph::OnDeviceOp>();
-    if (inner && wish.getConstrainBody() && inner.getPlace() != wish.getPlace() &&
+  void read_annotation(graph::OnDeviceOp annotation) {
+    auto inner = annotation.getX().getDefiningOp<graph::OnDeviceOp>();
+    if (inner && annotation.getConstrainBody() && inner.getPlace() != annotation.getPlace() &&
         !inner.getConstrainResult()) {
-      copies_.insert(wish);
-      const TaskIndex task = new_task("\"" + graph::op_name(wish) + "\"", wish);
-      return read_copy_to(wish, wish.getPlace(), "sv.on_device", task);
+      copies_.insert(annotation);
+      const TaskIndex task = new_task("\"" + graph::op_name(annotation) + "\"", annotation);
+      return read_copy_to(annotation, annotation.getPlace(), "sv.on_device", task);
     }
-    if (wish.getConstrainBody()) {
-      mlir::Value value = wish.getX();
+    if (annotation.getConstrainBody()) {
+      mlir::Value value = annotation.getX();
       while (auto other = value.getDefiningOp<graph::OnDeviceOp>()) {
         if (copies_.contains(other)) break;
         value = other.getX();
       }
       if (flow_of_.contains(value))
-        place_value(value, wish.getPlace(), "sv.on_device", wish.getLoc());
+        place_value(value, annotation.getPlace(), "sv.on_device", annotation.getLoc());
     }
-    place_of(wish.getPlace(), location_text(wish.getLoc()));
+    place_of(annotation.getPlace(), location_text(annotation.getLoc()));
   }
 
   void read_copy(graph::DeviceCopyOp copy, TaskIndex task) {
@@ -231,7 +231,7 @@ class ConstraintReader : private FlowReader {
     const std::string where = location_text(op->getLoc());
     std::optional<Place> place = place_of(place_name, where);
     if (!place) return;
-    demand(task, {*place, by + " \"" + place_name.str() + "\"", where});
+    constrain(task, {*place, by + " \"" + place_name.str() + "\"", where});
     const PoolRequirement pool = place->pool.is_any() ? PoolRequirement::own_scope() : place->pool;
     make(op->getResult(0), task, pool, op->getLoc());
     read(op->getOpOperand(0), task, pool);
@@ -360,7 +360,7 @@ class ConstraintReader : private FlowReader {
 }  // namespace
 
 mlir::Value annotated(mlir::Value value) {
-  while (auto wish = value.getDefiningOp<graph::OnDeviceOp>()) value = wish.getX();
+  while (auto annotation = value.getDefiningOp<graph::OnDeviceOp>()) value = annotation.getX();
   return value;
 }
 

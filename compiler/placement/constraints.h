@@ -15,20 +15,20 @@
 namespace scopevm::compiler::placement {
 
 // A placement constraint of a task, and its source.
-struct Demand {
+struct Constraint {
   Place place;
   std::string why;    // `sv.on_device "gpu"`
   std::string where;  // "model.mlir:3:8"; empty if the constraint does not come from the graph
 };
 
 // `sv.on_device "gpu" at model.mlir:3:8`
-std::string text_of(const Demand& demand);
+std::string text_of(const Constraint& constraint);
 
 struct TaskRecord {
   std::string name;
-  mlir::Operation* op = nullptr;  // null for parameters, results and placement-only nodes
-  std::optional<Demand> demand;   // requires a device
-  std::optional<Demand> scope;    // requires a scope of any device
+  mlir::Operation* op = nullptr;         // null for parameters, results and placement-only nodes
+  std::optional<Constraint> constraint;  // requires a device
+  std::optional<Constraint> scope;       // requires a scope of any device
 };
 
 // A use of a flow's value by one of its readers.

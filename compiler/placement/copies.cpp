@@ -21,8 +21,8 @@ Copy read(graph::DeviceCopyOp copy) {
           .bytes = type.getElementCount() * DimExpr(byte_size(type.getDtype())),
           .from = place_of(copy.getX()),
           .to = place_of(copy.getResult()),
-          .made_because = reason.made_because,
-          .read_because = reason.read_because};
+          .producer_reason = reason.producer_reason,
+          .consumer_reason = reason.consumer_reason};
 }
 
 }  // namespace
@@ -31,14 +31,14 @@ mlir::Location with_reason(mlir::Location location, const CopyReason& reason) {
   mlir::Builder builder(location.getContext());
   return mlir::FusedLoc::get(
       location.getContext(), location,
-      builder.getStrArrayAttr({reason.value, reason.made_because, reason.read_because}));
+      builder.getStrArrayAttr({reason.value, reason.producer_reason, reason.consumer_reason}));
 }
 
 std::optional<CopyReason> copy_reason(graph::DeviceCopyOp copy) {
   auto fused = mlir::dyn_cast<mlir::FusedLoc>(copy.getLoc());
-  auto texts = fused ? mlir::dyn_cast_or_null<mlir::ArrayAttr>(fused.getMetadata()) : nullptr;
-  if (!texts || texts.size() != 3) return std::nullopt;
-  auto text = [&](unsigned i) { return mlir::cast<mlir::StringAttr>(texts[i]).getValue().str(); };
+  auto strings = fused ? mlir::dyn_cast_or_null<mlir::ArrayAttr>(fused.getMetadata()) : nullptr;
+  if (!strings || strings.size() != 3) return std::nullopt;
+  auto text = [&](unsigned i) { return mlir::cast<mlir::StringAttr>(strings[i]).getValue().str(); };
   return CopyReason{text(0), text(1), text(2)};
 }
 

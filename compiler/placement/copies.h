@@ -13,8 +13,8 @@ namespace scopevm::compiler::placement {
 // ignore it.
 struct CopyReason {
   std::string value;
-  std::string made_because;
-  std::string read_because;
+  std::string producer_reason;
+  std::string consumer_reason;
 };
 
 mlir::Location with_reason(mlir::Location location, const CopyReason& reason);

@@ -20,8 +20,8 @@ double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_
   return loop.getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
 }
 
-std::string text_of(const Demand& demand) {
-  return demand.why + (demand.where.empty() ? "" : " at " + demand.where);
+std::string text_of(const Constraint& constraint) {
+  return constraint.why + (constraint.where.empty() ? "" : " at " + constraint.where);
 }
 
 TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
@@ -34,7 +34,7 @@ TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
 }
 
 // Handles a scope without a device: restricts the task to the devices that have the scope.
-void FlowReader::demand_scope(TaskIndex task, Demand wanted) {
+void FlowReader::constrain_scope(TaskIndex task, Constraint wanted) {
   TaskRecord& record = graph_.tasks[task];
   const std::string_view scope = wanted.place.pool.scope(machine_);
   std::vector<DeviceIndex>& devices = graph_.problem.tasks[task].devices;
@@ -42,47 +42,47 @@ void FlowReader::demand_scope(TaskIndex task, Demand wanted) {
   for (DeviceIndex device : devices)
     if (machine_.find_pool(device, scope)) left.push_back(device);
   if (left.empty())
-    return fail(wanted.where,
-                record.name + " is required in scope " + std::string(scope) + " (" + wanted.why +
-                    ")" +
-                    (record.demand ? " and on " + device_name(*record.demand->place.device) + " (" +
-                                         text_of(*record.demand) + ")"
-                                   : "") +
-                    "; device " + device_name(devices.front()) + " does not have the scope");
+    return fail(
+        wanted.where,
+        record.name + " is required in scope " + std::string(scope) + " (" + wanted.why + ")" +
+            (record.constraint ? " and on " + device_name(*record.constraint->place.device) + " (" +
+                                     text_of(*record.constraint) + ")"
+                               : "") +
+            "; device " + device_name(devices.front()) + " does not have the scope");
   devices = std::move(left);
   if (!record.scope) record.scope = std::move(wanted);
 }
 
-void FlowReader::demand(TaskIndex task, Demand wanted) {
-  if (!wanted.place.device) return demand_scope(task, std::move(wanted));
+void FlowReader::constrain(TaskIndex task, Constraint wanted) {
+  if (!wanted.place.device) return constrain_scope(task, std::move(wanted));
   const DeviceIndex device = *wanted.place.device;
   TaskRecord& record = graph_.tasks[task];
-  if (record.demand && record.demand->place.device != device)
+  if (record.constraint && record.constraint->place.device != device)
     return fail(wanted.where, record.name + " is required on " + device_name(device) + " (" +
                                   wanted.why + ") and on " +
-                                  device_name(*record.demand->place.device) + " (" +
-                                  text_of(*record.demand) + ")");
-  if (record.demand) return;
+                                  device_name(*record.constraint->place.device) + " (" +
+                                  text_of(*record.constraint) + ")");
+  if (record.constraint) return;
   if (!may_be(task, device))
     return fail(wanted.where, record.name + " cannot be placed on " + device_name(device) + " (" +
                                   wanted.why + "): " + why_not(task, device));
   graph_.problem.tasks[task].devices = {device};
-  record.demand = std::move(wanted);
+  record.constraint = std::move(wanted);
 }
 
 void FlowReader::on_host(TaskIndex task, const std::string& why, mlir::Location location) {
-  demand(task, {{machine_.host_device(), {}}, why, location_text(location)});
+  constrain(task, {{machine_.host_device(), {}}, why, location_text(location)});
 }
 
 std::optional<Place> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
   Result<Place> place = parse_place(text, machine_);
-  if (place.is_ok()) return *place;
+  if (place.ok()) return *place;
   fail(where, std::string(place.status().message()));
   return std::nullopt;
 }
 
 void FlowReader::fail(const std::string& where, const std::string& message) {
-  if (status_.is_ok())
+  if (status_.ok())
     status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") + message);
 }
 
@@ -117,9 +117,9 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   }
   Flow& flow = graph_.problem.flows[flow_of_.at(value)];
   if (flow.is_free) return;
-  demand(flow.maker, {*place, by + " \"" + text.str() + "\"", where});
+  constrain(flow.maker, {*place, by + " \"" + text.str() + "\"", where});
   if (place->pool.is_any()) return;
-  const Demand scope{*place, by + " \"" + text.str() + "\"", where};
+  const Constraint scope{*place, by + " \"" + text.str() + "\"", where};
   auto [first, is_first] = scopes_.try_emplace(value, scope);
   const std::optional<PoolRequirement> pool = joined(machine_, flow.pool, place->pool);
   if (!pool)
@@ -134,18 +134,19 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
 void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool) {
   // An sv.on_device with constrain_result constrains the readers of its result.
   mlir::Value value = operand.get();
-  while (auto wish = value.getDefiningOp<graph::OnDeviceOp>()) {
-    if (wish.getConstrainResult()) {
-      const std::string where = location_text(wish.getLoc());
-      if (std::optional<Place> place = place_of(wish.getPlace(), where)) {
-        const Demand wanted{*place, "sv.on_device \"" + wish.getPlace().str() + "\"", where};
-        demand(task, wanted);
+  while (auto annotation = value.getDefiningOp<graph::OnDeviceOp>()) {
+    if (annotation.getConstrainResult()) {
+      const std::string where = location_text(annotation.getLoc());
+      if (std::optional<Place> place = place_of(annotation.getPlace(), where)) {
+        const Constraint wanted{*place, "sv.on_device \"" + annotation.getPlace().str() + "\"",
+                                where};
+        constrain(task, wanted);
         if (!place->pool.is_any() && graph_.tasks[task].op) pool = place->pool;
         if (!place->pool.is_any() && !graph_.tasks[task].op) require_scope(task, wanted);
       }
     }
-    if (copies_.contains(wish)) break;
-    value = wish.getX();
+    if (copies_.contains(annotation)) break;
+    value = annotation.getX();
   }
   auto flow = flow_of_.find(value);
   if (flow == flow_of_.end()) return;  // a list or closure
@@ -154,7 +155,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
   readers.push_back({task, std::move(pool)});
 }
 
-void FlowReader::require_scope(TaskIndex task, const Demand& wanted) {
+void FlowReader::require_scope(TaskIndex task, const Constraint& wanted) {
   auto [first, is_first] = stores_.try_emplace(task, wanted);
   if (is_first) return;
   if (auto pool = joined(machine_, first->second.place.pool, wanted.place.pool))
@@ -171,7 +172,7 @@ void FlowReader::apply_stores() {
   auto store = [&](TaskIndex task, PoolRequirement& current) {
     auto wanted = stores_.find(task);
     if (wanted == stores_.end()) return;
-    const Demand& scope = wanted->second;
+    const Constraint& scope = wanted->second;
     const std::optional<PoolRequirement> both = joined(machine_, current, scope.place.pool);
     if (!both)
       fail(scope.where, graph_.tasks[task].name + " is required in scope " +
@@ -185,14 +186,14 @@ void FlowReader::apply_stores() {
   }
 }
 
-bool FlowReader::is_text(mlir::Type type) {
+bool FlowReader::is_string(mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
   return tensor && tensor.getDtype() == DType::kStr;
 }
 
-bool FlowReader::has_texts(mlir::Operation* op) {
-  return llvm::any_of(op->getOperandTypes(), is_text) ||
-         llvm::any_of(op->getResultTypes(), is_text);
+bool FlowReader::has_strings(mlir::Operation* op) {
+  return llvm::any_of(op->getOperandTypes(), is_string) ||
+         llvm::any_of(op->getResultTypes(), is_string);
 }
 
 void FlowReader::leave_out_devices(TaskIndex task) {
@@ -201,8 +202,8 @@ void FlowReader::leave_out_devices(TaskIndex task) {
 }
 
 std::string FlowReader::why_not(TaskIndex task, DeviceIndex device) const {
-  const std::optional<Demand>& scope = graph_.tasks[task].scope;
-  if (!scope || scope->place.pool.on(machine_, device)) return kNoTexts;
+  const std::optional<Constraint>& scope = graph_.tasks[task].scope;
+  if (!scope || scope->place.pool.on(machine_, device)) return kNoStrings;
   return "device " + device_name(device) + " does not have the scope required by " +
          text_of(*scope);
 }

@@ -34,8 +34,8 @@ class FlowReader {
 
  protected:
   TaskIndex new_task(std::string name, mlir::Operation* op = nullptr);
-  void demand(TaskIndex task, Demand wanted);
-  void demand_scope(TaskIndex task, Demand wanted);
+  void constrain(TaskIndex task, Constraint wanted);
+  void constrain_scope(TaskIndex task, Constraint wanted);
   void on_host(TaskIndex task, const std::string& why, mlir::Location location);
   std::string device_name(DeviceIndex device) const { return machine_.devices[device].name; }
   std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
@@ -56,14 +56,14 @@ class FlowReader {
 
   // Requires a scope of a placement-only node, a task without an op: all its values are stored in
   // the scope.
-  void require_scope(TaskIndex task, const Demand& wanted);
+  void require_scope(TaskIndex task, const Constraint& wanted);
   void apply_stores();
 
   // Elements of string tensors are indices into a table of the call, which only the VM and kernels
   // of the host can read.
-  static constexpr char kNoTexts[] = "string tensors are stored on the host";
-  static bool is_text(mlir::Type type);
-  static bool has_texts(mlir::Operation* op);
+  static constexpr char kNoStrings[] = "string tensors are stored on the host";
+  static bool is_string(mlir::Type type);
+  static bool has_strings(mlir::Operation* op);
   void leave_out_devices(TaskIndex task);
   bool may_be(TaskIndex task, DeviceIndex device) const;
   std::string why_not(TaskIndex task, DeviceIndex device) const;
@@ -91,12 +91,12 @@ class FlowReader {
   std::vector<Place> rule_places_;
   std::vector<Ruled> ruled_;
   std::vector<TaskIndex> model_results_;
-  std::map<TaskIndex, Demand> stores_;  // required scopes of placement-only nodes
+  std::map<TaskIndex, Constraint> stores_;  // required scopes of placement-only nodes
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, FlowIndex> flow_of_;
-  llvm::DenseMap<mlir::Value, Demand> scopes_;  // scopes required by types and annotations
-  llvm::DenseSet<mlir::Operation*> copies_;     // sv.on_device ops that copy
-  DimValues dims_;                              // of the current function, from its caller
+  llvm::DenseMap<mlir::Value, Constraint> scopes_;  // scopes required by types and annotations
+  llvm::DenseSet<mlir::Operation*> copies_;         // sv.on_device ops that copy
+  DimValues dims_;                                  // of the current function, from its caller
   double times_ = 1;  // executions of the current op per call of the model
   Status status_;
 };

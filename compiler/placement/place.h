@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/rewrite/together.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/machine/machine.h"
 #include "compiler/placement/pool_requirement.h"
 #include "compiler/shapes/dim_expr.h"
@@ -55,9 +55,9 @@ struct Copy {
   double times = 1;  // executions per call, at representative dims
   std::string from;  // places
   std::string to;
-  std::string made_because;  // the constraint that places the maker, with its location
-  std::string read_because;  // the constraint that places the reader
-  std::string function;      // the function that makes it, as named in the model; empty for main
+  std::string producer_reason;  // the constraint that places the maker, with its location
+  std::string consumer_reason;  // the constraint that places the reader
+  std::string function;         // the function that makes it, as named in the model; empty for main
   // "recursion" or "data" (closures) if `times` is unknown for that reason; else empty.
   std::string times_depend_on;
   bool is_local = false;  // `bytes` is over the function's own dims, which calls do not determine

@@ -11,7 +11,7 @@ Status FlowReader::read_rules() {
                     "--place " + rule.text + ": " + llvm::toString(pattern.takeError()));
     patterns_.push_back(*std::move(pattern));
     Result<Place> place = parse_place(rule.place, machine_);
-    if (!place.is_ok())
+    if (!place.ok())
       return Status(place.status().code(),
                     "--place " + rule.text + ": " + std::string(place.status().message()));
     rule_places_.push_back(*place);
@@ -20,7 +20,7 @@ Status FlowReader::read_rules() {
 }
 
 void FlowReader::apply_rules(const Ruled& ruled) {
-  const std::optional<Demand> said = graph_.tasks[ruled.task].demand;
+  const std::optional<Constraint> said = graph_.tasks[ruled.task].constraint;
   bool has_scope = false;  // by a rule
   for (const auto& [kind, name] : ruled.names)
     for (size_t i = rules_.size(); i-- > 0;) {
@@ -31,14 +31,14 @@ void FlowReader::apply_rules(const Ruled& ruled) {
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
                                graph_.tasks[ruled.task].name + ", which is required on " +
                                device_name(*said->place.device) + " (" + text_of(*said) + ")");
-      if (graph_.tasks[ruled.task].demand || (!place.device && has_scope)) continue;
+      if (graph_.tasks[ruled.task].constraint || (!place.device && has_scope)) continue;
       if (place.device && !may_be(ruled.task, *place.device)) {
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
                                graph_.tasks[ruled.task].name + ": " +
                                why_not(ruled.task, *place.device));
         continue;
       }
-      demand(ruled.task, {place, "--place " + rules_[i].text, ""});
+      constrain(ruled.task, {place, "--place " + rules_[i].text, ""});
       if (place.pool.is_any() || has_scope) continue;
       has_scope = true;
       store_in(place.pool, ruled);
@@ -58,8 +58,8 @@ void FlowReader::store_in(const PoolRequirement& pool, const Ruled& ruled) {
 void FlowReader::place_results() {
   // A result in a scope that the default device lacks is placed on a device that has the scope.
   for (TaskIndex task : model_results_)
-    if (!graph_.tasks[task].demand && may_be(task, machine_.default_device))
-      demand(task, {{machine_.default_device, {}}, "default device for results", ""});
+    if (!graph_.tasks[task].constraint && may_be(task, machine_.default_device))
+      constrain(task, {{machine_.default_device, {}}, "default device for results", ""});
 }
 
 }  // namespace scopevm::compiler::placement

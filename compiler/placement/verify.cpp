@@ -24,7 +24,7 @@ class PlaceVerifier {
 
  private:
   void fail(mlir::Operation* op, const llvm::Twine& message) {
-    if (!status_.is_ok()) return;
+    if (!status_.ok()) return;
     const std::string where = location_text(op->getLoc());
     status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") +
                                                     op->getName().getStringRef().str() + ": " +
@@ -43,7 +43,7 @@ class PlaceVerifier {
     mlir::StringAttr name = place(op, type);
     if (!name) return;
     Result<PoolIndex> pool = parse_pool(name.getValue(), machine_);
-    if (!pool.is_ok()) return fail(op, std::string(pool.status().message()));
+    if (!pool.ok()) return fail(op, std::string(pool.status().message()));
     if (!machine_.reaches(device, *pool))
       fail(op, "runs on " + machine_.devices[device].name +
                    " and cannot access an operand or result in " + name.getValue());

@@ -13,7 +13,7 @@ using namespace scopevm;
 
 template <typename T>
 T check(Result<T> result) {
-  if (result.is_ok()) return *std::move(result);
+  if (result.ok()) return *std::move(result);
   std::fprintf(stderr, "%s\n", std::string(result.status().message()).c_str());
   std::exit(1);
 }
@@ -37,9 +37,9 @@ int main(int argc, char** argv) {
       shape.push_back(dims.contains(dim) ? dims[dim] : std::atoll(dim.c_str()));
     Tensor tensor = check(Tensor::allocate(input.dtype, shape));
     if (input.dtype == DType::kF32) std::ranges::fill(tensor.elements<float>(), 1.0F);
-    if (const Status status = call.set_input(input.name, tensor); !status.is_ok()) return 1;
+    if (const Status status = call.set_input(input.name, tensor); !status.ok()) return 1;
   }
-  if (const Status status = call.run(); !status.is_ok()) {
+  if (const Status status = call.run(); !status.ok()) {
     std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
     return 1;
   }

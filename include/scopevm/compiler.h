@@ -40,7 +40,7 @@ struct CompileOptions {
   /// does not name has its bound from `dims`; a bound must be within that of `dims`. A call runs
   /// the most constrained variant that admits its dims: the one with the most fixed dims, then the
   /// one with the fewest admitted sizes, then the first.
-  std::vector<std::map<std::string, DimBound>> specialisations;
+  std::vector<std::map<std::string, DimBound>> variants;
   /// The target machine as a JSON machine description (docs/machine.md), and its name in messages.
   /// Empty `machine_json`: a machine with one CPU.
   std::string machine_json;
@@ -111,7 +111,7 @@ struct ShapeExplanation {
   struct Symbol {
     std::string name;        ///< the name in expressions
     std::string model_name;  ///< the model's name when it is not an identifier; else empty
-    std::string born;        ///< the definition: "input \"x\" dim 0", or the op that computes it
+    std::string definition;  ///< the definition: "input \"x\" dim 0", or the op that computes it
     DimBound bound;          ///< for symbols that input dims define
     bool is_bound = false;   ///< defined by an input dim; `bound` is then checked in every call
   };
@@ -131,7 +131,7 @@ struct ShapeExplanation {
 };
 
 /// Reads the model and infers its shapes as compile() does, without generating code. Reports the
-/// generic variant only; `specialisations` is ignored. Errors: those of compile().
+/// generic variant only; `variants` is ignored. Errors: those of compile().
 SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& options);
 
 /// The placement of a model's graph: the copies between places that a call makes, and the
@@ -145,12 +145,12 @@ struct CopyExplanation {
     /// How often a call makes the copy. Above 1 in a loop (at representative trip counts) and in a
     /// function that is called more than once. Unspecified if `times_depend_on` is not empty.
     double times = 1;
-    std::string from;          ///< places: "cpu", "gpu.global.fast"
-    std::string to;            ///< destination
-    std::string made_because;  ///< the constraint that determines the producer's place
-    std::string read_because;  ///< the constraint that determines the consumer's place
-    bool is_spill = false;     ///< moves a value out of a pool over its limit, or back into it
-    double seconds = 0;        ///< estimated time of one copy; 0 when `bytes` is unknown
+    std::string from;             ///< places: "cpu", "gpu.global.fast"
+    std::string to;               ///< destination
+    std::string producer_reason;  ///< the constraint that determines the producer's place
+    std::string consumer_reason;  ///< the constraint that determines the consumer's place
+    bool is_spill = false;        ///< moves a value out of a pool over its limit, or back into it
+    double seconds = 0;           ///< estimated time of one copy; 0 when `bytes` is unknown
     /// The function that makes the copy, by its name in the model; empty for main. Such a copy is
     /// listed once for each distinct binding of the formula's dims by the function's calls.
     std::string function;

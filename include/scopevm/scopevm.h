@@ -123,22 +123,22 @@ SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const cha
  * call borrows their bytes like scopevm_call_set_input(), which also sets optional tensors. */
 SCOPEVM_API scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                                       const DLTensor* const* tensors, size_t count);
-/** A string tensor. `texts` has one string per element, in row-major order. `sizes` are their sizes
- * in bytes; NULL if the strings are NUL-terminated. */
+/** A string tensor. `strings` has one string per element, in row-major order. `sizes` are their
+ * sizes in bytes; NULL if the strings are NUL-terminated. */
 typedef struct {
-  const char* const* texts; /**< one per element */
-  const size_t* sizes;      /**< in bytes, or NULL */
-  const int64_t* dims;      /**< `rank` dims */
-  size_t rank;              /**< number of dims */
-} scopevm_texts;
+  const char* const* strings; /**< one per element */
+  const size_t* sizes;        /**< in bytes, or NULL */
+  const int64_t* dims;        /**< `rank` dims */
+  size_t rank;                /**< number of dims */
+} scopevm_strings;
 
 /** Sets an input that is a string tensor. The strings are copied. */
-SCOPEVM_API scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
-                                                         const scopevm_texts* texts);
+SCOPEVM_API scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* name,
+                                                           const scopevm_strings* strings);
 /** Sets an input that is a sequence of `count` string tensors. The strings are copied. */
-SCOPEVM_API scopevm_status* scopevm_call_set_sequence_texts(scopevm_call* call, const char* name,
-                                                            const scopevm_texts* elements,
-                                                            size_t count);
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char* name,
+                                                              const scopevm_strings* elements,
+                                                              size_t count);
 /** Sets an optional input to no value. */
 SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name);
 /** Sets the buffer that receives a result. The call borrows it like an input; NULL unsets it. */
@@ -167,9 +167,9 @@ SCOPEVM_API scopevm_status* scopevm_call_output_dims(const scopevm_call* call, s
                                                      size_t* out_rank);
 /** The string at row-major index `position` of string tensor `element` of a result. It has
  * *out_size bytes, is not NUL-terminated, and is valid until the next run. */
-SCOPEVM_API scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index,
-                                                     size_t element, size_t position,
-                                                     const char** out_text, size_t* out_size);
+SCOPEVM_API scopevm_status* scopevm_call_output_string(const scopevm_call* call, size_t index,
+                                                       size_t element, size_t position,
+                                                       const char** out_text, size_t* out_size);
 
 #ifdef __cplusplus
 }

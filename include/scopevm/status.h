@@ -53,7 +53,7 @@ class [[nodiscard]] Status {
   }
 
   /// True if there is no error.
-  bool is_ok() const { return rep_ == nullptr; }
+  bool ok() const { return rep_ == nullptr; }
   /// StatusCode::kOk if there is no error.
   StatusCode code() const { return rep_ ? rep_->code : StatusCode::kOk; }
   /// The message, empty if there is no error. Valid until the status changes.
@@ -85,10 +85,10 @@ class [[nodiscard]] Result {
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}
 
   /// True if there is a value.
-  bool is_ok() const { return state_.index() == 0; }
+  bool ok() const { return state_.index() == 0; }
 
   /// @{
-  /// The value. REQUIRES: is_ok().
+  /// The value. REQUIRES: ok().
   T& operator*() & { return std::get<0>(state_); }
   const T& operator*() const& { return std::get<0>(state_); }
   T&& operator*() && { return std::get<0>(std::move(state_)); }
@@ -98,8 +98,8 @@ class [[nodiscard]] Result {
 
   /// @{
   /// The error, or ok. The rvalue overload moves the error out.
-  Status status() const& { return is_ok() ? Status() : std::get<1>(state_); }
-  Status status() && { return is_ok() ? Status() : std::get<1>(std::move(state_)); }
+  Status status() const& { return ok() ? Status() : std::get<1>(state_); }
+  Status status() && { return ok() ? Status() : std::get<1>(std::move(state_)); }
   /// @}
 
  private:
@@ -113,10 +113,9 @@ class [[nodiscard]] Result {
 #define SCOPEVM_CONCAT(a, b) SCOPEVM_CONCAT_INNER(a, b)
 /// @endcond
 /// Returns from the enclosing function when EXPR, a Status, failed.
-#define SCOPEVM_RETURN_IF_ERROR(expr)                                         \
-  do {                                                                        \
-    if (::scopevm::Status scopevm_status_ = (expr); !scopevm_status_.is_ok()) \
-      return scopevm_status_;                                                 \
+#define SCOPEVM_RETURN_IF_ERROR(expr)                                                              \
+  do {                                                                                             \
+    if (::scopevm::Status scopevm_status_ = (expr); !scopevm_status_.ok()) return scopevm_status_; \
   } while (0)
 /// Declares LHS from EXPR, a `Result<T>`, or returns its Status.
 #define SCOPEVM_ASSIGN_OR_RETURN(lhs, expr) \
@@ -124,6 +123,6 @@ class [[nodiscard]] Result {
 /// @cond
 #define SCOPEVM_ASSIGN_OR_RETURN_INNER(tmp, lhs, expr) \
   auto tmp = (expr);                                   \
-  if (!tmp.is_ok()) return std::move(tmp).status();    \
+  if (!tmp.ok()) return std::move(tmp).status();       \
   lhs = *std::move(tmp)
 /// @endcond

@@ -2,8 +2,8 @@
 /// Tensor: a typed, compact, row-major view of a storage. It either shares ownership of its bytes
 /// or borrows them from the caller. Copying a Tensor copies the view, not the elements.
 ///
-/// A string tensor (DType::kStr) owns its strings and is immutable. It is created by from_texts()
-/// or by a call, and read with text_at(). Strings are byte sequences; ops that process characters
+/// A string tensor (DType::kStr) owns its strings and is immutable. It is created by from_strings()
+/// or by a call, and read with string_at(). Strings are byte sequences; ops that process characters
 /// expect UTF-8.
 ///
 /// Thread-safety: a value type. Distinct objects can be used by distinct threads, even if they
@@ -54,11 +54,11 @@ class SCOPEVM_API Tensor {
     return allocate(dtype, std::span(dims.begin(), dims.size()));
   }
 
-  /// Creates a read-only string tensor from copies of `texts`, in row-major order. Errors:
-  /// kInvalidArgument (rank above kMaxRank, negative dim, or texts.size() is not the product of
+  /// Creates a read-only string tensor from copies of `strings`, in row-major order. Errors:
+  /// kInvalidArgument (rank above kMaxRank, negative dim, or strings.size() is not the product of
   /// `dims`), kOutOfMemory.
-  static Result<Tensor> from_texts(std::span<const std::string_view> texts,
-                                   std::span<const int64_t> dims);
+  static Result<Tensor> from_strings(std::span<const std::string_view> strings,
+                                     std::span<const int64_t> dims);
 
   /// Creates a view of the caller's bytes, which must stay valid while this tensor or a copy of it
   /// is used. The const overload creates a read-only tensor, which can be an input but not an
@@ -95,7 +95,7 @@ class SCOPEVM_API Tensor {
   }
   /// The string at row-major index `i`, valid as long as the tensor or a copy of it.
   /// REQUIRES: dtype() is kStr, 0 <= i < element_count().
-  std::string_view text_at(int64_t i) const;
+  std::string_view string_at(int64_t i) const;
   /// Element type.
   DType dtype() const { return dtype_; }
   /// Number of dims.
@@ -104,14 +104,14 @@ class SCOPEVM_API Tensor {
   std::span<const int64_t> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
   /// Product of the dims.
   int64_t element_count() const {
-    return dtype_ == DType::kStr ? text_count() : bytes_ / byte_size(dtype_);
+    return dtype_ == DType::kStr ? string_count() : bytes_ / byte_size(dtype_);
   }
   /// Size of the contents in bytes.
   int64_t bytes() const { return bytes_; }
 
  private:
   friend struct TensorAccess;
-  int64_t text_count() const;
+  int64_t string_count() const;
   void* data_ = nullptr;
   runtime::Storage* storage_ = nullptr;  // null if the bytes are borrowed
   int64_t bytes_ = 0;

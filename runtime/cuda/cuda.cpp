@@ -33,7 +33,7 @@ Result<Api> load() {
   SCOPEVM_CUDA_FIND(cuDeviceGetAttribute);
 #undef SCOPEVM_CUDA_FIND
   // Optional: old drivers lack it, and errors are then reported as numbers.
-  if (!library.find("cuGetErrorName", api.cuGetErrorName).is_ok()) api.cuGetErrorName = nullptr;
+  if (!library.find("cuGetErrorName", api.cuGetErrorName).ok()) api.cuGetErrorName = nullptr;
   return api;
 }
 
@@ -108,7 +108,7 @@ Result<std::vector<CudaDeviceFacts>> list_devices(const Api& api) {
 
 Result<std::vector<CudaDeviceFacts>> list_cuda_devices() {
   static const Result<cuda::Api> api = cuda::load();
-  if (!api.is_ok()) return api.status();
+  if (!api.ok()) return api.status();
   return cuda::list_devices(*api);
 }
 

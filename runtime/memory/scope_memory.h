@@ -31,10 +31,10 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   enum class Outcome { kOk, kNoRoom, kOverLimit, kMisaligned };
   // On kOk, *storage has `bytes` bytes and one reference. Thread-safe.
   Outcome allocate(int64_t bytes, Storage** storage);
-  // Charges bytes that were not allocated here, until give_back(). Returns false if that would
+  // Charges bytes that were not allocated here, until release(). Returns false if that would
   // exceed the limit.
   bool hold(int64_t bytes) { return counters_.try_hold(bytes, limit_); }
-  void give_back(int64_t bytes) { counters_.subtract(bytes); }
+  void release(int64_t bytes) { counters_.subtract(bytes); }
   AllocatorStats stats() const;
 
  private:

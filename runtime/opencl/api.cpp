@@ -8,8 +8,7 @@ namespace {
 
 Result<Api> load() {
   Result<DriverLibrary> library = DriverLibrary::load("libOpenCL.so.1");
-  if (!library.is_ok())
-    return std::move(library).status().with_context("no OpenCL on this machine");
+  if (!library.ok()) return std::move(library).status().with_context("no OpenCL on this machine");
   Api api;
 #define SCOPEVM_OPENCL_FIND(name) SCOPEVM_RETURN_IF_ERROR(library->find(#name, api.name));
   SCOPEVM_OPENCL_FUNCTIONS(SCOPEVM_OPENCL_FIND)
@@ -24,7 +23,7 @@ constexpr cl_int kNoPlatform = -1001;
 
 Result<const Api*> load_api() {
   static const Result<Api> api = load();
-  if (!api.is_ok()) return api.status();
+  if (!api.ok()) return api.status();
   return &*api;
 }
 

@@ -20,7 +20,7 @@ void* Blocks::allocate(int64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!context_->reserve(bytes)) return nullptr;
   void* address = make(bytes);
-  if (address == nullptr) context_->give_back(bytes);
+  if (address == nullptr) context_->release(bytes);
   return address;
 }
 
@@ -38,7 +38,7 @@ void* Blocks::make(int64_t bytes) {
               bytes,
               nullptr,
               reserved};
-  if (!context_->health.note(error, "clCreateBuffer").is_ok() || block.buffer.get() == nullptr)
+  if (!context_->health.note(error, "clCreateBuffer").ok() || block.buffer.get() == nullptr)
     return nullptr;
   void* address =
       mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -53,7 +53,7 @@ void Blocks::deallocate(void* address) {
   auto found = blocks_.find(reinterpret_cast<uintptr_t>(address));
   if (found == blocks_.end()) return;
   munmap(address, found->second.reserved);
-  context_->give_back(found->second.bytes);
+  context_->release(found->second.bytes);
   blocks_.erase(found);
 }
 

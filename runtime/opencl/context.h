@@ -21,7 +21,7 @@ class Health {
     Status status = check(error, call);
     if (!means_loss(error)) return status;
     std::lock_guard<std::mutex> lock(mutex_);
-    if (cause_.is_ok()) cause_ = std::move(status).with_context("the device is lost");
+    if (cause_.ok()) cause_ = std::move(status).with_context("the device is lost");
     is_lost_.store(true, std::memory_order_release);
     return cause_;
   }
@@ -69,7 +69,7 @@ struct Context {
     } while (!block_bytes.compare_exchange_weak(before, before + bytes));
     return true;
   }
-  void give_back(int64_t bytes) const { block_bytes -= bytes; }
+  void release(int64_t bytes) const { block_bytes -= bytes; }
 };
 
 // A context and the in-order queue of one open device. The queue is declared last, so that it is

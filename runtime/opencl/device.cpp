@@ -8,16 +8,16 @@ namespace scopevm::runtime::opencl {
 
 // A lost device is not waited for: its work might never finish.
 OpenClDevice::~OpenClDevice() {
-  if (session_->queue.get() != nullptr && context_.health.status().is_ok())
+  if (session_->queue.get() != nullptr && context_.health.status().ok())
     context_.api.clFinish(session_->queue.get());
 }
 
 void* OpenClDevice::allocate(int64_t bytes) {
-  return health().is_ok() ? blocks_.allocate(bytes) : nullptr;
+  return health().ok() ? blocks_.allocate(bytes) : nullptr;
 }
 
 void* OpenClDevice::allocate_host(int64_t bytes, int64_t alignment) {
-  return health().is_ok() ? host_blocks_.allocate(bytes, alignment) : nullptr;
+  return health().ok() ? host_blocks_.allocate(bytes, alignment) : nullptr;
 }
 
 Result<std::unique_ptr<DeviceImage>> OpenClDevice::load(std::span<const uint8_t> image) {

@@ -10,7 +10,7 @@ namespace scopevm::runtime::opencl {
 HostBlocks::~HostBlocks() {
   for (const auto& [address, block] : blocks_) {
     unmap(block);
-    session_->context->give_back(block.bytes);
+    session_->context->release(block.bytes);
   }
 }
 
@@ -23,7 +23,7 @@ void* HostBlocks::allocate(int64_t bytes, int64_t alignment) {
   const int64_t reserved = context.shares_host_memory ? size : 0;
   if (!context.reserve(reserved)) return nullptr;
   void* block = make(size, alignment, reserved);
-  if (block == nullptr) context.give_back(reserved);
+  if (block == nullptr) context.release(reserved);
   return block;
 }
 
@@ -37,12 +37,12 @@ void* HostBlocks::make(int64_t bytes, int64_t alignment, int64_t reserved) {
        context.api.clReleaseMemObject},
       nullptr,
       reserved};
-  if (!context.health.note(error, "clCreateBuffer").is_ok() || block.buffer.get() == nullptr)
+  if (!context.health.note(error, "clCreateBuffer").ok() || block.buffer.get() == nullptr)
     return nullptr;
   block.mapped = context.api.clEnqueueMapBuffer(session_->queue.get(), block.buffer.get(), CL_TRUE,
                                                 CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr,
                                                 nullptr, &error);
-  if (!context.health.note(error, "clEnqueueMapBuffer").is_ok() || block.mapped == nullptr)
+  if (!context.health.note(error, "clEnqueueMapBuffer").ok() || block.mapped == nullptr)
     return nullptr;
   const auto first = reinterpret_cast<uintptr_t>(block.mapped);
   const auto multiple = static_cast<uintptr_t>(alignment);
@@ -62,18 +62,18 @@ void HostBlocks::deallocate(void* address) {
     blocks_.erase(found);
   }
   unmap(block);
-  session_->context->give_back(block.bytes);
+  session_->context->release(block.bytes);
 }
 
 // Unmaps the buffer and waits, because it must be unmapped before it is released. On a lost device
 // no command is enqueued: the buffer is released while mapped.
 void HostBlocks::unmap(const Block& block) {
   const Context& context = *session_->context;
-  if (!context.health.status().is_ok()) return;
+  if (!context.health.status().ok()) return;
   cl_event event = nullptr;
   const cl_int error = context.api.clEnqueueUnmapMemObject(
       session_->queue.get(), block.buffer.get(), block.mapped, 0, nullptr, &event);
-  if (!context.health.note(error, "clEnqueueUnmapMemObject").is_ok()) return;
+  if (!context.health.note(error, "clEnqueueUnmapMemObject").ok()) return;
   const Handle<cl_event> unmapped(event, context.api.clReleaseEvent);
   (void)context.health.note(context.api.clWaitForEvents(1, &event), "clWaitForEvents");
 }

@@ -54,7 +54,7 @@ Result<std::unique_ptr<DeviceImage>> Image::build(std::shared_ptr<const Context>
   Program program = known == programs.by_text.end() ? nullptr : known->second.lock();
   if (program == nullptr) {
     Result<Program> built = build_text(*context, text);
-    if (!built.is_ok()) return Status(built.status()).with_context(where);
+    if (!built.ok()) return Status(built.status()).with_context(where);
     program = *std::move(built);
     std::erase_if(programs.by_text, [](const auto& entry) { return entry.second.expired(); });
     programs.by_text.insert_or_assign(std::string(text), program);

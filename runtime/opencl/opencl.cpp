@@ -140,7 +140,7 @@ Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& c
   std::lock_guard<std::mutex> lock(mutex);
   std::weak_ptr<const Context>& known = contexts[{&api, chosen.device}];
   if (std::shared_ptr<const Context> open = known.lock();
-      open && open->health.status().is_ok() && !open->has_failed)
+      open && open->health.status().ok() && !open->has_failed)
     return open;
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<const Context> made, make_context(api, chosen));
   known = made;

@@ -32,7 +32,7 @@ Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t by
                                                  place.offset, static_cast<size_t>(bytes), 0,
                                                  nullptr, nullptr, &error);
   Status status = answer(error, "clEnqueueMapBuffer");
-  if (status.is_ok()) return mapped;
+  if (status.ok()) return mapped;
   if (error == CL_SUCCESS) (void)unmap(place, mapped);
   return status;
 }
@@ -107,8 +107,7 @@ Status OpenClStream::find_all(std::span<void* const> buffers) {
   places_.clear();
   for (size_t i = 0; i < buffers.size(); ++i) {
     Result<Place> place = blocks_.find(buffers[i], 0);
-    if (!place.is_ok())
-      return std::move(place).status().with_context("buffer " + std::to_string(i));
+    if (!place.ok()) return std::move(place).status().with_context("buffer " + std::to_string(i));
     places_.push_back(*place);
   }
   return {};
@@ -156,8 +155,8 @@ Status OpenClStream::launch(const DeviceLaunch& launch) {
       launch.params.size() != static_cast<size_t>(kernel.params) || launch.grain < 1 ||
       launch.workers < 1)
     status = {StatusCode::kInternal, "launched with what it does not take"};
-  if (status.is_ok() && launch.grid > 0) status = enqueue(kernel, launch);
-  if (status.is_ok()) return status;
+  if (status.ok() && launch.grid > 0) status = enqueue(kernel, launch);
+  if (status.ok()) return status;
   return std::move(status).with_context("kernel " + *kernel.symbol);
 }
 
@@ -170,7 +169,7 @@ void OpenClStream::remember(cl_event event, std::shared_ptr<const std::string> k
   if (pending_.size() <= kMostPending) return;
   (void)wait_for(pending_.front());
   Status failed = failed_command();
-  if (early_failure_.is_ok()) early_failure_ = std::move(failed);
+  if (early_failure_.ok()) early_failure_ = std::move(failed);
 }
 
 Status OpenClStream::failed_command() {
@@ -195,10 +194,10 @@ Status OpenClStream::failed_command() {
 
 Status OpenClStream::answer(cl_int error, const char* call) {
   Status failed = std::exchange(early_failure_, Status());
-  if (failed.is_ok()) failed = failed_command();
+  if (failed.ok()) failed = failed_command();
   Status own = context_.health.note(error, call);
-  if (!failed.is_ok() || !own.is_ok()) context_.has_failed = true;
-  return failed.is_ok() ? own : failed;
+  if (!failed.ok() || !own.ok()) context_.has_failed = true;
+  return failed.ok() ? own : failed;
 }
 
 // Waits even if the device is lost: an enqueued command may still use host memory.
@@ -225,9 +224,9 @@ Status OpenClStream::settle() {
 
 Status OpenClStream::finish() {
   Status settled = settle();
-  if (settled.is_ok() && !pending_.empty())
+  if (settled.ok() && !pending_.empty())
     settled = answer(context_.api.clFinish(session_->queue.get()), "clFinish");
-  if (settled.is_ok()) settled = early_failure_;
+  if (settled.ok()) settled = early_failure_;
   early_failure_ = Status();
   pending_.clear();
   host_copies_ = 0;

@@ -98,7 +98,7 @@ Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
 
 Result<DLManagedTensor*> Tensor::to_dlpack() const {
   if (dtype_ == DType::kStr)
-    return Status(StatusCode::kUnsupported, "to_dlpack: DLPack has no texts");
+    return Status(StatusCode::kUnsupported, "to_dlpack: DLPack has no strings");
   auto* exported = new (std::nothrow) Exported;
   if (exported == nullptr) return Status(StatusCode::kOutOfMemory, "to_dlpack: out of memory");
   exported->tensor = *this;

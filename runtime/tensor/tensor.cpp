@@ -19,7 +19,7 @@ alignas(64) char no_elements[64];
 Status check_bytes(DType dtype) {
   if (dtype != DType::kStr) return {};
   return {StatusCode::kInvalidArgument,
-          "a tensor of texts has no bytes of its caller: make it with from_texts"};
+          "a tensor of strings has no bytes of its caller: make it with from_strings"};
 }
 
 }  // namespace

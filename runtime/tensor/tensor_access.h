@@ -24,9 +24,9 @@ struct TensorAccess {
     std::ranges::copy(dims, tensor.dims_.begin());
     return tensor;
   }
-  // Creates a read-only string tensor over packed strings (text_tensor.h).
-  static Tensor make_texts(void* data, runtime::Storage* storage, std::span<const int64_t> dims,
-                           int64_t bytes) {
+  // Creates a read-only string tensor over packed strings (string_tensor.h).
+  static Tensor make_strings(void* data, runtime::Storage* storage, std::span<const int64_t> dims,
+                             int64_t bytes) {
     Tensor tensor = make(data, storage, DType::kStr, dims, bytes);
     tensor.is_read_only_ = true;
     return tensor;

@@ -65,18 +65,18 @@ Emitted emit(const Program& program) {
   Emitted emitted;
   for (const Function& function : program.functions) {
     Result<ShapeProgram> shapes = ShapeProgram::create(function);
-    EXPECT_TRUE(shapes.is_ok()) << shapes.status().message();
+    EXPECT_TRUE(shapes.ok()) << shapes.status().message();
     Result<memory::Plan> plan = memory::plan(program.machine, function, *shapes);
-    EXPECT_TRUE(plan.is_ok()) << plan.status().message();
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
     emitted.planned.push_back({*std::move(shapes), *std::move(plan)});
   }
   Result<format::ModuleContents> module = emit_module(program, emitted.planned);
-  EXPECT_TRUE(module.is_ok()) << module.status().message();
+  EXPECT_TRUE(module.ok()) << module.status().message();
   emitted.module = *std::move(module);
   auto elf = std::make_shared<std::vector<uint8_t>>(64);
   emitted.module.images.push_back({0, "any", {}, {elf, elf->data(), elf->size()}});
   Status status = format::verify(emitted.module);
-  EXPECT_TRUE(status.is_ok()) << status.message() << "\n" << emitted.text();
+  EXPECT_TRUE(status.ok()) << status.message() << "\n" << emitted.text();
   return emitted;
 }
 
@@ -105,7 +105,7 @@ TEST(Bytecode, OneWorkspaceOneStoragePerResult) {
                   "alloc_tensor", "launch", "alloc_storage", "alloc_tensor", "launch", "ret"));
 }
 
-TEST(Bytecode, MemoryLinesAreTheContract) {
+TEST(Bytecode, MemoryFormulasMatchTheProgram) {
   Emitted e = emit(program_of(three_steps()));
   ASSERT_EQ(e.main().memory.size(), 2u);
   const format::MemoryDecl& workspace = e.main().memory[0];
@@ -166,7 +166,7 @@ TEST(Bytecode, RegistersAreReused) {
   EXPECT_LE(emit(program_of(f)).main().register_count, 8u);
 }
 
-TEST(Bytecode, NoWorkspaceWhereNothingIsPlanned) {
+TEST(Bytecode, NoWorkspaceWithoutPlannedBuffers) {
   Function f;
   memory::add_output(f, memory::add_step(f, {memory::add_input(f, {4})}, {4}));
   Emitted e = emit(program_of(f));
@@ -175,14 +175,14 @@ TEST(Bytecode, NoWorkspaceWhereNothingIsPlanned) {
   EXPECT_EQ(e.main().memory.size(), 1u);
 }
 
-TEST(Bytecode, EmptyTensorsStillHaveAWorkspace) {
+TEST(Bytecode, EmptyTensorsHaveAWorkspace) {
   Function f;
   ValueId a = memory::add_step(f, {memory::add_input(f, {4})}, {0, 4});
   memory::add_output(f, memory::add_step(f, {a}, {4}));
   EXPECT_THAT(emit(program_of(f)).opcodes(), testing::Contains("alloc_storage").Times(2));
 }
 
-TEST(Bytecode, AViewAsResultIsMadeAtTheEnd) {
+TEST(Bytecode, ViewThatIsAResultIsCreatedAtTheEnd) {
   Function f;
   f.dimensions = {{"n", 1, 512, 1, 64}};
   ValueId a = memory::add_step(f, {memory::add_input(f, {n})}, {n, 6});
@@ -202,7 +202,7 @@ TEST(Bytecode, CopiesAreDeviceCopies) {
               ElementsAre("shape_function", "alloc_storage", "alloc_tensor", "device_copy", "ret"));
 }
 
-TEST(Bytecode, ConstantsAreLoadedAtFirstUseOnce) {
+TEST(Bytecode, ConstantsAreLoadedOnceAtTheirFirstUse) {
   Function f;
   ValueId x = memory::add_input(f, {4});
   f.values.push_back(
@@ -218,7 +218,7 @@ TEST(Bytecode, ConstantsAreLoadedAtFirstUseOnce) {
   EXPECT_EQ(e.module.constants[0].pool, 2u);
 }
 
-TEST(Bytecode, LongFormulasAreCutHonestly) {
+TEST(Bytecode, LongFormulasAreMarkedAsTruncated) {
   Emitted e = emit(program_of(memory::random_function(3, 80)));
   EXPECT_THAT(e.main().memory[0].formula, HasSubstr("..."));
   EXPECT_LE(e.main().memory[0].formula.size(), 420u);

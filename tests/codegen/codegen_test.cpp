@@ -81,9 +81,9 @@ bool contains(const std::vector<std::string>& names, const char* name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-TEST(Target, NamesAnUnknownCpu) {
+TEST(Target, ReportsAnUnknownCpu) {
   auto target = codegen::make_target("pentagon");
-  ASSERT_FALSE(target.is_ok());
+  ASSERT_FALSE(target.ok());
   EXPECT_EQ(target.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(target.status().message().find("pentagon"), std::string::npos);
 }
@@ -94,22 +94,22 @@ TEST(Target, VectorWidthFollowsTheCpu) {
   EXPECT_EQ((*codegen::make_target("x86-64-v4")).vector_bits, 512);
 }
 
-TEST(Target, FeaturesChangeWhatTheCpuHas) {
+TEST(Target, FeaturesAddToTheCpu) {
   EXPECT_EQ((*codegen::make_target("x86-64-v3,-avx2")).vector_bits, 128);
   EXPECT_EQ((*codegen::make_target("x86-64-v4,-avx512bw")).vector_bits, 256);
   EXPECT_FALSE((*codegen::make_target("x86-64-v3")).has_byte_dot);
   auto with_dot = codegen::make_target("x86-64-v3,+avxvnni,+gfni");
-  ASSERT_TRUE(with_dot.is_ok()) << with_dot.status().message();
+  ASSERT_TRUE(with_dot.ok()) << with_dot.status().message();
   EXPECT_TRUE(with_dot->has_byte_dot);
   EXPECT_TRUE(contains(codegen::required_features(*with_dot), "gfni"));
   for (const char* wrong : {"x86-64,avx", "x86-64,+pentagon", "x86-64,-", "host,+avx,,"}) {
     auto target = codegen::make_target(wrong);
-    ASSERT_FALSE(target.is_ok()) << wrong;
+    ASSERT_FALSE(target.ok()) << wrong;
     EXPECT_NE(target.status().message().find("feature \""), std::string::npos) << wrong;
   }
 }
 
-TEST(Target, DemandsTheFeaturesThatItsCodeMayUse) {
+TEST(Target, RequiresTheFeaturesThatItsCodeMayUse) {
   auto v3 = codegen::required_features(*codegen::make_target("x86-64-v3"));
   EXPECT_TRUE(contains(v3, "avx2"));
   EXPECT_TRUE(contains(v3, "fma"));
@@ -119,12 +119,12 @@ TEST(Target, DemandsTheFeaturesThatItsCodeMayUse) {
 
 TEST(Image, HasTheSameBytesForAnyThreadCount) {
   auto one = compile_kernels("x86-64-v3", 1), two = compile_kernels("x86-64-v3", 2);
-  ASSERT_TRUE(one.is_ok() && two.is_ok());
+  ASSERT_TRUE(one.ok() && two.ok());
   EXPECT_EQ(*one, *two);
 }
 
 // The limit applies to the sum of all local buffers of a kernel.
-TEST(Image, LocalBuffersOfAKernelHaveABound) {
+TEST(Image, LocalBuffersOfAKernelAreLimited) {
   const auto error_of = [](const std::string& text) {
     auto image = compile_kernels("x86-64-v3", 1, text, {{"k", 2, 0}});
     return std::string(image.status().message());
@@ -136,7 +136,7 @@ TEST(Image, LocalBuffersOfAKernelHaveABound) {
 
 TEST(Image, KernelsRunOverARangeOfWorkItems) {
   auto image = compile_kernels("host", 2);
-  ASSERT_TRUE(image.is_ok()) << image.status().message();
+  ASSERT_TRUE(image.ok()) << image.status().message();
   int file = memfd_create("image", 0);
   ASSERT_EQ(write(file, image->data(), image->size()), static_cast<ssize_t>(image->size()));
   void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);

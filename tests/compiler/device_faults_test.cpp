@@ -80,14 +80,14 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
  protected:
   void SetUp() override {
     const Result<Module> module = compile_graph(GetParam(), {"*=dev", "turn=cpu"});
-    ASSERT_TRUE(module.is_ok()) << module.status().message();
+    ASSERT_TRUE(module.ok()) << module.status().message();
     module_.emplace(*module);
     auto devices = runtime::list_opencl_devices();
-    if (!devices.is_ok()) GTEST_SKIP() << devices.status().message();
+    if (!devices.ok()) GTEST_SKIP() << devices.status().message();
     no_faults();
     objects_before_ = live_driver_objects();
     Result<Session> session = make_faulty_session(*module_);
-    ASSERT_TRUE(session.is_ok()) << session.status().message();
+    ASSERT_TRUE(session.ok()) << session.status().message();
     session_.emplace(*session);
     expect_right(*session_, 3);
     session_->trim();
@@ -118,7 +118,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
   }
   void expect_right(const Session& session, int64_t n) const {
     Result<std::vector<Tensor>> results = call(session, n);
-    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    ASSERT_TRUE(results.ok()) << results.status().message();
     EXPECT_TRUE(is_right((*results)[0]));
   }
 
@@ -138,7 +138,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
       threads.emplace_back([&, n] {
         for (int i = 0; i < kCallsBeside / 3; ++i) {
           const Result<std::vector<Tensor>> results = call(*session_, n);
-          if (!results.is_ok())
+          if (!results.ok())
             ++failed;
           else if (!is_right((*results)[0]))
             ++wrong;
@@ -155,7 +155,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
   testing::DriverBlocks idle_blocks_;
 };
 
-TEST_P(DeviceFaults, NoPlatformIsNoSession) {
+TEST_P(DeviceFaults, WithoutAPlatformSessionCreationFails) {
   set_fault_plan({.failing_call = 0, .only = "clGetPlatformIDs", .error = -1001});
   const Status status = make_faulty_session(*module_).status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
@@ -165,7 +165,7 @@ TEST_P(DeviceFaults, NoPlatformIsNoSession) {
   expect_right(*make_faulty_session(*module_), 3);
 }
 
-TEST_P(DeviceFaults, ATextThatDoesNotBuildIsNoSession) {
+TEST_P(DeviceFaults, SourceThatDoesNotBuildFailsSessionCreation) {
   const Module other = *compile_graph(GetParam(), {"*=dev"});
   const int64_t objects = live_driver_objects();
   set_fault_plan({.failing_call = 0, .only = "clBuildProgram", .error = CL_BUILD_PROGRAM_FAILURE});
@@ -194,7 +194,7 @@ TEST_P(DeviceFaults, TwoSessionsOfAModuleBuildItOnce) {
   expect_right(*session_, 3);
 }
 
-TEST_P(DeviceFaults, NoRoomOnTheDeviceEndsTheCall) {
+TEST_P(DeviceFaults, OutOfDeviceMemoryFailsTheCall) {
   set_fault_plan({.failing_call = 0,
                   .only = "clCreateBuffer",
                   .error = CL_MEM_OBJECT_ALLOCATION_FAILURE,
@@ -211,7 +211,7 @@ TEST_P(DeviceFaults, NoRoomOnTheDeviceEndsTheCall) {
   expect_nothing_held();
 }
 
-TEST_P(DeviceFaults, ALaunchThatIsRefusedEndsTheCall) {
+TEST_P(DeviceFaults, RejectedLaunchFailsTheCall) {
   for (int64_t launch = 0; launch < 2; ++launch) {
     set_fault_plan({.failing_call = launch,
                     .only = "clEnqueueNDRangeKernel",
@@ -225,7 +225,7 @@ TEST_P(DeviceFaults, ALaunchThatIsRefusedEndsTheCall) {
   expect_nothing_held();
 }
 
-TEST_P(DeviceFaults, ALaunchThatFailsLaterEndsTheCall) {
+TEST_P(DeviceFaults, AsynchronousLaunchFailureFailsTheCall) {
   for (int64_t launch = 0; launch < 2; ++launch) {
     set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = launch});
     const Status status = call(*session_, 50).status();
@@ -238,9 +238,9 @@ TEST_P(DeviceFaults, ALaunchThatFailsLaterEndsTheCall) {
 }
 
 // The session remains usable, and a new session has a context without the failure.
-TEST_P(DeviceFaults, AFailureIsNotHandedOnToANewSession) {
+TEST_P(DeviceFaults, FailureDoesNotAffectANewSession) {
   set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0});
-  EXPECT_FALSE(call(*session_, 50).is_ok());
+  EXPECT_FALSE(call(*session_, 50).ok());
   no_faults();
   const Session second = *make_faulty_session(*module_);
   EXPECT_EQ(driver_calls("clCreateContext"), 1);
@@ -250,7 +250,7 @@ TEST_P(DeviceFaults, AFailureIsNotHandedOnToANewSession) {
 
 // The device is lost in each copy of a call in turn. From then on the session reports the first
 // cause and does not call the driver. A new session works.
-TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
+TEST_P(DeviceFaults, DeviceLossDuringACopyEndsTheSession) {
   const std::string in = GetParam().is_shared ? "clEnqueueMapBuffer" : "clEnqueueWriteBuffer";
   const std::string out = GetParam().is_shared ? "clEnqueueUnmapMemObject" : "clEnqueueReadBuffer";
   for (const std::string& copy : {in, out})
@@ -274,8 +274,8 @@ TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
       expect_nothing_held();
       no_faults();
       {
-        const Session beside = *make_faulty_session(*module_);
-        expect_right(beside, 3);
+        const Session other = *make_faulty_session(*module_);
+        expect_right(other, 3);
         EXPECT_THAT(text(call(*session_, 3).status()), HasSubstr(cause));
       }
       session_.reset();
@@ -288,7 +288,7 @@ TEST_P(DeviceFaults, ALossDuringACopyEndsTheSession) {
 
 // Each driver call fails once during a call. The call reports an error with the device's name or
 // returns the correct result, and the session remains usable.
-TEST_P(DeviceFaults, AnyCallOfTheDriverMayFail) {
+TEST_P(DeviceFaults, EveryDriverCallMayFail) {
   int failures = 0;
   for (int64_t driver_call = 0;; ++driver_call) {
     ASSERT_LT(driver_call, 500);
@@ -296,7 +296,7 @@ TEST_P(DeviceFaults, AnyCallOfTheDriverMayFail) {
     set_fault_plan({.failing_call = driver_call, .error = CL_OUT_OF_RESOURCES});
     const Result<std::vector<Tensor>> results = call(*session_, 7);
     if (!testing::fault_has_struck()) break;
-    if (results.is_ok()) {
+    if (results.ok()) {
       EXPECT_TRUE(is_right((*results)[0])) << driver_call;
     } else {
       ++failures;
@@ -312,7 +312,7 @@ TEST_P(DeviceFaults, AnyCallOfTheDriverMayFail) {
 
 // Among concurrent calls, one launch fails (immediately or later) or one allocation fails. One call
 // reports the error, all others are correct.
-TEST_P(DeviceFaults, AFailureIsOneCallsOwn) {
+TEST_P(DeviceFaults, FailureAffectsOneCallOnly) {
   const FaultPlan plans[] = {
       {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0},
       {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 31},
@@ -331,7 +331,7 @@ TEST_P(DeviceFaults, AFailureIsOneCallsOwn) {
 
 // The device is lost during concurrent calls. Each call ends with the correct result or with the
 // cause, and all later calls fail.
-TEST_P(DeviceFaults, ALossEndsAllCalls) {
+TEST_P(DeviceFaults, DeviceLossEndsAllCalls) {
   set_fault_plan({.failing_call = 11,
                   .only = "clEnqueueNDRangeKernel",
                   .error = CL_DEVICE_NOT_AVAILABLE,
@@ -345,7 +345,7 @@ TEST_P(DeviceFaults, ALossEndsAllCalls) {
 
 // Two copies in and two copies out, with a step on the host between them. The host waits only where
 // it reads the bytes.
-TEST_P(DeviceFaults, TheHostWaitsWhereItNeedsTheBytes) {
+TEST_P(DeviceFaults, HostWaitsBeforeItReadsBytes) {
   expect_right(*session_, 20);
   set_fault_plan({});
   expect_right(*session_, 20);

@@ -65,12 +65,12 @@ class Devices : public testing::TestWithParam<const char*> {
     options_.model_path = path_;
     options_.machine_json = machine_of(GetParam());
     Result<CompileOutput> output = compile(options_);
-    ASSERT_TRUE(output.is_ok()) << output.status().message();
+    ASSERT_TRUE(output.ok()) << output.status().message();
     module_.emplace(*Module::load_bytes(output->module));
     Result<Session> session = Session::create(*module_);
-    if (!session.is_ok() && session.status().code() == StatusCode::kNotFound)
+    if (!session.ok() && session.status().code() == StatusCode::kNotFound)
       GTEST_SKIP() << session.status().message();
-    ASSERT_TRUE(session.is_ok()) << session.status().message();
+    ASSERT_TRUE(session.ok()) << session.status().message();
     session_.emplace(*session);
   }
   void TearDown() override { std::filesystem::remove(path_); }
@@ -83,7 +83,7 @@ class Devices : public testing::TestWithParam<const char*> {
 
   void expect_right(int64_t n) {
     Result<std::vector<Tensor>> results = session_->call(std::vector{rows(n)});
-    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    ASSERT_TRUE(results.ok()) << results.status().message();
     for (int64_t i = 0; i < n * 64; ++i)
       ASSERT_EQ((*results)[0].elements<float>()[i], 6.0f * static_cast<float>(i + 1));
   }
@@ -99,26 +99,26 @@ class Devices : public testing::TestWithParam<const char*> {
   std::optional<Session> session_;
 };
 
-TEST_P(Devices, CopiesAreThoseThatExplainTells) {
+TEST_P(Devices, CopiesMatchExplain) {
   options_.dims["n"] = {7, 7};
-  Result<CopyExplanation> told = explain_copies(options_);
-  ASSERT_TRUE(told.is_ok()) << told.status().message();
+  Result<CopyExplanation> explained = explain_copies(options_);
+  ASSERT_TRUE(explained.ok()) << explained.status().message();
   Call call = session_->make_call();
-  ASSERT_TRUE(call.set_input(0, rows(7)).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
-  int64_t told_bytes = 0, copied_bytes = 0;
+  ASSERT_TRUE(call.set_input(0, rows(7)).ok());
+  ASSERT_TRUE(call.run().ok());
+  int64_t explained_bytes = 0, copied_bytes = 0;
   size_t copies = 0;
-  for (const CopyExplanation::Copy& copy : told->copies) told_bytes += copy.bytes.value();
+  for (const CopyExplanation::Copy& copy : explained->copies) explained_bytes += copy.bytes.value();
   for (const CopyUse& use : call.stats().copies) {
     copied_bytes += use.bytes;
     copies += static_cast<size_t>(use.copies);
   }
-  EXPECT_EQ(copied_bytes, told_bytes);
-  EXPECT_EQ(copies, told->copies.size());
+  EXPECT_EQ(copied_bytes, explained_bytes);
+  EXPECT_EQ(copies, explained->copies.size());
   EXPECT_GT(copied_bytes, 0);
 }
 
-TEST_P(Devices, ALimitEndsTheCallAndTheSessionGoesOn) {
+TEST_P(Devices, MemoryLimitFailsTheCallOnly) {
   expect_right(5);
   for (int i = 0; i < 3; ++i) {
     const Status status = session_->call(std::vector{rows(1000)}).status();
@@ -131,17 +131,17 @@ TEST_P(Devices, ALimitEndsTheCallAndTheSessionGoesOn) {
   expect_nothing_held();
 }
 
-TEST_P(Devices, ALimitMayBeOneDevices) {
+TEST_P(Devices, LimitOfOneDevice) {
   Call call = session_->make_call();
-  ASSERT_TRUE(call.set_input(0, rows(7)).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_input(0, rows(7)).ok());
+  ASSERT_TRUE(call.run().ok());
   int used = 0;
   for (const ScopeUse& use : call.stats().memory) {
     if (use.peak_bytes == 0) continue;
     ++used;
     const std::string scope = std::string(use.device) + "." + std::string(use.scope);
     const Session enough = *Session::create(*module_, {.memory_limits = {{scope, use.peak_bytes}}});
-    EXPECT_TRUE(enough.call(std::vector{rows(7)}).is_ok()) << scope;
+    EXPECT_TRUE(enough.call(std::vector{rows(7)}).ok()) << scope;
     const Session less =
         *Session::create(*module_, {.memory_limits = {{scope, use.peak_bytes - 1}}});
     const Status status = less.call(std::vector{rows(7)}).status();
@@ -158,14 +158,14 @@ TEST_P(Devices, ALimitMayBeOneDevices) {
 }
 
 // A custom allocator applies to the pools of one CPU device, or to those of all CPU devices.
-TEST_P(Devices, AnAllocatorMayBeOneDevices) {
+TEST_P(Devices, AllocatorOfOneDevice) {
   const bool is_cpu = GetParam() == std::string("cpu");
   auto own = std::make_shared<CountingAllocator>();
   const Result<Session> session =
       Session::create(*module_, {.allocators = {{"dev.global.workspace", own}}});
   if (is_cpu) {
-    ASSERT_TRUE(session.is_ok()) << session.status().message();
-    EXPECT_TRUE(session->call(std::vector{rows(7)}).is_ok());
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    EXPECT_TRUE(session->call(std::vector{rows(7)}).ok());
     EXPECT_EQ(own->count(), 1);
   } else {
     EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
@@ -175,11 +175,11 @@ TEST_P(Devices, AnAllocatorMayBeOneDevices) {
   }
   auto all = std::make_shared<CountingAllocator>();
   const Session of_all = *Session::create(*module_, {.allocators = {{"global.workspace", all}}});
-  EXPECT_TRUE(of_all.call(std::vector{rows(7)}).is_ok());
+  EXPECT_TRUE(of_all.call(std::vector{rows(7)}).ok());
   EXPECT_EQ(all->count(), is_cpu ? 2 : 1);
 }
 
-TEST_P(Devices, CallsBesideEachOtherGiveTheirOwnResults) {
+TEST_P(Devices, ConcurrentCallsReturnTheirOwnResults) {
   std::vector<std::thread> threads;
   for (int64_t n : {3, 17, 40})
     threads.emplace_back([this, n] {

@@ -17,7 +17,7 @@ const std::string kSource = SCOPEVM_SOURCE_DIR;
 
 struct Model {
   const char* path;
-  std::vector<std::map<std::string, DimBound>> specialisations;
+  std::vector<std::map<std::string, DimBound>> variants;
   std::vector<int64_t> dims;  // dims of the only input
   const char* function;
   std::map<std::string, int64_t> storages;  // allocations of a call, by scope
@@ -26,10 +26,10 @@ struct Model {
 Call call_of(const Model& model) {
   CompileOptions options;
   options.model_path = kSource + model.path;
-  options.specialisations = model.specialisations;
+  options.variants = model.variants;
   const int64_t before = test::heap_calls();
   Result<CompileOutput> output = compile(options);
-  EXPECT_TRUE(output.is_ok()) << output.status().message();
+  EXPECT_TRUE(output.ok()) << output.status().message();
   const int64_t compiled = test::heap_calls();
   EXPECT_GT(compiled, before) << "the compiler's allocations are not counted";
   Call call = Session::create(*Module::load_bytes(output->module))->make_call();
@@ -41,15 +41,15 @@ void expect_storages_only(const Model& model) {
   Call call = call_of(model);
   Tensor input = *Tensor::allocate(DType::kF32, model.dims);
   for (float& element : input.elements<float>()) element = 1;
-  ASSERT_TRUE(call.set_input(0, input).is_ok());
+  ASSERT_TRUE(call.set_input(0, input).ok());
   for (int i = 0; i < 3; ++i) {
     const Status status = call.run();
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
   }
   EXPECT_EQ(call.stats().function, model.function);
   const int64_t before = test::heap_calls();
   for (int i = 0; i < 20; ++i)
-    if (!call.run().is_ok()) FAIL();
+    if (!call.run().ok()) FAIL();
   EXPECT_EQ(test::heap_calls() - before, 0);
   for (const ScopeUse& use : call.stats().memory) {
     const auto expected = model.storages.find(std::string(use.scope));
@@ -58,7 +58,7 @@ void expect_storages_only(const Model& model) {
   }
 }
 
-TEST(SteadyCall, OfAModelWithDynamicDims) {
+TEST(SteadyCall, ModelWithDynamicDims) {
   expect_storages_only({"/examples/digits/digits.onnx",
                         {},
                         {3, 1, 8, 8},
@@ -74,12 +74,12 @@ TEST(SteadyCall, OfAVariant) {
                         {{"global", 1}, {"global.workspace", 1}}});
 }
 
-TEST(SteadyCall, OfAModelWhoseIntermediatesLieInFrames) {
+TEST(SteadyCall, ModelWithIntermediatesInFrames) {
   // The result of main, and the results of its two calls.
   expect_storages_only({"/tests/memory/stack/nested.mlir", {}, {4, 4}, "main", {{"global", 3}}});
 }
 
-TEST(SteadyCall, OfAModelWithSizesByData) {
+TEST(SteadyCall, ModelWithDataDependentSizes) {
   // One workspace with sizes from dims, and a result with a data-dependent size.
   expect_storages_only({"/tests/data_dependent/models/nonzero.onnx",
                         {},

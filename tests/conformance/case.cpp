@@ -91,7 +91,7 @@ void retype_bfloat16(std::vector<ReferenceValue>& values,
     for (Tensor& tensor : values[i].tensors) {
       if (tensor.dtype() != DType::kU16 || signature[i].dtype != DType::kBF16) continue;
       Result<Tensor> same_bits = Tensor::allocate(DType::kBF16, tensor.dims());
-      if (!same_bits.is_ok()) return;
+      if (!same_bits.ok()) return;
       std::ranges::copy(tensor.elements<uint16_t>(), same_bits->elements<uint16_t>().begin());
       tensor = *std::move(same_bits);
     }
@@ -128,7 +128,7 @@ Status set_inputs(Call& call, const std::vector<ReferenceValue>& inputs,
 std::string result_difference(const Call& call, size_t i, const ReferenceValue& expected) {
   Result<bool> has_value = call.has_value(i);
   Result<std::span<const Tensor>> actual = call.elements(i);
-  if (!has_value.is_ok()) return std::string(has_value.status().message());
+  if (!has_value.ok()) return std::string(has_value.status().message());
   if (*has_value != expected.has_value) return *has_value ? "has a value" : "has no value";
   if (actual->size() != expected.tensors.size())
     return std::to_string(actual->size()) + " elements, expected " +
@@ -142,20 +142,20 @@ std::string result_difference(const Call& call, size_t i, const ReferenceValue& 
 Outcome run_data_set(const Session& session, const fs::path& folder) {
   const Signature& signature = session.signature();
   Result<std::vector<ReferenceValue>> inputs = read_all(folder, "input_", signature.inputs);
-  if (!inputs.is_ok()) return fail(inputs.status());
+  if (!inputs.ok()) return fail(inputs.status());
   Result<std::vector<ReferenceValue>> expected = read_all(folder, "output_", signature.outputs);
-  if (!expected.is_ok()) return fail(expected.status());
+  if (!expected.ok()) return fail(expected.status());
   retype_bfloat16(*inputs, signature.inputs);
   retype_bfloat16(*expected, signature.outputs);
   Call call = session.make_call();
   Status status = set_inputs(call, *inputs, signature.inputs);
-  if (status.is_ok()) status = call.run();
-  if (!status.is_ok() && contradicts(*inputs, signature.inputs))
+  if (status.ok()) status = call.run();
+  if (!status.ok() && contradicts(*inputs, signature.inputs))
     return {Verdict::kUnsupported, "data:rank", std::string(status.message())};
   // An input selects a mode that scopevm does not support for this op.
-  if (!status.is_ok() && status.message().find("mode is not supported") != std::string::npos)
+  if (!status.ok() && status.message().find("mode is not supported") != std::string::npos)
     return {Verdict::kUnsupported, "data:mode", std::string(status.message())};
-  if (!status.is_ok()) return fail(status);
+  if (!status.ok()) return fail(status);
   if (call.outputs().size() != expected->size())
     return fail(std::to_string(call.outputs().size()) + " outputs, expected " +
                 std::to_string(expected->size()));
@@ -175,7 +175,7 @@ void allow_empty_dims(const fs::path& folder, CompileOptions& options) {
     if (!type.has_tensor_type()) continue;
     fs::path path = folder / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb");
     Result<ReferenceValue> given = read_value(path.string(), ValueKind::kTensor);
-    if (!given.is_ok()) continue;
+    if (!given.ok()) continue;
     const auto& dims = type.tensor_type().shape().dim();
     for (int axis = 0; axis < std::min(dims.size(), given->tensors[0].rank()); ++axis)
       if (given->tensors[0].dims()[static_cast<size_t>(axis)] == 0 && dims[axis].has_dim_param())
@@ -193,16 +193,16 @@ Outcome run_case(const std::string& folder, const Target& target) {
   options.threads = 1;
   allow_empty_dims(folder, options);
   Result<CompileOutput> compiled = compile(options);
-  if (!compiled.is_ok()) {
+  if (!compiled.ok()) {
     Status status = compiled.status();
     if (status.code() == StatusCode::kUnsupported)
       return refused(options.model_path, std::string(status.message()));
     return fail(status);
   }
   Result<Module> module = Module::load_bytes(compiled->module);
-  if (!module.is_ok()) return fail(module.status());
+  if (!module.ok()) return fail(module.status());
   Result<Session> session = Session::create(*module);
-  if (!session.is_ok()) return fail(session.status());
+  if (!session.ok()) return fail(session.status());
   int sets = 0;
   for (;; ++sets) {
     fs::path set = fs::path(folder) / ("test_data_set_" + std::to_string(sets));

@@ -137,7 +137,7 @@ std::string shape_text(const Tensor& tensor) {
 Result<Tensor> make_tensor(const onnx::TensorProto& proto) {
   std::vector<int64_t> dims(proto.dims().begin(), proto.dims().end());
   if (proto.data_type() == onnx::TensorProto::STRING)
-    return Tensor::from_texts(
+    return Tensor::from_strings(
         std::vector<std::string_view>(proto.string_data().begin(), proto.string_data().end()),
         dims);
   std::optional<DType> dtype = dtype_of(proto.data_type());
@@ -191,9 +191,9 @@ std::string difference(const Tensor& expected, const Tensor& actual) {
     return shape_text(actual) + ", expected " + shape_text(expected);
   if (expected.dtype() == DType::kStr) {
     for (int64_t i = 0; i < expected.element_count(); ++i)
-      if (expected.text_at(i) != actual.text_at(i))
-        return "element " + std::to_string(i) + " is \"" + std::string(actual.text_at(i)) +
-               "\", expected \"" + std::string(expected.text_at(i)) + "\"";
+      if (expected.string_at(i) != actual.string_at(i))
+        return "element " + std::to_string(i) + " is \"" + std::string(actual.string_at(i)) +
+               "\", expected \"" + std::string(expected.string_at(i)) + "\"";
     return "";
   }
   if (!is_float(expected.dtype())) {

@@ -38,7 +38,7 @@ const char kTwice[] = R"(
       return %4 : !n
     })";
 
-TEST(Call, OfOneFunctionAtTwoShapes) {
+TEST(Call, OneFunctionAtTwoShapes) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%x: !n, %y: !sv.tensor<f32[m]>) -> (!n, !sv.tensor<f32[m]>) {
       %0 = sv.call @twice(%x) : (!n) -> !n
@@ -52,7 +52,7 @@ TEST(Call, OfOneFunctionAtTwoShapes) {
   expect_within_bounds(graph.stats());
 }
 
-TEST(Call, TakesViewsConstantsAndPartsOfWhatTheCallerMade) {
+TEST(Call, TakesViewsConstantsAndPartsOfCallerTensors) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%x: !sv.tensor<f32[n, 2]>)
         -> (!sv.tensor<f32["2*n"]>, !sv.tensor<f32[3]>, !sv.tensor<f32[2]>) {
@@ -80,7 +80,7 @@ TEST(Call, TakesViewsConstantsAndPartsOfWhatTheCallerMade) {
   expect_within_bounds(graph.stats());
 }
 
-TEST(Call, GivesResultsInBranchesAndLoops) {
+TEST(Call, ReturnsResultsInBranchesAndLoops) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%c: !b, %count: !i, %x: !n) -> (!n, !n, !sv.tensor<f32["$count", n]>) {
       %0 = sv.if %c : (!b) -> !n {
@@ -109,7 +109,7 @@ TEST(Call, GivesResultsInBranchesAndLoops) {
 }
 
 // A value that only one branch reads is also released on the path through the other branch.
-TEST(Call, ResultsThatOneBranchReadsAreFreedOnTheOtherWay) {
+TEST(Call, ResultsReadByOneBranchAreFreedInTheOther) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%c: !b, %x: !n) -> !n {
       %0 = sv.call @twice(%x) : (!n) -> !n
@@ -142,7 +142,7 @@ TEST(Call, OneResultServesTwice) {
   EXPECT_NE(results[0].data(), results[1].data());
 }
 
-TEST(Call, OfArgumentsAsTheyAre) {
+TEST(Call, ReturnsItsArguments) {
   Graph graph(module_of(R"(
     func.func private @swap(%x: !n, %y: !f) -> (!f, !n, !n) {
       return %y, %x, %x : !f, !n, !n
@@ -251,7 +251,7 @@ TEST(Recursion, OfFunctionsThatCallEachOther) {
   }
 }
 
-TEST(Recursion, TooDeepIsAnErrorAndTheNextCallRuns) {
+TEST(Recursion, TooDeepIsAnErrorOfOneCall) {
   Graph graph(module_of(kEvenAndOdd));
   Status status = graph.status_of({integer(-1)});
   EXPECT_EQ(status.code(), StatusCode::kResourceLimit);
@@ -315,7 +315,7 @@ const char kPlaces[] = R"mlir(
       return %0 : !places
     })mlir";
 
-TEST(Call, OfWhatDataDecides) {
+TEST(Call, DataDependentArguments) {
   Graph graph(module_of(kPlaces) + R"(
     func.func @main(%x: !n, %y: !sv.tensor<f32[m]>)
         -> (!sv.tensor<i64[1, "$p+$q"]>, !sv.tensor<i64[1, "$p"]>) {
@@ -390,7 +390,7 @@ std::string wrong_call(const std::string& call, const std::string& given = "!n")
   return std::string(status.message());
 }
 
-TEST(Call, ThatIsWrongIsAnErrorWithBothTypes) {
+TEST(Call, TypeMismatchErrorContainsBothTypes) {
   EXPECT_THAT(wrong_call("%0 = sv.call @thrice(%x) : (!n) -> !n"),
               HasSubstr("there is no function @thrice"));
   EXPECT_THAT(wrong_call("%0:3 = sv.call @main(%x, %y, %i) : (!n, !sv.tensor<f32[m]>, !i) -> (!n, "
@@ -419,7 +419,7 @@ TEST(Call, ThatIsWrongIsAnErrorWithBothTypes) {
               HasSubstr("symbol \"k\" must start with '$'"));
 }
 
-TEST(Call, SymbolsAreNeededForWhatTheArgumentsDoNotDecide) {
+TEST(Call, NeedsSymbolsForDimsThatArgumentsDoNotDetermine) {
   Status status = Graph::compile_error(module_of(kPlaces) + R"(
     func.func @main(%x: !n) -> !places {
       %0 = sv.call @places(%x) : (!n) -> !places
@@ -429,7 +429,7 @@ TEST(Call, SymbolsAreNeededForWhatTheArgumentsDoNotDecide) {
               HasSubstr("symbols has 0 names; the results of @places need one for $k too"));
 }
 
-TEST(Function, ThatIsNoneIsAnError) {
+TEST(Function, UnknownFunctionIsAnError) {
   auto error = [](const std::string& function) {
     return std::string(Graph::compile_error(module_of(function) + R"(
     func.func @main(%x: !n) -> !n {

@@ -36,7 +36,7 @@ void expect_within_bounds(const CallStats& stats) {
   for (const ScopeUse& use : stats.memory) EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
 }
 
-TEST(Closure, IsChosenByABranch) {
+TEST(Closure, ChosenByABranch) {
   Graph graph(module_of(R"(
     func.func @main(%c: !b, %by: !f, %x: !n) -> !n {
       %half = sv.add %by, %by : (!f, !f) -> !f
@@ -58,7 +58,7 @@ TEST(Closure, IsChosenByABranch) {
 }
 
 // A captured value does not change when the plan reuses the memory of the original value.
-TEST(Closure, KeepsWhatItCaptured) {
+TEST(Closure, KeepsCapturedValues) {
   Graph graph(module_of(R"(
     func.func private @make(%x: !n) -> !sv.closure<(!sv.tensor<f32[m]>) -> !sv.tensor<f32[m]>> {
       %0 = sv.neg %x : (!n) -> !n
@@ -84,7 +84,7 @@ TEST(Closure, KeepsWhatItCaptured) {
   expect_within_bounds(graph.stats());
 }
 
-TEST(Closure, CapturesConstantsAndWhatLoopsCarry) {
+TEST(Closure, CapturesConstantsAndCarriedValues) {
   Graph graph(module_of(R"(
     func.func @main(%x: !n) -> (!n, !n) {
       %two = sv.constant {value = dense<2.0> : tensor<f32>} : !f
@@ -107,7 +107,7 @@ TEST(Closure, CapturesConstantsAndWhatLoopsCarry) {
   expect_within_bounds(graph.stats());
 }
 
-TEST(Closure, IsMappedOverRowsByRecursion) {
+TEST(Closure, MapsOverRowsByRecursion) {
   Graph graph(module_of(R"mlir(
     !row = !sv.tensor<f32[1, 2]>
     !rows = !sv.tensor<f32[n, 2]>
@@ -149,7 +149,7 @@ TEST(Closure, IsMappedOverRowsByRecursion) {
   EXPECT_THAT(elements(graph.run({floats({1, 2}, {1, 2})})[0]), ElementsAre(0, 0));
 }
 
-TEST(Closure, FoldsByRecursionDownToNothing) {
+TEST(Closure, FoldsByRecursion) {
   Graph graph(module_of(R"mlir(
     !some = !sv.tensor<f32["$n"]>
     !rest = !sv.tensor<f32["$n-1"]>
@@ -181,7 +181,7 @@ TEST(Closure, FoldsByRecursionDownToNothing) {
 }
 
 // A result dim that depends on a captured value is runtime-defined: known after the call.
-TEST(Closure, ResultDimsThatTheArgumentsDoNotDecideHaveNames) {
+TEST(Closure, UndeterminedResultDimsAreSymbols) {
   Graph graph(R"mlir(
     !n = !sv.tensor<f32[n]>
     !m = !sv.tensor<f32[m]>
@@ -204,7 +204,7 @@ TEST(Closure, ResultDimsThatTheArgumentsDoNotDecideHaveNames) {
 }
 
 // The callee checks dims that the closure's type does not determine.
-TEST(Closure, ArgumentsThatDoNotFitWhatIsCapturedFailTheCall) {
+TEST(Closure, ArgumentsThatDisagreeWithCapturedValuesFailTheCall) {
   Graph graph(module_of(R"(
     func.func private @sum(%x: !n, %y: !n) -> !n {
       %0 = sv.add %x, %y : (!n, !n) -> !n
@@ -231,7 +231,7 @@ std::string error_of(const std::string& body) {
   return std::string(status.message());
 }
 
-TEST(Closure, ThatIsWrongIsAnError) {
+TEST(Closure, InvalidClosureIsAnError) {
   EXPECT_THAT(error_of("%0 = sv.closure @scale(%x) : (!n) -> !unary\n"),
               HasSubstr("argument 0 is !sv.tensor<f32[n]>, @scale takes !sv.tensor<f32[]>"));
   EXPECT_THAT(error_of("%0 = sv.closure @gone(%x) : (!n) -> !unary\n"),
@@ -258,7 +258,7 @@ TEST(Closure, ThatIsWrongIsAnError) {
               HasSubstr("operand #0 must be"));
 }
 
-TEST(Closure, MainTakesAndGivesNone) {
+TEST(Closure, MainHasNoClosureParametersOrResults) {
   for (const char* main :
        {"func.func @main(%f: !unary, %x: !n) -> !n { return %x : !n }",
         "func.func @main(%x: !f) -> !unary {\n%0 = sv.closure @scale(%x) : (!f) -> !unary\n"

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(If, TakesTheBranchThatTheConditionSays) {
+TEST(If, RunsTheSelectedBranch) {
   Graph graph(R"(
     func.func @main(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
       %0 = sv.if %c : (!sv.tensor<bool[]>) -> !sv.tensor<f32[n]> {
@@ -45,7 +45,7 @@ TEST(If, ShapesOfBranchesMayDiffer) {
               ElementsAre(-1, -2, -1, -2));
 }
 
-TEST(If, ChecksOfTheOtherBranchAreNotMade) {
+TEST(If, ChecksOfTheOtherBranchDoNotRun) {
   Graph graph(R"(
     func.func @main(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>, %y: !sv.tensor<f32[m]>)
         -> !sv.tensor<f32[n]> {
@@ -88,7 +88,7 @@ TEST(Loop, CarriesAndGathers) {
   EXPECT_THAT(elements(results[1]), ElementsAre(2, 4, 3, 6, 4, 8));
 }
 
-TEST(Loop, MayRunNotAtAll) {
+TEST(Loop, ZeroIterations) {
   Graph graph(kSum);
   std::vector<Tensor> results = graph.run({integer(0), floats({1, 2})});
   EXPECT_THAT(elements(results[0]), ElementsAre(1, 2));
@@ -112,15 +112,15 @@ TEST(Loop, ANegativeCountIsAnError) {
   EXPECT_THAT(elements(graph.run({integer(1), floats({1, 2})})[0]), ElementsAre(2, 4));
 }
 
-TEST(Loop, AnAbsurdCountIsNoCrash) {
+TEST(Loop, HugeTripCountIsAnError) {
   Graph graph(kSum);
   Status status = graph.status_of({integer(int64_t{1} << 62), floats({1, 2})});
-  EXPECT_FALSE(status.is_ok());
+  EXPECT_FALSE(status.ok());
   EXPECT_THAT(elements(graph.run({integer(1), floats({1, 2})})[0]), ElementsAre(2, 4));
 }
 
 // a, b := b, a + b.
-TEST(Loop, CarriedValuesChangePlaces) {
+TEST(Loop, CarriedValuesAreSwapped) {
   Graph graph(R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[n]>, %y: !sv.tensor<f32[n]>)
         -> (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) {
@@ -139,7 +139,7 @@ TEST(Loop, CarriedValuesChangePlaces) {
 }
 
 // The matmul reads all of s while it writes the next s: two buffers that are swapped.
-TEST(Loop, ANextValueThatCannotTakeThePlaceOfTheLast) {
+TEST(Loop, NextValueCannotReuseTheStorageOfTheLast) {
   Graph graph(R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[2, 2]>, %m: !sv.tensor<f32[2, 2]>)
         -> !sv.tensor<f32[2, 2]> {
@@ -193,7 +193,7 @@ TEST(Loop, CarriedValuesAndGatheredOnesGrow) {
   EXPECT_EQ(elements(results[1]).back(), 100);
 }
 
-TEST(Loop, WithoutEndIsEndedByItsDeadline) {
+TEST(Loop, EndlessLoopEndsAtItsDeadline) {
   Graph graph(kGrow);
   CallOptions options;
   options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
@@ -203,7 +203,7 @@ TEST(Loop, WithoutEndIsEndedByItsDeadline) {
 }
 
 // Each level adds its own loop index, converted to a tensor.
-TEST(Loop, NestedFourDeepReadsValuesAround) {
+TEST(Loop, NestedFourDeepReadsOuterValues) {
   std::string text = "%x";
   std::string body;
   for (int depth = 0; depth < 4; ++depth) {
@@ -280,12 +280,11 @@ TEST(ReadDims, SizesDependOnData) {
   EXPECT_THAT(elements(graph.run({sizes(1, 2), floats({}, {1})})[0]), ElementsAre(-1, -1));
   EXPECT_THAT(elements(graph.run({sizes(0, 2), floats({}, {1})})[0]), IsEmpty());
   EXPECT_EQ(graph.status_of({sizes(-1, 2), floats({}, {1})}).code(), StatusCode::kInvalidArgument);
-  EXPECT_FALSE(
-      graph.status_of({sizes(int64_t{1} << 40, int64_t{1} << 40), floats({}, {1})}).is_ok());
+  EXPECT_FALSE(graph.status_of({sizes(int64_t{1} << 40, int64_t{1} << 40), floats({}, {1})}).ok());
   EXPECT_THAT(dims(graph.run({sizes(5, 1), floats({}, {1})})[0]), ElementsAre(5, 1));
 }
 
-TEST(Assert, EndsTheCallWithItsMessage) {
+TEST(Assert, FailsTheCallWithItsMessage) {
   Graph graph(R"(
     func.func @main(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
       sv.assert %c {message = "the switch must be on"} : !sv.tensor<bool[]>
@@ -298,7 +297,7 @@ TEST(Assert, EndsTheCallWithItsMessage) {
   EXPECT_THAT(elements(graph.run({boolean(true), floats({1})})[0]), ElementsAre(-1));
 }
 
-TEST(Symbols, AreKnownOnlyWhereTheyAreBorn) {
+TEST(Symbols, AreVisibleOnlyAfterTheirDefinition) {
   auto error_of = [](const std::string& text) {
     return std::string(Graph::compile_error(text).message());
   };

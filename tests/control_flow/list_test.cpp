@@ -22,9 +22,9 @@ std::vector<float> all_elements(const Call& call, size_t output = 0) {
 
 Status run(Call& call, std::vector<Tensor> sequence, const std::vector<Tensor>& others = {}) {
   Status status = call.set_sequence("input0", std::move(sequence));
-  for (size_t i = 0; status.is_ok() && i < others.size(); ++i)
+  for (size_t i = 0; status.ok() && i < others.size(); ++i)
     status = call.set_input(1 + i, others[i]);
-  return status.is_ok() ? call.run() : status;
+  return status.ok() ? call.run() : status;
 }
 
 // A graph with the inputs %xs, a sequence of f32[?], and %i, a number. `body` returns a list %r.
@@ -47,7 +47,7 @@ TEST(Lists, IndexesCountFromBothEnds) {
   const std::vector<Tensor> sequence = {floats({1}), floats({2, 3}), floats({4})};
   auto erased = [&](int64_t index) {
     Status status = run(graph.call(), sequence, {integer(index)});
-    EXPECT_TRUE(status.is_ok()) << status.message();
+    EXPECT_TRUE(status.ok()) << status.message();
     return all_elements(graph.call());
   };
   EXPECT_THAT(erased(0), ElementsAre(2, 3, 4));
@@ -62,7 +62,7 @@ TEST(Lists, IndexesCountFromBothEnds) {
   }
 }
 
-TEST(Lists, AnElementsDimsAreKnownOnceItIsRead) {
+TEST(Lists, ReadingAnElementDefinesItsDims) {
   Graph graph = over_sequence(R"(
       %x = sv.list_get %xs {index = #sv.dims<["$i-$i.neg"]>, symbols = ["$d"]}
           : (!sv.list<sequence f32[?]>) -> !sv.tensor<f32["$d"]>
@@ -73,14 +73,14 @@ TEST(Lists, AnElementsDimsAreKnownOnceItIsRead) {
       %r = sv.list_insert %s, %x {index = #sv.dims<[]>}
           : (!sv.list<sequence f32[?]>, !sv.tensor<f32["$d"]>) -> !sv.list<sequence f32[?]>)");
   Status status = run(graph.call(), {floats({1}), floats({2, 3})}, {integer(1)});
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(all_elements(graph.call()), ElementsAre(2, 3, 2, 3, 1, 2, 3, 2, 3));
   status = run(graph.call(), {floats({1}), floats({2, 3})}, {integer(0)});
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(all_elements(graph.call()), ElementsAre(1, 1, 1, 2, 3, 1));
 }
 
-TEST(Lists, ABranchGivesOneOfTwo) {
+TEST(Lists, BranchReturnsOneOfTwo) {
   Graph graph(R"(
     func.func @main(%xs: !sv.list<sequence f32[?]>, %c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>)
         -> (!sv.list<sequence f32[?]>, !sv.list<sequence f32[?]>) {
@@ -95,11 +95,11 @@ TEST(Lists, ABranchGivesOneOfTwo) {
       return %0, %xs : !sv.list<sequence f32[?]>, !sv.list<sequence f32[?]>
     })");
   Status status = run(graph.call(), {floats({1})}, {boolean(true), floats({2, 3})});
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(all_elements(graph.call()), ElementsAre(1, 2, 3));
   EXPECT_THAT(all_elements(graph.call(), 1), ElementsAre(1));
   status = run(graph.call(), {floats({1})}, {boolean(false), floats({2, 3})});
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(all_elements(graph.call()), IsEmpty());
 }
 
@@ -122,15 +122,15 @@ constexpr char kHistory[] = R"(
       return %0#0 : !sv.list<sequence f32[100]>
     })";
 
-TEST(Lists, AStateThatIsKeptIsNotWrittenOver) {
+TEST(Lists, SharedStateIsNotOverwritten) {
   Graph graph(kHistory);
   Tensor x = floats(std::vector<float>(100, 1.F));
-  ASSERT_TRUE(graph.status_of({integer(4), x}).is_ok());
+  ASSERT_TRUE(graph.status_of({integer(4), x}).ok());
   std::vector<float> firsts;
   const auto made = graph.call().elements(0);
   for (const Tensor& tensor : *made) firsts.push_back(elements(tensor)[0]);
   EXPECT_THAT(firsts, ElementsAre(2, 4, 8, 16));
-  ASSERT_TRUE(graph.status_of({integer(0), x}).is_ok());
+  ASSERT_TRUE(graph.status_of({integer(0), x}).ok());
   EXPECT_TRUE(graph.call().elements(0)->empty());
 }
 
@@ -138,7 +138,7 @@ TEST(Lists, AStateThatIsKeptIsNotWrittenOver) {
 // iterations.
 TEST(Lists, AppendingInALoopIsLinear) {
   Graph graph(kHistory);
-  ASSERT_TRUE(graph.status_of({integer(1000), floats(std::vector<float>(100, 0.F))}).is_ok());
+  ASSERT_TRUE(graph.status_of({integer(1000), floats(std::vector<float>(100, 0.F))}).ok());
   EXPECT_EQ(graph.call().elements(0)->size(), 1000U);
   EXPECT_GE(graph.allocations("global"), 1000);
   EXPECT_LE(graph.allocations("global"), 1000 + 12);
@@ -167,14 +167,14 @@ TEST(Lists, AppendingInABranchIsLinear) {
       }
       return %0 : !sv.list<sequence f32[1]>
     })");
-  ASSERT_TRUE(graph.status_of({integer(1000), floats({3}), boolean(true)}).is_ok());
+  ASSERT_TRUE(graph.status_of({integer(1000), floats({3}), boolean(true)}).ok());
   EXPECT_EQ(graph.call().elements(0)->size(), 1000U);
   EXPECT_LE(graph.allocations("global"), 1000 + 12);
-  ASSERT_TRUE(graph.status_of({integer(1000), floats({3}), boolean(false)}).is_ok());
+  ASSERT_TRUE(graph.status_of({integer(1000), floats({3}), boolean(false)}).ok());
   EXPECT_TRUE(graph.call().elements(0)->empty());
 }
 
-TEST(Lists, CarriedListsMayChangePlaces) {
+TEST(Lists, CarriedListsAreSwapped) {
   Graph graph(R"(
     func.func @main(%n: !sv.tensor<i64[]>, %x: !sv.tensor<f32[1]>)
         -> (!sv.list<sequence f32[1]>, !sv.list<sequence f32[1]>) {
@@ -191,7 +191,7 @@ TEST(Lists, CarriedListsMayChangePlaces) {
       return %0#0, %0#1 : !sv.list<sequence f32[1]>, !sv.list<sequence f32[1]>
     })");
   for (int64_t n : {0, 1, 2, 5}) {
-    ASSERT_TRUE(graph.status_of({integer(n), floats({7})}).is_ok());
+    ASSERT_TRUE(graph.status_of({integer(n), floats({7})}).ok());
     EXPECT_EQ(graph.call().elements(0)->size(), n % 2 == 0 ? 1U : 2U);
     EXPECT_EQ(graph.call().elements(1)->size(), n % 2 == 0 ? 2U : 1U);
   }
@@ -215,12 +215,12 @@ TEST(Lists, ElementsOfEveryOrigin) {
       return %5 : !sv.list<sequence f32[2, 2]>
     })");
   Status status = run(graph.call(), {floats({2, 2}, {6, 7, 8, 9})}, {floats({1, 2, 3, 4})});
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(all_elements(graph.call()),
               ElementsAre(1, 2, 3, 4, -1, -2, -3, -4, 5, 5, 5, 5, 6, 7, 8, 9));
 }
 
-TEST(Lists, AnOptionalHoldsASequenceOrNothing) {
+TEST(Lists, OptionalHoldsASequenceOrNothing) {
   Graph graph(R"(
     func.func @main(%o: !sv.list<optional sequence f32[...]>)
         -> (!sv.tensor<i64[]>, !sv.list<optional sequence f32[...]>) {
@@ -228,16 +228,16 @@ TEST(Lists, AnOptionalHoldsASequenceOrNothing) {
       %0 = sv.dims_tensor {dims = #sv.dims<["$has"]>, scalar = true} : () -> !sv.tensor<i64[]>
       return %0, %o : !sv.tensor<i64[]>, !sv.list<optional sequence f32[...]>
     })");
-  ASSERT_TRUE(graph.call().set_no_value("input0").is_ok());
-  ASSERT_TRUE(graph.call().run().is_ok());
+  ASSERT_TRUE(graph.call().set_no_value("input0").ok());
+  ASSERT_TRUE(graph.call().run().ok());
   EXPECT_THAT(integers_of(graph.call().outputs()[0]), ElementsAre(0));
   EXPECT_FALSE(*graph.call().has_value(1));
-  ASSERT_TRUE(run(graph.call(), {floats({1}), floats({1, 1}, {2})}).is_ok());
+  ASSERT_TRUE(run(graph.call(), {floats({1}), floats({1, 1}, {2})}).ok());
   EXPECT_THAT(integers_of(graph.call().outputs()[0]), ElementsAre(1));
   EXPECT_THAT(all_elements(graph.call(), 1), ElementsAre(1, 2));
 }
 
-TEST(Lists, WhatDoesNotFitIsAnError) {
+TEST(Lists, TypeMismatchIsAnError) {
   auto error = [](const std::string& op) {
     return std::string(Graph::compile_error("func.func @main(%xs: !sv.list<sequence f32[?, 4]>, "
                                             "%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {\n" +

@@ -48,17 +48,17 @@ Graph Graph::of_file(const std::string& path) {
 }
 
 void Graph::load(const Result<CompileOutput>& output) {
-  if (!output.is_ok()) {
+  if (!output.ok()) {
     ADD_FAILURE() << output.status().message();
     return;
   }
   Result<Module> module = Module::load_bytes(output->module);
-  if (!module.is_ok()) {
+  if (!module.ok()) {
     ADD_FAILURE() << module.status().message();
     return;
   }
   Result<Session> session = Session::create(*module);
-  if (!session.is_ok()) {
+  if (!session.ok()) {
     ADD_FAILURE() << session.status().message();
     return;
   }
@@ -71,14 +71,14 @@ Status Graph::status_of(const std::vector<Tensor>& inputs, const CallOptions& op
   if (!call_) return Status(StatusCode::kInternal, "the graph does not compile");
   for (size_t i = 0; i < inputs.size(); ++i) {
     Status status = call_->set_input(i, inputs[i]);
-    if (!status.is_ok()) return status;
+    if (!status.ok()) return status;
   }
   return call_->run(options);
 }
 
 std::vector<Tensor> Graph::run(const std::vector<Tensor>& inputs) {
   Status status = status_of(inputs);
-  if (status.is_ok()) return {call_->outputs().begin(), call_->outputs().end()};
+  if (status.ok()) return {call_->outputs().begin(), call_->outputs().end()};
   ADD_FAILURE() << status.message();
   return {};
 }

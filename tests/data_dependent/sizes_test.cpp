@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(NonZero, OfSeveralRequests) {
+TEST(NonZero, SeveralRequests) {
   Graph graph = model("nonzero");
   EXPECT_THAT(integers_of(graph.run({floats({2, 3}, {1, 0, 2, 0, 0, 3})})[0]),
               ElementsAre(0, 0, 1, 0, 2, 2));
@@ -35,7 +35,7 @@ TEST(Compress, ConditionMayBeShorterThanTheAxis) {
               ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST(Unique, InOrderOfTheirFirst) {
+TEST(Unique, InOrderOfFirstOccurrence) {
   Graph graph = model("unique");
   std::vector<Tensor> results = graph.run({floats({2, 1, 1, 3, 4, 3})});
   ASSERT_EQ(results.size(), 4u);
@@ -48,7 +48,7 @@ TEST(Unique, InOrderOfTheirFirst) {
   EXPECT_THAT(integers_of(results[3]), ElementsAre(3));
 }
 
-TEST(NonMaxSuppression, LimitsAndThresholdsOfTheCall) {
+TEST(NonMaxSuppression, LimitsAndThresholdsAtRunTime) {
   Graph graph = model("suppression");
   Tensor boxes = floats({1, 3, 4}, {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, 10, 1, 11});
   Tensor scores = floats({1, 2, 3}, {0.9f, 0.8f, 0.7f, 0.1f, 0.8f, 0.3f});
@@ -65,11 +65,11 @@ TEST(NonMaxSuppression, LimitsAndThresholdsOfTheCall) {
   EXPECT_EQ(run(std::numeric_limits<int64_t>::max(), 1, 0).element_count(), 18);
 }
 
-TEST(NonMaxSuppression, BoxesAndScoresMustFit) {
+TEST(NonMaxSuppression, BoxesAndScoresMustAgree) {
   Graph graph = model("suppression");
   Tensor boxes = floats({1, 2, 4}, {0, 0, 1, 1, 0, 5, 1, 6}), one = floats({0.5f});
   EXPECT_FALSE(
-      graph.status_of({boxes, floats({1, 1, 3}, {1, 2, 3}), integers({9}), one, one}).is_ok());
+      graph.status_of({boxes, floats({1, 1, 3}, {1, 2, 3}), integers({9}), one, one}).ok());
 }
 
 TEST(Range, OfFloats) {
@@ -105,13 +105,13 @@ TEST(Range, ADeltaOfZeroAndAbsurdSizesAreErrors) {
   expect_refused(integers, {integer(0), integer(5), integer(0)}, "delta is 0");
   expect_refused(reals, {real(0), real(5), real(0)}, "delta is 0");
   expect_refused(reals, {real(0), real(NAN), real(1)}, "delta is 0, or a bound is not a number");
-  EXPECT_FALSE(reals.status_of({real(0), real(INFINITY), real(1)}).is_ok());
-  EXPECT_FALSE(integers.status_of({integer(0), integer(int64_t{1} << 62), integer(1)}).is_ok());
+  EXPECT_FALSE(reals.status_of({real(0), real(INFINITY), real(1)}).ok());
+  EXPECT_FALSE(integers.status_of({integer(0), integer(int64_t{1} << 62), integer(1)}).ok());
   EXPECT_THAT(integers_of(integers.run({integer(0), integer(2), integer(1)})[0]),
               ElementsAre(0, 1));
 }
 
-TEST(Stages, OneBehindTheOther) {
+TEST(Stages, DataDependentSizesInSequence) {
   Graph graph = model("positive");
   EXPECT_THAT(elements(graph.run({floats({1, -1, 2, 0, 3})})[0]), ElementsAre(2, 5, 8));
   EXPECT_THAT(elements(graph.run({floats({-1, -2})})[0]), IsEmpty());

@@ -200,12 +200,12 @@ class Tree:
     @functools.cached_property
     def all_help(self):
         """The help of all programs with options of this project."""
-        texts = [self.help("scopevm", name) for name in sorted(self.subcommands["scopevm"])]
-        texts += [self.help(name, "") for name in ("scopevm", "scopevm-opt", "property_fuzz",
+        strings = [self.help("scopevm", name) for name in sorted(self.subcommands["scopevm"])]
+        strings += [self.help(name, "") for name in ("scopevm", "scopevm-opt", "property_fuzz",
                                                    "conformance", "runtime_device_bench",
                                                    "pooling_kernel_test", "ctest")]
-        texts += [self.help("./dev", "compare"), self.help("tests/docs/run_commands.py", "")]
-        return "\n".join(texts)
+        strings += [self.help("./dev", "compare"), self.help("tests/docs/run_commands.py", "")]
+        return "\n".join(strings)
 
     def errors_of_words(self, words):
         """The subcommand and the options of a command that do not exist."""

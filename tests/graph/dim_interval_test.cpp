@@ -16,19 +16,19 @@ DimExpr dim(const char* text, DimFacts n, DimFacts m = {}) {
 }
 
 TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
-  const char* kTexts[] = {"n",
-                          "n-3",
-                          "2*n+m",
-                          "n*m-m",
-                          "floordiv(n, 2)",
-                          "mod(n, 3)",
-                          "min(n, 4)-m",
-                          "max(n, m)",
-                          "-2*n",
-                          "floordiv(n-7, 3)",
-                          "floordiv(n*m, m)",
-                          "min(n, m)*max(n-4, 2-m)"};
-  for (const char* text : kTexts) {
+  const char* kStrings[] = {"n",
+                            "n-3",
+                            "2*n+m",
+                            "n*m-m",
+                            "floordiv(n, 2)",
+                            "mod(n, 3)",
+                            "min(n, 4)-m",
+                            "max(n, m)",
+                            "-2*n",
+                            "floordiv(n-7, 3)",
+                            "floordiv(n*m, m)",
+                            "min(n, m)*max(n-4, 2-m)"};
+  for (const char* text : kStrings) {
     DimInterval claimed = DimIntervals().of(dim(text, {1, 6}, {2, 5}));
     for (int64_t n = 1; n <= 6; ++n)
       for (int64_t m = 2; m <= 5; ++m) {
@@ -46,7 +46,7 @@ TEST(DimIntervals, SymbolsWithoutFactsAreAtLeastZero) {
   EXPECT_FALSE(DimIntervals().is_at_least(dim("n"), 1));
 }
 
-TEST(DimIntervals, DecideMinAndMaxOnlyWhereTheyCan) {
+TEST(DimIntervals, DecideMinAndMaxIfProvable) {
   DimIntervals intervals;
   EXPECT_EQ(intervals.smaller(dim("n", {1}), 1), DimExpr(1));
   EXPECT_EQ(intervals.greater(dim("n", {1}), 1), dim("n", {1}));

@@ -41,7 +41,7 @@ TEST(OpInterfaces, EveryOpHasALowering) {
   });
 }
 
-TEST(OpInterfaces, EveryOpSaysWhatItChanges) {
+TEST(OpInterfaces, EveryOpDeclaresItsSideEffects) {
   for_each_op([](auto op) {
     EXPECT_TRUE(op.template hasInterface<mlir::MemoryEffectOpInterface>() ||
                 op.template hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>());

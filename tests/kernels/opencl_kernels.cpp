@@ -12,7 +12,7 @@ Result<std::unique_ptr<OpenClKernels>> OpenClKernels::load(const std::string& te
   std::unique_ptr<OpenClKernels> loaded(new OpenClKernels());
   // One device for all tests: opening takes longer than most of them.
   static const Result<std::shared_ptr<runtime::Device>> device = runtime::open_opencl_device(0);
-  if (!device.is_ok()) return device.status();
+  if (!device.ok()) return device.status();
   loaded->device_ = *device;
   loaded->stream_ = loaded->device_->make_stream();
   SCOPEVM_ASSIGN_OR_RETURN(
@@ -43,21 +43,21 @@ Status OpenClKernels::run(KernelIndex kernel, const std::vector<std::span<uint8_
         status = stream_->copy_in(block, buffer.data(), bytes);
     }
     addresses.push_back(static_cast<uint8_t*>(block) + kGuardBytes);
-    if (!status.is_ok()) break;
+    if (!status.ok()) break;
   }
-  if (status.is_ok())
+  if (status.ok())
     status = stream_->launch({kernels_[kernel.value], addresses, params, grid,
                               /*grain=*/1, /*workers=*/pieces});
   for (std::span<uint8_t> buffer : buffers) {
     void* block = blocks[buffer.data()];
     if (block == nullptr) continue;
-    if (status.is_ok())
+    if (status.ok())
       status = stream_->copy_out(buffer.data(), block, static_cast<int64_t>(buffer.size()));
     device_->deallocate(block, static_cast<int64_t>(buffer.size()));
     blocks[buffer.data()] = nullptr;
   }
   Status finished = stream_->finish();
-  return status.is_ok() ? finished : status;
+  return status.ok() ? finished : status;
 }
 
 }  // namespace scopevm::compiler::testing

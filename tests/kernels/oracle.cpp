@@ -28,7 +28,7 @@ std::string OpText::function() const {
 
 CompiledOp::CompiledOp(const OpText& op, const std::string& cpu) : name_(op.name + " " + cpu) {
   auto runner = KernelRunner::create(op.function(), cpu);
-  if (runner.is_ok())
+  if (runner.ok())
     runner_ = std::move(*runner);
   else
     ADD_FAILURE() << runner.status().message() << "\n" << op.function();
@@ -37,7 +37,7 @@ CompiledOp::CompiledOp(const OpText& op, const std::string& cpu) : name_(op.name
 std::vector<Array> CompiledOp::operator()(const std::vector<Array>& inputs) {
   if (!runner_) return {};
   auto outputs = runner_->run(inputs);
-  if (outputs.is_ok()) return std::move(*outputs);
+  if (outputs.ok()) return std::move(*outputs);
   ADD_FAILURE() << name_ << ": " << outputs.status().message();
   return {};
 }

@@ -10,11 +10,11 @@ namespace scopevm::compiler::testing {
 inline std::vector<Array> run_text(const std::string& text, const std::vector<Array>& inputs,
                                    const std::string& cpu = "host", int pieces = 3) {
   auto runner = KernelRunner::create(text, cpu);
-  EXPECT_TRUE(runner.is_ok()) << runner.status().message();
-  if (!runner.is_ok()) return {};
+  EXPECT_TRUE(runner.ok()) << runner.status().message();
+  if (!runner.ok()) return {};
   auto outputs = (*runner)->run(inputs, pieces);
-  EXPECT_TRUE(outputs.is_ok()) << outputs.status().message();
-  return outputs.is_ok() ? *outputs : std::vector<Array>();
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  return outputs.ok() ? *outputs : std::vector<Array>();
 }
 
 // Assembly of a function: `ops` computes %r of type `result` from the arguments.

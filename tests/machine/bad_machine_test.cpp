@@ -24,9 +24,9 @@ void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.json; }
 
 class BadMachine : public ::testing::TestWithParam<Bad> {};
 
-TEST_P(BadMachine, NamesTheMember) {
+TEST_P(BadMachine, ReportsTheMember) {
   const Result<Machine> machine = testing::parse(GetParam().json);
-  ASSERT_FALSE(machine.is_ok());
+  ASSERT_FALSE(machine.ok());
   EXPECT_EQ(machine.status().code(), StatusCode::kInvalidModel);
   EXPECT_EQ(machine.status().message(), "m.json: " + GetParam().message);
 }
@@ -213,23 +213,23 @@ INSTANTIATE_TEST_SUITE_P(
             "kind cuda"}));
 
 // For invalid JSON, the message contains the position of the error.
-TEST(Machine, TextThatIsNoJson) {
+TEST(Machine, InvalidJson) {
   for (const char* text : {"", "{", "{\"devices\": [}", "devices: []", "{} {}", "\xff", "nul"}) {
     const Result<Machine> machine = testing::parse(text);
-    ASSERT_FALSE(machine.is_ok()) << text;
+    ASSERT_FALSE(machine.ok()) << text;
     EXPECT_THAT(machine.status().message(), HasSubstr("m.json: parse error at line 1, column "))
         << text;
   }
 }
 
 // Numbers outside the range of double, names that are not UTF-8, deep nesting.
-TEST(Machine, ExtremesAreErrors) {
+TEST(Machine, OutOfRangeNumbersAreErrors) {
   const Result<Machine> number = testing::parse(
       with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"));
-  ASSERT_FALSE(number.is_ok());
+  ASSERT_FALSE(number.ok());
   EXPECT_EQ(number.status().message(), "m.json: number overflow parsing '1e999'");
-  EXPECT_FALSE(testing::parse(with_device("{\"name\": \"\xc3\x28\", \"kind\": \"cpu\"}")).is_ok());
-  EXPECT_FALSE(testing::parse(std::string(100'000, '[')).is_ok());
+  EXPECT_FALSE(testing::parse(with_device("{\"name\": \"\xc3\x28\", \"kind\": \"cpu\"}")).ok());
+  EXPECT_FALSE(testing::parse(std::string(100'000, '[')).ok());
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ constexpr DeviceIndex kFirst{0}, kSecond{1}, kThird{2};
 
 Machine read(const std::string& json) {
   Result<Machine> machine = testing::parse(json);
-  EXPECT_TRUE(machine.is_ok()) << machine.status().message();
-  return machine.is_ok() ? *std::move(machine) : Machine::host();
+  EXPECT_TRUE(machine.ok()) << machine.status().message();
+  return machine.ok() ? *std::move(machine) : Machine::host();
 }
 
 std::vector<std::string> scopes(const Machine& machine) {
@@ -50,7 +50,7 @@ TEST(Machine, OneCpuIsTheHost) {
   }
 }
 
-TEST(Machine, EachDeviceHasItsThreePoolsAndEachCpuAStackBehindThem) {
+TEST(Machine, EachDeviceHasThreePoolsAndEachCpuAStack) {
   const Machine machine = read(with_pools(""));
   EXPECT_THAT(scopes(machine),
               ElementsAre("cpu.global", "cpu.global.workspace", "cpu.global.constant", "npu.global",
@@ -67,7 +67,7 @@ TEST(Machine, EachDeviceHasItsThreePoolsAndEachCpuAStackBehindThem) {
   EXPECT_EQ(machine.stack_pool(kThird), std::nullopt);
 }
 
-TEST(Machine, ACpuSaysHowManyBytesOfAFrameItsStackHas) {
+TEST(Machine, CpuDeclaresTheFrameBytesOfItsStack) {
   const Machine machine = read(R"({"devices": [{"name": "a", "kind": "cpu", "max_stack_bytes": 0},
       {"name": "b", "kind": "cpu", "max_stack_bytes": 1048576},
       {"name": "c", "kind": "cpu", "max_stack_bytes": 1}],
@@ -80,7 +80,7 @@ TEST(Machine, ACpuSaysHowManyBytesOfAFrameItsStackHas) {
   EXPECT_EQ(machine.pools[*machine.stack_pool(kThird)].limit, 1);
 }
 
-TEST(Machine, TheFirstCpuSaysWhatKernelsAreCompiledFor) {
+TEST(Machine, FirstCpuDeterminesTheKernelTarget) {
   EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu"}]})").devices[kFirst].target, "");
   EXPECT_EQ(read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
       {"name": "a", "kind": "cpu", "target_cpu": "x86-64-v3", "features": ["+avxvnni", "-f16c"]},
@@ -94,7 +94,7 @@ TEST(Machine, TheFirstCpuSaysWhatKernelsAreCompiledFor) {
             "host,-avx");
 }
 
-TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
+TEST(Machine, HostIsTheFirstCpu) {
   const Machine machine = read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
       {"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}], "default_device": "b"})");
   EXPECT_EQ(machine.host_device(), kSecond);
@@ -102,7 +102,7 @@ TEST(Machine, TheHostIsTheFirstCpuWhereverItStands) {
   EXPECT_EQ(read(with_pools("")).default_device, kFirst);
 }
 
-TEST(Machine, WorkersAreAnOpenClDevices) {
+TEST(Machine, WorkersAreForOpenClDevicesOnly) {
   const Machine machine = read(with_device(
       R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl", "workers": 256})"));
   EXPECT_EQ(machine.devices[kFirst].workers, 2);
@@ -130,7 +130,7 @@ TEST(Machine, PoolsReplaceTheirDefaults) {
   EXPECT_EQ(machine.pools.size(), 12u);
 }
 
-TEST(Machine, KindIsArenaWhereNotGiven) {
+TEST(Machine, DefaultKindIsArena) {
   const Machine machine = read(with_pools(R"({"device": "npu", "scope": "global.fast"})"));
   EXPECT_EQ(machine.pools[*machine.find_pool(kSecond, "global.fast")].kind, PoolKind::kArena);
 }
@@ -147,7 +147,7 @@ TEST(Machine, ReachedByNamesOtherDevices) {
   EXPECT_FALSE(machine.find_pool(kThird, "global.shared").has_value());
 }
 
-TEST(Machine, WorkspaceIsReachedAsGlobalIs) {
+TEST(Machine, WorkspaceIsReachableLikeGlobal) {
   for (const char* scope : {"global", "global.workspace"}) {
     const Machine machine = read(with_pools(
         R"({"device": "npu", "reached_by": ["cpu"], "scope": ")" + std::string(scope) + "\"}"));
@@ -165,7 +165,7 @@ TEST(Machine, OrderOfPoolsDoesNotMatter) {
             scopes(read(with_pools(c + "," + b + "," + a))));
 }
 
-TEST(Machine, ACopyTakesBothLatenciesAndTheLesserBandwidth) {
+TEST(Machine, CopyTakesBothLatenciesAndTheLowerBandwidth) {
   const Machine machine = read(with_pools(
       R"({"device": "cpu", "scope": "global", "bytes_per_second": 4e9, "latency_seconds": 1e-6},
          {"device": "npu", "scope": "global", "bytes_per_second": 1e9, "latency_seconds": 2e-6},
@@ -177,7 +177,7 @@ TEST(Machine, ACopyTakesBothLatenciesAndTheLesserBandwidth) {
   EXPECT_FALSE(machine.is_by_host(npu, gpu));
 }
 
-TEST(Machine, BetweenTwoDevicesThatAreNoCpusACopyGoesByTheHost) {
+TEST(Machine, CopyBetweenTwoAcceleratorsGoesThroughTheHost) {
   const Machine machine =
       read(with_device(R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl"})"));
   const PoolIndex cpu = machine.global_pool(kFirst), a = machine.global_pool(kSecond),
@@ -191,7 +191,7 @@ TEST(Machine, BetweenTwoDevicesThatAreNoCpusACopyGoesByTheHost) {
 
 // The alignment applies to memory that calls lay out; constants (stored in the module) and frames
 // are exempt.
-TEST(Machine, APoolIsAlignedForAllThatReachIt) {
+TEST(Machine, PoolIsAlignedForAllDevicesThatReachIt) {
   const Machine machine = read(R"({"devices": [{"name": "a", "kind": "cpu", "alignment": 128},
       {"name": "b", "kind": "cpu", "alignment": 4096}, {"name": "c", "kind": "cpu"}],
       "pools": [{"device": "a", "scope": "global.x", "reached_by": ["c", "b"]},
@@ -215,7 +215,7 @@ TEST(Machine, PinnedPoolsAreForOneDevice) {
   EXPECT_EQ(machine.pools[machine.global_pool(npu)].pinned_for, std::nullopt);
 }
 
-TEST(Machine, DevicesThatAreNotKeptLeaveNothingBehind) {
+TEST(Machine, RemovedDevicesLeaveNoPools) {
   Machine machine = read(with_pools(R"(
       {"device": "cpu", "scope": "global.x", "reached_by": ["npu"]},
       {"device": "cpu", "scope": "global.y", "pinned_for": "gpu"})"));
@@ -231,7 +231,7 @@ TEST(Machine, DevicesThatAreNotKeptLeaveNothingBehind) {
   EXPECT_EQ(machine.pools[*machine.find_pool(kFirst, "global.y")].pinned_for, std::nullopt);
 }
 
-TEST(Machine, ACudaDeviceIsDescribedAndThatIsAll) {
+TEST(Machine, CudaDeviceIsDescribedWithoutKernels) {
   const Machine machine = read(with_cuda(R"(, "pools": [
       {"device": "a", "scope": "global", "limit_bytes": 5, "reached_by": ["c", "b"]},
       {"device": "a", "scope": "global.fast", "kind": "heap"},
@@ -265,7 +265,7 @@ TEST(Machine, TheDefaultIsADeviceWithKernels) {
   EXPECT_EQ(read(with_cuda(R"(, "default_device": "gpu")")).default_device, kThird);
 }
 
-TEST(Machine, WhereNothingElseIsDescribedNothingIsSetAside) {
+TEST(Machine, NothingIsReservedByDefault) {
   EXPECT_TRUE(read(with_pools("")).described_only.empty());
   EXPECT_TRUE(Machine::host().described_only.empty());
 }

@@ -10,7 +10,7 @@ TEST(PlanCsv, RoundTripsWithAndWithoutOffsets) {
   for (const char* text : {"id,lower,upper,size\n0,0,2,64\n1,1,5,128\n",
                            "id,lower,upper,size,offset\n0,0,2,64,128\n1,1,5,128,0\n"}) {
     Result<std::vector<Buffer>> buffers = parse_csv(text);
-    ASSERT_TRUE(buffers.is_ok()) << buffers.status().message();
+    ASSERT_TRUE(buffers.ok()) << buffers.status().message();
     EXPECT_EQ(to_csv(*buffers), text);
   }
 }
@@ -18,7 +18,7 @@ TEST(PlanCsv, RoundTripsWithAndWithoutOffsets) {
 TEST(PlanCsv, ReadsPublicInstances) {
   Result<std::vector<Buffer>> buffers =
       parse_csv("id,lower,upper,size,alignment\r\nb7,3,9,4,1\r\nb8,4,5,12,1\r\n");
-  ASSERT_TRUE(buffers.is_ok()) << buffers.status().message();
+  ASSERT_TRUE(buffers.ok()) << buffers.status().message();
   ASSERT_EQ(buffers->size(), 2u);
   EXPECT_EQ((*buffers)[1].lower, 4);
   EXPECT_EQ((*buffers)[1].size, 12);

@@ -26,10 +26,10 @@ TEST(PlanningInstances, EveryPlanIsValid) {
     std::ifstream file(path);
     std::string text{std::istreambuf_iterator<char>(file), {}};
     Result<std::vector<Buffer>> buffers = parse_csv(text);
-    ASSERT_TRUE(buffers.is_ok()) << path << ": " << buffers.status().message();
+    ASSERT_TRUE(buffers.ok()) << path << ": " << buffers.status().message();
     int64_t bound = lower_bound_of(*buffers), height = place_best(*buffers);
     Status status = validate(*buffers, height, 1);
-    EXPECT_TRUE(status.is_ok()) << path << ": " << status.message();
+    EXPECT_TRUE(status.ok()) << path << ": " << status.message();
     double ratio = static_cast<double>(height) / static_cast<double>(bound);
     EXPECT_LT(ratio, 1.5) << path;
     std::printf("%-12s %5zu buffers, height %lld, lower bound %lld, ratio %.3f\n",

@@ -17,7 +17,7 @@ std::string life(const Liveness& liveness, ValueId id) {
   return std::to_string(l.lower) + "-" + std::to_string(l.upper) + ":" + l.bytes.str();
 }
 
-TEST(Liveness, FromTheStepThatWritesThroughTheLastThatReads) {
+TEST(Liveness, FromTheWritingStepToTheLastReader) {
   Function f;
   ValueId x = add_input(f, {n});
   ValueId a = add_step(f, {x}, {16, n});
@@ -34,7 +34,7 @@ TEST(Liveness, FromTheStepThatWritesThroughTheLastThatReads) {
   EXPECT_EQ(life(liveness, f.outputs[0]), "-") << "a result has storage of its own";
 }
 
-TEST(Liveness, ViewsKeepWhatTheyShowAlive) {
+TEST(Liveness, ViewsKeepTheirBaseAlive) {
   Function f;
   ValueId a = add_step(f, {add_input(f, {n})}, {16, n});
   ValueId view = add_view(f, add_view(f, a, {n, 16}), {n * 16});
@@ -45,7 +45,7 @@ TEST(Liveness, ViewsKeepWhatTheyShowAlive) {
   EXPECT_EQ(liveness.buffer_of_value[view], liveness.buffer_of_value[a]);
 }
 
-TEST(Liveness, AResultShownThroughAViewHasStorageOfItsOwn) {
+TEST(Liveness, ResultThroughAViewHasItsOwnStorage) {
   Function f;
   ValueId a = add_step(f, {add_input(f, {n})}, {16, n});
   add_output(f, add_view(f, a, {n * 16}));
@@ -69,7 +69,7 @@ TEST(Liveness, TemporariesLiveOnlyInTheirStep) {
   EXPECT_EQ(each.bytes, one.bytes * DimExpr::symbol(kThreadsSymbol));
 }
 
-TEST(Liveness, WhatIsNeverSplitNeedsTheScratchOfOneWorker) {
+TEST(Liveness, UnsplitKernelsNeedTheScratchOfOneWorker) {
   Function f;
   add_output(f, add_step(f, {add_input(f, {n})}, {n}));
   launch(f.steps[0]).temporaries = {{100, true, {}}};
@@ -101,31 +101,31 @@ class InPlace : public ::testing::Test {
   ValueId a_, b_;
 };
 
-TEST_F(InPlace, SharesWhereTheOperandDies) {
+TEST_F(InPlace, SharesIfTheOperandDies) {
   make({n, 4}, {2, n, 2});
   EXPECT_TRUE(is_shared());
   Liveness liveness = find_lifespans(kHost, f_);
   EXPECT_EQ(life(liveness, a_), "0-3:" + round_up(16 * n, 64).str());
 }
 
-TEST_F(InPlace, NotWhereSizesAreNotProvedEqual) {
+TEST_F(InPlace, NotIfSizesAreNotProvedEqual) {
   make({n, n}, {n, 4});
   EXPECT_FALSE(is_shared());
 }
 
-TEST_F(InPlace, NotWhereTheOperandIsReadLater) {
+TEST_F(InPlace, NotIfTheOperandIsReadLater) {
   make({n}, {n});
   add_output(f_, add_step(f_, {a_, b_}, {1}));
   EXPECT_FALSE(is_shared());
 }
 
-TEST_F(InPlace, NotWhereAViewOfTheOperandIsReadLater) {
+TEST_F(InPlace, NotIfAViewOfTheOperandIsReadLater) {
   make({n}, {n});
   add_output(f_, add_step(f_, {add_view(f_, a_, {1, n}), b_}, {1}));
   EXPECT_FALSE(is_shared());
 }
 
-TEST_F(InPlace, NotWhereTheStepReadsTheOperandTwice) {
+TEST_F(InPlace, NotIfTheStepReadsTheOperandTwice) {
   make({n}, {n});
   f_.steps[1].operands.push_back(add_view(f_, a_, {1, n}));
   EXPECT_FALSE(is_shared());

@@ -19,7 +19,7 @@ std::vector<Buffer> random_buffers(uint32_t seed, int count) {
   return buffers;
 }
 
-TEST(Placement, FirstFitTakesTheLowestGapThatHolds) {
+TEST(Placement, FirstFitTakesTheLowestSufficientGap) {
   std::vector<Buffer> buffers = {{0, 0, 2, 128}, {1, 0, 4, 64}, {2, 2, 4, 64}, {3, 2, 4, 128}};
   place_first_fit(buffers, {0, 1, 2, 3});
   EXPECT_EQ(buffers[1].offset, 128);
@@ -41,11 +41,11 @@ TEST(Placement, BestOrderIsValidAndNotBelowTheBound) {
     ASSERT_GE(height, lower_bound_of(buffers));
     ASSERT_LE(height, lower_bound_of(buffers) * 3 / 2);
     Status status = validate(buffers, height, Pool::kLeastAlignment);
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
   }
 }
 
-TEST(Placement, LayersReproduceThePlanTheyWereMadeOfOrALowerOne) {
+TEST(Placement, LayersReproduceTheirPlanOrALowerOne) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     std::vector<Buffer> buffers = random_buffers(seed, 60);
     place_best(buffers);
@@ -65,7 +65,7 @@ TEST(Placement, LayersHoldAtAnySizes) {
       buffer.size = static_cast<int64_t>(random() % 30) * Pool::kLeastAlignment;
     place_by_layers(layers, buffers);
     Status status = validate(buffers, height_of(buffers), Pool::kLeastAlignment);
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
   }
 }
 
@@ -73,7 +73,7 @@ std::string complaint(std::vector<Buffer> buffers, int64_t height) {
   return std::string(validate(buffers, height, 64).message());
 }
 
-TEST(Validator, RejectsWhatIsWrong) {
+TEST(Validator, RejectsInvalidPlans) {
   EXPECT_EQ(complaint({{0, 0, 2, 64, 0}, {1, 1, 3, 64, 64}}, 128), "");
   EXPECT_EQ(complaint({{0, 0, 2, 64, 0}, {1, 2, 3, 64, 0}}, 64), "");
   EXPECT_EQ(complaint({{0, 0, 2, 128, 0}, {1, 1, 3, 64, 64}}, 128),

@@ -21,13 +21,13 @@ struct Planned {
 
 Planned plan_of(const Function& function) {
   Result<ShapeProgram> shapes = ShapeProgram::create(function);
-  EXPECT_TRUE(shapes.is_ok()) << shapes.status().message();
+  EXPECT_TRUE(shapes.ok()) << shapes.status().message();
   Result<Plan> made = plan(kHost, function, *shapes);
-  EXPECT_TRUE(made.is_ok()) << made.status().message();
+  EXPECT_TRUE(made.ok()) << made.status().message();
   return {*std::move(shapes), *std::move(made)};
 }
 
-TEST(Plan, ChainReusesTheBytesOfWhatDied) {
+TEST(Plan, ChainReusesTheBytesOfDeadBuffers) {
   DimExpr n = DimExpr::symbol("n");
   Function f;
   f.dimensions = {{"n", 1, 1000, 1, 10}};
@@ -89,7 +89,7 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       ASSERT_EQ(buffers.size(), p.plan.offsets.size());
       int64_t height = p.value(p.plan.arenas.front().height, symbols, threads);
       Status status = validate(buffers, height, Pool::kLeastAlignment);
-      ASSERT_TRUE(status.is_ok()) << status.message();
+      ASSERT_TRUE(status.ok()) << status.message();
       ASSERT_EQ(height, height_of(buffers));
       int64_t bound = p.value(p.plan.arenas.front().lower_bound, symbols, threads);
       ASSERT_EQ(bound, lower_bound_of(buffers));

@@ -15,7 +15,7 @@ Machine machine_with(const std::string& pools) {
       {"name": "gpu", "kind": "opencl", "alignment": 256}], "pools": [)" +
                            pools + "]}";
   Result<Machine> machine = parse_machine(json, "machine", testing::stand_in_kinds());
-  EXPECT_TRUE(machine.is_ok()) << machine.status().message();
+  EXPECT_TRUE(machine.ok()) << machine.status().message();
   return *std::move(machine);
 }
 
@@ -61,7 +61,7 @@ struct Fixture {
   }
 };
 
-TEST(Pinned, TakesWhatIsCopiedToAndFro) {
+TEST(Pinned, TakesBuffersThatAreCopied) {
   Fixture f(machine_with(kPinned));
   use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.pinned");
@@ -72,14 +72,14 @@ TEST(Pinned, TakesWhatIsCopiedToAndFro) {
   EXPECT_EQ(f.pool_of(f.main().outputs[0]), "cpu.global.workspace") << "the caller's";
 }
 
-TEST(Pinned, NothingMovesWithoutSuchAPool) {
+TEST(Pinned, NothingMovesWithoutAPinnedPool) {
   Fixture f(machine_with(""));
   use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.workspace");
 }
 
-TEST(Pinned, WhatAScopeWasAskedForStays) {
+TEST(Pinned, ConstrainedBuffersStay) {
   Fixture f(machine_with(kPinned));
   f.main().values[f.a].is_scope_required = true;
   f.main().values[f.d].place.pool = *f.program.machine.find_pool(kFirst, "global.own");
@@ -89,7 +89,7 @@ TEST(Pinned, WhatAScopeWasAskedForStays) {
 }
 
 // Values with their own storage and values passed to callees do not move to pinned memory.
-TEST(Pinned, WhatOthersHoldStays) {
+TEST(Pinned, ReferencedBuffersStay) {
   Fixture f(machine_with(kPinned));
   f.main().steps.back().work = step::Call{FunctionIndex{0}};
   f.main().values[f.a].storage = ValueStorage::kOwn;
@@ -99,7 +99,7 @@ TEST(Pinned, WhatOthersHoldStays) {
 }
 
 // A pinned pool is used only for values whose kernels all reach it.
-TEST(Pinned, EveryKernelReachesIt) {
+TEST(Pinned, EveryKernelReachesThePool) {
   Fixture f(*parse_machine(R"({"devices": [{"name": "npu", "kind": "cpu"},
       {"name": "gpu", "kind": "opencl"}, {"name": "cpu", "kind": "cpu"}],
       "pools": [{"device": "npu", "scope": "global", "reached_by": ["cpu"]},
@@ -112,13 +112,13 @@ TEST(Pinned, EveryKernelReachesIt) {
   EXPECT_EQ(f.pool_of(f.d), "npu.global.pinned");
 }
 
-TEST(Alignment, OffsetsAndSizesAreThePoolsMultiples) {
+TEST(Alignment, OffsetsAndSizesAreMultiplesOfThePoolsAlignment) {
   const DimExpr n = DimExpr::symbol("n");
   Fixture f(machine_with(kPinned), n);
   Result<ShapeProgram> shapes = ShapeProgram::create(f.main());
-  ASSERT_TRUE(shapes.is_ok());
+  ASSERT_TRUE(shapes.ok());
   Result<Plan> made = plan(f.program.machine, f.main(), *shapes);
-  ASSERT_TRUE(made.is_ok()) << made.status().message();
+  ASSERT_TRUE(made.ok()) << made.status().message();
   ASSERT_EQ(made->arenas.size(), 2u);
   for (const Arena& arena : made->arenas) {
     const Pool& pool = f.program.machine.pools[arena.pool];
@@ -131,7 +131,7 @@ TEST(Alignment, OffsetsAndSizesAreThePoolsMultiples) {
   }
 }
 
-TEST(UnusedDevices, LeaveTheProgram) {
+TEST(UnusedDevices, AreRemoved) {
   Fixture f(machine_with(kPinned));
   use_pinned(f.program);
   const Machine before = f.program.machine;
@@ -139,7 +139,7 @@ TEST(UnusedDevices, LeaveTheProgram) {
   f.program.constants.push_back({.pool = before.constant_pool(gpu)});
   launch(f.main().steps[2]).temporaries.push_back({64, false, before.workspace_pool(gpu)});
   f.main().stacks = {*before.stack_pool(kFirst)};
-  drop_unused_devices(f.program);
+  remove_unused_devices(f.program);
   const Machine& machine = f.program.machine;
   EXPECT_EQ(machine.devices.size(), 2u);
   EXPECT_EQ(machine.find_device("idle"), std::nullopt);
@@ -157,7 +157,7 @@ TEST(UnusedDevices, LeaveTheProgram) {
 }
 
 // A device is in use if it has a value, a constant, scratch memory or a kernel.
-TEST(UnusedDevices, WhateverLiesThereKeepsThem) {
+TEST(UnusedDevices, AreKeptIfTheyStoreAnything) {
   for (int keeper = 0; keeper < 4; ++keeper) {
     Fixture f(machine_with(""));
     const Machine& machine = f.program.machine;
@@ -170,7 +170,7 @@ TEST(UnusedDevices, WhateverLiesThereKeepsThem) {
       launch(f.main().steps[0]).temporaries.push_back({64, false, machine.workspace_pool(idle)});
     else
       f.program.kernels.push_back({"on_idle", 0, 0, idle});
-    drop_unused_devices(f.program);
+    remove_unused_devices(f.program);
     EXPECT_TRUE(f.program.machine.find_device("idle").has_value()) << keeper;
   }
 }

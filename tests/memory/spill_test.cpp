@@ -20,10 +20,11 @@ double cost_of(const SpillProblem& problem, const std::vector<SpillChoice>& choi
     const SpillItem& item = problem.items[i];
     if (choices[i].move) cost += item.moves[*choices[i].move].cost;
     for (size_t v = 0; v < choices[i].values.size(); ++v) {
-      const SpillChoice::Held& held = choices[i].values[v];
+      const SpillChoice::Value& held = choices[i].values[v];
       if (held.gaps.empty()) continue;
-      cost += item.values[v].ways[held.way].out_cost;
-      cost += item.values[v].ways[held.way].back_cost * static_cast<double>(held.gaps.size());
+      cost += item.values[v].destinations[held.destination].out_cost;
+      cost += item.values[v].destinations[held.destination].back_cost *
+              static_cast<double>(held.gaps.size());
     }
   }
   return cost;
@@ -39,13 +40,13 @@ bool holds(const SpillProblem& problem, const std::vector<SpillChoice>& choices)
       bool is_here = !choices[i].move;
       if (!is_here) elsewhere[item.moves[*choices[i].move].pool] += item.bytes;
       for (size_t v = 0; is_here && v < choices[i].values.size(); ++v) {
-        const SpillChoice::Held& held = choices[i].values[v];
+        const SpillChoice::Value& held = choices[i].values[v];
         if (held.gaps.empty()) continue;
         for (int gap : held.gaps)
           is_here = is_here && !(item.values[v].gaps[gap].lower <= step &&
                                  step < item.values[v].gaps[gap].upper);
         if (item.values[v].made <= step && step <= item.values[v].gaps[held.gaps.back()].upper)
-          elsewhere[item.values[v].ways[held.way].pool] += item.bytes;
+          elsewhere[item.values[v].destinations[held.destination].pool] += item.bytes;
       }
       if (is_here) here += item.bytes;
     }
@@ -63,10 +64,10 @@ std::vector<SpillChoice> all_choices(const SpillItem& item) {
   for (size_t v = 0; v < item.values.size(); ++v) {
     std::vector<SpillChoice> more;
     for (const SpillChoice& choice : all)
-      for (size_t way = 0; way < item.values[v].ways.size(); ++way)
+      for (size_t destination = 0; destination < item.values[v].destinations.size(); ++destination)
         for (uint32_t set = 1; set < 1u << item.values[v].gaps.size(); ++set) {
           SpillChoice& next = more.emplace_back(choice);
-          next.values[v].way = static_cast<int>(way);
+          next.values[v].destination = static_cast<int>(destination);
           for (size_t gap = 0; gap < item.values[v].gaps.size(); ++gap)
             if (set >> gap & 1) next.values[v].gaps.push_back(static_cast<int>(gap));
         }
@@ -111,14 +112,14 @@ SpillProblem random_problem(uint32_t seed, bool has_limits_elsewhere) {
     total += item.bytes;
     if (pick(0, 2) == 0)
       item.moves.push_back({PoolIndex{1}, static_cast<double>(item.bytes * pick(1, 9))});
-    SpillItem::Held held{.made = item.lower, .gaps = {}, .ways = {}};
+    SpillItem::Value held{.made = item.lower, .gaps = {}, .destinations = {}};
     const int64_t middle = pick(item.lower + 2, item.upper - 1);
     if (middle > item.lower + 1) held.gaps.push_back({item.lower + 1, middle});
     if (middle + 1 < item.upper - 1) held.gaps.push_back({middle + 1, item.upper - 1});
-    for (int64_t way = pick(1, 2); way > 0; --way)
-      held.ways.push_back({{static_cast<uint32_t>(way)},
-                           static_cast<double>(item.bytes * way),
-                           static_cast<double>(item.bytes * pick(1, 3))});
+    for (int64_t destination = pick(1, 2); destination > 0; --destination)
+      held.destinations.push_back({{static_cast<uint32_t>(destination)},
+                                   static_cast<double>(item.bytes * destination),
+                                   static_cast<double>(item.bytes * pick(1, 3))});
     if (!held.gaps.empty() && pick(0, 4) != 0) item.values.push_back(std::move(held));
   }
   problem.room = pick(total / 3, total);
@@ -128,7 +129,7 @@ SpillProblem random_problem(uint32_t seed, bool has_limits_elsewhere) {
   return problem;
 }
 
-TEST(SpillChoice, NothingLeavesWhatFits) {
+TEST(SpillChoice, NothingIsSpilledIfEverythingFits) {
   SpillProblem problem{
       .steps = 3, .room = 100, .elsewhere = {}, .items = {{.bytes = 100, .upper = 3}}};
   const SpillSolution solution = choose_spills(problem);
@@ -138,12 +139,12 @@ TEST(SpillChoice, NothingLeavesWhatFits) {
 }
 
 // Two values are unused until the end; spilling the smaller one is sufficient.
-TEST(SpillChoice, TheCheaperOfTwoLeaves) {
+TEST(SpillChoice, SpillsTheCheaperOfTwo) {
   SpillItem small{.bytes = 40, .lower = 0, .upper = 5, .moves = {}, .values = {}};
-  small.values.push_back({.made = 0, .gaps = {{1, 4}}, .ways = {{PoolIndex{1}, 40, 40}}});
+  small.values.push_back({.made = 0, .gaps = {{1, 4}}, .destinations = {{PoolIndex{1}, 40, 40}}});
   SpillItem large = small;
   large.bytes = 60;
-  large.values[0].ways = {{PoolIndex{1}, 60, 60}};
+  large.values[0].destinations = {{PoolIndex{1}, 60, 60}};
   SpillItem work{.bytes = 50, .lower = 2, .upper = 3, .moves = {}, .values = {}};
   const SpillSolution solution =
       choose_spills({.steps = 5, .room = 110, .elsewhere = {}, .items = {large, small, work}});
@@ -153,7 +154,7 @@ TEST(SpillChoice, TheCheaperOfTwoLeaves) {
   EXPECT_TRUE(solution.choices[0].values[0].gaps.empty());
 }
 
-TEST(SpillChoice, NamesTheWorstStepOfWhatCannotFit) {
+TEST(SpillChoice, ReportsTheWorstStepIfNothingFits) {
   SpillItem stays{.bytes = 70, .lower = 1, .upper = 3, .moves = {}, .values = {}};
   SpillItem other = stays;
   other.lower = 2;
@@ -163,7 +164,7 @@ TEST(SpillChoice, NamesTheWorstStepOfWhatCannotFit) {
   EXPECT_EQ(solution.worst_step, 2);
 }
 
-TEST(SpillChoice, CloseToTheBestOfAllAndNeverBelowTheBound) {
+TEST(SpillChoice, CloseToTheOptimumAndNotBelowTheBound) {
   int solved = 0, best = 0;
   double worst = 1;
   for (uint32_t seed = 0; seed < 2000; ++seed) {
@@ -187,7 +188,7 @@ TEST(SpillChoice, CloseToTheBestOfAllAndNeverBelowTheBound) {
 }
 
 // Choices also satisfy the limits of the other pools.
-TEST(SpillChoice, KeepsTheRoomOfOtherPools) {
+TEST(SpillChoice, RespectsTheLimitsOfOtherPools) {
   int solved = 0, missed = 0;
   for (uint32_t seed = 0; seed < 2000; ++seed) {
     const SpillProblem problem = random_problem(seed, true);

@@ -47,7 +47,7 @@ bool uses_stack(const Program& program, FunctionIndex function = {}) {
 int64_t height_in_frame(const Program& program, FunctionIndex function = {}) {
   Result<ShapeProgram> shapes = ShapeProgram::create(program.functions[function]);
   Result<Plan> made = plan(program.machine, program.functions[function], *shapes);
-  EXPECT_TRUE(made.is_ok()) << made.status().message();
+  EXPECT_TRUE(made.ok()) << made.status().message();
   int64_t height = 0;
   for (const Arena& arena : made->arenas)
     if (arena.pool == kStack) {
@@ -68,7 +68,7 @@ TEST(Stack, TakesAWorkspaceThatFits) {
   EXPECT_EQ(height_in_frame(program), 128);
 }
 
-TEST(Stack, TheLimitIsTheFramesNotATensors) {
+TEST(Stack, LimitAppliesToTheFrame) {
   for (auto [limit, fits] : {std::pair(128, true), std::pair(127, false), std::pair(0, false)}) {
     Program program = program_of(chain(16), limit);
     EXPECT_EQ(error_of(program), "");
@@ -77,14 +77,14 @@ TEST(Stack, TheLimitIsTheFramesNotATensors) {
   }
 }
 
-TEST(Stack, AFrameHasItsOwnAlignment) {
+TEST(Stack, FrameHasItsOwnAlignment) {
   Program program = program_of(chain(16), 128);
   for (PoolIndex pool : {PoolIndex{0}, kWorkspace}) program.machine.pools[pool].alignment = 4096;
   EXPECT_EQ(error_of(program), "");
   EXPECT_EQ(height_in_frame(program), 128);
 }
 
-TEST(Stack, AThousandTemporariesNeverTakeMore) {
+TEST(Stack, ThousandTemporariesStayWithinTheLimit) {
   // In a chain the temporaries share bytes. If all are live until the end, they exceed the limit
   // together, although each is small.
   Function line, fan;
@@ -103,7 +103,7 @@ TEST(Stack, AThousandTemporariesNeverTakeMore) {
   EXPECT_FALSE(uses_stack(program, {1}));
 }
 
-TEST(Stack, OneLargeBufferKeepsAllInTheWorkspace) {
+TEST(Stack, LargeBufferKeepsAllInTheWorkspace) {
   Function f = chain(16);
   launch(f.steps[0]).temporaries = {{Machine::kStackBytes + 1, false, {}}};
   Program program = program_of(std::move(f));
@@ -111,7 +111,7 @@ TEST(Stack, OneLargeBufferKeepsAllInTheWorkspace) {
   EXPECT_FALSE(uses_stack(program));
 }
 
-TEST(Stack, SizesByDimsTakeTheirMost) {
+TEST(Stack, DynamicSizesCountWithTheirMaximum) {
   const DimExpr bounded = DimExpr::symbol("n", {1, 100, 1}), open = DimExpr::symbol("n");
   Program program = program_of(chain(bounded));
   EXPECT_EQ(error_of(program), "");
@@ -121,7 +121,7 @@ TEST(Stack, SizesByDimsTakeTheirMost) {
   EXPECT_FALSE(uses_stack(program));
 }
 
-TEST(Stack, ScratchOfEachWorkerHasNoBound) {
+TEST(Stack, ScratchPerWorkerIsUnbounded) {
   Function f = chain(16);
   launch(f.steps[0]).temporaries = {{100, true, {}}};
   launch(f.steps[0]).grid = 2;
@@ -135,7 +135,7 @@ TEST(Stack, ScratchOfEachWorkerHasNoBound) {
   EXPECT_EQ(height_in_frame(program), 192);
 }
 
-TEST(Stack, WhatSomeoneAskedForStays) {
+TEST(Stack, ConstrainedBuffersStay) {
   Function f = chain(16);
   f.values[{1}].is_scope_required = true;
   Program program = program_of(std::move(f));
@@ -143,7 +143,7 @@ TEST(Stack, WhatSomeoneAskedForStays) {
   EXPECT_FALSE(uses_stack(program));
 }
 
-TEST(Stack, WhatSomethingKeepsStays) {
+TEST(Stack, ReferencedBuffersStay) {
   const std::vector<decltype(Step::work)> kinds = {
       step::MakeList(), step::MakeClosure(), step::CallClosure(), step::Move(), step::ListInsert()};
   for (const auto& kind : kinds) {
@@ -155,7 +155,7 @@ TEST(Stack, WhatSomethingKeepsStays) {
   }
 }
 
-TEST(Stack, TwinsStayTogether) {
+TEST(Stack, SwapPartnersShareAPool) {
   Function f = chain(16);
   f.values[{1}].swap_partner = ValueId{2};
   Program program = program_of(f);
@@ -186,7 +186,7 @@ Function reading() {
   return f;
 }
 
-TEST(Stack, ParametersSayThatTheyMayLieInAFrame) {
+TEST(Stack, ParametersDeclareThatTheyMayBeInAFrame) {
   Program program = calling(reading());
   EXPECT_EQ(error_of(program), "");
   EXPECT_TRUE(uses_stack(program));
@@ -194,7 +194,7 @@ TEST(Stack, ParametersSayThatTheyMayLieInAFrame) {
   EXPECT_EQ(height_in_frame(program, {1}), 0);
 }
 
-TEST(Stack, ArgumentsThatACalleeGivesBackStay) {
+TEST(Stack, ReturnedArgumentsStay) {
   Function identity;
   add_input(identity, {16});
   add_output(identity, add_view(identity, {0}, {4, 4}));
@@ -204,7 +204,7 @@ TEST(Stack, ArgumentsThatACalleeGivesBackStay) {
   EXPECT_EQ(program.functions[{1}].values[{0}].place.pool, kWorkspace);
 }
 
-TEST(Stack, ArgumentsGoOnToOtherFunctions) {
+TEST(Stack, ForwardedArguments) {
   // f passes its parameter to g, which reads it or returns it.
   for (const bool gives_back : {false, true}) {
     Function f;
@@ -226,27 +226,27 @@ TEST(Stack, ArgumentsGoOnToOtherFunctions) {
 
 // --- Constraints. -------------------------------------------------------------------------------
 
-Program asking(Function f, ValueId id, int64_t limit = 256) {
+Program with_limit(Function f, ValueId id, int64_t limit = 256) {
   Program program = program_of(std::move(f), limit);
   program.functions[{0}].values[id].place.pool = kStack;
   program.functions[{0}].values[id].is_scope_required = true;
   return program;
 }
 
-TEST(Stack, WhatIsAskedForLiesThere) {
+TEST(Stack, ConstrainedBuffersAreInTheFrame) {
   Function f = chain(16);
   launch(f.steps[0]).temporaries = {{4096, false, {}}};
-  Program program = asking(std::move(f), {2});
+  Program program = with_limit(std::move(f), {2});
   EXPECT_EQ(error_of(program), "");
   EXPECT_EQ(program.functions[{0}].values[{1}].place.pool, kWorkspace);
   EXPECT_EQ(height_in_frame(program), 64);
 }
 
-TEST(Stack, RefusesWhatCannotLieThere) {
+TEST(Stack, RejectsBuffersThatCannotBeInAFrame) {
   const std::string begins =
       "main: \"t2\" cannot be stored in cpu.global.stack (256 bytes per frame): ";
   const auto refused = [&](Function f, ValueId id = {2}) {
-    Program program = asking(std::move(f), id);
+    Program program = with_limit(std::move(f), id);
     return error_of(program);
   };
   EXPECT_EQ(refused(chain(65)), begins + "it takes 260 bytes");
@@ -268,8 +268,8 @@ TEST(Stack, RefusesWhatCannotLieThere) {
             "storage belongs to the caller");
 }
 
-TEST(Stack, RefusesMoreThanTheFrameHas) {
-  Program program = asking(chain(64), {1}, 511);
+TEST(Stack, RejectsMoreThanTheFrameHas) {
+  Program program = with_limit(chain(64), {1}, 511);
   program.functions[{0}].values[{2}].place.pool = kStack;
   program.functions[{0}].values[{2}].is_scope_required = true;
   EXPECT_EQ(error_of(program),
@@ -279,7 +279,7 @@ TEST(Stack, RefusesMoreThanTheFrameHas) {
 
 // --- Random functions. --------------------------------------------------------------------------
 
-TEST(Stack, NoFrameTakesMoreThanItsLimit) {
+TEST(Stack, FramesStayWithinTheirLimit) {
   int used = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     Function f = random_function(seed, 1 + static_cast<int>(seed % 40));

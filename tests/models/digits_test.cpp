@@ -23,7 +23,7 @@ std::vector<uint8_t> compile_digits() {
   CompileOptions options;
   options.model_path = kExample + "digits.onnx";
   Result<CompileOutput> output = compile(options);
-  if (output.is_ok()) return std::move(output->module);
+  if (output.ok()) return std::move(output->module);
   ADD_FAILURE() << output.status().message();
   return {};
 }
@@ -35,16 +35,16 @@ class DigitsExample : public testing::Test {
 
   void SetUp() override {
     Result<Module> module = Module::load_bytes(*bytes_);
-    ASSERT_TRUE(module.is_ok()) << module.status().message();
+    ASSERT_TRUE(module.ok()) << module.status().message();
     module_.emplace(*module);
     Result<Session> session = Session::create(*module_);
-    ASSERT_TRUE(session.is_ok()) << session.status().message();
+    ASSERT_TRUE(session.ok()) << session.status().message();
     session_.emplace(*session);
   }
 
   Tensor probabilities(const Tensor& images) {
     Result<std::vector<Tensor>> results = session_->call(std::span(&images, 1));
-    if (results.is_ok()) return results->at(0);
+    if (results.ok()) return results->at(0);
     ADD_FAILURE() << results.status().message();
     return {};
   }
@@ -95,15 +95,15 @@ TEST_F(DigitsExample, AgreesWithTheReferenceRuntime) {
 TEST_F(DigitsExample, UsesExactlyItsBoundAndOneAllocationPerScope) {
   for (int64_t n : {1, 3, 5, 64}) {
     Result<MemoryBound> bound = module_->memory_bound({{"n", n}});
-    ASSERT_TRUE(bound.is_ok()) << bound.status().message();
+    ASSERT_TRUE(bound.ok()) << bound.status().message();
     Result<Tensor> images = Tensor::allocate(DType::kF32, {n, 1, 8, 8});
-    ASSERT_TRUE(images.is_ok());
+    ASSERT_TRUE(images.ok());
     std::ranges::fill(images->elements<float>(), 0.5f);
     Call call = session_->make_call();
-    ASSERT_TRUE(call.set_input("image", *images).is_ok());
+    ASSERT_TRUE(call.set_input("image", *images).ok());
     for (int round = 0; round < 2; ++round) {
       Status status = call.run();
-      ASSERT_TRUE(status.is_ok()) << status.message();
+      ASSERT_TRUE(status.ok()) << status.message();
       for (const ScopeUse& use : call.stats().memory) {
         EXPECT_EQ(use.peak_bytes, use.bound_bytes) << use.scope << " n=" << n;
         EXPECT_LE(use.allocations, 1) << use.scope << " n=" << n;

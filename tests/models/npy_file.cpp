@@ -31,7 +31,7 @@ Tensor read_floats(const std::string& path) {
     while (header[at] == ',' || header[at] == ' ') ++at;
   }
   Result<Tensor> tensor = Tensor::allocate(DType::kF32, dims);
-  if (!tensor.is_ok() || header_end + static_cast<size_t>(tensor->bytes()) != bytes.size()) {
+  if (!tensor.ok() || header_end + static_cast<size_t>(tensor->bytes()) != bytes.size()) {
     ADD_FAILURE() << path << ": size does not fit the shape";
     return {};
   }

@@ -12,12 +12,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "onnx_cases"))
 
 import case_file  # noqa: E402
 from references import elementwise, einsum, movement, normalisation, pools, recurrent  # noqa: E402
-from references import reductions, resize, sampling, sequences, texts, transforms  # noqa: E402
+from references import reductions, resize, sampling, sequences, strings, transforms  # noqa: E402
 
 
 def write_cases():
     for group in (elementwise, einsum, movement, normalisation, pools, recurrent, reductions, resize,
-                  sampling, sequences, texts, transforms):
+                  sampling, sequences, strings, transforms):
         group.write_cases()
 
 

@@ -234,7 +234,7 @@ TEST(Assignment, EqualsBruteForce) {
 }
 
 // A long chain of tasks between two fixed tasks: one copy, of the smallest value.
-TEST(Assignment, CutsALongChainWhereItIsThinnest) {
+TEST(Assignment, CutsALongChainAtItsSmallestValue) {
   Machine machine = Machine::host();
   machine.devices.push_back({"npu", "cpu"});
   machine.pools.push_back(

@@ -158,7 +158,7 @@ Module run_on_copy(const Pass& pass, mlir::ModuleOp before, const Placed& placed
   }
   EXPECT_TRUE(succeeded(mlir::verify(*after)));
   const Status status = verify_places(*after, placed.machine);
-  EXPECT_TRUE(status.is_ok()) << status.message();
+  EXPECT_TRUE(status.ok()) << status.message();
   const Places old(before, placed.machine), now(*after, placed.machine);
   for (const auto& [name, places] : now.by_name) {
     auto known = old.by_name.lower_bound({name, ""});
@@ -214,11 +214,11 @@ Placed random_placed(uint64_t seed, Form form, mlir::MLIRContext& context) {
       *parse_machine(scattered.machine_json, "machine", codegen::built_in_backends().kinds()),
       graph.requests.front().symbols};
   const Status status = place(placed, form, scattered.places);
-  EXPECT_TRUE(status.is_ok()) << status.message();
+  EXPECT_TRUE(status.ok()) << status.message();
   return placed;
 }
 
-TEST(Passes, LeaveValuesOfRandomGraphsWhereTheyLie) {
+TEST(Passes, KeepPlacesOfRandomGraphs) {
   constexpr uint64_t kGraphs = 60;
   auto context = new_context();
   Counts counts;
@@ -247,7 +247,7 @@ std::set<std::filesystem::path> files(const std::string& folder, const std::stri
 
 // Uses all shared machines and those in the graph's folder that have the devices and scopes of the
 // graph.
-TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
+TEST(Passes, KeepPlacesOfWrittenGraphs) {
   auto context = new_context();
   mlir::ScopedDiagnosticHandler quiet(context.get(), [](mlir::Diagnostic&) {});
   const std::string folder = GRAPHS_FOLDER;
@@ -268,7 +268,7 @@ TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
                                        codegen::built_in_backends().kinds()),
                         {{"k", 8}, {"m", 8}, {"n", 8}}};
           ASSERT_TRUE(placed.module);
-          if (!place(placed, form, rules).is_ok()) continue;
+          if (!place(placed, form, rules).ok()) continue;
           check(placed, counts);
           if (HasFailure()) return;
         }
@@ -282,7 +282,7 @@ TEST(Passes, LeaveValuesOfWrittenGraphsWhereTheyLie) {
 }
 
 // Validates the check itself: verify_places() detects a value with a wrong device in its type.
-TEST(Passes, AMovedValueIsRefused) {
+TEST(Passes, MovedValueIsRejected) {
   auto context = new_context();
   constexpr uint64_t kGraphs = 20;
   int moved = 0;
@@ -293,14 +293,14 @@ TEST(Passes, AMovedValueIsRefused) {
     placed.machine.devices.push_back({"far", "cpu"});
     placed.machine.pools.push_back(
         {.scope = "global", .kind = PoolKind::kHeap, .device = far, .reached = {far}});
-    ASSERT_TRUE(verify_places(*placed.module, placed.machine).is_ok());
+    ASSERT_TRUE(verify_places(*placed.module, placed.machine).ok());
     placed.module->walk([&](mlir::Operation* op) {
       auto type = op->getNumResults() == 0
                       ? graph::TensorType()
                       : mlir::dyn_cast<graph::TensorType>(op->getResult(0).getType());
       if (!type || op->use_empty()) return;
       op->getResult(0).setType(type.withPlace(elsewhere));
-      const bool is_found = !verify_places(*placed.module, placed.machine).is_ok();
+      const bool is_found = !verify_places(*placed.module, placed.machine).ok();
       // The result of a copy may have any place if its readers are copies as well.
       const bool is_reader_free = llvm::all_of(op->getUsers(), [](mlir::Operation* user) {
         return mlir::isa<graph::DeviceCopyOp>(user);

@@ -89,22 +89,21 @@ std::string str(const Symbols& symbols) {
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
                      const std::vector<uint8_t>& bytes) {
   auto module = Module::load_bytes(bytes);
-  if (!module.is_ok())
+  if (!module.ok())
     return failure(Finding::kRunError, "load: " + std::string(module.status().message()));
   auto session = Session::create(*module);
-  if (!session.is_ok())
+  if (!session.ok())
     return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
   Verdict verdict;
   for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
     std::vector<Tensor> inputs;
     for (const Array& array : graph.requests[i].inputs) {
       auto tensor = tensor_of(array);
-      if (!tensor.is_ok())
-        return failure(Finding::kRunError, std::string(tensor.status().message()));
+      if (!tensor.ok()) return failure(Finding::kRunError, std::string(tensor.status().message()));
       inputs.push_back(*tensor);
     }
     auto results = session->call(inputs);
-    if (results.is_ok())
+    if (results.ok())
       compare(expected[i], *results, verdict);
     else
       verdict = failure(Finding::kRunError, std::string(results.status().message()));
@@ -171,13 +170,13 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);
-    is_limited = squeezed.is_ok() && *squeezed;  // other errors recur below
+    is_limited = squeezed.ok() && *squeezed;  // other errors recur below
   }
   std::clock_t began = std::clock();
   auto output = compile(compile_options);
   double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   Verdict verdict;
-  if (output.is_ok()) {
+  if (output.ok()) {
     verdict = run_requests(graph, expected, output->module);
   } else if (is_limited && output.status().code() == StatusCode::kResourceLimit) {
     verdict.is_refused = true;
@@ -258,7 +257,7 @@ Verdict check_graph(const GraphCase& graph, const CheckOptions& options) {
   std::vector<Arrays> expected;
   for (const Request& request : graph.requests) {
     auto arrays = interpret(graph.main(), request.inputs, request.symbols);
-    if (!arrays.is_ok())
+    if (!arrays.ok())
       return failure(Finding::kCompileError,
                      "reference: " + std::string(arrays.status().message()));
     expected.push_back(std::move(*arrays));

@@ -140,20 +140,21 @@ const Node* GraphBuilder::pick(const std::function<bool(const Node&)>& fits) {
   return found[static_cast<size_t>(at)];
 }
 
-const Node* GraphBuilder::pick_beside(DType dtype, const std::vector<const Node*>& beside) {
+const Node* GraphBuilder::pick_broadcastable(DType dtype,
+                                             const std::vector<const Node*>& partners) {
   auto broadcasts = [&](const Node& node) {
     if (node.dtype() != dtype) return false;
     for (size_t i = 0; i < graph_.requests.size(); ++i) {
       std::vector<std::vector<int64_t>> shapes = {node.arrays[i].dims};
-      for (const Node* other : beside) shapes.push_back(other->arrays[i].dims);
+      for (const Node* other : partners) shapes.push_back(other->arrays[i].dims);
       auto dims = broadcast_of(shapes);
-      if (!dims.is_ok() || count_of(*dims) > kMostElements) return false;
+      if (!dims.ok() || count_of(*dims) > kMostElements) return false;
     }
     return true;
   };
   if (chance(75))
     if (const Node* found = pick(broadcasts)) return found;
-  Dims dims = beside.back()->dims();
+  Dims dims = partners.back()->dims();
   for (DimExpr& dim : dims)
     if (chance(20)) dim = 1;
   if (!dims.empty() && chance(25)) dims.erase(dims.begin(), dims.begin() + between(0, dims.size()));
@@ -225,7 +226,7 @@ const Node* GraphBuilder::fresh(DType dtype, Dims dims, Content content,
   mlir::Type type = graph::TensorType::get(context_, dtype, dims);
   for (size_t i = 0; i < graph_.requests.size(); ++i) {
     auto sizes = dims_of(type, graph_.requests[i].symbols);
-    if (!sizes.is_ok()) return nullptr;
+    if (!sizes.ok()) return nullptr;
     node->arrays.push_back(random_array(dtype, *sizes, content, limit(i)));
     graph_.requests[i].inputs.push_back(node->arrays.back());
   }
@@ -292,7 +293,7 @@ bool GraphBuilder::append(const std::string& name, const std::vector<const Node*
     std::vector<const Array*> arrays;
     for (const Node* operand : operands) arrays.push_back(&operand->arrays[i]);
     auto computed = evaluate(op, std::move(arrays), graph_.requests[i].symbols);
-    is_good = computed.is_ok();
+    is_good = computed.ok();
     for (size_t k = 0; is_good && k < results.size(); ++k) {
       is_good = is_worthwhile((*computed)[k]);
       results[k]->arrays.push_back(std::move((*computed)[k]));
@@ -309,7 +310,7 @@ bool GraphBuilder::append(const std::string& name, const std::vector<const Node*
 
 // Removes the inputs and constants of rejected ops, except a few inputs. Ensures that each symbol
 // is a dim of some input.
-void GraphBuilder::drop_unused() {
+void GraphBuilder::remove_unused() {
   std::erase_if(nodes_, [&](const std::unique_ptr<Node>& node) {
     if (!node->value.use_empty()) return false;
     if (mlir::Operation* op = node->value.getDefiningOp()) {
@@ -333,7 +334,7 @@ void GraphBuilder::drop_unused() {
 }
 
 GraphCase GraphBuilder::finish() {
-  drop_unused();
+  remove_unused();
   if (nodes_.empty()) fresh(DType::kF32, {2});
   llvm::SmallVector<mlir::Value> outputs;
   for (const auto& node : nodes_) {

@@ -46,9 +46,9 @@ class GraphBuilder {
   // A random existing value for which `fits` is true, more likely a recent one. Null if there is
   // none.
   const Node* pick(const std::function<bool(const Node&)>& fits);
-  // A value of `dtype` that broadcasts with all of `beside` in every request. Creates an input or a
-  // constant if there is none.
-  const Node* pick_beside(DType dtype, const std::vector<const Node*>& beside);
+  // A value of `dtype` that broadcasts with all of `partners` in every request. Creates an input or
+  // a constant if there is none.
+  const Node* pick_broadcastable(DType dtype, const std::vector<const Node*>& partners);
   // A new input or constant. kIndices: elements in [-limit, limit) or [0, limit) of each request.
   const Node* fresh(DType dtype, Dims dims, Content content = Content::kAny,
                     const std::vector<int64_t>& limits = {});
@@ -102,7 +102,7 @@ class GraphBuilder {
   // Evaluates a new op for every request and adds its results as nodes.
   bool adopt(mlir::Operation* op);
 
-  void drop_unused();
+  void remove_unused();
   bool is_worthwhile(const Array& array);
 
   std::mt19937_64 random_;
@@ -114,7 +114,7 @@ class GraphBuilder {
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t op_count_ = 0;
   int depth_ = 0;                  // number of regions around the insertion point
-  int64_t born_ = 0;               // number of symbols that new_symbol() has named
+  int64_t symbol_count_ = 0;       // number of symbols that new_symbol() has named
   std::vector<std::string> read_;  // symbols read from values
 };
 

@@ -58,7 +58,7 @@ TEST(RandomGraph, SameSeedSameGraph) {
   EXPECT_NE(random_graph(1, *one).text(), random_graph(2, *one).text());
 }
 
-TEST(RandomGraph, TextIsReadBackAsTheSameGraph) {
+TEST(RandomGraph, AssemblyRoundTrips) {
   auto context = quiet_context();
   for (uint64_t seed = 1; seed < 20; ++seed) {
     GraphCase graph = random_graph(seed, *context, 30);
@@ -100,7 +100,7 @@ TEST(Check, ReportsAnErrorOfTheCompiler) {
   EXPECT_NE(check_graph(graph, options).finding, Finding::kAgrees);
 }
 
-TEST(Shrink, LeavesOnlyTheOpThatFails) {
+TEST(Shrink, KeepsOnlyTheFailingOp) {
   auto context = quiet_context();
   Check check = [](const GraphCase& graph) {
     Verdict verdict;
@@ -118,7 +118,7 @@ TEST(Shrink, LeavesOnlyTheOpThatFails) {
     EXPECT_LE(shrunk.graph.op_count(), 3) << shrunk.graph.text();
     EXPECT_EQ(shrunk.graph.requests.size(), 1u);
     for (const Request& request : shrunk.graph.requests)
-      EXPECT_TRUE(interpret(shrunk.graph.main(), request.inputs, request.symbols).is_ok());
+      EXPECT_TRUE(interpret(shrunk.graph.main(), request.inputs, request.symbols).ok());
     ++shrunk_graphs;
   }
   EXPECT_GT(shrunk_graphs, 3);

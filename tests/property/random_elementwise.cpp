@@ -34,7 +34,7 @@ bool is_infinite(GraphBuilder& b) {
 bool binary(GraphBuilder& b) {
   const Node* x = b.pick(any);
   if (!x) return false;
-  const Node* y = b.pick_beside(x->dtype(), {x});
+  const Node* y = b.pick_broadcastable(x->dtype(), {x});
   if (b.chance(50)) std::swap(x, y);
   if (!x || !y) return false;
   if (x->dtype() == DType::kBool)
@@ -65,15 +65,15 @@ bool power(GraphBuilder& b) {
     if (is_float(dtype) && b.chance(30)) exponent.elements[0].value = 0.5L;
     return b.append("pow", {x, b.constant(exponent)});
   }
-  return b.append("pow", {x, b.pick_beside(b.chance(80) ? x->dtype() : DType::kI64, {x})});
+  return b.append("pow", {x, b.pick_broadcastable(b.chance(80) ? x->dtype() : DType::kI64, {x})});
 }
 
 bool select(GraphBuilder& b) {
   const Node* x = b.pick(any);
   if (!x) return false;
-  const Node* condition = b.pick_beside(DType::kBool, {x});
+  const Node* condition = b.pick_broadcastable(DType::kBool, {x});
   if (!condition) return false;
-  return b.append("select", {condition, x, b.pick_beside(x->dtype(), {x, condition})});
+  return b.append("select", {condition, x, b.pick_broadcastable(x->dtype(), {x, condition})});
 }
 
 bool cast(GraphBuilder& b) {

@@ -17,7 +17,7 @@ mlir::Region* region_of(const Node& node) { return mlir::Value(node.value).getPa
 }  // namespace
 
 std::string GraphBuilder::new_symbol(const char* prefix) {
-  return std::string("$") + prefix + std::to_string(born_++);
+  return std::string("$") + prefix + std::to_string(symbol_count_++);
 }
 
 mlir::ArrayAttr GraphBuilder::names(const std::vector<std::string>& symbols) {
@@ -68,7 +68,7 @@ bool GraphBuilder::adopt(mlir::Operation* op) {
     environment.symbols = request.symbols;
     size_t at = static_cast<size_t>(&request - graph_.requests.data());
     for (const auto& node : nodes_) environment.values[node->value] = node->arrays[at];
-    bool is_good = execute(op, environment).is_ok();
+    bool is_good = execute(op, environment).ok();
     for (size_t k = 0; is_good && k < results.size(); ++k) {
       results[k].push_back(environment.values[op->getResult(static_cast<unsigned>(k))]);
       is_good = is_worthwhile(results[k].back()) && results[k].back().count() <= 6000;
@@ -205,12 +205,12 @@ bool GraphBuilder::append_loop() {
   DimExpr count = stops ? DimExpr::symbol(symbols.back()) : trips;
   if (chance(60)) {
     // Symbols defined in the body may vary between iterations and are not visible outside.
-    std::set<std::string> born = graph::symbols_born_in(holder);
-    born.insert(carried_symbols.begin(), carried_symbols.end());
+    std::set<std::string> defined = graph::symbols_defined_in(holder);
+    defined.insert(carried_symbols.begin(), carried_symbols.end());
     const Node* part = pick([&](const Node& node) {
       bool varies = llvm::any_of(node.type().getShape(), [&](DimExpr dim) {
         return llvm::any_of(dim.symbols(),
-                            [&](const std::string& symbol) { return born.contains(symbol); });
+                            [&](const std::string& symbol) { return defined.contains(symbol); });
       });
       return node.rank() < 5 && !varies && body->isAncestor(region_of(node));
     });

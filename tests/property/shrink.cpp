@@ -142,7 +142,7 @@ class Shrinker {
         environment.values[argument] = request.inputs[argument.getArgNumber()];
       std::vector<Arrays>& results = values.emplace_back();
       for (mlir::Operation* op : ops_of(best_.graph)) {
-        if (!execute(op, environment).is_ok()) return {};
+        if (!execute(op, environment).ok()) return {};
         Arrays& arrays = results.emplace_back();
         for (mlir::Value result : op->getResults()) arrays.push_back(environment.values[result]);
       }

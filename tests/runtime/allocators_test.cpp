@@ -41,7 +41,7 @@ TYPED_TEST(AnyAllocator, BlocksAreAlignedAndWritable) {
   EXPECT_EQ(this->allocator_.stats().live_bytes, 0);
 }
 
-TEST(Alignment, BlocksKeepWhatAnAllocatorIsMadeFor) {
+TEST(Alignment, BlocksHaveTheAllocatorsAlignment) {
   HeapAllocator heap(4096);
   ArenaAllocator arena(4096);
   for (Allocator* allocator : {static_cast<Allocator*>(&heap), static_cast<Allocator*>(&arena)})
@@ -78,7 +78,7 @@ TYPED_TEST(AnyAllocator, ReusesABlock) {
   EXPECT_EQ(this->allocator_.stats().cached_bytes, 0);
 }
 
-TYPED_TEST(AnyAllocator, RefusesWhatNoMachineHas) {
+TYPED_TEST(AnyAllocator, RejectsHugeRequests) {
   EXPECT_EQ(this->allocator_.allocate(-1), nullptr);
   EXPECT_EQ(this->allocator_.allocate(INT64_MAX), nullptr);
   EXPECT_EQ(this->allocator_.allocate(int64_t{1} << 59), nullptr);
@@ -86,7 +86,7 @@ TYPED_TEST(AnyAllocator, RefusesWhatNoMachineHas) {
   EXPECT_EQ(this->allocator_.stats().allocations, 0);
 }
 
-TYPED_TEST(AnyAllocator, GivesBackAfterOneLargeRequest) {
+TYPED_TEST(AnyAllocator, ReleasesMemoryAfterALargeRequest) {
   constexpr int64_t kLarge = int64_t{256} << 20;
   void* large = this->allocator_.allocate(kLarge);
   this->allocator_.deallocate(large, kLarge);
@@ -113,7 +113,7 @@ TYPED_TEST(AnyAllocator, SurvivesManyThreads) {
   EXPECT_EQ(this->allocator_.stats().live_bytes, 0);
 }
 
-TEST(HeapAllocator, NeverHandsOutABlockTwice) {
+TEST(HeapAllocator, NeverReturnsABlockTwice) {
   HeapAllocator allocator;
   std::mt19937 random(7);
   std::vector<std::pair<unsigned char*, int64_t>> live;
@@ -141,7 +141,7 @@ TEST(ArenaAllocator, KeepsOneBlockForGrowingRequests) {
   EXPECT_LT(allocator.stats().cached_bytes, 2400);
 }
 
-TEST(FailingAllocator, FailsOnlyTheOneAskedFor) {
+TEST(FailingAllocator, FailsOnlyTheChosenAllocation) {
   FailingAllocator allocator(std::make_shared<HeapAllocator>());
   allocator.fail_at(2);
   void* first = allocator.allocate(8);

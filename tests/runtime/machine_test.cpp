@@ -41,14 +41,14 @@ TEST(CpuFeatures, UnknownNamesAreMissing) {
             std::vector<std::string>{"quantum"});
 }
 
-TEST(MappedFile, SaysWhyNot) {
+TEST(MappedFile, ReportsTheReason) {
   EXPECT_EQ(map_file("/nowhere/file").status().message(),
             "/nowhere/file: No such file or directory");
   EXPECT_EQ(map_file("/tmp").status().message(), "/tmp: is a directory");
   EXPECT_EQ(map_file("/dev/null").status().message(), "/dev/null: is not a regular file");
 }
 
-TEST(NearestName, SuggestsOnlyWhatIsNear) {
+TEST(NearestName, SuggestsOnlySimilarNames) {
   const std::vector<std::string> names{"input_ids", "attention_mask", "token_type_ids"};
   EXPECT_EQ(name_suggestion("input_id", names), "; did you mean \"input_ids\"?");
   EXPECT_EQ(name_suggestion("InputIds", names), "; did you mean \"input_ids\"?");

@@ -48,7 +48,7 @@ TEST(Executor, CoversTheLoopOnce) {
   }
 }
 
-TEST(Executor, ServesLoopsOfManyThreadsAtOnce) {
+TEST(Executor, RunsLoopsOfManyThreadsConcurrently) {
   const std::unique_ptr<Executor> executor = make_default_executor(2);
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;

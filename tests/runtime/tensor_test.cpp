@@ -11,7 +11,7 @@ namespace {
 
 TEST(Tensor, AllocatesCompactElements) {
   const Result<Tensor> tensor = Tensor::allocate(DType::kI16, {2, 3});
-  ASSERT_TRUE(tensor.is_ok());
+  ASSERT_TRUE(tensor.ok());
   EXPECT_EQ(tensor->bytes(), 12);
   EXPECT_EQ(tensor->element_count(), 6);
   EXPECT_THAT(tensor->dims(), ::testing::ElementsAre(2, 3));
@@ -22,23 +22,23 @@ TEST(Tensor, ScalarsAndNoElements) {
   EXPECT_EQ(Tensor::allocate(DType::kF64, std::vector<int64_t>{})->element_count(), 1);
   const int64_t none[] = {3, 0};
   const Result<Tensor> empty = Tensor::borrow(static_cast<void*>(nullptr), DType::kF32, none);
-  ASSERT_TRUE(empty.is_ok());
+  ASSERT_TRUE(empty.ok());
   EXPECT_EQ(empty->element_count(), 0);
   EXPECT_FALSE(empty->is_empty());
 }
 
-TEST(Tensor, RefusesImpossibleShapes) {
+TEST(Tensor, RejectsImpossibleShapes) {
   EXPECT_EQ(Tensor::allocate(DType::kF32, {-1}).status().message(), "shape [-1]: negative dim");
-  EXPECT_FALSE(Tensor::allocate(DType::kF32, {int64_t{1} << 40, int64_t{1} << 40}).is_ok());
-  EXPECT_FALSE(Tensor::allocate(DType::kF32, std::vector<int64_t>(17, 1)).is_ok());
+  EXPECT_FALSE(Tensor::allocate(DType::kF32, {int64_t{1} << 40, int64_t{1} << 40}).ok());
+  EXPECT_FALSE(Tensor::allocate(DType::kF32, std::vector<int64_t>(17, 1)).ok());
   EXPECT_EQ(Tensor::allocate(DType::kU8, {int64_t{1} << 58}).status().code(),
             StatusCode::kOutOfMemory);
   float number = 0;
   const int64_t one[] = {1};
   EXPECT_FALSE(
       Tensor::borrow(static_cast<void*>(reinterpret_cast<char*>(&number) + 1), DType::kF32, one)
-          .is_ok());
-  EXPECT_FALSE(Tensor::borrow(static_cast<void*>(nullptr), DType::kF32, one).is_ok());
+          .ok());
+  EXPECT_FALSE(Tensor::borrow(static_cast<void*>(nullptr), DType::kF32, one).ok());
 }
 
 TEST(Tensor, AdoptedBytesAreReleasedOnceWithTheLastCopy) {
@@ -75,11 +75,11 @@ struct Foreign {
   }
 };
 
-TEST(DLPack, TakesATensorWithoutCopying) {
+TEST(DLPack, ImportsATensorWithoutCopying) {
   Foreign foreign;
   {
     const Result<Tensor> tensor = Tensor::from_dlpack(&foreign.managed);
-    ASSERT_TRUE(tensor.is_ok()) << tensor.status().message();
+    ASSERT_TRUE(tensor.ok()) << tensor.status().message();
     EXPECT_EQ(tensor->data(), foreign.elements.data());
     EXPECT_EQ(tensor->elements<float>()[5], 6);
     EXPECT_EQ(foreign.deleted, 0);
@@ -87,12 +87,12 @@ TEST(DLPack, TakesATensorWithoutCopying) {
   EXPECT_EQ(foreign.deleted, 1);
 }
 
-TEST(DLPack, RefusesWhatItCannotView) {
+TEST(DLPack, RejectsUnsupportedTensors) {
   const auto expect_refused = [](auto&& change, const std::string& message) {
     Foreign foreign;
     change(foreign);
     const Result<Tensor> tensor = Tensor::from_dlpack(&foreign.managed);
-    EXPECT_FALSE(tensor.is_ok());
+    EXPECT_FALSE(tensor.ok());
     EXPECT_THAT(std::string(tensor.status().message()), ::testing::HasSubstr(message));
     EXPECT_EQ(foreign.deleted, 0);
   };
@@ -107,11 +107,11 @@ TEST(DLPack, RefusesWhatItCannotView) {
       "strides");
 }
 
-TEST(DLPack, StridesOfAxesOfOneDoNotMatter) {
+TEST(DLPack, StridesOfUnitAxesAreIgnored) {
   Foreign foreign;
   foreign.shape = {1, 6};
   foreign.strides = {77, 1};
-  EXPECT_TRUE(Tensor::from_dlpack(&foreign.managed).is_ok());
+  EXPECT_TRUE(Tensor::from_dlpack(&foreign.managed).ok());
 }
 
 TEST(DLPack, RoundTripSharesTheBytes) {
@@ -122,7 +122,7 @@ TEST(DLPack, RoundTripSharesTheBytes) {
     DLManagedTensor* managed = *tensor.to_dlpack();
     tensor = Tensor();
     const Result<Tensor> back = Tensor::from_dlpack(managed);
-    ASSERT_TRUE(back.is_ok()) << back.status().message();
+    ASSERT_TRUE(back.ok()) << back.status().message();
     EXPECT_EQ(back->data(), data);
     EXPECT_EQ(back->dtype(), static_cast<DType>(i));
     EXPECT_THAT(back->dims(), ::testing::ElementsAre(3, 5));

@@ -33,7 +33,7 @@ TEST(DimExpr, EqualPolynomialsAreOneObject) {
   EXPECT_EQ((n + m) + w, n + (m + w));
 }
 
-TEST(DimExpr, DivisionOfPolynomialsIsExactWhereItCanBe) {
+TEST(DimExpr, DivisionOfPolynomialsIsExactIfPossible) {
   EXPECT_EQ(floordiv(n * 40 * w, 40 * w), n);
   EXPECT_EQ(floordiv(4 * n * m + 8 * n, 4 * n), m + 2);
   EXPECT_EQ(floordiv(n * n + 2 * n * m + m * m, n + m), n + m);
@@ -42,7 +42,7 @@ TEST(DimExpr, DivisionOfPolynomialsIsExactWhereItCanBe) {
   EXPECT_EQ(mod(n * m + 3, m), mod(DimExpr(3), m));
 }
 
-TEST(DimExpr, DivisionByConstantTakesOutWholeParts) {
+TEST(DimExpr, DivisionByConstantExtractsWholeParts) {
   EXPECT_EQ(floordiv(2 * n + 1, 2), n);
   EXPECT_EQ(floordiv(4 * n, 2), 2 * n);
   EXPECT_EQ(floordiv(3 * n, 2), n + floordiv(n, 2));
@@ -62,7 +62,7 @@ TEST(DimExpr, NestedDivisionsMerge) {
   EXPECT_EQ(floordiv(once - 1, 2) + 1, floordiv(w + 3, 4));
 }
 
-TEST(DimExpr, MinAndMaxFlattenAndDropWhatIsDominated) {
+TEST(DimExpr, MinAndMaxFlattenAndRemoveDominatedOperands) {
   EXPECT_EQ(max(n, max(m, w)), max(max(n, m), w));
   EXPECT_EQ(max(n, n + 1), n + 1);
   EXPECT_EQ(min(n, n + m), n);
@@ -103,7 +103,7 @@ TEST(DimExpr, CeilDivAndRoundUp) {
   EXPECT_EQ(value(round_up(n, 64), {{"n", 65}}), 128);
 }
 
-TEST(DimExpr, KnowsWhatIsNeverNegative) {
+TEST(DimExpr, ProvesNonNegativity) {
   EXPECT_TRUE(is_never_negative(n * m + 2));
   EXPECT_TRUE(is_never_negative(floordiv(w - 1, 2) + 1));
   EXPECT_TRUE(is_never_negative(ceildiv(n, m)));
@@ -134,7 +134,7 @@ TEST(DimExpr, PrintsCanonically) {
   EXPECT_EQ(floordiv(DimExpr(-1), DimExpr(-1)).str(), "floordiv(-1, -1)");
 }
 
-TEST(DimExpr, ParsesWhatPeopleWrite) {
+TEST(DimExpr, ParsesCommonSpellings) {
   EXPECT_EQ(read("2 * (n+1) - m"), 2 * n + 2 - m);
   EXPECT_EQ(read("ceildiv(n, 16)"), ceildiv(n, 16));
   EXPECT_EQ(read("max(1, n, m)"), max(DimExpr(1), max(n, m)));
@@ -182,7 +182,7 @@ TEST(DimExpr, OverflowNeverWrapsAround) {
     EXPECT_EQ(DimExpr::parse(e.str()), e) << e.str();
 }
 
-TEST(DimExpr, EvaluationFailsWhereThereIsNoValue) {
+TEST(DimExpr, EvaluationFailsWithoutAValue) {
   EXPECT_EQ(value(n + m, {{"n", 1}}), std::nullopt);
   EXPECT_EQ(value(floordiv(n, m), {{"n", 1}, {"m", 0}}), std::nullopt);
   EXPECT_EQ(value(floordiv(n, DimExpr(0)), {{"n", 1}}), std::nullopt);

@@ -6,14 +6,14 @@
 namespace scopevm::compiler {
 namespace {
 
-TEST(Representative, IsNearTheUsualDimWithinBounds) {
+TEST(Representative, IsNearTheTypicalDimWithinBounds) {
   EXPECT_EQ(representative(DimFacts{}), 64);
   EXPECT_EQ(representative(DimFacts{.min = 1000}), 1000);
   EXPECT_EQ(representative(DimFacts{.min = 1, .max = 8}), 8);
   EXPECT_EQ(representative(DimFacts{.min = 0, .max = 0}), 0);
 }
 
-TEST(Representative, IsAMultipleWhereThereIsOne) {
+TEST(Representative, IsAMultipleIfConstrained) {
   EXPECT_EQ(representative(DimFacts{.multiple_of = 24}), 48);
   EXPECT_EQ(representative(DimFacts{.multiple_of = 96}), 96);
   EXPECT_EQ(representative(DimFacts{.min = 100, .max = 200, .multiple_of = 64}), 128);
@@ -30,7 +30,7 @@ TEST(Representative, OfExpressions) {
   EXPECT_EQ(representative(n * m, {{"n", 3}}), 192);
 }
 
-TEST(Representative, IsANumberBeyondWhatIntegersHold) {
+TEST(Representative, SaturatesAboveTheIntegerRange) {
   const DimExpr n = DimExpr::symbol("n", {.min = int64_t{1} << 40});
   EXPECT_EQ(representative(n * n), 0x1p80);
 }

@@ -27,9 +27,9 @@ std::vector<std::string> messages(const ShapeProgram& program) {
 
 using Messages = std::vector<std::string>;
 
-TEST(ShapeProgram, ChecksThatInputsAreWhatTheyDeclare) {
+TEST(ShapeProgram, ChecksDeclaredInputs) {
   Result<ShapeProgram> program = ShapeProgram::create(function_of({{n, 3}, {m, n}, {n + m}}));
-  ASSERT_TRUE(program.is_ok());
+  ASSERT_TRUE(program.ok());
   EXPECT_EQ(program->dim_count(), 5u);
   EXPECT_EQ(messages(*program),
             (Messages{"input \"a\" dim 1 is {0}, expected {1}",
@@ -39,15 +39,15 @@ TEST(ShapeProgram, ChecksThatInputsAreWhatTheyDeclare) {
                       "from input \"a\" dim 0)"}));
 }
 
-TEST(ShapeProgram, ASymbolMayBeBoundBehindItsFirstUseInAnExpression) {
-  EXPECT_TRUE(ShapeProgram::create(function_of({{2 * n}, {n}})).is_ok());
+TEST(ShapeProgram, SymbolMayBeBoundAfterItsFirstUse) {
+  EXPECT_TRUE(ShapeProgram::create(function_of({{2 * n}, {n}})).ok());
 }
 
 TEST(ShapeProgram, ChecksBoundsOfDimensions) {
   Function function = function_of({{n}});
   function.dimensions = {{"n", 2, 64, 4, 8}};
   Result<ShapeProgram> program = ShapeProgram::create(function);
-  ASSERT_TRUE(program.is_ok());
+  ASSERT_TRUE(program.ok());
   EXPECT_EQ(messages(*program), (Messages{"dimension n is {0}, below its least value {1}",
                                           "dimension n is {1}, above its greatest value {0}",
                                           "dimension n is {0}, not a multiple of {1}"}));
@@ -59,11 +59,11 @@ TEST(ShapeProgram, ChecksThatNoResultHasANegativeDim) {
   function.values.push_back({.name = "relu_1", .shape = {2, floordiv(n - 5, 2) + 1}});
   function.values.push_back({.name = "pad_1", .shape = {n + 2}});
   Result<ShapeProgram> program = ShapeProgram::create(function);
-  ASSERT_TRUE(program.is_ok());
+  ASSERT_TRUE(program.ok());
   EXPECT_EQ(messages(*program), (Messages{"\"pool_1\" dim 1 would be {0}: an input is too small"}));
 }
 
-TEST(ShapeProgram, RefusesSizesThatNoInputGives) {
+TEST(ShapeProgram, RejectsSizesThatNoInputDetermines) {
   Function function = function_of({{n}});
   function.values.push_back({.name = "nonzero", .shape = {DimExpr::symbol("k")}});
   Status status = ShapeProgram::create(function).status();
@@ -104,7 +104,7 @@ TEST(ShapeProgram, EvaluatesAtGivenDims) {
   EXPECT_EQ(program.evaluate({{"n", INT64_MAX / 2 + 1}}, 1), std::nullopt);
 }
 
-TEST(ShapeProgram, PrintsOneItemALine) {
+TEST(ShapeProgram, PrintsOneItemPerLine) {
   Function function = function_of({{n}});
   function.dimensions = {{"n", 0, 512}};
   ShapeProgram program = *ShapeProgram::create(function);

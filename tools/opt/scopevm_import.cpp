@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   }
   auto context = scopevm::compiler::make_context();
   auto module = scopevm::compiler::frontend::ModelFile(path).import(options, *context);
-  if (!module.is_ok()) {
+  if (!module.ok()) {
     std::string message(module.status().message());
     std::fprintf(stderr, "%s\n", message.c_str());
     return 1;

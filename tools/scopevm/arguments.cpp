@@ -55,23 +55,23 @@ Result<int64_t> parse_bytes(const std::string& text) {
     if (!std::string_view(text).ends_with(unit.suffix)) continue;
     const Result<int64_t> number =
         parse_number(std::string_view(text).substr(0, text.size() - unit.suffix.size()));
-    if (!number.is_ok() || *number < 0 || *number > INT64_MAX >> unit.shift) break;
+    if (!number.ok() || *number < 0 || *number > INT64_MAX >> unit.shift) break;
     return *number << unit.shift;
   }
   return wrong(text, "a number of bytes, such as 65536, 64KiB, 2MiB or 1GiB");
 }
 
-std::vector<std::string> split_texts(std::string_view list) {
-  std::vector<std::string> texts(1);
+std::vector<std::string> split_strings(std::string_view list) {
+  std::vector<std::string> strings(1);
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i] == ',') {
-      texts.emplace_back();
+      strings.emplace_back();
       continue;
     }
     if (list[i] == '\\' && i + 1 < list.size()) ++i;
-    texts.back() += list[i];
+    strings.back() += list[i];
   }
-  return texts;
+  return strings;
 }
 
 Result<RandomTensor> parse_random(const std::string& text) {
@@ -82,7 +82,7 @@ Result<RandomTensor> parse_random(const std::string& text) {
     const size_t x = dims.find('x');
     if (x + 1 == dims.size()) return wrong("random:" + text, "random:DIMxDIMx...");
     const Result<int64_t> dim = parse_number(dims.substr(0, x));
-    if (!dim.is_ok() || *dim < 0) return wrong("random:" + text, "random:DIMxDIMx...");
+    if (!dim.ok() || *dim < 0) return wrong("random:" + text, "random:DIMxDIMx...");
     random.dims.push_back(*dim);
     dims.remove_prefix(x == std::string_view::npos ? dims.size() : x + 1);
   }

@@ -32,13 +32,13 @@ struct RandomTensor {
 Result<RandomTensor> parse_random(const std::string& text);
 
 // Splits "a,b,c" at the commas. A backslash escapes the next character.
-std::vector<std::string> split_texts(std::string_view list);
+std::vector<std::string> split_strings(std::string_view list);
 
 // Parses the values of all --dim options and sets the bound of each name in `bounds`. Each value is
 // a comma-separated list of NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW or NAME%FACTOR==0.
 // Bounds of the same name are combined. `option` is the option's name, for messages. Errors:
 // kInvalidArgument, also if no value satisfies all bounds of a name.
-Status add_dim_bounds(const std::vector<std::string>& texts,
+Status add_dim_bounds(const std::vector<std::string>& strings,
                       std::map<std::string, DimBound>& bounds, const std::string& option = "--dim");
 
 }  // namespace scopevm::tool

@@ -10,7 +10,7 @@ namespace scopevm::tool {
 
 struct RunOptions {
   std::string module;
-  std::vector<std::string> inputs;   // NAME=FILE.npy, =random:DIMS[:LOW..HIGH], =text:A,B
+  std::vector<std::string> inputs;   // NAME=FILE.npy, =random:DIMS[:LOW..HIGH], =string:A,B
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> limits;   // SCOPE=BYTES
   std::vector<std::string> devices;  // NAME=KIND:NUMBER
@@ -51,7 +51,7 @@ struct CompileCommand {
   std::string model;
   std::string output;
   std::vector<std::string> dims;  // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR
-  std::vector<std::string> specialisations;  // each in the syntax of `dims`
+  std::vector<std::string> variants;  // each in the syntax of `dims`
   std::vector<std::string> target_cpus;
   std::string machine;              // path; empty: one CPU
   std::vector<std::string> places;  // [type:|input:|output:]PATTERN=PLACE

@@ -102,8 +102,7 @@ Result<CompilerLibrary> CompilerLibrary::load() {
   for (const fs::path& folder : folders()) {
     if (!fs::exists(folder / kLibrary, error)) continue;
     Result<const scopevm_compiler_table*> table = open(folder / kLibrary);
-    if (!table.is_ok())
-      return std::move(table).status().with_context("the compiler cannot be loaded");
+    if (!table.ok()) return std::move(table).status().with_context("the compiler cannot be loaded");
     return CompilerLibrary(*table);
   }
   return Status(StatusCode::kNotFound,

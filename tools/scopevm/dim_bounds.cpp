@@ -1,4 +1,4 @@
-// Parses --dim and --specialise: strings such as "n=1..512" and "n%8==0" -> one bound per name.
+// Parses --dim and --variant: strings such as "n=1..512" and "n%8==0" -> one bound per name.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -19,7 +19,7 @@ struct Claims {
   std::optional<int64_t> min;
   std::optional<int64_t> max;
   int64_t multiple_of = 1;
-  std::string texts;  // as given, for the message about a contradiction
+  std::string strings;  // as given, for the message about a contradiction
 };
 
 enum class Relation : uint8_t { kEqual, kAtMost, kAtLeast, kMultipleOf };
@@ -52,7 +52,7 @@ Result<Claim> split_claim(std::string_view text) {
 
 Status read_number(std::string_view text, std::string_view number, int64_t least, int64_t& value) {
   const Result<int64_t> parsed = parse_number(number);
-  if (!parsed.is_ok() || number.empty())
+  if (!parsed.ok() || number.empty())
     return wrong(text, "\"" + std::string(number) + "\" is not a 64-bit integer");
   value = *parsed;
   if (value < least)
@@ -86,7 +86,7 @@ Status add_multiple(std::string_view text, const Claim& claim, Claims& claims) {
 Status add_claim(std::string_view text, std::map<std::string, Claims>& names) {
   SCOPEVM_ASSIGN_OR_RETURN(const Claim claim, split_claim(text));
   Claims& claims = names[std::string(claim.name)];
-  claims.texts += (claims.texts.empty() ? "" : ",") + std::string(text);
+  claims.strings += (claims.strings.empty() ? "" : ",") + std::string(text);
   return claim.relation == Relation::kMultipleOf ? add_multiple(text, claim, claims)
                                                  : add_range(text, claim, claims);
 }
@@ -108,12 +108,13 @@ Result<DimBound> combine(const Claims& claims) {
   if (!claims.min) reason += "; the default lower bound of a dim is 1";
   if (!claims.max)
     reason += "; the default upper bound of a dim is " + std::to_string(DimBound().max);
-  return wrong(claims.texts, reason);
+  return wrong(claims.strings, reason);
 }
 
-Status add_bounds(const std::vector<std::string>& texts, std::map<std::string, DimBound>& bounds) {
+Status add_bounds(const std::vector<std::string>& strings,
+                  std::map<std::string, DimBound>& bounds) {
   std::map<std::string, Claims> names;
-  for (const std::string& text : texts)
+  for (const std::string& text : strings)
     for (std::string_view rest = text;;) {
       const size_t comma = rest.find(',');
       SCOPEVM_RETURN_IF_ERROR(add_claim(rest.substr(0, comma), names));
@@ -128,10 +129,10 @@ Status add_bounds(const std::vector<std::string>& texts, std::map<std::string, D
 
 }  // namespace
 
-Status add_dim_bounds(const std::vector<std::string>& texts,
+Status add_dim_bounds(const std::vector<std::string>& strings,
                       std::map<std::string, DimBound>& bounds, const std::string& option) {
-  Status status = add_bounds(texts, bounds);
-  if (!status.is_ok()) return {status.code(), option + " " + std::string(status.message())};
+  Status status = add_bounds(strings, bounds);
+  if (!status.ok()) return {status.code(), option + " " + std::string(status.message())};
   return {};
 }
 

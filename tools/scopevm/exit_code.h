@@ -15,7 +15,7 @@ inline constexpr int kExitLimit = 3;  // memory or time ran out
 
 // Prints the message on stderr and returns the matching exit code.
 inline int report(const Status& status) {
-  if (status.is_ok()) return kExitOk;
+  if (status.ok()) return kExitOk;
   std::fprintf(stderr, "scopevm: %s\n", std::string(status.message()).c_str());
   const bool is_limit = status.code() == StatusCode::kOutOfMemory ||
                         status.code() == StatusCode::kResourceLimit ||

@@ -40,7 +40,7 @@ void add_compile(CLI::App& app, Action& action) {
   command->add_option("-o,--output", options->output, "Output module file");
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
   command
-      ->add_option("--specialise", options->specialisations,
+      ->add_option("--variant", options->variants,
                    "Add a variant for requests within these bounds: n=1 or n<=8,seq=128 "
                    "(one variant per option)")
       ->allow_extra_args(false);
@@ -104,7 +104,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("MODULE", options->module, "Module file")->required();
   command
       ->add_option("--input", options->inputs,
-                   "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH] or NAME=text:A,B,C; "
+                   "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH] or NAME=string:A,B,C; "
                    "comma-separated elements for a sequence; NAME=none for an optional without a "
                    "value")
       ->allow_extra_args(false);

@@ -29,7 +29,7 @@ namespace scopevm {
 namespace {
 
 scopevm_status* to_c(const Status& status) {
-  if (status.is_ok()) return nullptr;
+  if (status.ok()) return nullptr;
   return new scopevm_status{static_cast<int>(status.code()), std::string(status.message())};
 }
 
@@ -91,20 +91,20 @@ Result<int64_t> scope_bound(const Module& module, const std::map<std::string, in
 }
 
 scopevm_status* give_module(Result<Module> module, scopevm_module** out) {
-  if (!module.is_ok()) return to_c(module.status());
+  if (!module.ok()) return to_c(module.status());
   *out = new scopevm_module{*std::move(module)};
   return nullptr;
 }
 
-Result<Tensor> to_tensor(const scopevm_texts& given) {
+Result<Tensor> to_tensor(const scopevm_strings& given) {
   const std::span<const int64_t> dims(given.dims, given.rank);
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(DType::kStr, dims));
-  std::vector<std::string_view> texts;
+  std::vector<std::string_view> strings;
   const auto count = static_cast<size_t>(bytes / byte_size(DType::kStr));
   for (size_t i = 0; i < count; ++i)
-    texts.push_back(given.sizes == nullptr ? std::string_view(given.texts[i])
-                                           : std::string_view(given.texts[i], given.sizes[i]));
-  return Tensor::from_texts(texts, dims);
+    strings.push_back(given.sizes == nullptr ? std::string_view(given.strings[i])
+                                             : std::string_view(given.strings[i], given.sizes[i]));
+  return Tensor::from_strings(strings, dims);
 }
 
 // Tensor `element` of a result of any kind.
@@ -121,11 +121,11 @@ Result<std::string_view> find_text(const Call& call, size_t index, size_t elemen
   if (tensor->dtype() != DType::kStr)
     return Status(
         StatusCode::kInvalidArgument,
-        "the result holds " + std::string(name(tensor->dtype())) + " elements, not texts");
+        "the result holds " + std::string(name(tensor->dtype())) + " elements, not strings");
   if (position >= static_cast<size_t>(tensor->element_count()))
     return Status(StatusCode::kNotFound,
-                  "the tensor has " + std::to_string(tensor->element_count()) + " texts");
-  return tensor->text_at(static_cast<int64_t>(position));
+                  "the tensor has " + std::to_string(tensor->element_count()) + " strings");
+  return tensor->string_at(static_cast<int64_t>(position));
 }
 
 }  // namespace
@@ -186,7 +186,7 @@ scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const 
   std::map<std::string, int64_t> dims;
   for (size_t i = 0; i < count; ++i) dims[names[i]] = values[i];
   const scopevm::Result<int64_t> bytes = scopevm::scope_bound(module->module, dims, threads, scope);
-  if (!bytes.is_ok()) return to_c(bytes.status());
+  if (!bytes.ok()) return to_c(bytes.status());
   *out_bytes = *bytes;
   return nullptr;
 }
@@ -196,7 +196,7 @@ scopevm_status* scopevm_session_create(const scopevm_module* module,
                                        scopevm_session** out) {
   scopevm::Result<scopevm::Session> session =
       scopevm::Session::create(module->module, scopevm::to_cpp(scopevm::complete(options)));
-  if (!session.is_ok()) return to_c(session.status());
+  if (!session.ok()) return to_c(session.status());
   *out = new scopevm_session{*std::move(session)};
   return nullptr;
 }
@@ -213,7 +213,7 @@ void scopevm_call_free(scopevm_call* call) { delete call; }
 scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                        const DLTensor* tensor) {
   scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
-  if (!borrowed.is_ok()) return to_c(borrowed.status());
+  if (!borrowed.ok()) return to_c(borrowed.status());
   return to_c(call->call.set_input(name, *std::move(borrowed)));
 }
 
@@ -222,25 +222,25 @@ scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
   std::vector<scopevm::Tensor> elements;
   for (size_t i = 0; i < count; ++i) {
     scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensors[i]);
-    if (!borrowed.is_ok()) return to_c(borrowed.status());
+    if (!borrowed.ok()) return to_c(borrowed.status());
     elements.push_back(*std::move(borrowed));
   }
   return to_c(call->call.set_sequence(name, std::move(elements)));
 }
 
-scopevm_status* scopevm_call_set_input_texts(scopevm_call* call, const char* name,
-                                             const scopevm_texts* texts) {
-  scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(*texts);
-  if (!tensor.is_ok()) return to_c(tensor.status());
+scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* name,
+                                               const scopevm_strings* strings) {
+  scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(*strings);
+  if (!tensor.ok()) return to_c(tensor.status());
   return to_c(call->call.set_input(name, *std::move(tensor)));
 }
 
-scopevm_status* scopevm_call_set_sequence_texts(scopevm_call* call, const char* name,
-                                                const scopevm_texts* elements, size_t count) {
+scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char* name,
+                                                  const scopevm_strings* elements, size_t count) {
   std::vector<scopevm::Tensor> tensors;
   for (size_t i = 0; i < count; ++i) {
     scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(elements[i]);
-    if (!tensor.is_ok()) return to_c(tensor.status());
+    if (!tensor.ok()) return to_c(tensor.status());
     tensors.push_back(*std::move(tensor));
   }
   return to_c(call->call.set_sequence(name, std::move(tensors)));
@@ -253,7 +253,7 @@ scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) 
 scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                         const DLTensor* tensor) {
   scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
-  if (!borrowed.is_ok()) return to_c(borrowed.status());
+  if (!borrowed.ok()) return to_c(borrowed.status());
   return to_c(call->call.set_output(name, *std::move(borrowed)));
 }
 
@@ -273,7 +273,7 @@ namespace {
 
 scopevm_status* give_tensor(const Tensor& tensor, DLManagedTensor** out) {
   Result<DLManagedTensor*> managed = tensor.to_dlpack();
-  if (!managed.is_ok()) return to_c(managed.status());
+  if (!managed.ok()) return to_c(managed.status());
   *out = *managed;
   return nullptr;
 }
@@ -295,7 +295,7 @@ scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLMa
 scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index, size_t* out_size,
                                          int* out_has_value) {
   const scopevm::Result<bool> has_value = call->call.has_value(index);
-  if (!has_value.is_ok()) return to_c(has_value.status());
+  if (!has_value.ok()) return to_c(has_value.status());
   *out_size = call->call.elements(index)->size();
   if (out_has_value != nullptr) *out_has_value = *has_value ? 1 : 0;
   return nullptr;
@@ -305,7 +305,7 @@ scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t ind
                                             DLManagedTensor** out) {
   const scopevm::Result<const scopevm::Tensor*> tensor =
       scopevm::find_element(call->call, index, element);
-  if (!tensor.is_ok()) return to_c(tensor.status());
+  if (!tensor.ok()) return to_c(tensor.status());
   return scopevm::give_tensor(**tensor, out);
 }
 
@@ -313,17 +313,18 @@ scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
                                          const int64_t** out_dims, size_t* out_rank) {
   const scopevm::Result<const scopevm::Tensor*> tensor =
       scopevm::find_element(call->call, index, element);
-  if (!tensor.is_ok()) return to_c(tensor.status());
+  if (!tensor.ok()) return to_c(tensor.status());
   *out_dims = (*tensor)->dims().data();
   *out_rank = (*tensor)->dims().size();
   return nullptr;
 }
 
-scopevm_status* scopevm_call_output_text(const scopevm_call* call, size_t index, size_t element,
-                                         size_t position, const char** out_text, size_t* out_size) {
+scopevm_status* scopevm_call_output_string(const scopevm_call* call, size_t index, size_t element,
+                                           size_t position, const char** out_text,
+                                           size_t* out_size) {
   const scopevm::Result<std::string_view> text =
       scopevm::find_text(call->call, index, element, position);
-  if (!text.is_ok()) return to_c(text.status());
+  if (!text.ok()) return to_c(text.status());
   *out_text = text->data();
   *out_size = text->size();
   return nullptr;

@@ -21,7 +21,7 @@ Result<Module> read(const format::Bytes& bytes) {
 Result<Module> Module::load(const std::string& path) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(path));
   Result<Module> module = read({file.owner, file.data, file.size});
-  if (!module.is_ok()) return std::move(module).status().with_context(path);
+  if (!module.ok()) return std::move(module).status().with_context(path);
   return module;
 }
 

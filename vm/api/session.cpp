@@ -57,7 +57,7 @@ Status run(vm::CallContext& context, const CallOptions& options) {
   SCOPEVM_RETURN_IF_ERROR(vm::bind_inputs(session.module(), context));
   Status status = vm::interpret(session, context, options);
   context.end();
-  if (!status.is_ok()) {
+  if (!status.ok()) {
     context.results.clear();
     context.clear_list_results();
   }
@@ -75,7 +75,7 @@ class Lease {
   }
   ~Lease() {
     const std::shared_ptr<vm::BoundSession> session = std::move(context_->session);
-    session->give_back(std::move(context_));
+    session->return_context(std::move(context_));
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -100,7 +100,7 @@ Call& Call::operator=(Call&& other) noexcept {
 Call::~Call() {
   if (context_ == nullptr) return;
   const std::shared_ptr<vm::BoundSession> session = std::move(context_->session);
-  session->give_back(std::move(context_));
+  session->return_context(std::move(context_));
 }
 
 Status Call::set_input(size_t index, Tensor tensor) {
@@ -156,7 +156,7 @@ Status Call::set_output(size_t index, Tensor tensor) {
       context_->session->module().signature().outputs[index].dtype == DType::kStr)
     return {StatusCode::kInvalidArgument,
             "output \"" + context_->session->module().output_names()[index] +
-                "\": texts are not put into a buffer; each run makes them"};
+                "\": strings are not put into a buffer; each run makes them"};
   if (tensor.is_read_only())
     return {StatusCode::kInvalidArgument, "output \"" +
                                               context_->session->module().output_names()[index] +

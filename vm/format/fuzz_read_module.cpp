@@ -23,16 +23,16 @@ void check(bool holds) {
 }
 
 void exercise(const ModuleContents& module) {
-  (void)verify(module).is_ok();
+  (void)verify(module).ok();
   std::string text = disassemble(module);
   Result<ModuleContents> again = assemble(text);
-  check(again.is_ok());
+  check(again.ok());
   check(write_module(module) == write_module(*again));
 }
 
 void try_file(const uint8_t* data, size_t size) {
   Result<ModuleContents> module = read_module(aligned_copy(data, size));
-  if (module.is_ok()) exercise(*module);
+  if (module.ok()) exercise(*module);
 }
 
 // Builds a file with valid checksums. The input's first two bytes are the size of the tables
@@ -74,6 +74,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::vector<uint8_t> file = file_around(data, size);
     try_file(file.data(), file.size());
   }
-  (void)assemble({reinterpret_cast<const char*>(data), size}).is_ok();
+  (void)assemble({reinterpret_cast<const char*>(data), size}).ok();
   return 0;
 }

@@ -194,7 +194,7 @@ struct ModuleContents {
   std::vector<std::string> messages;  // of `fail` instructions
   // The string table: elements of str constants are indices into it. The strings are distinct; the
   // first one, if any, is empty.
-  std::vector<std::string> texts;
+  std::vector<std::string> strings;
   std::string producer;  // "scopevm 0.1.0"
 };
 

@@ -139,7 +139,7 @@ Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options
   SCOPEVM_RETURN_IF_ERROR(check_sections(file, sections, options));
 
   Result<Tables> tables = read_tables(sections.bytes(file, SectionKind::kTables));
-  if (!tables.is_ok()) return std::move(tables).status().with_context("section tables");
+  if (!tables.ok()) return std::move(tables).status().with_context("section tables");
   SCOPEVM_RETURN_IF_ERROR(read_code(sections.bytes(file, SectionKind::kCode), *tables));
   BlobReader constants(file, sections.bytes(file, SectionKind::kConstants), "constants");
   for (ConstantDecl& constant : tables->module.constants)

@@ -40,11 +40,11 @@ class TablesReader {
     });
     each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
     each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
-    out.messages = texts(*in.messages());
+    out.messages = strings(*in.messages());
     each(*in.variants(), out.variants, [&](const fb::Variant& v) {
       return VariantDecl{v.function(), dimensions(*v.dimensions())};
     });
-    out.texts = texts(*in.texts());
+    out.strings = strings(*in.strings());
     return out;
   }
 
@@ -81,7 +81,7 @@ class TablesReader {
     }
   }
 
-  std::vector<std::string> texts(const Vector<Offset<String>>& in) {
+  std::vector<std::string> strings(const Vector<Offset<String>>& in) {
     std::vector<std::string> out;
     each(in, out, [&](const String& s) { return text(&s); });
     return out;
@@ -128,7 +128,7 @@ class TablesReader {
   }
 
   TensorDecl tensor(const fb::Tensor& t) {
-    return {text(t.name()), dtype(t.dtype()), texts(*t.dims()), value_kind(t.kind()), t.pool()};
+    return {text(t.name()), dtype(t.dtype()), strings(*t.dims()), value_kind(t.kind()), t.pool()};
   }
 
   std::vector<DimensionDecl> dimensions(const Vector<Offset<fb::Dimension>>& in) {
@@ -182,7 +182,7 @@ class TablesReader {
   }
 
   ImageDecl image(const fb::Image& i) {
-    ImageDecl out{i.device(), text(i.target_cpu()), texts(*i.features()), {}};
+    ImageDecl out{i.device(), text(i.target_cpu()), strings(*i.features()), {}};
     out.bytes.size = i.bytes();
     return out;
   }

@@ -115,12 +115,12 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
   auto images = table_vector<fb::Image>(b, module.images,
                                         [&](const ImageDecl& i) { return image_table(b, i); });
   auto messages = string_vector(b, module.messages);
-  auto texts = string_vector(b, module.texts);
+  auto strings = string_vector(b, module.strings);
   auto variants = table_vector<fb::Variant>(b, module.variants, [&](const VariantDecl& v) {
     return fb::CreateVariant(b, v.function, dimension_vector(b, v.dimensions));
   });
   b.Finish(fb::CreateModule(b, producer, devices, pools, functions, shape_functions, kernels,
-                            constants, images, messages, variants, texts));
+                            constants, images, messages, variants, strings));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

@@ -24,7 +24,7 @@ void Encoder::append(Target label) {
 
 void Encoder::end(uint32_t start, Opcode opcode) {
   uint32_t count = size() - start;
-  if (count > kMaxInstructionWords && first_error_.is_ok()) {
+  if (count > kMaxInstructionWords && first_error_.ok()) {
     first_error_ = Status(StatusCode::kUnsupported,
                           std::string(find_opcode(static_cast<uint32_t>(opcode))->name) +
                               ": instruction of " + std::to_string(count) +
@@ -37,7 +37,7 @@ Result<std::vector<uint32_t>> Encoder::finish() {
   for (uint32_t at : target_words_) {
     uint32_t label = words_[at];
     if (label >= label_words_.size() || label_words_[label] == kUnbound) {
-      if (first_error_.is_ok())
+      if (first_error_.ok())
         first_error_ = Status(StatusCode::kInternal,
                               "code refers to label " + std::to_string(label) + ", never bound");
       break;
@@ -47,7 +47,7 @@ Result<std::vector<uint32_t>> Encoder::finish() {
   std::vector<uint32_t> words = std::move(words_);
   Status status = std::move(first_error_);
   *this = Encoder();
-  if (!status.is_ok()) return status;
+  if (!status.ok()) return status;
   return words;
 }
 

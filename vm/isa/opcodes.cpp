@@ -42,9 +42,9 @@ constexpr TermRow kDefinitions[] = {
 };
 
 // The contents that a rule implies for a register.
-enum class Held : uint8_t { kUnknown, kValue, kStorage, kTensor, kList };
+enum class Contents : uint8_t { kUnknown, kValue, kStorage, kTensor, kList };
 
-constexpr Held held_under(RuleKind rule) {
+constexpr Contents contents_under(RuleKind rule) {
   switch (rule) {
     case RuleKind::holds_value:
     case RuleKind::holds_closure:
@@ -53,14 +53,14 @@ constexpr Held held_under(RuleKind rule) {
     case RuleKind::element_typed:
     case RuleKind::returned:
     case RuleKind::passed_to:
-      return Held::kValue;
+      return Contents::kValue;
     case RuleKind::holds_storage:
-      return Held::kStorage;
+      return Contents::kStorage;
     case RuleKind::holds_tensor:
     case RuleKind::bound_to:
-      return Held::kTensor;
+      return Contents::kTensor;
     case RuleKind::holds_list:
-      return Held::kList;
+      return Contents::kList;
     case RuleKind::on_host:
     case RuleKind::in_pool:
     case RuleKind::reached_by:
@@ -78,15 +78,15 @@ constexpr Held held_under(RuleKind rule) {
     case RuleKind::host_heap:
     case RuleKind::copied_with:
     case RuleKind::closed_over:
-      return Held::kUnknown;
+      return Contents::kUnknown;
   }
-  return Held::kUnknown;
+  return Contents::kUnknown;
 }
 
-constexpr Held held_in(const FieldRow& field) {
-  Held held = Held::kUnknown;
+constexpr Contents contents_in(const FieldRow& field) {
+  Contents held = Contents::kUnknown;
   for (const Rule& rule : field.rules())
-    if (held_under(rule.kind) != Held::kUnknown) held = held_under(rule.kind);
+    if (contents_under(rule.kind) != Contents::kUnknown) held = contents_under(rule.kind);
   return held;
 }
 
@@ -94,8 +94,8 @@ constexpr bool has_rule(const FieldRow& field, RuleKind kind) {
   return std::ranges::any_of(field.rules(), [&](const Rule& rule) { return rule.kind == kind; });
 }
 
-constexpr bool is_one(const FieldRow& field, FieldForm expected, Held held) {
-  return form(field.type) == expected && is_read(access(field.type)) && held_in(field) == held;
+constexpr bool is_one(const FieldRow& field, FieldForm expected, Contents held) {
+  return form(field.type) == expected && is_read(access(field.type)) && contents_in(field) == held;
 }
 
 constexpr bool fits(Parameter parameter, const FieldRow& field) {
@@ -103,13 +103,13 @@ constexpr bool fits(Parameter parameter, const FieldRow& field) {
     case Parameter::kNumber:
       return true;
     case Parameter::kValue:
-      return form(field.type) == FieldForm::reg_form && held_in(field) != Held::kUnknown;
+      return form(field.type) == FieldForm::reg_form && contents_in(field) != Contents::kUnknown;
     case Parameter::kStorage:
-      return is_one(field, FieldForm::reg_form, Held::kStorage);
+      return is_one(field, FieldForm::reg_form, Contents::kStorage);
     case Parameter::kTensor:
-      return is_one(field, FieldForm::reg_form, Held::kTensor);
+      return is_one(field, FieldForm::reg_form, Contents::kTensor);
     case Parameter::kList:
-      return is_one(field, FieldForm::reg_form, Held::kList);
+      return is_one(field, FieldForm::reg_form, Contents::kList);
     case Parameter::kInt:
       return form(field.type) == FieldForm::int_form;
     case Parameter::kImmediate:
@@ -217,7 +217,7 @@ constexpr bool has_right_rules(const OpcodeRow& row) {
 
 constexpr bool says_what_registers_hold(const OpcodeRow& row) {
   for (const FieldRow& field : row.fields) {
-    const bool is_known = !is_read(access(field.type)) || held_in(field) != Held::kUnknown;
+    const bool is_known = !is_read(access(field.type)) || contents_in(field) != Contents::kUnknown;
     if (!is_known || is_written(access(field.type)) != field.definition.has_value()) return false;
     if (field.type == FieldType::slots_field && !has_rule(field, RuleKind::params_of)) return false;
   }
@@ -225,7 +225,7 @@ constexpr bool says_what_registers_hold(const OpcodeRow& row) {
 }
 
 // In assembly, the written registers before `=` are those of one field. A frame has at most one
-// stack allocation per instruction (FrameStacks).
+// stack allocation per instruction (FrameStorages).
 constexpr bool is_unambiguous(const OpcodeRow& row) {
   const auto is_target = [](const FieldRow& field) { return access(field.type) == Access::kWrite; };
   const auto gives_storage = [](const FieldRow& field) { return has_rule(field, RuleKind::gives); };

@@ -39,7 +39,7 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
 
 Result<const KernelTable*> LoadedModule::kernels() const {
   std::call_once(kernels_once_, [this] { kernels_status_ = load_kernels(); });
-  if (!kernels_status_.is_ok()) return kernels_status_;
+  if (!kernels_status_.ok()) return kernels_status_;
   return &kernel_table_;
 }
 

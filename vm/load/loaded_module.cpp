@@ -8,7 +8,7 @@
 #include "scopevm/tensor.h"
 #include "vm/format/defined_rank.h"
 #include "vm/isa/instruction.h"
-#include "vm/load/result_sites.h"
+#include "vm/load/result_allocations.h"
 
 namespace scopevm::vm {
 namespace {
@@ -89,17 +89,17 @@ Status LoadedModule::prepare() {
     return {StatusCode::kInvalidModel, "module has no function \"main\""};
   main_ = static_cast<uint32_t>(entry - functions.begin());
   for (const format::FunctionDecl& function : functions) {
-    FrameStacks stacks = find_stacks(contents_, function);
+    FrameStorages stacks = find_stacks(contents_, function);
     const FrameLayout layout = layout_of(contents_, function, stacks.bytes);
     SCOPEVM_RETURN_IF_ERROR(check_ranks(layout, function));
     functions_.push_back({&function, layout, std::move(stacks), {}});
   }
   prepare_signature();
-  texts_ = ModuleTexts(contents_.texts);
-  functions_[main_].result_sites = find_result_sites(*main().decl);
+  strings_ = ModuleStrings(contents_.strings);
+  functions_[main_].result_allocations = find_result_allocations(*main().decl);
   for (const format::VariantDecl& variant : contents_.variants)
-    functions_[variant.function].result_sites =
-        find_result_sites(contents_.functions[variant.function]);
+    functions_[variant.function].result_allocations =
+        find_result_allocations(contents_.functions[variant.function]);
   return {};
 }
 

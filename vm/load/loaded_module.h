@@ -19,14 +19,14 @@
 #include "scopevm/status.h"
 #include "vm/format/module_contents.h"
 #include "vm/load/frame_layout.h"
-#include "vm/load/frame_stacks.h"
-#include "vm/load/module_texts.h"
+#include "vm/load/frame_storages.h"
+#include "vm/load/module_strings.h"
 
 namespace scopevm::vm {
 
 // An alloc_storage whose bytes become exactly one result of its function. A call can substitute the
 // caller's output buffer for it.
-struct ResultSite {
+struct ResultAllocation {
   uint32_t alloc_word = 0;  // word index of the instruction that allocates the storage
   uint32_t dims_word = 0;   // word index of the result's dims: an IntList's count word
   uint32_t output = 0;
@@ -35,8 +35,9 @@ struct ResultSite {
 struct LoadedFunction {
   const format::FunctionDecl* decl = nullptr;
   FrameLayout layout;
-  FrameStacks stacks;
-  std::vector<ResultSite> result_sites;  // for entry functions only: main and its variants
+  FrameStorages stacks;
+  std::vector<ResultAllocation>
+      result_allocations;  // for entry functions only: main and its variants
 };
 
 // The requirement on one axis of an input: an exact size, the value of a dimension (an index into
@@ -70,7 +71,7 @@ class LoadedModule {
   const std::vector<std::vector<AxisRule>>& axis_rules() const { return axis_rules_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
-  const ModuleTexts& texts() const { return texts_; }
+  const ModuleStrings& strings() const { return strings_; }
   // The first heap pool of the host, if there is one. It holds values without a declared pool.
   std::optional<uint32_t> heap_pool() const;
   // The names of the model's ops from which the instruction at `word` was compiled, or "".
@@ -88,7 +89,7 @@ class LoadedModule {
 
   const format::ModuleContents contents_;
   uint32_t main_ = 0;
-  ModuleTexts texts_;
+  ModuleStrings strings_;
   Signature signature_;
   std::vector<LoadedFunction> functions_;
   std::vector<std::vector<AxisRule>> axis_rules_;

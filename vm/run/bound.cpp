@@ -106,7 +106,7 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
   SCOPEVM_RETURN_IF_ERROR(check_dims(module.signature(), dims));
   const format::FunctionDecl* entry = entry_at(module, dims).decl;
   Result<std::vector<int64_t>> computed = compute_slots(module, *entry, dims, threads);
-  if (!computed.is_ok() && entry != module.main().decl) {
+  if (!computed.ok() && entry != module.main().decl) {
     // As in a call, a failed variant falls back to main, so that messages do not depend on
     // variants.
     entry = module.main().decl;

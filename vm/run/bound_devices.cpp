@@ -78,7 +78,7 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
     for (const DeviceBinding& binding : bindings)
       if (binding.device == decl.name) number = binding.number;
     Result<std::shared_ptr<runtime::Device>> device = opener(decl.kind, number);
-    if (!device.is_ok()) return Status(device.status()).with_context(place_text(decl));
+    if (!device.ok()) return Status(device.status()).with_context(place_text(decl));
     devices_.push_back(*std::move(device));
   }
   return {};
@@ -95,7 +95,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
     const std::string context = place_text(decl);
     Result<std::unique_ptr<runtime::DeviceImage>> loaded =
         devices_[d]->load({image->bytes.data, static_cast<size_t>(image->bytes.size)});
-    if (!loaded.is_ok()) return Status(loaded.status()).with_context(context);
+    if (!loaded.ok()) return Status(loaded.status()).with_context(context);
     for (size_t k = 0; k < contents.kernels.size(); ++k) {
       const format::KernelDecl& kernel = contents.kernels[k];
       if (kernel.device != d) continue;
@@ -118,12 +118,12 @@ Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
     if (devices_[d] == nullptr) continue;
     const std::unique_ptr<runtime::DeviceStream> stream = devices_[d]->make_stream();
     Status status;
-    for (size_t i = 0; i < contents.constants.size() && status.is_ok(); ++i)
+    for (size_t i = 0; i < contents.constants.size() && status.ok(); ++i)
       if (contents.pools[contents.constants[i].pool].device == d)
         status = copy_constant(contents.constants[i], *devices_[d], *stream, &constants_[i]);
     const Status finished = stream->finish();
-    if (status.is_ok()) status = finished;
-    if (!status.is_ok()) return std::move(status).with_context(place_text(contents.devices[d]));
+    if (status.ok()) status = finished;
+    if (!status.ok()) return std::move(status).with_context(place_text(contents.devices[d]));
   }
   return {};
 }

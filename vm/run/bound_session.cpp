@@ -185,7 +185,7 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   return context;
 }
 
-void BoundSession::give_back(std::unique_ptr<CallContext> context) {
+void BoundSession::return_context(std::unique_ptr<CallContext> context) {
   for (Tensor& input : context->inputs) input = Tensor();
   for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, Tensor());
   context->results.clear();

@@ -38,7 +38,7 @@ class BoundSession {
   Status allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage);
 
   std::unique_ptr<CallContext> take_context();
-  void give_back(std::unique_ptr<CallContext> context);
+  void return_context(std::unique_ptr<CallContext> context);
 
  private:
   BoundSession() = default;

@@ -32,8 +32,8 @@ void CallContext::begin() {
 }
 
 // Charges all stack allocations of a frame or none, because pop_frame() returns all of them.
-Status CallContext::hold_stacks(const LoadedFunction& function) {
-  const std::vector<FrameStacks::Use>& uses = function.stacks.uses;
+Status CallContext::charge_stacks(const LoadedFunction& function) {
+  const std::vector<FrameStorages::Use>& uses = function.stacks.uses;
   for (size_t i = 0; i < uses.size(); ++i) {
     runtime::ScopeMemory& memory = session->pool(uses[i].pool);
     if (memory.hold(uses[i].bytes)) {
@@ -42,7 +42,7 @@ Status CallContext::hold_stacks(const LoadedFunction& function) {
       account.peak_bytes = std::max(account.peak_bytes, account.live_bytes);
       continue;
     }
-    give_back_stacks(std::span(uses).first(i));
+    release_stacks(std::span(uses).first(i));
     frames.pop();
     return allocation_failure(runtime::ScopeMemory::Outcome::kOverLimit, uses[i].bytes, memory)
         .with_context(function.decl->name);
@@ -50,9 +50,9 @@ Status CallContext::hold_stacks(const LoadedFunction& function) {
   return {};
 }
 
-void CallContext::give_back_stacks(std::span<const FrameStacks::Use> uses) {
-  for (const FrameStacks::Use& use : uses) {
-    session->pool(use.pool).give_back(use.bytes);
+void CallContext::release_stacks(std::span<const FrameStorages::Use> uses) {
+  for (const FrameStorages::Use& use : uses) {
+    session->pool(use.pool).release(use.bytes);
     pools_[use.pool].live_bytes -= use.bytes;
   }
 }
@@ -62,16 +62,16 @@ void CallContext::clear_list_results() {
 }
 
 // The recursion depth is bounded: the verifier limits the nesting of lists to kMaxListDepth.
-void CallContext::drop_elements(runtime::Storage* list) {
+void CallContext::release_elements(runtime::Storage* list) {
   const List elements(list);
   for (int64_t i = 0; i < elements.size(); ++i)
     if (runtime::Storage* storage = elements.element(i).storage)
-      if (--storage->call_references == 0) disown(storage);
+      if (--storage->call_references == 0) release(storage);
 }
 
 // All storages of the call are in one linked list, so references from list elements can be ignored.
 void CallContext::end() {
-  while (live_ != nullptr) let_go(live_);
+  while (live_ != nullptr) unlink_and_release(live_);
   while (frames.depth() > 0) pop_frame();
 }
 

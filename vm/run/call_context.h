@@ -11,7 +11,7 @@
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
 #include "vm/run/frame.h"
-#include "vm/run/text_table.h"
+#include "vm/run/string_table.h"
 
 namespace scopevm::vm {
 
@@ -67,7 +67,7 @@ class CallContext {
 
   // Modified by push_frame() and pop_frame() only.
   FrameStack frames;
-  TextTable texts;
+  StringTable strings;
   // The call's streams on the session's devices: BoundDevices::make_streams().
   std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
 
@@ -75,19 +75,19 @@ class CallContext {
   // kResourceLimit, kOutOfMemory.
   Status push_frame(const LoadedFunction& function) {
     SCOPEVM_RETURN_IF_ERROR(frames.push(function));
-    return function.stacks.uses.empty() ? Status() : hold_stacks(function);
+    return function.stacks.uses.empty() ? Status() : charge_stacks(function);
   }
   void pop_frame() {
-    const FrameStacks& stacks = frames.top().function->stacks;
-    if (!stacks.uses.empty()) give_back_stacks(stacks.uses);
+    const FrameStorages& stacks = frames.top().function->stacks;
+    if (!stacks.uses.empty()) release_stacks(stacks.uses);
     frames.pop();
   }
 
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);
 
-  // Transfers the storage's one reference to the call, until disown(), and charges its bytes to the
-  // pool. pool < 0: a caller's buffer, which is not charged.
+  // Transfers the storage's one reference to the call, until release(), and charges its bytes
+  // to the pool. pool < 0: a caller's buffer, which is not charged.
   void own(runtime::Storage* storage, int32_t pool) {
     storage->pool = pool;
     storage->call_references = 0;
@@ -103,9 +103,9 @@ class CallContext {
   }
 
   // Releases a storage, and the elements of a list. REQUIRES: no register or list references it.
-  void disown(runtime::Storage* storage) {
-    if (storage->is_list) drop_elements(storage);
-    let_go(storage);
+  void release(runtime::Storage* storage) {
+    if (storage->is_list) release_elements(storage);
+    unlink_and_release(storage);
   }
 
   // Releases all storages and frames that the call still owns.
@@ -127,10 +127,10 @@ class CallContext {
   const std::vector<CopyAccount>& copies() const { return copies_; }
 
  private:
-  Status hold_stacks(const LoadedFunction& function);
-  void give_back_stacks(std::span<const FrameStacks::Use> uses);
-  void drop_elements(runtime::Storage* list);
-  void let_go(runtime::Storage* storage) {
+  Status charge_stacks(const LoadedFunction& function);
+  void release_stacks(std::span<const FrameStorages::Use> uses);
+  void release_elements(runtime::Storage* list);
+  void unlink_and_release(runtime::Storage* storage) {
     (storage->previous != nullptr ? storage->previous->next : live_) = storage->next;
     if (storage->next != nullptr) storage->next->previous = storage->previous;
     if (storage->pool >= 0) pools_[storage->pool].live_bytes -= storage->bytes;

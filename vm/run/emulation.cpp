@@ -46,9 +46,9 @@ double Emulation::access_seconds(uint32_t pool, int64_t bytes) const {
 }
 
 std::optional<uint32_t> Emulation::pool_of_constant(const std::byte* byte) const {
-  const auto behind = std::ranges::upper_bound(constants_, byte, {}, &ConstantBytes::begin);
-  if (behind == constants_.begin() || byte >= std::prev(behind)->end) return std::nullopt;
-  return std::prev(behind)->pool;
+  const auto next = std::ranges::upper_bound(constants_, byte, {}, &ConstantBytes::begin);
+  if (next == constants_.begin() || byte >= std::prev(next)->end) return std::nullopt;
+  return std::prev(next)->pool;
 }
 
 WaitEnd wait_end(WaitEnd start, double seconds) {

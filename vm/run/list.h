@@ -3,7 +3,7 @@
 //
 // The storage contains a header and, for each element, a Register and space for max_rank dims. Each
 // element has its own rank, at most max_rank. Elements are counted in Storage::call_references like
-// registers. CallContext::disown() releases the elements together with the list.
+// registers. CallContext::release() releases the elements together with the list.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
 #include "vm/run/list.h"
-#include "vm/run/text/text_work.h"
+#include "vm/run/string/string_ops.h"
 
 namespace scopevm::vm {
 namespace {
@@ -75,7 +75,7 @@ class ResultMaker {
   static Status check_bytes(const std::string& name, const Register& from,
                             std::span<const int64_t> dims) {
     const Result<int64_t> bytes = runtime::shape_bytes(from.dtype, dims);
-    if (bytes.is_ok() && *bytes == from.bytes) return {};
+    if (bytes.ok() && *bytes == from.bytes) return {};
     return {StatusCode::kInvalidModel, "output \"" + name + "\" has " + std::to_string(from.bytes) +
                                            " bytes, not those of " +
                                            runtime::type_text(from.dtype, dims)};
@@ -84,7 +84,7 @@ class ResultMaker {
   // Appends the register's tensor, or a copy if the call cannot transfer ownership of its bytes.
   Status take(const std::string& name, const Register& from, std::span<const int64_t> dims,
               std::vector<Tensor>& to) {
-    if (from.dtype == DType::kStr) return take_texts(name, from, dims, to);
+    if (from.dtype == DType::kStr) return take_strings(name, from, dims, to);
     // The bytes are owned by the caller or by the module, or already shared by an earlier result.
     if (from.storage == nullptr || from.storage->pool < 0 || from.storage->is_result)
       return copy(name, from, dims, to);
@@ -94,12 +94,12 @@ class ResultMaker {
     return {};
   }
 
-  Status take_texts(const std::string& name, const Register& ids, std::span<const int64_t> dims,
-                    std::vector<Tensor>& to) {
-    Result<Storage*> packed = texts_of_result(context_.texts, ids);
-    if (!packed.is_ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
+  Status take_strings(const std::string& name, const Register& ids, std::span<const int64_t> dims,
+                      std::vector<Tensor>& to) {
+    Result<Storage*> packed = strings_of_result(context_.strings, ids);
+    if (!packed.ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
     (*packed)->retain();
-    to.push_back(TensorAccess::make_texts((*packed)->data, *packed, dims, (*packed)->bytes));
+    to.push_back(TensorAccess::make_strings((*packed)->data, *packed, dims, (*packed)->bytes));
     return {};
   }
 

@@ -104,8 +104,8 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
       Result<std::string> object = i < modules.size() ? compile_part(*modules[i], entries, target)
                                                       : compile_added(options, target);
       std::lock_guard<std::mutex> lock(mutex);
-      if (!object.is_ok()) {
-        if (failure.is_ok()) failure = std::move(object).status();
+      if (!object.ok()) {
+        if (failure.ok()) failure = std::move(object).status();
         next = objects.size();
         return;
       }

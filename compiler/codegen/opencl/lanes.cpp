@@ -10,16 +10,16 @@ namespace scopevm::compiler::codegen::opencl {
 namespace {
 
 namespace vector = mlir::vector;
-using Texts = llvm::SmallVector<std::string>;
+using Strings = llvm::SmallVector<std::string>;
 
-Texts lanes_of(Printer& p, mlir::Value value) {
+Strings lanes_of(Printer& p, mlir::Value value) {
   Form form = p.form(value);
-  Texts texts;
-  for (int64_t l = 0; l < form.lanes; ++l) texts.push_back(lane(form, p.name(value), l));
-  return texts;
+  Strings strings;
+  for (int64_t l = 0; l < form.lanes; ++l) strings.push_back(lane(form, p.name(value), l));
+  return strings;
 }
 
-void define_listed(Printer& p, mlir::Value result, const Texts& lanes) {
+void define_listed(Printer& p, mlir::Value result, const Strings& lanes) {
   p.define(result, listed(p.form(result), lanes));
 }
 
@@ -30,7 +30,7 @@ bool print_splat(Printer& p, mlir::Value source, mlir::Value result) {
   if (form.is_native())
     define_listed(p, result, {x});
   else
-    define_listed(p, result, Texts(static_cast<size_t>(form.lanes), x));
+    define_listed(p, result, Strings(static_cast<size_t>(form.lanes), x));
   return true;
 }
 
@@ -49,7 +49,7 @@ bool print(Printer& p, vector::ExtractOp op) {
 }
 
 bool print(Printer& p, vector::FromElementsOp op) {
-  Texts lanes;
+  Strings lanes;
   for (mlir::Value each : op.getElements()) lanes.push_back(p.name(each));
   define_listed(p, op.getResult(), lanes);
   return true;
@@ -57,9 +57,9 @@ bool print(Printer& p, vector::FromElementsOp op) {
 
 bool print(Printer& p, vector::ShuffleOp op) {
   if (!p.form(op.getV1()) || !p.form(op.getV2())) return false;
-  Texts from = lanes_of(p, op.getV1());
+  Strings from = lanes_of(p, op.getV1());
   from.append(lanes_of(p, op.getV2()));
-  Texts lanes;
+  Strings lanes;
   for (mlir::Attribute each : op.getMask())
     lanes.push_back(from[mlir::cast<mlir::IntegerAttr>(each).getInt()]);
   define_listed(p, op.getResult(), lanes);
@@ -70,7 +70,7 @@ bool print(Printer& p, vector::ExtractStridedSliceOp op) {
   if (!p.form(op.getVector())) return false;
   int64_t first = mlir::cast<mlir::IntegerAttr>(op.getOffsets()[0]).getInt();
   int64_t step = mlir::cast<mlir::IntegerAttr>(op.getStrides()[0]).getInt();
-  Texts from = lanes_of(p, op.getVector()), lanes;
+  Strings from = lanes_of(p, op.getVector()), lanes;
   for (int64_t l = 0; l < p.form(op.getResult()).lanes; ++l)
     lanes.push_back(from[first + l * step]);
   define_listed(p, op.getResult(), lanes);
@@ -79,7 +79,7 @@ bool print(Printer& p, vector::ExtractStridedSliceOp op) {
 
 bool print(Printer& p, vector::CreateMaskOp op) {
   if (op.getOperands().size() != 1) return false;
-  Texts lanes;
+  Strings lanes;
   for (int64_t l = 0; l < p.form(op.getResult()).lanes; ++l)
     lanes.push_back("(as_long(" + p.name(op.getOperands()[0]) + ") > " + std::to_string(l) + ")");
   define_listed(p, op.getResult(), lanes);
@@ -88,7 +88,7 @@ bool print(Printer& p, vector::CreateMaskOp op) {
 
 bool print(Printer& p, vector::ConstantMaskOp op) {
   int64_t count = mlir::cast<mlir::IntegerAttr>(op.getMaskDimSizes()[0]).getInt();
-  Texts lanes;
+  Strings lanes;
   for (int64_t l = 0; l < p.form(op.getResult()).lanes; ++l)
     lanes.push_back(l < count ? "true" : "false");
   define_listed(p, op.getResult(), lanes);
@@ -98,7 +98,7 @@ bool print(Printer& p, vector::ConstantMaskOp op) {
 bool print(Printer& p, vector::ReductionOp op) {
   Form form = p.form(op.getDest());
   if (!p.form(op.getVector())) return false;
-  Texts lanes = lanes_of(p, op.getVector());
+  Strings lanes = lanes_of(p, op.getVector());
   if (op.getAcc()) lanes.insert(lanes.begin(), p.name(op.getAcc()));
   // In order, like the CPU's reduction. One statement per step, because some expressions use their
   // operands twice.

@@ -254,7 +254,7 @@ Values einsum(Node& n) {
       equation.result ? labels_of(n, *equation.result, hidden) : implicit_result(operands, hidden);
   if (!result || !check_result(n, *result, operands)) return Value();
   for (Operand& operand : operands) operand = take_diagonals(n, operand);
-  auto needed_behind = [&](size_t i) {
+  auto needed_after = [&](size_t i) {
     return [&, i](Label label) {
       return llvm::is_contained(*result, label) ||
              llvm::any_of(llvm::ArrayRef(operands).drop_front(i),
@@ -271,7 +271,7 @@ Values einsum(Node& n) {
   }
   Operand product = operands.front();
   for (size_t i = 1; i < operands.size() && !n.has_failed(); ++i)
-    product = Pair(n, product, operands[i]).product(needed_behind(i + 1));
+    product = Pair(n, product, operands[i]).product(needed_after(i + 1));
   return in_order(n, product, *result);
 }
 

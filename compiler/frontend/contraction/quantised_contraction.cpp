@@ -30,7 +30,7 @@ struct Quantised {
 Value moved_zero(Node& n, Value zero, int64_t shift) {
   Value distance = n.scalar(static_cast<double>(shift), DType::kI32);
   if (!zero) return shift == 0 ? Value() : distance;
-  ConstantOp constant = constant_behind(zero);
+  ConstantOp constant = constant_source(zero);
   if (!constant) return n.emit<AddOp>({n.cast(zero, DType::kI32), distance});
   ConstantArray given(constant);
   std::vector<char> bytes(static_cast<size_t>(given.count()) * 4);

@@ -87,8 +87,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
   }
   if (yields[0].size() != yields[1].size())
     return Status(StatusCode::kInvalidModel, "its branches give different numbers of values");
-  std::set<std::string> inner = graph::symbols_born_in(*regions[0]);
-  inner.merge(graph::symbols_born_in(*regions[1]));
+  std::set<std::string> inner = graph::symbols_defined_in(*regions[0]);
+  inner.merge(graph::symbols_defined_in(*regions[1]));
   llvm::SmallVector<mlir::Type> types;
   llvm::SmallVector<mlir::Attribute> symbols;
   for (auto [a, b] : llvm::zip(yields[0], yields[1])) {
@@ -170,7 +170,7 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     region.reset();
     forget_();
   }
-  std::set<std::string> inner = graph::symbols_born_in(*region);
+  std::set<std::string> inner = graph::symbols_defined_in(*region);
   inner.insert(index);
   for (mlir::Attribute symbol : carried_symbols)
     inner.insert(mlir::cast<mlir::StringAttr>(symbol).str());

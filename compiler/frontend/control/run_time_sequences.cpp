@@ -47,7 +47,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
     return Item(n.emit<graph::GreaterOp>({size, n.scalar(0, DType::kI64)}));
   }
   auto item = [](Result<Value> made) {
-    return made.is_ok() ? Result<Item>(Item(*made)) : Result<Item>(made.status());
+    return made.ok() ? Result<Item>(Item(*made)) : Result<Item>(made.status());
   };
   if (op == "OptionalGetElement") return item(lists().get(list, 0));
   if (has_optional) return invalid("input 0 is an optional");
@@ -72,7 +72,7 @@ namespace {
 // error.
 Value alike_element(Node& n, ListBuilder lists, Value list, DimExpr i, Value first, int64_t axis) {
   Result<Value> got = lists.get(list, i);
-  if (!got.is_ok()) return n.unsupported(std::string(got.status().message())), Value();
+  if (!got.ok()) return n.unsupported(std::string(got.status().message())), Value();
   Dims dims(n.shape(first));
   for (int64_t k = 0; k < n.rank(first); ++k) {
     if (k == axis)
@@ -178,7 +178,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
         iteration.carried = {list, next};
         return iteration;
       });
-  if (!results.is_ok()) return results.status();
+  if (!results.ok()) return results.status();
   if (has_list)
     n.require_equal(n.dims_of((*results)[1], "the sum of the parts").front(), length,
                     "the parts add up to {0}, the dim is {1}");
@@ -221,7 +221,7 @@ Status GraphImporter::map_lists(Node& n, const onnx::GraphProto& body) {
         }
         return iteration;
       });
-  if (!results.is_ok()) return results.status();
+  if (!results.ok()) return results.status();
   for (size_t i = 0; i < results->size(); ++i)
     SCOPEVM_RETURN_IF_ERROR(bind(n.proto(), i, (*results)[i]));
   return {};

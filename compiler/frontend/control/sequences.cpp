@@ -143,7 +143,7 @@ Result<ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto&
 Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
   const std::string& op = n.proto().op_type();
   auto item = [](Result<Sequence> made) {
-    return made.is_ok() ? Result<Item>(Item(*std::move(made))) : Result<Item>(made.status());
+    return made.ok() ? Result<Item>(Item(*std::move(made))) : Result<Item>(made.status());
   };
   if (op == "SequenceConstruct") {
     llvm::SmallVector<Value> items = n.inputs();

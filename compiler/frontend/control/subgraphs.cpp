@@ -107,7 +107,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
       size_t choices = choices_made_;
       auto values = import_subgraph(*branch.graph, {});
       branch.status = values.status();
-      if (values.is_ok())
+      if (values.ok())
         branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
       else
         needs_other_choice_ |= has_open_choice(choices);
@@ -116,9 +116,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   };
   ControlFlowBuilder builder = control_flow();
   auto values = builder.if_else(condition, import_branch(branches[0]), import_branch(branches[1]));
-  if (values.is_ok() || needs_other_choice_) return values;
+  if (values.ok() || needs_other_choice_) return values;
   forget_known_values();
-  if (branches[0].status.is_ok() && branches[1].status.is_ok()) {
+  if (branches[0].status.ok() && branches[1].status.ok()) {
     // The branches have different ranks, and the rest of the model fits only one of them.
     return import_chosen_branch(n, condition, *then, *otherwise);
   }
@@ -143,7 +143,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
 // select it.
 Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Value condition,
                                                                     Branch* branches) {
-  bool is_then_right = branches[0].status.is_ok();
+  bool is_then_right = branches[0].status.ok();
   Branch& right = branches[is_then_right ? 0 : 1];
   const Branch& wrong = branches[is_then_right ? 1 : 0];
   if (!is_then_right) {  // the else-branch has not been imported yet
@@ -152,8 +152,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
     builder_.setInsertionPointToEnd(&region.emplaceBlock());
     size_t choices = choices_made_;
     auto values = import_subgraph(*right.graph, {});
-    needs_other_choice_ |= !values.is_ok() && has_open_choice(choices);
-    if (!values.is_ok()) return wrong.status;
+    needs_other_choice_ |= !values.ok() && has_open_choice(choices);
+    if (!values.ok()) return wrong.status;
     right.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
   }
   forget_known_values();
@@ -207,9 +207,9 @@ Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared
   Dims dims(n.shape(part));
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     const auto& dim = shape.dim(static_cast<int>(axis));
-    bool is_born =
+    bool is_runtime_defined =
         llvm::any_of(dims[axis].symbols(), [](const std::string& s) { return s[0] == '$'; });
-    if (is_born && dim.has_dim_value()) dims[axis] = dim.dim_value();
+    if (is_runtime_defined && dim.has_dim_value()) dims[axis] = dim.dim_value();
   }
   return n.reshape(part, dims);
 }
@@ -322,7 +322,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
     axes[i] = n.axis(axes[i], n.rank(scanned[i]));
   if (n.has_failed()) return n.status();
   auto results = scan_along(n, *body, states, scanned, axes, directions);
-  if (!results.is_ok()) return results;
+  if (!results.ok()) return results;
   for (size_t i = states.size(); i < results->size(); ++i) {
     Value& result = (*results)[i];
     if (entry(out_directions, i - states.size())) result = Formula(n, result).reversed(0);

@@ -26,7 +26,7 @@ Value requantise(Node& n, Value x, Value zero, DType to) {
   return n.cast(rounded, to);
 }
 
-ConstantOp constant_behind(Value value) {
+ConstantOp constant_source(Value value) {
   if (auto reshape = value.getDefiningOp<ReshapeOp>()) value = reshape.getX();
   return value.getDefiningOp<ConstantOp>();
 }
@@ -54,7 +54,7 @@ Value before_cast(Value value) {
 namespace {
 
 bool is_known_zero(Value value) {
-  ConstantOp constant = constant_behind(value);
+  ConstantOp constant = constant_source(value);
   if (!constant) return false;
   ConstantArray array(constant);
   for (int64_t i = 0; i < array.count(); ++i)

@@ -26,7 +26,7 @@ Value dequantised_product(Node& n, Value a, Value b);
 Value dequantised_conv(Node& n, Value x, Value w, Value bias);
 
 // The constant that `value` is, looking through reshapes; null if it is not a constant.
-graph::ConstantOp constant_behind(Value value);
+graph::ConstantOp constant_source(Value value);
 
 // Reshapes a one-element tensor to a scalar; returns other tensors unchanged.
 Value as_scalar(Node& n, Value parameter);

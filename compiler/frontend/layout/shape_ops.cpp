@@ -35,7 +35,7 @@ Values constant(Node& n) {
     return n.scalar(value->f(), DType::kF32);
   if (n.has_attribute("value_string"))
     return n.reshape(n.constant(std::vector{n.text("value_string", "")}), {});
-  if (n.has_attribute("value_strings")) return n.constant(n.texts("value_strings"));
+  if (n.has_attribute("value_strings")) return n.constant(n.strings("value_strings"));
   if (n.has_attribute("value_floats")) return n.constant(n.numbers("value_floats"));
   if (n.has_attribute("value_int")) {
     int64_t value = n.integer("value_int");

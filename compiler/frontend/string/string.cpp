@@ -47,7 +47,7 @@ Values string_normalizer(Node& n) {
   if (n.rank(x) == 2)
     n.require_equal(n.dim(x, 0), 1, "the first of two dims is {0}, it must be {1}");
   Value words = n.reshape(x, {n.shape(x).back()});
-  words = at_least_one(n, without(n, words, n.texts("stopwords")));
+  words = at_least_one(n, without(n, words, n.strings("stopwords")));
   if (action != "NONE") words = change_case(n, words, action == "UPPER");
   if (n.has_failed() || n.rank(x) == 1) return words;
   return n.unsqueeze(words, {0});
@@ -64,7 +64,7 @@ Values tf_idf_vectorizer(Node& n) {
     return n.fail("mode \"" + mode + "\" is none of TF, IDF, TFIDF"), Value();
   if (n.rank(x) > 2 || n.rank(x) < 1)
     return n.fail("the input has rank " + llvm::Twine(n.rank(x)) + ", not 1 or 2"), Value();
-  Value pool = n.has_attribute("pool_strings") ? n.constant(n.texts("pool_strings"))
+  Value pool = n.has_attribute("pool_strings") ? n.constant(n.strings("pool_strings"))
                                                : n.constant(n.integers("pool_int64s"));
   llvm::SmallVector<float> weights = n.numbers("weights");
   if (mode == "TF") weights.clear();

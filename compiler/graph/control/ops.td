@@ -45,7 +45,7 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
 // is symbols[i] - symbols[i].neg, one of which is 0; otherwise a negative element fails the call.
 def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"sizes are read on the host">.member;
-  let summary = "elements of x become symbols";
+  let summary = "defines symbols by the elements of x";
   let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$symbols,
                        DefaultValuedAttr<BoolAttr, "false">:$is_signed);
   let assemblyFormat = "operands attr-dict `:` type(operands)";
@@ -59,7 +59,7 @@ def Graph_RequireKind : Graph_Enum<"RequireKind", "how two dims compare", [
 // replaced by their values.
 def RequireOp : Op<Graph_Dialect, "require",
                    [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Graph_RequestCheckOp>]> {
-  let summary = "fails the call where the dims do not hold";
+  let summary = "fails the call unless a condition on dims holds";
   let arguments = (ins Graph_Dims:$dims, Graph_EnumAttr<Graph_RequireKind>:$kind, StrAttr:$message);
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
@@ -113,7 +113,7 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBran
 // name, in order of appearance, for each result dim that the arguments do not determine.
 def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage,
                 DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "runs a function";
+  let summary = "calls a function";
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Value>:$arguments,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
   let results = (outs Variadic<Graph_Value>:$outputs);
@@ -132,8 +132,8 @@ def ClosureOp : Op<Graph_Dialect, "closure", [Pure,
 def CallClosureOp : Op<Graph_Dialect, "call_closure",
                        [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage,
                         Graph_HostOp]> {
-  let extraClassDeclaration = HostReason<"lists and closures are the host's">.member;
-  let summary = "runs the function of a closure";
+  let extraClassDeclaration = HostReason<"lists and closures are stored on the host">.member;
+  let summary = "calls a closure";
   let arguments = (ins Graph_Closure:$closure, Variadic<Graph_Value>:$arguments,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
   let results = (outs Variadic<Graph_Value>:$outputs);
@@ -147,7 +147,7 @@ def CallClosureOp : Op<Graph_Dialect, "call_closure",
 class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
     : Op<Graph_Dialect, mnemonic, !listconcat(traits, [Graph_HostOp])> {
   let summary = summary_;
-  let extraClassDeclaration = HostReason<"lists and closures are the host's">.member;
+  let extraClassDeclaration = HostReason<"lists and closures are stored on the host">.member;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
@@ -178,7 +178,7 @@ def ListEraseOp : Graph_ListOp<"list_erase", "a list without element index",
   let results = (outs Graph_List:$result);
 }
 
-def ListSizeOp : Graph_ListOp<"list_size", "the number of elements becomes a symbol",
+def ListSizeOp : Graph_ListOp<"list_size", "defines a symbol by the number of elements",
                               [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Graph_List:$list, StrAttr:$symbol);
 }

@@ -34,7 +34,7 @@ class CallTyper {
       }
       llvm::SmallVector<DimExpr> dims;
       for (DimExpr dim : tensor.getShape()) {
-        std::optional<DimExpr> given = is_bound(dim) ? substituted(dim) : born(dim);
+        std::optional<DimExpr> given = is_bound(dim) ? substituted(dim) : runtime_defined(dim);
         if (!given)
           return call_->emitOpError()
                  << "symbols has " << symbols_.size() << " names; the results of " << callee_
@@ -43,9 +43,9 @@ class CallTyper {
       }
       results.push_back(TensorType::get(type.getContext(), tensor.getDtype(), dims));
     }
-    if (born_.size() == symbols_.size()) return mlir::success();
+    if (definitions_.size() == symbols_.size()) return mlir::success();
     return call_->emitOpError() << "symbols has " << symbols_.size() << " names; the results of "
-                                << callee_ << " need " << born_.size();
+                                << callee_ << " need " << definitions_.size();
   }
 
  private:
@@ -99,19 +99,19 @@ class CallTyper {
   }
 
   // The caller's symbol for a result dim that the arguments do not determine.
-  std::optional<DimExpr> born(DimExpr dim) {
-    auto known = born_.find(dim);
-    if (known != born_.end()) return known->second;
-    if (born_.size() == symbols_.size()) return std::nullopt;
-    auto name = mlir::cast<mlir::StringAttr>(symbols_[static_cast<unsigned>(born_.size())]);
-    return born_.emplace(dim, DimExpr::symbol(name.getValue().str())).first->second;
+  std::optional<DimExpr> runtime_defined(DimExpr dim) {
+    auto known = definitions_.find(dim);
+    if (known != definitions_.end()) return known->second;
+    if (definitions_.size() == symbols_.size()) return std::nullopt;
+    auto name = mlir::cast<mlir::StringAttr>(symbols_[static_cast<unsigned>(definitions_.size())]);
+    return definitions_.emplace(dim, DimExpr::symbol(name.getValue().str())).first->second;
   }
 
   mlir::Operation* call_;
   std::string callee_;
   mlir::ArrayAttr symbols_;
   std::map<std::string, DimExpr, std::less<>> names_;
-  std::map<DimExpr, DimExpr> born_;
+  std::map<DimExpr, DimExpr> definitions_;
 };
 
 mlir::func::FuncOp callee_of(mlir::Operation* op, llvm::StringRef name) {

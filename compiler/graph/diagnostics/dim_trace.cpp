@@ -91,44 +91,46 @@ std::string DimTrace::name(mlir::Value value) {
 }
 
 // The origin of a symbol: `input "x" dim 2`, or the op that defines it.
-std::string DimTrace::birth_of(const std::string& symbol, mlir::Value value) {
+std::string DimTrace::definition_of(const std::string& symbol, mlir::Value value) {
   auto function = value.getParentRegion()->getParentOfType<mlir::func::FuncOp>();
   if (!function) return "a value";
   for (mlir::BlockArgument argument : function.getArguments())
     for (auto [axis, dim] : llvm::enumerate(dims_of(argument)))
       if (dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name() == symbol)
         return name(argument) + " dim " + std::to_string(axis);
-  std::string birth;
+  std::string definition;
   function.walk([&](mlir::Operation* op) {
-    std::vector<SymbolBirth> births = births_of(op);
-    auto found = std::ranges::find(births, symbol, &SymbolBirth::symbol);
-    if (found == births.end()) return mlir::WalkResult::advance();
-    birth = found->where;
+    std::vector<SymbolDefinition> definitions = symbols_defined_by(op);
+    auto found = std::ranges::find(definitions, symbol, &SymbolDefinition::symbol);
+    if (found == definitions.end()) return mlir::WalkResult::advance();
+    definition = found->where;
     return mlir::WalkResult::interrupt();
   });
-  return birth.empty() ? "a value" : birth;
+  return definition.empty() ? "a value" : definition;
 }
 
-std::vector<SymbolBirth> births_of(mlir::Operation* op) {
-  std::vector<SymbolBirth> births;
+std::vector<SymbolDefinition> symbols_defined_by(mlir::Operation* op) {
+  std::vector<SymbolDefinition> definitions;
   std::string maker = op->getName().stripDialect().str() + " \"" + op_name(op) + "\"";
   if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) {
     for (auto [index, symbol] : llvm::enumerate(read.getSymbols())) {
       std::string name = mlir::cast<mlir::StringAttr>(symbol).getValue().str();
       std::string where = DimTrace::name(read.getX()) + " element " + std::to_string(index);
-      births.push_back({name, where});
-      if (read.getIsSigned()) births.push_back({name + ".neg", where + ", where it is negative"});
+      definitions.push_back({name, where});
+      if (read.getIsSigned())
+        definitions.push_back({name + ".neg", where + ", where it is negative"});
     }
-    return births;
+    return definitions;
   }
-  if (auto size = mlir::dyn_cast<ListSizeOp>(op)) births.push_back({size.getSymbol().str(), maker});
+  if (auto size = mlir::dyn_cast<ListSizeOp>(op))
+    definitions.push_back({size.getSymbol().str(), maker});
   if (auto loop = mlir::dyn_cast<LoopOp>(op))
-    births.push_back({loop.getIndex().str(), maker + " iteration"});
+    definitions.push_back({loop.getIndex().str(), maker + " iteration"});
   for (const char* list : {"carried_symbols", "symbols"})
     if (auto symbols = op->getAttrOfType<mlir::ArrayAttr>(list))
       for (auto symbol : symbols.getAsRange<mlir::StringAttr>())
-        births.push_back({symbol.getValue().str(), maker});
-  return births;
+        definitions.push_back({symbol.getValue().str(), maker});
+  return definitions;
 }
 
 std::string DimTrace::origin(DimExpr e, mlir::Value value) {
@@ -137,7 +139,7 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
   bool is_symbol = e.kind() == DimExpr::Kind::kSymbol;
   if (is_symbol && !input_name(value).empty() && llvm::is_contained(dims_of(value), e)) return "";
   std::string text = is_symbol ? std::string(e.symbol_name()) : short_text(e, kLongestExpression);
-  if (is_symbol) return cut_text(text, kLongestName) + " from " + birth_of(text, value);
+  if (is_symbol) return cut_text(text, kLongestName) + " from " + definition_of(text, value);
   size_t count = 0;
   for (const std::string& symbol : e.symbols()) {
     DimExpr named = DimExpr::symbol(symbol);
@@ -145,7 +147,7 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
     if (++count > kMostSymbols) return text + ", ...";
     shown_.push_back(named);
     text += (count == 1 ? " with " : ", ") + cut_text(symbol, kLongestName) + " = {" +
-            std::to_string(shown_.size() + 1) + "} from " + birth_of(symbol, value);
+            std::to_string(shown_.size() + 1) + "} from " + definition_of(symbol, value);
   }
   return text;
 }

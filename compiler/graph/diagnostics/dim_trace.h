@@ -11,11 +11,11 @@
 namespace scopevm::compiler::graph {
 
 // A symbol that an op defines, and a description of its origin.
-struct SymbolBirth {
+struct SymbolDefinition {
   std::string symbol;
   std::string where;  // `"sizes" element 2`, `loop "scan_1"`
 };
-std::vector<SymbolBirth> births_of(mlir::Operation* op);
+std::vector<SymbolDefinition> symbols_defined_by(mlir::Operation* op);
 
 class DimTrace {
  public:
@@ -34,7 +34,7 @@ class DimTrace {
   static std::string way(DimExpr e, mlir::Value value);
 
  private:
-  std::string birth_of(const std::string& symbol, mlir::Value value);
+  std::string definition_of(const std::string& symbol, mlir::Value value);
 
   std::vector<DimExpr>& shown_;
 };

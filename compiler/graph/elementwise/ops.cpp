@@ -27,7 +27,7 @@ llvm::LogicalResult infer_select(TypeRule& rule, mlir::ValueRange operands) {
 llvm::LogicalResult infer_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
   std::optional<DType> dtype = parse_dtype(to);
   if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
-  if (dtype == DType::kStr) return rule.fail("numbers become texts by sv.format_text");
+  if (dtype == DType::kStr) return rule.fail("numbers become strings by sv.number_to_string");
   return rule.add_result(*dtype, tensor_type(x).getShape());
 }
 

@@ -65,8 +65,8 @@ def AsinhOp : Graph_Unary<"asinh", "inverse hyperbolic sine", "asinh(x)", kExpen
 def AcoshOp : Graph_Unary<"acosh", "inverse hyperbolic cosine", "acosh(x)", kExpensive>;
 def AtanhOp : Graph_Unary<"atanh", "inverse hyperbolic tangent", "atanh(x)", kExpensive>;
 def ErfOp : Graph_Unary<"erf", "error function", "erf(x)">;
-def CeilOp : Graph_Unary<"ceil", "least integer not below x", "ceil(x)">;
-def FloorOp : Graph_Unary<"floor", "greatest integer not above x", "floor(x)">;
+def CeilOp : Graph_Unary<"ceil", "smallest integer not below x", "ceil(x)">;
+def FloorOp : Graph_Unary<"floor", "largest integer not above x", "floor(x)">;
 def RoundOp : Graph_Unary<"round", "nearest integer, halves to even", "round(x)">;
 def SignOp : Graph_Unary<"sign", "-1, 0 or 1", "sign(x)">;
 def SigmoidOp : Graph_Unary<"sigmoid", "1 / (1 + e^-x)", "sigmoid(x)">;
@@ -95,8 +95,8 @@ def PowOp : Graph_Binary<"pow", "a to the b, in a's type", "power(a, b)", kExpen
   let rule = "infer_power(rule, op.getOperands())";
   let hasCanonicalizer = 1;
 }
-def MinOp : Graph_Binary<"min", "the lesser; NaN wins", "min(a, b)", kCheap>;
-def MaxOp : Graph_Binary<"max", "the greater; NaN wins", "max(a, b)", kCheap>;
+def MinOp : Graph_Binary<"min", "minimum; NaN if an operand is NaN", "min(a, b)", kCheap>;
+def MaxOp : Graph_Binary<"max", "maximum; NaN if an operand is NaN", "max(a, b)", kCheap>;
 def AndOp : Graph_Binary<"and", "logical and of bools", "a & b">;
 def OrOp : Graph_Binary<"or", "logical or of bools", "a | b">;
 def XorOp : Graph_Binary<"xor", "logical exclusive or of bools", "a ^ b">;

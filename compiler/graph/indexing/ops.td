@@ -4,7 +4,7 @@
 
 include "compiler/graph/op_classes.td"
 
-def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative ones count from the end",
+def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative indices count from the end",
                         [DeclareOpInterfaceMethods<Graph_SymbolicOp>]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
   let strings = kFirstString;
@@ -52,14 +52,14 @@ def OneHotOp : Graph_Op<"one_hot", "on at each index along a new axis, off elsew
 // result.
 
 // starts[i]: number of nonzeros before block i of `block` elements; count: the total, one element.
-def CountNonzeroOp : Graph_Op<"count_nonzero", "how many elements are not 0, block by block"> {
+def CountNonzeroOp : Graph_Op<"count_nonzero", "number of nonzero elements of each block"> {
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<I64Attr, "4096">:$block);
   let results = (outs Graph_Tensor:$starts, Graph_Tensor:$count);
   let checks = kNoChecks;
 }
 
 // starts: result of count_nonzero for the same x and block; `count`: its total, as a single dim.
-def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the elements that are not 0, in order"> {
+def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the nonzero elements, in order"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$starts, Graph_Dims:$count,
                        DefaultValuedAttr<I64Attr, "4096">:$block);
   let checks = kNoChecks;

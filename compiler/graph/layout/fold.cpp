@@ -58,7 +58,7 @@ mlir::OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
 mlir::OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   auto elements = mlir::dyn_cast_or_null<mlir::ElementsAttr>(adaptor.getX());
   auto type = mlir::cast<TensorType>(getResult().getType());
-  if (!elements || !type.isStatic() || mlir::isa<TextType>(elements.getElementType())) return {};
+  if (!elements || !type.isStatic() || mlir::isa<StringType>(elements.getElementType())) return {};
   llvm::SmallVector<int64_t> dims;
   for (DimExpr dim : type.getShape()) dims.push_back(*dim.as_constant());
   auto shaped = mlir::RankedTensorType::get(dims, elements.getElementType());

@@ -180,7 +180,7 @@ void DiagonalOp::addRequestChecks(RequestChecks& checks) {
 namespace {
 
 std::optional<DType> dtype_of(mlir::Type type) {
-  if (mlir::isa<TextType>(type)) return DType::kStr;
+  if (mlir::isa<StringType>(type)) return DType::kStr;
   if (type.isF16()) return DType::kF16;
   if (type.isBF16()) return DType::kBF16;
   if (type.isF32()) return DType::kF32;

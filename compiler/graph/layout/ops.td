@@ -36,7 +36,7 @@ def TileOp : Graph_Op<"tile", "x repeated along each dim", [Graph_Symbolic]> {
   let hasCanonicalizer = 1;
 }
 
-def ConcatOp : Graph_Op<"concat", "operands one after the other along axis", [Graph_Symbolic]> {
+def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Symbolic]> {
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
   let strings = kAllStrings;
   let hasFolder = 1;
@@ -54,7 +54,7 @@ def Graph_PadMode : Graph_Enum<"PadMode", "what a border holds", [
   I32EnumAttrCase<"kEdge", 2, "edge">]>;
 
 // pads: all begins, then all ends; negative pads crop. value: the scalar of a constant border.
-def PadOp : Graph_Op<"pad", "x with a border"> {
+def PadOp : Graph_Op<"pad", "x with padding"> {
   let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads,
                        Graph_EnumAttr<Graph_PadMode>:$mode);
   let strings = kAllStrings;

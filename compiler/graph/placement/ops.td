@@ -6,7 +6,7 @@ include "compiler/graph/op_classes.td"
 
 // A placement constraint; the placement stage honours and erases it. constrain_body: x is stored at
 // the place. constrain_result: consumers of the result read it there.
-def OnDeviceOp : Graph_Op<"on_device", "x, stored or read at a place"> {
+def OnDeviceOp : Graph_Op<"on_device", "x, constrained to a place"> {
   let arguments = (ins Graph_Tensor:$x, StrAttr:$place,
                        DefaultValuedAttr<BoolAttr, "true">:$constrain_body,
                        DefaultValuedAttr<BoolAttr, "false">:$constrain_result);
@@ -15,7 +15,7 @@ def OnDeviceOp : Graph_Op<"on_device", "x, stored or read at a place"> {
 }
 
 // from: the place that x is constrained to; without it, x is not constrained.
-def DeviceCopyOp : Graph_Op<"device_copy", "x in other memory"> {
+def DeviceCopyOp : Graph_Op<"device_copy", "copy of x in another memory scope"> {
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to, OptionalAttr<StrAttr>:$from);
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = kNoChecks;

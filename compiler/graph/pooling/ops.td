@@ -13,7 +13,7 @@ class Graph_Pool<string mnemonic, string summary> : Graph_Op<mnemonic, summary, 
   }];
 }
 
-def MaxPoolOp : Graph_Pool<"max_pool", "greatest in each window"> {
+def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
@@ -27,7 +27,7 @@ def AveragePoolOp : Graph_Pool<"average_pool", "mean of each window"> {
 // Indices are offsets into all of x. Within a plane they are row-major, or column-major with the
 // first spatial dim fastest.
 def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
-                                  "greatest in each window, and its i64 index in x"> {
+                                  "maximum of each window, and its i64 index in x"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,

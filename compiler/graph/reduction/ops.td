@@ -24,8 +24,8 @@ class Graph_Reduce<string mnemonic, string summary, string combine, string is_me
 def ReduceSumOp : Graph_Reduce<"reduce_sum", "sum over axes", "kSum">;
 def ReduceMeanOp : Graph_Reduce<"reduce_mean", "mean over axes", "kSum", "true">;
 def ReduceProdOp : Graph_Reduce<"reduce_prod", "product over axes", "kProduct">;
-def ReduceMaxOp : Graph_Reduce<"reduce_max", "greatest over axes", "kMax">;
-def ReduceMinOp : Graph_Reduce<"reduce_min", "least over axes", "kMin">;
+def ReduceMaxOp : Graph_Reduce<"reduce_max", "maximum over axes", "kMax">;
+def ReduceMinOp : Graph_Reduce<"reduce_min", "minimum over axes", "kMin">;
 
 class Graph_ArgReduce<string mnemonic, string summary> : Graph_Op<mnemonic, summary> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis,
@@ -34,8 +34,8 @@ class Graph_ArgReduce<string mnemonic, string summary> : Graph_Op<mnemonic, summ
   let rule = "infer_arg_reduce(rule, op.getX(), op.getAxis(), op.getKeepDims())";
   let checks = kNoChecks;
 }
-def ArgMaxOp : Graph_ArgReduce<"arg_max", "i64 index of the greatest along axis; first, or last, of equals">;
-def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the least along axis; first, or last, of equals">;
+def ArgMaxOp : Graph_ArgReduce<"arg_max", "i64 index of the maximum along axis; the first, or last, of equal elements">;
+def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the minimum along axis; the first, or last, of equal elements">;
 
 class Graph_AlongAxis<string mnemonic, string summary, list<Trait> traits = []>
     : Graph_Op<mnemonic, summary, traits> {

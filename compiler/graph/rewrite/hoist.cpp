@@ -4,8 +4,8 @@
 //   split_loop.cpp   splits a loop in two, so that the second has such products
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/rewrite/split_loop.h"
-#include "compiler/graph/rewrite/together.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -17,12 +17,12 @@ TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getT
 // --- Loop invariants. ---------------------------------------------------------------------------
 
 bool hoist_invariants(LoopOp loop) {
-  std::set<std::string> inner = symbols_born_in(loop);
+  std::set<std::string> inner = symbols_defined_in(loop);
   bool changed = false;
   for (mlir::Operation& op :
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
     // Ops that can fail are not hoisted: the loop may run zero times.
-    bool may_fail = mlir::isa<ParseTextOp>(op);
+    bool may_fail = mlir::isa<StringToNumberOp>(op);
     bool is_invariant =
         mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 && !mentions(&op, inner) &&
         llvm::all_of(op.getOperands(),
@@ -64,7 +64,8 @@ mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Valu
 
 // A view shares its operand's storage, so both must have the same place.
 bool is_view(mlir::Operation* op) {
-  return !asks(op) && type_of(op->getOperand(0)).getPlace() == type_of(op->getResult(0)).getPlace();
+  return !has_placement_attributes(op) &&
+         type_of(op->getOperand(0)).getPlace() == type_of(op->getResult(0)).getPlace();
 }
 
 // Replaces gather(x, [i]) by a slice if i is provably a valid row of x.
@@ -93,7 +94,8 @@ bool slice_gathers(LoopOp loop) {
 // there.
 class RowHoister {
  public:
-  explicit RowHoister(LoopOp loop) : loop_(loop), builder_(loop), inner_(symbols_born_in(loop)) {}
+  explicit RowHoister(LoopOp loop)
+      : loop_(loop), builder_(loop), inner_(symbols_defined_in(loop)) {}
 
   bool run() {
     if (loop_.getHasCondition()) return false;  // An early exit would leave computed rows unused.

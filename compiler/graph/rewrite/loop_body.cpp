@@ -13,41 +13,41 @@ bool has_any(llvm::ArrayRef<DimExpr> dims, const std::set<std::string>& symbols)
   });
 }
 
-void add(mlir::ArrayAttr symbols, std::set<std::string>& born) {
+void add(mlir::ArrayAttr symbols, std::set<std::string>& defined) {
   for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>()) {
-    born.insert(symbol.str());
-    born.insert(symbol.str() + ".neg");
+    defined.insert(symbol.str());
+    defined.insert(symbol.str() + ".neg");
   }
 }
 
-void add_own(LoopOp loop, std::set<std::string>& born) {
-  born.insert(loop.getIndex().str());
-  add(loop.getCarriedSymbols(), born);
+void add_own(LoopOp loop, std::set<std::string>& defined) {
+  defined.insert(loop.getIndex().str());
+  add(loop.getCarriedSymbols(), defined);
 }
 
 }  // namespace
 
-std::set<std::string> symbols_born_in(mlir::Region& region) {
-  std::set<std::string> born;
+std::set<std::string> symbols_defined_in(mlir::Region& region) {
+  std::set<std::string> defined;
   region.walk([&](mlir::Operation* op) {
-    if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols(), born);
-    if (auto get = mlir::dyn_cast<ListGetOp>(op)) add(get.getSymbols(), born);
-    if (auto size = mlir::dyn_cast<ListSizeOp>(op)) born.insert(size.getSymbol().str());
-    if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), born);
-    if (auto call = mlir::dyn_cast<CallOp>(op)) add(call.getSymbols(), born);
-    if (auto call = mlir::dyn_cast<CallClosureOp>(op)) add(call.getSymbols(), born);
+    if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) add(read.getSymbols(), defined);
+    if (auto get = mlir::dyn_cast<ListGetOp>(op)) add(get.getSymbols(), defined);
+    if (auto size = mlir::dyn_cast<ListSizeOp>(op)) defined.insert(size.getSymbol().str());
+    if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), defined);
+    if (auto call = mlir::dyn_cast<CallOp>(op)) add(call.getSymbols(), defined);
+    if (auto call = mlir::dyn_cast<CallClosureOp>(op)) add(call.getSymbols(), defined);
     if (auto loop = mlir::dyn_cast<LoopOp>(op)) {
-      add(loop.getSymbols(), born);
-      add_own(loop, born);
+      add(loop.getSymbols(), defined);
+      add_own(loop, defined);
     }
   });
-  return born;
+  return defined;
 }
 
-std::set<std::string> symbols_born_in(LoopOp loop) {
-  std::set<std::string> born = symbols_born_in(loop.getBody());
-  add_own(loop, born);
-  return born;
+std::set<std::string> symbols_defined_in(LoopOp loop) {
+  std::set<std::string> defined = symbols_defined_in(loop.getBody());
+  add_own(loop, defined);
+  return defined;
 }
 
 bool mentions(mlir::Operation* op, const std::set<std::string>& symbols) {

@@ -9,9 +9,9 @@
 namespace scopevm::compiler::graph {
 
 // Symbols that ops in the region define.
-std::set<std::string> symbols_born_in(mlir::Region& region);
+std::set<std::string> symbols_defined_in(mlir::Region& region);
 // Symbols that are only defined inside the loop.
-std::set<std::string> symbols_born_in(LoopOp loop);
+std::set<std::string> symbols_defined_in(LoopOp loop);
 
 // True if a result type or an attribute of `op` contains one of the symbols.
 bool mentions(mlir::Operation* op, const std::set<std::string>& symbols);

@@ -5,8 +5,8 @@
 // Also expands the scale and bias of an sv.layer_norm to all normalised dims if they broadcast.
 #include <cstring>
 
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/rewrite/rewrites.h"
-#include "compiler/graph/rewrite/together.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/elements.h"
 
@@ -52,7 +52,7 @@ std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operatio
   } else if (auto mul = value.getDefiningOp<MulOp>()) {
     centred = mul.getA().getDefiningOp<SubOp>();
     if (auto reciprocal = mul.getB().getDefiningOp<ReciprocalOp>();
-        reciprocal && are_together(reciprocal, end))
+        reciprocal && have_same_placement(reciprocal, end))
       sqrt = reciprocal.getX().getDefiningOp<SqrtOp>();
   }
   if (!centred || !sqrt) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operatio
     return std::nullopt;
   for (mlir::Operation* op : std::initializer_list<mlir::Operation*>{
            value.getDefiningOp(), centred, sqrt, mean, sum, variance, square})
-    if (!are_together(op, end)) return std::nullopt;
+    if (!have_same_placement(op, end)) return std::nullopt;
   return Standardised{centred.getA(), *axis, *epsilon};
 }
 
@@ -117,7 +117,7 @@ mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
   for (bool swap_bias : {false, true}) {
     auto scaled = (swap_bias ? add.getB() : add.getA()).getDefiningOp<MulOp>();
     mlir::Value bias = swap_bias ? add.getA() : add.getB();
-    if (!scaled || !are_together(scaled, add)) continue;
+    if (!scaled || !have_same_placement(scaled, add)) continue;
     for (bool swap_scale : {false, true}) {
       mlir::Value normal = swap_scale ? scaled.getB() : scaled.getA();
       mlir::Value scale = swap_scale ? scaled.getA() : scaled.getB();

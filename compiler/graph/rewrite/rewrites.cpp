@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "compiler/graph/rewrite/together.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 
 namespace scopevm::compiler::graph {
@@ -59,7 +59,7 @@ mlir::Value rewrite_pow(PowOp op, mlir::OpBuilder& builder) {
 mlir::Value rewrite_reshape(ReshapeOp op, mlir::OpBuilder& builder) {
   if (op.getX().getType() == op.getResult().getType()) return op.getX();
   auto inner = op.getX().getDefiningOp<ReshapeOp>();
-  if (!inner || !are_together(op, inner)) return {};
+  if (!inner || !have_same_placement(op, inner)) return {};
   // A reshape may carry a request check of its element count. The inner one is removed only if it
   // has none.
   if (type_of(inner.getX()).getElementCount() != type_of(inner.getResult()).getElementCount())
@@ -95,7 +95,7 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
         op.getLoc(), op.getResult().getType(), op.getX(),
         DimsAttr::get(op.getContext(), type_of(op.getResult()).getShape()));
   auto inner = op.getX().getDefiningOp<TransposeOp>();
-  if (!inner || !are_together(op, inner)) return {};
+  if (!inner || !have_same_placement(op, inner)) return {};
   llvm::SmallVector<int64_t> permutation;
   for (int64_t axis : op.getPermutation()) permutation.push_back(inner.getPermutation()[axis]);
   return builder.create<TransposeOp>(op.getLoc(), op.getResult().getType(), inner.getX(),
@@ -136,7 +136,7 @@ struct ConvAndConstant {
 std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
-    if (!conv || !are_together(op, conv) || !conv->hasOneUse() ||
+    if (!conv || !have_same_placement(op, conv) || !conv->hasOneUse() ||
         !conv.getW().getDefiningOp<ConstantOp>())
       continue;
     if (conv.getBias() && !conv.getBias().getDefiningOp<ConstantOp>()) continue;
@@ -192,7 +192,8 @@ mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
 // If `value` is x with only its last two dims transposed: x. The product then reads x transposed.
 mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
-  if (!transpose || !are_together(product, transpose) || transpose.getPermutation().size() < 2)
+  if (!transpose || !have_same_placement(product, transpose) ||
+      transpose.getPermutation().size() < 2)
     return {};
   llvm::SmallVector<int64_t> permutation(transpose.getPermutation());
   std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);

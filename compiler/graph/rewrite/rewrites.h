@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/rewrite/together.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace scopevm::compiler::graph {
@@ -16,7 +16,7 @@ using Rewrite = mlir::Value (*)(Op op, mlir::OpBuilder& builder);
 
 template <typename Op, Rewrite<Op> rewrite>
 llvm::LogicalResult replace_by(Op op, mlir::PatternRewriter& rewriter) {
-  if (asks(op) || op->use_empty()) return mlir::failure();
+  if (has_placement_attributes(op) || op->use_empty()) return mlir::failure();
   mlir::Value replacement = rewrite(op, rewriter);
   if (!replacement) return mlir::failure();
   rewriter.replaceOp(op, replacement);

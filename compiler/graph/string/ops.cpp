@@ -36,22 +36,22 @@ llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
 
 }  // namespace
 
-llvm::LogicalResult ParseTextOp::infer(TypeRule& rule, Adaptor op) {
+llvm::LogicalResult StringToNumberOp::infer(TypeRule& rule, Adaptor op) {
   std::optional<DType> dtype = parse_dtype(op.getTo());
   if (!dtype || dtype == DType::kStr)
     return rule.fail("\"" + op.getTo() + "\" is not an element type of numbers");
   if (tensor_type(op.getX()).getDtype() != DType::kStr)
-    return rule.fail(text_of(op.getX().getType()) + " holds no texts");
+    return rule.fail(text_of(op.getX().getType()) + " holds no strings");
   return rule.add_result(*dtype, tensor_type(op.getX()).getShape());
 }
 
-llvm::LogicalResult FormatTextOp::infer(TypeRule& rule, Adaptor op) {
+llvm::LogicalResult NumberToStringOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(DType::kStr, tensor_type(op.getX()).getShape());
 }
 
 llvm::LogicalResult ChangeCaseOp::infer(TypeRule& rule, Adaptor op) {
   if (tensor_type(op.getX()).getDtype() != DType::kStr)
-    return rule.fail(text_of(op.getX().getType()) + " holds no texts");
+    return rule.fail(text_of(op.getX().getType()) + " holds no strings");
   return infer_same(rule, op.getX());
 }
 
@@ -62,8 +62,8 @@ llvm::LogicalResult CountNgramsOp::infer(TypeRule& rule, Adaptor op) {
   mlir::Type pool = op.getPool().getElementType();
   bool is_whole = x.getDtype() == DType::kI32 || x.getDtype() == DType::kI64;
   if (!(is_whole && pool.isSignlessInteger(64)) &&
-      !(x.getDtype() == DType::kStr && mlir::isa<TextType>(pool)))
-    return rule.fail("n-grams are of i32 or i64 from a pool of i64, or of texts, not of " +
+      !(x.getDtype() == DType::kStr && mlir::isa<StringType>(pool)))
+    return rule.fail("n-grams are of i32 or i64 from a pool of i64, or of strings, not of " +
                      text_of(x) + " from " + text_of(op.getPool().getShapedType()));
   if (op.getPool().getShapedType().getRank() != 1) return rule.fail("the pool must have rank 1");
   if (failed(check_pool(rule, op))) return mlir::failure();

@@ -5,24 +5,24 @@
 
 include "compiler/graph/op_classes.td"
 
-def ParseTextOp : Graph_Op<"parse_text", "the numbers that texts spell, in element type `to`",
+def StringToNumberOp : Graph_Op<"string_to_number", "the numbers that strings represent, in element type `to`",
                            [Graph_HostOp]> {
-  let declarations = HostReason<"texts are the host\'s">.member;
+  let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
   let strings = kAllStrings;
   let checks = kNoChecks;
 }
 
-def FormatTextOp : Graph_Op<"format_text", "numbers as texts, with the fewest digits that tell them apart",
+def NumberToStringOp : Graph_Op<"number_to_string", "numbers as strings, with the fewest digits that identify the number",
                            [Graph_HostOp]> {
-  let declarations = HostReason<"texts are the host\'s">.member;
+  let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x);
   let checks = kNoChecks;
 }
 
-def ChangeCaseOp : Graph_Op<"change_case", "texts in lower case, or upper",
+def ChangeCaseOp : Graph_Op<"change_case", "strings converted to lower or upper case",
                            [Graph_HostOp]> {
-  let declarations = HostReason<"texts are the host\'s">.member;
+  let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "false">:$upper);
   let strings = kAllStrings;
   let checks = kNoChecks;
@@ -32,7 +32,7 @@ def ChangeCaseOp : Graph_Op<"change_case", "texts in lower case, or upper",
 // at element starts[i]. Each occurrence of n-gram k in a row adds weights[k] (default 1) to column
 // columns[k]; with `once`, only the first occurrence does. Only lengths min_length..max_length
 // count. The elements of an occurrence are equally spaced, at a distance of at most skips + 1.
-def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: how often each row has each n-gram"> {
+def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: number of occurrences of each n-gram in each row"> {
   let arguments = (ins Graph_Tensor:$x, ElementsAttr:$pool, DenseI64ArrayAttr:$starts,
                        DenseI64ArrayAttr:$columns, DenseF32ArrayAttr:$weights, I64Attr:$min_length,
                        I64Attr:$max_length, DefaultValuedAttr<I64Attr, "0">:$skips,

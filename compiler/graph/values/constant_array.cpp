@@ -152,7 +152,7 @@ mlir::Type element_type(mlir::MLIRContext* context, DType dtype) {
     case DType::kF64:
       return builder.getF64Type();
     case DType::kStr:
-      return TextType::get(context);
+      return StringType::get(context);
     default: {
       unsigned width = static_cast<unsigned>(8 * byte_size(dtype));
       bool is_unsigned = dtype >= DType::kU8 && dtype <= DType::kU64;
@@ -180,10 +180,10 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
   return mlir::DenseElementsAttr::get(type, values);
 }
 
-mlir::ElementsAttr texts_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
-                                   llvm::ArrayRef<llvm::StringRef> texts) {
-  auto type = mlir::RankedTensorType::get(dims, TextType::get(context));
-  return mlir::cast<mlir::ElementsAttr>(mlir::DenseElementsAttr::get(type, texts));
+mlir::ElementsAttr strings_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
+                                     llvm::ArrayRef<llvm::StringRef> strings) {
+  auto type = mlir::RankedTensorType::get(dims, StringType::get(context));
+  return mlir::cast<mlir::ElementsAttr>(mlir::DenseElementsAttr::get(type, strings));
 }
 
 }  // namespace scopevm::compiler::graph

@@ -50,7 +50,7 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
                                       std::shared_ptr<const void> owner, llvm::StringRef name);
 
 // Strings as an attribute. REQUIRES: one string per element of `dims`.
-mlir::ElementsAttr texts_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
-                                   llvm::ArrayRef<llvm::StringRef> texts);
+mlir::ElementsAttr strings_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
+                                     llvm::ArrayRef<llvm::StringRef> strings);
 
 }  // namespace scopevm::compiler::graph

@@ -30,7 +30,7 @@ bool is_foldable(mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands) 
   int64_t operand_bytes = 0, most_elements = 0;
   for (auto [value, attribute] : llvm::zip(op->getOperands(), operands)) {
     auto elements = mlir::dyn_cast_or_null<mlir::ElementsAttr>(attribute);
-    if (!elements || mlir::isa<TextType>(elements.getElementType())) return false;
+    if (!elements || mlir::isa<StringType>(elements.getElementType())) return false;
     const int64_t bytes = static_bytes(type_of(value)).value_or(0);
     operand_bytes += bytes;
     most_elements = std::max(most_elements, bytes / byte_size(type_of(value).getDtype()));

@@ -53,7 +53,7 @@ bool is_open(mlir::ArrayAttr symbols, mlir::Type type) {
 
 SegmentIndex FunctionLowering::new_segment(std::vector<RuntimeSymbol> symbols) {
   for (const RuntimeSymbol& defined : symbols)
-    if (!defined_.insert(defined.symbol).second && status_.is_ok())
+    if (!defined_.insert(defined.symbol).second && status_.ok())
       status_ = Status(StatusCode::kInvalidModel, "\"" + op_name(current_) + "\": symbol " +
                                                       defined.symbol + " is defined twice");
   const SegmentIndex segment = function_.segments.next_index();
@@ -96,7 +96,7 @@ void FunctionLowering::check_defined(const std::string& name, llvm::ArrayRef<Dim
   for (DimExpr dim : dims)
     for (const std::string& symbol : dim.symbols())
       if (symbol.front() == '$' && symbol != kThreadsSymbol && !defined_.contains(symbol) &&
-          status_.is_ok())
+          status_.ok())
         status_ = Status(StatusCode::kInvalidModel,
                          "\"" + name + "\" uses symbol " + symbol + " before its definition");
 }
@@ -244,7 +244,7 @@ void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
   for (size_t i = op.getInitial().size(); i < op.getNumResults(); ++i) {
     ValueId whole = value_of(op.getOutputs()[i]);
     if (is_open(op.getSymbols(), op.getOutputs()[i].getType()))
-      function_.values[whole].storage = ValueStorage::kGrowing;
+      function_.values[whole].storage = ValueStorage::kDynamic;
     loop.results.push_back(whole);
     ValueId part = add_value(op_name(op), yielded[first + i].getType());
     Value& value = function_.values[part];

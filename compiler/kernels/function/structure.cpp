@@ -46,10 +46,10 @@ llvm::LogicalResult lower(graph::AssertOp op, LoweringContext& context) {
   return mlir::success();
 }
 
-llvm::LogicalResult lower(graph::ParseTextOp op, LoweringContext& context) {
+llvm::LogicalResult lower(graph::StringToNumberOp op, LoweringContext& context) {
   return lower_string_op(op, step::StringWork::Kind::kParse, context);
 }
-llvm::LogicalResult lower(graph::FormatTextOp op, LoweringContext& context) {
+llvm::LogicalResult lower(graph::NumberToStringOp op, LoweringContext& context) {
   return lower_string_op(op, step::StringWork::Kind::kFormat, context);
 }
 llvm::LogicalResult lower(graph::ChangeCaseOp op, LoweringContext& context) {

@@ -78,7 +78,7 @@ Trie trie_of(const std::vector<Branch>& branches) {
 
 // The pool's elements as the kernel reads them: strings as ids.
 std::vector<int64_t> keys_of(mlir::ElementsAttr pool, LoweringContext& context) {
-  if (mlir::isa<graph::TextType>(pool.getElementType())) {
+  if (mlir::isa<graph::StringType>(pool.getElementType())) {
     std::vector<int64_t> ids;
     for (llvm::StringRef text : pool.getValues<llvm::StringRef>())
       ids.push_back(context.string_index(text));

@@ -39,7 +39,8 @@ class Prices {
     for (int64_t s = 0; s < problem_.steps; ++s) gradient[s] = static_cast<double>(need_[s]);
     for (size_t i = 0; i < choices.size(); ++i)
       for (int64_t s = problem_.items[i].lower; s < problem_.items[i].upper; ++s)
-        if (is_gone(problem_.items[i], choices[i], s)) gradient[s] -= useful(problem_.items[i], s);
+        if (is_spilled_at(problem_.items[i], choices[i], s))
+          gradient[s] -= useful(problem_.items[i], s);
     double square = 0;
     for (int64_t s = 0; s < problem_.steps; ++s) {
       if (gradient[s] < 0 && price_[s] == 0) gradient[s] = 0;  // prices are not negative
@@ -71,13 +72,13 @@ class Prices {
     double best = 0;
     for (size_t v = 0; v < item.values.size(); ++v) {
       double best_way = 0;
-      for (size_t w = 0; w < item.values[v].ways.size(); ++w) {
-        const SpillItem::Way& way = item.values[v].ways[w];
-        SpillChoice::Held held{static_cast<int>(w), {}};
-        double total = way.out_cost;
+      for (size_t w = 0; w < item.values[v].destinations.size(); ++w) {
+        const SpillItem::Destination& destination = item.values[v].destinations[w];
+        SpillChoice::Value held{static_cast<int>(w), {}};
+        double total = destination.out_cost;
         for (size_t g = 0; g < item.values[v].gaps.size(); ++g) {
           const SpillItem::Gap& gap = item.values[v].gaps[g];
-          const double gain = way.back_cost - paid(item, gap.lower, gap.upper);
+          const double gain = destination.back_cost - paid(item, gap.lower, gap.upper);
           if (gain >= 0) continue;
           total += gain;
           held.gaps.push_back(static_cast<int>(g));
@@ -147,9 +148,10 @@ class StepBound {
   StepBound(const SpillProblem& problem, int64_t step, int64_t need) {
     for (const SpillItem& item : problem.items)
       if (const double cost = cheapest_at(item, step); cost < kNever)
-        ways_.push_back({std::min(item.bytes, need), cost});
-    std::ranges::sort(ways_, {},
-                      [](const Way& way) { return way.cost / static_cast<double>(way.bytes); });
+        destinations_.push_back({std::min(item.bytes, need), cost});
+    std::ranges::sort(destinations_, {}, [](const Destination& destination) {
+      return destination.cost / static_cast<double>(destination.bytes);
+    });
     search(0, need, 0);
   }
   double value() const { return nodes_ < kMostNodes && best_ < kNever ? best_ : 0; }
@@ -157,7 +159,7 @@ class StepBound {
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr int kMostNodes = 20000;
-  struct Way {
+  struct Destination {
     int64_t bytes;
     double cost;
   };
@@ -166,11 +168,11 @@ class StepBound {
     double cost = kNever;
     if (item.bytes == 0 || step < item.lower || step >= item.upper) return cost;
     for (const SpillItem::Move& move : item.moves) cost = std::min(cost, move.cost);
-    for (const SpillItem::Held& held : item.values)
+    for (const SpillItem::Value& held : item.values)
       for (const SpillItem::Gap& gap : held.gaps)
         if (gap.lower <= step && step < gap.upper)
-          for (const SpillItem::Way& way : held.ways)
-            cost = std::min(cost, way.out_cost + way.back_cost);
+          for (const SpillItem::Destination& destination : held.destinations)
+            cost = std::min(cost, destination.out_cost + destination.back_cost);
     return cost;
   }
 
@@ -178,24 +180,24 @@ class StepBound {
   // on, which are sorted by cost per byte.
   double relaxed(size_t i, int64_t need) const {
     double cost = 0;
-    for (; i < ways_.size() && need > 0; ++i) {
+    for (; i < destinations_.size() && need > 0; ++i) {
       const double part =
-          std::min(1.0, static_cast<double>(need) / static_cast<double>(ways_[i].bytes));
-      cost += part * ways_[i].cost;
-      need -= ways_[i].bytes;
+          std::min(1.0, static_cast<double>(need) / static_cast<double>(destinations_[i].bytes));
+      cost += part * destinations_[i].cost;
+      need -= destinations_[i].bytes;
     }
     return need > 0 ? kNever : cost;
   }
 
   void search(size_t i, int64_t need, double cost) {
     if (need <= 0) best_ = std::min(best_, cost);
-    if (need <= 0 || i == ways_.size() || ++nodes_ >= kMostNodes) return;
+    if (need <= 0 || i == destinations_.size() || ++nodes_ >= kMostNodes) return;
     if (cost + relaxed(i, need) >= best_) return;
-    search(i + 1, need - ways_[i].bytes, cost + ways_[i].cost);
+    search(i + 1, need - destinations_[i].bytes, cost + destinations_[i].cost);
     search(i + 1, need, cost);
   }
 
-  std::vector<Way> ways_;
+  std::vector<Destination> destinations_;
   double best_ = kNever;
   int nodes_ = 0;
 };
@@ -211,7 +213,7 @@ double bound_of_steps(const SpillProblem& problem) {
 
 SpillChoice everything(const SpillItem& item) {
   SpillChoice choice;
-  for (const SpillItem::Held& held : item.values) {
+  for (const SpillItem::Value& held : item.values) {
     choice.values.push_back({0, {}});
     for (size_t gap = 0; gap < held.gaps.size(); ++gap)
       choice.values.back().gaps.push_back(static_cast<int>(gap));

@@ -31,18 +31,18 @@ struct SpillItem {
     int64_t upper = 0;
   };
   // A destination of the spill.
-  struct Way {
+  struct Destination {
     PoolIndex pool;
     double out_cost = 0;   // seconds of the copy out
     double back_cost = 0;  // seconds of each copy back
   };
-  struct Held {
+  struct Value {
     int64_t made = 0;  // the step that writes the value
     double times = 1;  // executions of that step per call; included in the costs
     std::vector<Gap> gaps;
-    std::vector<Way> ways;
+    std::vector<Destination> destinations;
   };
-  std::vector<Held> values;
+  std::vector<Value> values;
 };
 
 struct SpillProblem {
@@ -55,11 +55,11 @@ struct SpillProblem {
 // The decision for one item.
 struct SpillChoice {
   std::optional<int> move;  // index into SpillItem::moves
-  struct Held {
-    int way = 0;            // index into SpillItem::Held::ways, if `gaps` is not empty
+  struct Value {
+    int destination = 0;    // index into SpillItem::Value::destinations, if `gaps` is not empty
     std::vector<int> gaps;  // the gaps in which the value is spilled, ascending
   };
-  std::vector<Held> values;  // by SpillItem::values
+  std::vector<Value> values;  // by SpillItem::values
 };
 
 struct SpillSolution {

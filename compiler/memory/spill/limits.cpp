@@ -240,7 +240,7 @@ class LimitKeeper {
       Function& function = program_.functions[index] = original;
       std::vector<SpillReport> reports;
       Status status = spill_all(program_, function, room, fixed, request, reports);
-      if (!status.is_ok()) return over.is_ok() ? status : over;
+      if (!status.ok()) return over.ok() ? status : over;
       SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
       SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(program_.machine, function, shapes));
       PoolBytes heights = heights_of(made, shapes, request);
@@ -265,7 +265,7 @@ class LimitKeeper {
 
 }  // namespace
 
-Result<std::vector<SpillReport>> keep_limits(Program& program) {
+Result<std::vector<SpillReport>> enforce_limits(Program& program) {
   return LimitKeeper(program).run();
 }
 

@@ -22,7 +22,7 @@ struct Spilled {
 
 class Rewriter {
  public:
-  Rewriter(const Program& program, Function& function, const SpillSite& site)
+  Rewriter(const Program& program, Function& function, const SpillInstance& site)
       : machine_(program.machine), function_(function), site_(site) {}
 
   void run(const std::vector<SpillChoice>& choices) {
@@ -45,8 +45,8 @@ class Rewriter {
     return id;
   }
 
-  void plan_copies(ValueId id, const SpillItem::Held& held, const SpillChoice::Held& choice) {
-    Spilled spilled{id, held.ways[choice.way].pool, held.made, {}, {}};
+  void plan_copies(ValueId id, const SpillItem::Value& held, const SpillChoice::Value& choice) {
+    Spilled spilled{id, held.destinations[choice.destination].pool, held.made, {}, {}};
     const Value value = function_.values[id];
     Value outside = value;
     outside.place = {machine_.pools[spilled.pool].device, spilled.pool};
@@ -113,7 +113,7 @@ class Rewriter {
 
   const Machine& machine_;
   Function& function_;
-  const SpillSite& site_;
+  const SpillInstance& site_;
   std::vector<Spilled> spilled_;
   std::map<std::pair<ValueId, ValueId>, ValueId> views_;
 };
@@ -121,7 +121,7 @@ class Rewriter {
 std::string bytes_text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
 // Describes the content of a buffer at a step: a value, or the scratch memory of a launch.
-std::string name_at(const Function& function, const SpillSite& site, BufferIndex buffer,
+std::string name_at(const Function& function, const SpillInstance& site, BufferIndex buffer,
                     int64_t step) {
   for (BufferIndex temporary : site.liveness.buffer_of_temporary[step])
     if (temporary == buffer) return "scratch of \"" + function.steps[step].name + "\"";
@@ -142,7 +142,7 @@ std::string dims_text(const Request& request) {
 }
 
 // Lists the buffers of the pool that are live at a step, largest first.
-std::string live_set(const Function& function, const SpillSite& site, int64_t step) {
+std::string live_set(const Function& function, const SpillInstance& site, int64_t step) {
   constexpr size_t kMostListed = 8;
   std::vector<std::pair<int64_t, size_t>> live;
   for (size_t i = 0; i < site.problem.items.size(); ++i) {
@@ -177,7 +177,7 @@ std::vector<int64_t> live_bytes(const SpillProblem& problem) {
 // Adds the copies and moves to the report, with the reason for each.
 class Describer {
  public:
-  Describer(const Program& program, const Function& function, const SpillSite& site,
+  Describer(const Program& program, const Function& function, const SpillInstance& site,
             SpillReport& report)
       : function_(function),
         site_(site),
@@ -200,9 +200,9 @@ class Describer {
  private:
   const std::string& name_of(int64_t step) const { return function_.steps[step].name; }
 
-  void add_copies(const Value& value, const SpillItem::Held& held,
-                  const SpillChoice::Held& choice) {
-    const PoolIndex pool = held.ways[choice.way].pool;
+  void add_copies(const Value& value, const SpillItem::Value& held,
+                  const SpillChoice::Value& choice) {
+    const PoolIndex pool = held.destinations[choice.destination].pool;
     auto peak = live_.begin();
     for (int gap : choice.gaps) {
       auto in_gap = std::max_element(live_.begin() + held.gaps[gap].lower,
@@ -220,7 +220,7 @@ class Describer {
   }
 
   const Function& function_;
-  const SpillSite& site_;
+  const SpillInstance& site_;
   SpillReport& report_;
   const std::vector<int64_t> live_;
   const std::string pool_;
@@ -228,7 +228,7 @@ class Describer {
 };
 
 Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t fixed,
-                    const SpillSite& site, int64_t step, const Request& request) {
+                    const SpillInstance& site, int64_t step, const Request& request) {
   const int64_t live = fixed + live_bytes(site.problem)[step];
   std::string text = program.machine.pool_name(pool) + " is limited to " +
                      bytes_text(*program.machine.pools[pool].limit) + ", and " + bytes_text(live) +
@@ -246,7 +246,7 @@ Status does_not_fit(const Program& program, const Function& function, PoolIndex 
 
 Result<SpillReport> spill(const Program& program, Function& function, PoolIndex pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
-  const SpillSite site = read_site(program, function, pool, room, fixed, request);
+  const SpillInstance site = read_instance(program, function, pool, room, fixed, request);
   SpillReport report{.function = function.name,
                      .pool = pool,
                      .limit = *program.machine.pools[pool].limit,

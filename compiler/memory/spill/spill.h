@@ -31,8 +31,8 @@ struct SpillReport {
     double times = 1;  // executions per call
     PoolIndex from;
     PoolIndex to;
-    std::string made_because;
-    std::string read_because;
+    std::string producer_reason;
+    std::string consumer_reason;
   };
   std::vector<Copy> copies;
   struct Move {
@@ -47,7 +47,7 @@ struct SpillReport {
 using PoolBytes = std::map<PoolIndex, int64_t>;
 
 // The spill problem of one pool of one function, with the buffers and values that it refers to.
-struct SpillSite {
+struct SpillInstance {
   SpillProblem problem;
   Liveness liveness;
   std::vector<BufferIndex> buffers;          // by item
@@ -57,8 +57,8 @@ struct SpillSite {
 
 // `room`: the bytes available in each limited pool. `fixed`: bytes of each pool that are not
 // planned and cannot be spilled (results, storages of callees).
-SpillSite read_site(const Program& program, const Function& function, PoolIndex pool,
-                    const PoolBytes& room, const PoolBytes& fixed, const Request& request);
+SpillInstance read_instance(const Program& program, const Function& function, PoolIndex pool,
+                            const PoolBytes& room, const PoolBytes& fixed, const Request& request);
 
 // Rewrites `function` so that the live bytes of `pool` are within `room` at every step. Errors:
 // kResourceLimit, with the buffers that are live at the peak.
@@ -69,6 +69,6 @@ Result<SpillReport> spill(const Program& program, Function& function, PoolIndex 
 // of all pools. Data-dependent sizes are not planned for: the session enforces their limits at run
 // time. Returns the spills. Errors: those of plan() and spill(), and kResourceLimit if
 // fragmentation of a plan exceeds a limit.
-Result<std::vector<SpillReport>> keep_limits(Program& program);
+Result<std::vector<SpillReport>> enforce_limits(Program& program);
 
 }  // namespace scopevm::compiler::memory

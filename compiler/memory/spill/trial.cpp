@@ -16,9 +16,9 @@ template <typename Visit>
 void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit visit) {
   if (choice.move) return visit(item.moves[*choice.move].pool, item.lower, item.upper);
   for (size_t v = 0; v < choice.values.size(); ++v) {
-    const SpillChoice::Held& held = choice.values[v];
+    const SpillChoice::Value& held = choice.values[v];
     if (held.gaps.empty()) continue;
-    visit(item.values[v].ways[held.way].pool, item.values[v].made,
+    visit(item.values[v].destinations[held.destination].pool, item.values[v].made,
           item.values[v].gaps[held.gaps.back()].upper + 1);
   }
 }
@@ -33,14 +33,14 @@ std::vector<SpillChoice> next_choices(const SpillItem& item, const SpillChoice& 
     choice.values.resize(item.values.size());
   }
   for (size_t v = 0; v < item.values.size(); ++v)
-    for (size_t w = 0; w < item.values[v].ways.size(); ++w) {
-      const SpillChoice::Held& held = now.values[v];
-      if (!held.gaps.empty() && held.way != static_cast<int>(w)) continue;
+    for (size_t w = 0; w < item.values[v].destinations.size(); ++w) {
+      const SpillChoice::Value& held = now.values[v];
+      if (!held.gaps.empty() && held.destination != static_cast<int>(w)) continue;
       for (size_t g = 0; g < item.values[v].gaps.size(); ++g) {
         const int gap = static_cast<int>(g);
         if (std::ranges::find(held.gaps, gap) != held.gaps.end()) continue;
         SpillChoice& choice = next.emplace_back(now);
-        choice.values[v].way = static_cast<int>(w);
+        choice.values[v].destination = static_cast<int>(w);
         choice.values[v].gaps.push_back(gap);
         std::ranges::sort(choice.values[v].gaps);
       }
@@ -68,10 +68,10 @@ double Trial::cost_of(const SpillItem& item, const SpillChoice& choice) {
   if (choice.move) return item.moves[*choice.move].cost;
   double cost = 0;
   for (size_t v = 0; v < choice.values.size(); ++v) {
-    const SpillChoice::Held& held = choice.values[v];
+    const SpillChoice::Value& held = choice.values[v];
     if (held.gaps.empty()) continue;
-    const SpillItem::Way& way = item.values[v].ways[held.way];
-    cost += way.out_cost + way.back_cost * static_cast<double>(held.gaps.size());
+    const SpillItem::Destination& destination = item.values[v].destinations[held.destination];
+    cost += destination.out_cost + destination.back_cost * static_cast<double>(held.gaps.size());
   }
   return cost;
 }
@@ -114,7 +114,7 @@ bool Trial::has_room(const SpillItem& item, const SpillChoice& choice) const {
   return has_room;
 }
 
-bool is_gone(const SpillItem& item, const SpillChoice& choice, int64_t step) {
+bool is_spilled_at(const SpillItem& item, const SpillChoice& choice, int64_t step) {
   if (choice.move) return item.lower <= step && step < item.upper;
   for (size_t v = 0; v < choice.values.size(); ++v)
     for (int gap : choice.values[v].gaps)
@@ -130,13 +130,15 @@ bool complete(const SpillProblem& problem, Trial& trial, size_t banned) {
     for (size_t i = 0; i < problem.items.size(); ++i) {
       const SpillItem& item = problem.items[i];
       const SpillChoice& now = trial.choices()[i];
-      if (i == banned || worst < item.lower || worst >= item.upper || is_gone(item, now, worst))
+      if (i == banned || worst < item.lower || worst >= item.upper ||
+          is_spilled_at(item, now, worst))
         continue;
       for (SpillChoice& choice : next_choices(item, now)) {
-        if (!is_gone(item, choice, worst)) continue;
+        if (!is_spilled_at(item, choice, worst)) continue;
         double useful = 0;  // covered bytes; bytes beyond the excess of a step do not count
         for (int64_t step = item.lower; step < item.upper; ++step)
-          if (trial.excess()[step] > 0 && is_gone(item, choice, step) && !is_gone(item, now, step))
+          if (trial.excess()[step] > 0 && is_spilled_at(item, choice, step) &&
+              !is_spilled_at(item, now, step))
             useful += static_cast<double>(std::min(trial.excess()[step], item.bytes));
         const double extra = Trial::cost_of(item, choice) - Trial::cost_of(item, now);
         found.emplace_back(extra / useful, i, std::move(choice));

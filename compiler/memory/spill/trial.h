@@ -42,7 +42,7 @@ class Trial {
 };
 
 // Whether the item is spilled at `step`.
-bool is_gone(const SpillItem& item, const SpillChoice& choice, int64_t step);
+bool is_spilled_at(const SpillItem& item, const SpillChoice& choice, int64_t step);
 
 // Completes the partial solution by the greedy rule for covering problems (Chvatal, 1979): while a
 // step has an excess, applies the choice that relieves the worst step at the least cost per covered

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     table.push_back({function.getName().str(), buffers, params});
   }
   auto text = scopevm::compiler::codegen::emit_opencl(*module, table);
-  if (!text.is_ok()) {
+  if (!text.ok()) {
     const std::string message(text.status().message());
     std::fprintf(stderr, "%s\n", message.c_str());
     return 1;

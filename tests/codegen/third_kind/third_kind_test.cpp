@@ -52,7 +52,7 @@ std::string machine_with(const std::string& device) {
 
 std::string message_of(const std::string& device, const Backends& known) {
   const Result<Machine> machine = parse_machine(machine_with(device), "m.json", known.kinds());
-  return machine.is_ok() ? "" : std::string(machine.status().message());
+  return machine.ok() ? "" : std::string(machine.status().message());
 }
 
 TEST(ThirdKind, EachKindOfTheCompilerHasADriver) {
@@ -65,7 +65,7 @@ TEST(ThirdKind, EachKindOfTheCompilerHasADriver) {
   EXPECT_EQ(compiler_kinds.front(), format::kHostKind);
 }
 
-TEST(ThirdKind, UnknownKindsAreErrorsThatListTheKnownOnes) {
+TEST(ThirdKind, UnknownKindErrorListsTheKnownKinds) {
   const char* const toy = R"({"name": "a", "kind": "toy"})";
   const char* const other = R"({"name": "a", "kind": "game"})";
   EXPECT_EQ(message_of(toy, built_in_backends()),
@@ -81,7 +81,7 @@ TEST(ThirdKind, UnknownKindsAreErrorsThatListTheKnownOnes) {
             "toy");
 }
 
-TEST(ThirdKind, MembersOfAKindAreItsOwn) {
+TEST(ThirdKind, MembersOfAnotherKindAreRejected) {
   EXPECT_EQ(message_of(R"({"name": "a", "kind": "toy", "generation": 2})", backends()), "");
   EXPECT_EQ(message_of(R"({"name": "a", "kind": "toy", "generation": 3})", backends()),
             "m.json: devices[1].generation: at most 2");
@@ -94,7 +94,7 @@ TEST(ThirdKind, MembersOfAKindAreItsOwn) {
             "max_stack_bytes, alignment, target_cpu, features, generation");
 }
 
-TEST(ThirdKind, ItsDevicesAreListedAsADescription) {
+TEST(ThirdKind, DevicesAreListedAsADescription) {
   std::FILE* const log = std::tmpfile();
   const std::string description = tool::describe_machine(drivers(), log);
   std::rewind(log);
@@ -103,7 +103,7 @@ TEST(ThirdKind, ItsDevicesAreListedAsADescription) {
   std::fclose(log);
   EXPECT_THAT(lines, HasSubstr("toy0: Toy (1 unit), 1.1 GB\n"));
   const Result<Machine> machine = parse_machine(description, "m.json", backends().kinds());
-  ASSERT_TRUE(machine.is_ok()) << machine.status().message();
+  ASSERT_TRUE(machine.ok()) << machine.status().message();
   const std::optional<compiler::DeviceIndex> toy = machine->find_device("toy0");
   ASSERT_TRUE(toy.has_value());
   EXPECT_EQ(machine->devices[*toy].kind, "toy");
@@ -158,16 +158,16 @@ std::vector<std::string> images_of(const Module& module) {
 
 TEST_F(CompiledForToys, RunsThere) {
   const Result<Module> module = compile(R"({"name": "toy", "kind": "toy", "generation": 2})");
-  ASSERT_TRUE(module.is_ok()) << module.status().message();
+  ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_THAT(images_of(*module), ElementsAre("cpu:", "toy:toy2"));
   Result<Session> session = make_session(*module, drivers());
-  ASSERT_TRUE(session.is_ok()) << session.status().message();
+  ASSERT_TRUE(session.ok()) << session.status().message();
   const Tensor x = *Tensor::allocate(DType::kF32, {50, 3});
   const std::span<float> given = x.elements<float>();
   std::iota(given.begin(), given.end(), -70.0F);
   const int64_t before = testing::toy_launches();
   const Result<std::vector<Tensor>> results = session->call(std::vector{x});
-  ASSERT_TRUE(results.is_ok()) << results.status().message();
+  ASSERT_TRUE(results.ok()) << results.status().message();
   EXPECT_EQ(testing::toy_launches() - before, 1);
   const std::span<float> y = results->front().elements<float>();
   for (size_t i = 0; i < given.size(); ++i)
@@ -176,7 +176,7 @@ TEST_F(CompiledForToys, RunsThere) {
 
 TEST_F(CompiledForToys, NeedsADriverOfTheKind) {
   const Result<Module> module = compile(R"({"name": "toy", "kind": "toy"})");
-  ASSERT_TRUE(module.is_ok()) << module.status().message();
+  ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(make_session(*module, runtime::built_in_drivers()).status().message(),
             "device \"toy\": it is of kind \"toy\", which this build does not know; it knows cpu, "
             "opencl, cuda");
@@ -187,7 +187,7 @@ TEST_F(CompiledForToys, NeedsADriverOfTheKind) {
 TEST_F(CompiledForToys, HasAnImageForEachTarget) {
   const Result<Module> module =
       compile(R"({"name": "toy", "kind": "toy"}, {"name": "b", "kind": "toy", "generation": 2})");
-  ASSERT_TRUE(module.is_ok()) << module.status().message();
+  ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_THAT(images_of(*module), ElementsAre("cpu:", "toy:toy1", "toy:toy2"));
 }
 

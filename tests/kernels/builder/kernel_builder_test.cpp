@@ -13,7 +13,7 @@ const DimExpr n = DimExpr::symbol("n");
 
 using KernelBuilderTest = Building;
 
-TEST_F(KernelBuilderTest, BuffersAndParamsAreInOrderWhateverTheOrderOfDeclarations) {
+TEST_F(KernelBuilderTest, BuffersAndParamsHaveADefinedOrder) {
   KernelBuilder k(*this, op(), "test");
   k.param(n);
   Buffer y = k.result(ValueId{5}, DType::kF32, Elements::kNumbers);
@@ -37,7 +37,7 @@ TEST_F(KernelBuilderTest, BuffersAndParamsAreInOrderWhateverTheOrderOfDeclaratio
   EXPECT_EQ(module_.kernels().front().param_count, 2);  // n, and the scratch size per worker
 }
 
-TEST_F(KernelBuilderTest, EqualKernelsAreOneAndUnlaunchedOnesAreErased) {
+TEST_F(KernelBuilderTest, EqualKernelsAreMergedAndUnusedOnesErased) {
   for (DimExpr size : {n, n + 1}) {
     KernelBuilder k(*this, op(), "fill");
     Buffer y = k.result(ValueId{0}, DType::kF32);
@@ -53,7 +53,7 @@ TEST_F(KernelBuilderTest, EqualKernelsAreOneAndUnlaunchedOnesAreErased) {
   EXPECT_EQ(count("func.func"), 1);
 }
 
-TEST_F(KernelBuilderTest, StridesOfZeroAreNoParams) {
+TEST_F(KernelBuilderTest, ZeroStridesAreNotParams) {
   KernelBuilder k(*this, op(), "test");
   k.stride(0);
   k.stride(n);
@@ -61,7 +61,7 @@ TEST_F(KernelBuilderTest, StridesOfZeroAreNoParams) {
   EXPECT_EQ(launch(0).params.size(), 1u);
 }
 
-TEST_F(KernelBuilderTest, AValueThatIsTwoOperandsIsNotOverwritten) {
+TEST_F(KernelBuilderTest, ValueThatIsTwoOperandsIsNotOverwritten) {
   KernelBuilder k(*this, op(), "test");
   Buffer x = k.operand(ValueId{1}, DType::kF32), z = k.operand(ValueId{2}, DType::kF32);
   Buffer x_again = k.operand(ValueId{1}, DType::kF32), y = k.result(ValueId{3}, DType::kF32);
@@ -79,7 +79,7 @@ TEST_F(KernelBuilderTest, GrainIsAtLeastOne) {
   EXPECT_TRUE(grain_of(1000, 5000) == DimExpr(1));
 }
 
-TEST_F(KernelBuilderTest, AWalkOverConstantAxesDividesOnceForEach) {
+TEST_F(KernelBuilderTest, WalkOverConstantAxesDividesOncePerAxis) {
   KernelBuilder k(*this, op(), "test");
   Buffer y = k.result(ValueId{0}, DType::kI8);
   llvm::SmallVector<Axis> axes = {{n, {n * 4}}, {n, {4}}, {4, {1}}};
@@ -89,7 +89,7 @@ TEST_F(KernelBuilderTest, AWalkOverConstantAxesDividesOnceForEach) {
   EXPECT_EQ(count("arith.divui"), 2);
 }
 
-TEST_F(KernelBuilderTest, AxesThatRunOnAreJoined) {
+TEST_F(KernelBuilderTest, ContiguousAxesAreMerged) {
   llvm::SmallVector<Axis> axes = {{2, {n * 12, 12}}, {3, {n * 4, 4}}, {1, {7, 7}}, {4, {1, 1}}};
   simplify(axes);
   ASSERT_EQ(axes.size(), 2u);  // the first two; the last is contiguous in one offset only
@@ -97,7 +97,7 @@ TEST_F(KernelBuilderTest, AxesThatRunOnAreJoined) {
   EXPECT_TRUE(axes[1].size == DimExpr(4));
 }
 
-TEST_F(KernelBuilderTest, TailsAreMaskedWhereMasksAreCheap) {
+TEST_F(KernelBuilderTest, TailsAreMaskedIfMasksAreCheap) {
   KernelBuilder k(*this, op(), "test");
   Buffer x = k.operand(ValueId{0}, DType::kF32), y = k.result(ValueId{1}, DType::kF32);
   k.copy(x, k.index(0), y, k.index(0), k.param(n));

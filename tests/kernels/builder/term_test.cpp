@@ -38,7 +38,7 @@ TEST_F(TermTest, NeutralOperandsDisappear) {
   EXPECT_EQ((x * 1).value, x.value);
 }
 
-TEST_F(TermTest, NumbersTakeTheOtherSidesType) {
+TEST_F(TermTest, NumbersTakeTheTypeOfTheOtherOperand) {
   Buffer x = k_.operand(ValueId{0}, DType::kF32, Elements::kNumbers);
   Term lanes = k_.load(x, k_.index(0), 8);
   EXPECT_EQ((lanes * 2).type(), k_.vector(k_.builder().getF32Type(), 8));
@@ -46,7 +46,7 @@ TEST_F(TermTest, NumbersTakeTheOtherSidesType) {
   EXPECT_EQ(integer_of(k_.zero(k_.builder().getI8Type()).integer(0x1FF)), -1);  // low bits
 }
 
-TEST_F(TermTest, TypesChooseTheOperation) {
+TEST_F(TermTest, TypesSelectTheOperation) {
   Term f = k_.load(k_.operand(ValueId{0}, DType::kF32, Elements::kNumbers), k_.index(0));
   Term i = k_.load(k_.operand(ValueId{1}, DType::kI32, Elements::kNumbers), k_.index(0));
   EXPECT_EQ(op_name(f / f), "arith.divf");

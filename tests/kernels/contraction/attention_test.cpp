@@ -35,8 +35,8 @@ std::string attention_text(const Form& form) {
 
 std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu) {
   auto runner = KernelRunner::create(text, cpu, /*fuse=*/true);
-  EXPECT_TRUE(runner.is_ok()) << runner.status().message() << "\n" << text;
-  return runner.is_ok() ? *std::move(runner) : nullptr;
+  EXPECT_TRUE(runner.ok()) << runner.status().message() << "\n" << text;
+  return runner.ok() ? *std::move(runner) : nullptr;
 }
 
 // `mask` has one row per batch element, or one per row of scores.
@@ -77,7 +77,7 @@ void check(KernelRunner& runner, const Form& form, const Sizes& z) {
   bool has_rows = std::string(form.mask) == "b, 1, s, t";
   Array mask = random_f32({z.b, 1, has_rows ? z.s : 1, z.t}, 4);
   auto outputs = runner.run({q, k, v, mask});
-  ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   expect_near(outputs->front(), reference(q, k, v, mask, form),
               "s, t, d, c = " + std::to_string(z.s) + ", " + std::to_string(z.t) + ", " +
                   std::to_string(z.d) + ", " + std::to_string(z.c));

@@ -15,14 +15,14 @@ namespace {
 
 std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu = "host") {
   auto runner = KernelRunner::create(text, cpu);
-  EXPECT_TRUE(runner.is_ok()) << runner.status().message() << "\n" << text.substr(0, 2000);
-  return runner.is_ok() ? *std::move(runner) : nullptr;
+  EXPECT_TRUE(runner.ok()) << runner.status().message() << "\n" << text.substr(0, 2000);
+  return runner.ok() ? *std::move(runner) : nullptr;
 }
 
 Array run_one(KernelRunner& runner, const std::vector<Array>& inputs) {
   auto outputs = runner.run(inputs);
-  EXPECT_TRUE(outputs.is_ok()) << outputs.status().message();
-  return outputs.is_ok() ? outputs->front() : Array();
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  return outputs.ok() ? outputs->front() : Array();
 }
 
 // Random bytes; 0x80, 0xFF, 0x7F and 0 are more frequent than others.

@@ -35,12 +35,12 @@ void check_det(DType dtype, int64_t count, int64_t n, const std::vector<T>& data
   }
 }
 
-TEST(Det, OfEverySize) {
+TEST(Det, EverySize) {
   for (int64_t n = 0; n < 7; ++n)
     check_det<float>(DType::kF32, 5, n, random_f32({5, n, n}, 3).as<float>());
 }
 
-TEST(Det, TakesPivotsFromBelow) {
+TEST(Det, SelectsPivots) {
   check_det<double>(DType::kF64, 1, 3, {0, 2, 1, 0, 0, 3, 4, 5, 6});
   check_det<float>(DType::kF32, 1, 2, {0, 1, 1, 0});
 }

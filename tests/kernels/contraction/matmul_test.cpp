@@ -9,14 +9,14 @@ namespace {
 
 std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu = "host") {
   auto runner = KernelRunner::create(text, cpu);
-  EXPECT_TRUE(runner.is_ok()) << runner.status().message() << "\n" << text.substr(0, 2000);
-  return runner.is_ok() ? *std::move(runner) : nullptr;
+  EXPECT_TRUE(runner.ok()) << runner.status().message() << "\n" << text.substr(0, 2000);
+  return runner.ok() ? *std::move(runner) : nullptr;
 }
 
 Array run_one(KernelRunner& runner, const std::vector<Array>& inputs, int pieces = 3) {
   auto outputs = runner.run(inputs, pieces);
-  EXPECT_TRUE(outputs.is_ok()) << outputs.status().message();
-  return outputs.is_ok() ? outputs->front() : Array();
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  return outputs.ok() ? outputs->front() : Array();
 }
 
 // x[m, k] * constant[k, n]
@@ -105,7 +105,7 @@ TEST(MatMul, BatchesBroadcast) {
   }
 }
 
-TEST(MatMul, VectorsAsNumPyTakesThem) {
+TEST(MatMul, VectorsFollowNumPy) {
   struct {
     const char *a, *b, *c;
     std::vector<int64_t> a_dims, b_dims, a_matrix, b_matrix;
@@ -132,7 +132,7 @@ TEST(MatMul, VectorsAsNumPyTakesThem) {
 }
 
 // With batch dims [3, 1], the batch dims of b have stride 0, also where the result's dim is 1.
-TEST(MatMul, OneMatrixForABatchThatEndsInOne) {
+TEST(MatMul, OneMatrixForABatchWithLastDimOne) {
   std::string a_type = tensor_type("3, 1, 4, 2"), c_type = tensor_type("3, 1, 2, 8");
   for (const char* b_dims : {"4, 8", "1, 1, 4, 8"}) {
     std::string b_type = tensor_type(b_dims);

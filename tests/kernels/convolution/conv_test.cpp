@@ -75,7 +75,7 @@ void check_conv(const ConvCase& t, const char* cpu, bool is_constant) {
   Array w = random_f32(t.w, 1), bias = random_f32({t.w[0]}, 2);
   std::string text = conv_text(t, w, bias, is_constant);
   auto runner = KernelRunner::create(text, cpu);
-  ASSERT_TRUE(runner.is_ok()) << runner.status().message() << text.substr(0, 300);
+  ASSERT_TRUE(runner.ok()) << runner.status().message() << text.substr(0, 300);
   Array x = random_f32(t.x, 3);
   std::vector<int64_t> dims;
   std::vector<double> expected = reference_conv(x, w, a, dims);
@@ -85,7 +85,7 @@ void check_conv(const ConvCase& t, const char* cpu, bool is_constant) {
   std::vector<Array> inputs = {x};
   if (!is_constant) inputs.push_back(w);
   auto outputs = (*runner)->run(inputs);
-  ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   EXPECT_EQ(outputs->front().dims, dims);
   expect_near(outputs->front(), expected, t.name);
 }
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Baseline, Conv,
                                             ::testing::ValuesIn(every_fourth_case())),
                          name_of);
 
-TEST(ConvWeights, ComeWithTheRequest) {
+TEST(ConvWeights, AreInputs) {
   for (const ConvCase& t : kCases) check_conv(t, "host", /*is_constant=*/false);
 }
 
@@ -130,10 +130,10 @@ TEST(ConvLoops, WeightsOfUnknownSize) {
   auto runner = KernelRunner::create("func.func @main(%x: " + x + ", %w: " + w + ") -> " + y +
                                      " {\n  %y = sv.conv %x, %w " + attributes_text(a) + " : (" +
                                      x + ", " + w + ") -> " + y + "\n  return %y : " + y + "\n}\n");
-  ASSERT_TRUE(runner.is_ok()) << runner.status().message();
+  ASSERT_TRUE(runner.ok()) << runner.status().message();
   Array xv = random_f32({1, 3, 6, 6}, 1), wv = random_f32({4, 3, 3, 3}, 2);
   auto outputs = (*runner)->run({xv, wv});
-  ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   std::vector<int64_t> dims;
   expect_near(outputs->front(), reference_conv(xv, wv, a, dims), "dynamic weights");
 }
@@ -146,11 +146,11 @@ TEST(ConvLoops, ThreeDims) {
       "func.func @main(%x: " + x + ", %w: " + w + ") -> " + y + " {\n  %y = sv.conv %x, %w " +
       attributes_text({{2, 2, 2}, {1, 1, 1, 0, 0, 0}, {1, 1, 1}, 1}) + " : (" + x + ", " + w +
       ") -> " + y + "\n  return %y : " + y + "\n}\n");
-  ASSERT_TRUE(runner.is_ok()) << runner.status().message();
+  ASSERT_TRUE(runner.ok()) << runner.status().message();
   Array xv = Array::of(DType::kF32, {1, 1, 3, 3, 3}, std::vector<float>(27, 1.0f));
   Array wv = Array::of(DType::kF32, {1, 1, 2, 2, 2}, std::vector<float>(8, 1.0f));
   auto outputs = (*runner)->run({xv, wv});
-  ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   EXPECT_EQ(outputs->front().as<float>(), (std::vector<float>{1, 2, 2, 4, 2, 4, 4, 8}));
 }
 
@@ -162,11 +162,11 @@ TEST(ConvLoops, TransposedScattersEachElement) {
       " {\n  %y = sv.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, "
       "0>, dilations = array<i64: 1, 1>, output_pads = array<i64: 0, 0>, group = 1 : i64} : (" +
       x + ", " + w + ") -> " + y + "\n  return %y : " + y + "\n}\n");
-  ASSERT_TRUE(runner.is_ok()) << runner.status().message();
+  ASSERT_TRUE(runner.ok()) << runner.status().message();
   Array xv = Array::of<float>(DType::kF32, {1, 1, 2, 2}, {1, 2, 3, 4});
   Array wv = Array::of<float>(DType::kF32, {1, 1, 2, 2}, {1, 10, 100, 1000});
   auto outputs = (*runner)->run({xv, wv});
-  ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   EXPECT_EQ(outputs->front().as<float>(), (std::vector<float>{1, 10, 2, 20, 100, 1000, 200, 2000, 3,
                                                               30, 4, 40, 300, 3000, 400, 4000}));
 }

@@ -142,7 +142,7 @@ TEST(Elementwise, PowersOfIntegersAndFloats) {
   EXPECT_FLOAT_EQ(y[3], 0.25f);
 }
 
-TEST(Elementwise, NanWinsMinAndMax) {
+TEST(Elementwise, MinAndMaxPropagateNan) {
   for (const char* op : {"min", "max"}) {
     auto y = binary<float>(op, DType::kF32, {kNan, 1, 2}, {1, kNan, 3});
     ASSERT_EQ(y.size(), 3u);

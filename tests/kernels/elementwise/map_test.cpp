@@ -61,7 +61,7 @@ TEST(Map, KnownBroadcasts) {
   expect_sum("f32[n,c,h]", "f32[c,1]", "f32[n,c,h]", {3, 5, 0}, {5, 1});
 }
 
-TEST(Map, BroadcastsThatTheRequestDecides) {
+TEST(Map, BroadcastsDeterminedAtRunTime) {
   const std::string r = "f32[\"max(a, c)\", \"max(b, d)\"]";
   expect_sum("f32[a,b]", "f32[c,d]", r, {3, 20}, {3, 20});
   expect_sum("f32[a,b]", "f32[c,d]", r, {3, 1}, {3, 20});

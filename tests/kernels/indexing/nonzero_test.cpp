@@ -23,14 +23,14 @@ std::optional<Array> nonzero(const Array& x, int64_t expected_count, const std::
     return %0, %count : !sv.tensor<i64[2, c]>, !sv.tensor<i64[1]>
   })";
   auto runner = KernelRunner::create(text, cpu);
-  if (!runner.is_ok()) {
+  if (!runner.ok()) {
     ADD_FAILURE() << runner.status().message();
     return std::nullopt;
   }
   Array size = Array::of(DType::kF32, {expected_count},
                          std::vector<float>(static_cast<size_t>(expected_count)));
   auto outputs = (*runner)->run({x, size});
-  if (!outputs.is_ok()) {
+  if (!outputs.ok()) {
     ADD_FAILURE() << outputs.status().message();
     return std::nullopt;
   }

@@ -55,7 +55,7 @@ TEST(Transpose, MatrixOfAnySizeAndWidth) {
                   kCpus, kWidths);
 }
 
-TEST(Transpose, HeadsChangePlacesWithPositions) {
+TEST(Transpose, SwapsHeadsAndPositions) {
   check_transpose("b, s, 4, d", "b, 4, s, d", {0, 2, 1, 3},
                   {{1, 1, 4, 64}, {2, 7, 4, 5}, {3, 0, 4, 8}, {2, 3, 4, 33}}, kCpus, kWidths);
 }
@@ -89,7 +89,7 @@ TEST(Transpose, EqualKernelsAreSharedAcrossTypesOfOneWidth) {
           : (!sv.tensor<i32[3, 7]>) -> !sv.tensor<i32[7, 3]>
       return %c, %d : !sv.tensor<f32[m, n]>, !sv.tensor<i32[7, 3]>
     })");
-  ASSERT_TRUE(runner.is_ok()) << runner.status().message();
+  ASSERT_TRUE(runner.ok()) << runner.status().message();
   EXPECT_EQ((*runner)->steps().size(), 2u);
   EXPECT_EQ((*runner)->kernel_count(), 1u);
 }
@@ -148,10 +148,10 @@ TEST(Expand, KnownAndSymbolicBroadcasts) {
       std::string function = text.function();
       function.replace(function.find(") ->"), 4, ", %dims: !sv.tensor<i8[k, j]>) ->");
       auto runner = KernelRunner::create(function, cpu);
-      ASSERT_TRUE(runner.is_ok()) << runner.status().message();
+      ASSERT_TRUE(runner.ok()) << runner.status().message();
       Array x = counting_bytes(DType::kF32, c.x);
       auto outputs = (*runner)->run({x, counting_bytes(DType::kI8, {c.y[0], c.y.back()})});
-      ASSERT_TRUE(outputs.is_ok()) << outputs.status().message();
+      ASSERT_TRUE(outputs.ok()) << outputs.status().message();
       expect_same((*outputs)[0], rearranged(x, c.y, [&](const Index& i) {
                     Index from(i.end() - static_cast<int64_t>(c.x.size()), i.end());
                     for (size_t d = 0; d < from.size(); ++d)

@@ -7,12 +7,12 @@ namespace {
 // Compiles `function` (MLIR assembly) and runs it once.
 std::vector<Array> run(const std::string& function, const std::vector<Array>& inputs) {
   auto runner = KernelRunner::create(function);
-  if (!runner.is_ok()) {
+  if (!runner.ok()) {
     ADD_FAILURE() << runner.status().message();
     return {};
   }
   auto outputs = (*runner)->run(inputs);
-  if (outputs.is_ok()) return std::move(*outputs);
+  if (outputs.ok()) return std::move(*outputs);
   ADD_FAILURE() << outputs.status().message();
   return {};
 }

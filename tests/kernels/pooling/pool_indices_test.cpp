@@ -75,7 +75,7 @@ std::vector<T> with_repeats(int64_t count) {
   return data;
 }
 
-TEST(MaxPoolIndices, CountsThroughAllOfX) {
+TEST(MaxPoolIndices, CountsOverTheWholeInput) {
   check<float>(DType::kF32, {{2, 3}, {1, 2}, {0, 0, 0, 0}, {1, 1}}, {2, 3, 5, 8},
                with_repeats<float>(240));
 }
@@ -85,13 +85,13 @@ TEST(MaxPoolIndices, CountsByColumn) {
                {1, 2, 3, 4, 5}, with_repeats<float>(120));
 }
 
-TEST(MaxPoolIndices, PaddingIsNoElement) {
+TEST(MaxPoolIndices, PaddingIsNotAnElement) {
   Window w{{3, 3}, {2, 1}, {1, 1, 1, 1}, {2, 1}};
   check<float>(DType::kF32, w, {1, 2, 6, 5}, std::vector<float>(60, -3));
   check<double>(DType::kF64, w, {1, 2, 6, 5}, with_repeats<double>(60));
 }
 
-TEST(MaxPoolIndices, AWindowOfTheLeastValueHasAnIndex) {
+TEST(MaxPoolIndices, WindowOfTheSmallestValueHasAnIndex) {
   float least = -std::numeric_limits<float>::infinity();
   check<float>(DType::kF32, {{2}, {2}, {0, 0}, {1}}, {1, 1, 6}, std::vector<float>(6, least));
 }

@@ -97,7 +97,7 @@ TEST(Pool, PlaneOfStrideTwo) {
   check({{2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}, false, true}, {{2, 2}, {8, 33}, {8, 64}, {8, 65}});
 }
 
-TEST(Pool, PadsCountUpToTheirEnd) {
+TEST(Pool, PadsCountToTheirEnd) {
   check({{3, 3}, {2, 2}, {1, 0, 0, 1}, {1, 1}, true, true}, {{6, 8}, {9, 37}});
   check({{3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, true, false}, {{6, 8}, {9, 37}});
 }
@@ -128,7 +128,7 @@ TEST(Pool, DimsAtRunTimeAndEmptyBatch) {
   }
 }
 
-TEST(Pool, BytesCompareByTheirSign) {
+TEST(Pool, BytesCompareBySignedness) {
   for (DType dtype : {DType::kU8, DType::kI8}) {
     std::string element_type(name(dtype));
     CompiledOp op({"max_pool",

@@ -93,7 +93,7 @@ TEST(RoiAlign, SamplesFollowTheBox) {
   check_roi({}, random_f32({2, 3, 7, 9}, 5), kBoxes, {0, 1, 1, 0});
 }
 
-TEST(RoiAlign, FixedSamplesScaledAndNotMoved) {
+TEST(RoiAlign, FixedSamplesWithScaleWithoutOffset) {
   check_roi({.height = 3, .width = 1, .samples = 2, .scale = 0.5f, .offset = 0, .min_size = 1},
             random_f32({2, 3, 7, 9}, 6), kBoxes, {1, 1, 0, 0});
 }
@@ -102,7 +102,7 @@ TEST(RoiAlign, Greatest) {
   check_roi({.samples = 3, .greatest = true}, random_f32({2, 2, 5, 5}, 7), kBoxes, {0, 1, 1, 0});
 }
 
-TEST(RoiAlign, BoxesAreOnlyData) {
+TEST(RoiAlign, BoxesAreDataDependent) {
   float nan = std::numeric_limits<float>::quiet_NaN(), far = 1e30f;
   std::vector<float> boxes = {nan, nan, nan, nan, -far, -far, far, far,
                               5,   5,   1,   1,   far,  far,  far, far};

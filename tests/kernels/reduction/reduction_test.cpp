@@ -59,7 +59,7 @@ TEST(Reduction, EveryAxesSetAndOperator) {
     }
 }
 
-TEST(Reduction, EmptyDimsGiveTheNeutralElement) {
+TEST(Reduction, EmptyDimsReturnTheNeutralElement) {
   std::string text = one_op("%x: !sv.tensor<f32[n,m]>",
                             "%r = sv.reduce_sum %x {axes = array<i64: 1>, keep_dims = false} : "
                             "(!sv.tensor<f32[n,m]>) -> !sv.tensor<f32[n]>",

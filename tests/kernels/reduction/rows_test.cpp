@@ -87,7 +87,7 @@ func.func @main(%x: !sv.tensor<f32[n,h,m]>, %k: !sv.tensor<f32[n,1,m]>) -> !sv.t
   for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i] + 0.5, 1e-6);
 }
 
-TEST(Rows, LayerNormWithResidualThatIsAlsoAResult) {
+TEST(Rows, LayerNormWithResidualResult) {
   const char* text = R"(
 func.func @main(%x: !sv.tensor<f32[n,m]>, %d: !sv.tensor<f32[n,m]>, %g: !sv.tensor<f32[m]>, %b: !sv.tensor<f32[m]>) -> (!sv.tensor<f32[n,m]>, !sv.tensor<f32[n,m]>) {
   %r:2 = sv.group (%p = %x : !sv.tensor<f32[n,m]>, %q = %d : !sv.tensor<f32[n,m]>, %s = %g : !sv.tensor<f32[m]>, %o = %b : !sv.tensor<f32[m]>) -> (!sv.tensor<f32[n,m]>, !sv.tensor<f32[n,m]>) {

@@ -43,14 +43,14 @@ void check_boxes(const BoxCase& c, const std::vector<int64_t>& expected) {
 const std::vector<float> kBoxes = {0, 0,  1, 1,  0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
                                    0, 10, 1, 11, 1, 11.1f, 0, 10.1f, 0, 100,   1, 101};
 
-TEST(SuppressBoxes, KeepsTheBestOfThoseThatOverlap) {
+TEST(SuppressBoxes, KeepsTheBestOfOverlappingBoxes) {
   check_boxes({kBoxes, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f}, 0.5f, 0, 9}, {3, 0, 5});
   check_boxes({kBoxes, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f}, 0.5f, 0, 2}, {3, 0});
   check_boxes({kBoxes, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f}, 0.5f, 0.4f, 9}, {3, 0});
   check_boxes({kBoxes, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f}, 1, 0, 9}, {3, 0, 1, 2, 4, 5});
 }
 
-TEST(SuppressBoxes, NoneSurvivesOrThereAreNone) {
+TEST(SuppressBoxes, NoBoxesOrNoneAboveTheThreshold) {
   check_boxes({kBoxes, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f}, 0.5f, 2, 9}, {});
   check_boxes({kBoxes, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f}, 0.5f, 0, 0}, {});
   check_boxes({{}, {}, 0.5f, 0, 9}, {});

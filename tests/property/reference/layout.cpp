@@ -177,16 +177,16 @@ Result<std::vector<Index>> checked_tuples(const Array& x, const Array& indices, 
     Index& tuple = tuples.emplace_back(index.begin(), index.begin() + batch);
     Index from = index;
     from.push_back(0);
-    for (int64_t k = 0; k < depth && status.is_ok(); ++k) {
+    for (int64_t k = 0; k < depth && status.ok(); ++k) {
       from.back() = k;
       auto value = checked_index(at(indices, from), x.dims[static_cast<size_t>(batch + k)]);
-      if (value.is_ok())
+      if (value.ok())
         tuple.push_back(*value);
       else
         status = value.status();
     }
   });
-  if (!status.is_ok()) return status;
+  if (!status.ok()) return status;
   return tuples;
 }
 

@@ -103,9 +103,9 @@ Result<Arrays> evaluate(mlir::Operation* op, std::vector<const Array*> operands,
   Operands in{op, std::move(operands), &symbols};
   std::string name = op->getName().stripDialect().str();
   auto results = evaluate_parts(name, in);
-  if (!results.is_ok()) return std::move(results).status().with_context(name);
+  if (!results.ok()) return std::move(results).status().with_context(name);
   Status types = check_types(op, *results, symbols);
-  if (!types.is_ok()) return std::move(types).with_context(name);
+  if (!types.ok()) return std::move(types).with_context(name);
   return std::move(*results);
 }
 

@@ -27,9 +27,9 @@ class Cuda : public ::testing::Test {
   const FakeCuda at_first_ = fake_cuda();
 };
 
-TEST_F(Cuda, ListsWhatTheDriverSays) {
+TEST_F(Cuda, ListsTheDriversDevices) {
   const auto devices = cuda::list_devices(fake_cuda_api());
-  ASSERT_TRUE(devices.is_ok()) << devices.status().message();
+  ASSERT_TRUE(devices.ok()) << devices.status().message();
   ASSERT_EQ(devices->size(), 2u);
   const CudaDeviceFacts &first = (*devices)[0], &second = (*devices)[1];
   EXPECT_EQ(first.name, "Quick GPU");
@@ -45,20 +45,20 @@ TEST_F(Cuda, ListsWhatTheDriverSays) {
   EXPECT_TRUE(second.shares_host_memory);
 }
 
-TEST_F(Cuda, NamesAreText) {
+TEST_F(Cuda, NamesAreSanitised) {
   fake_cuda().devices[0].name = std::string(1000, 'x');  // the driver truncates it
   const auto devices = cuda::list_devices(fake_cuda_api());
-  ASSERT_TRUE(devices.is_ok());
+  ASSERT_TRUE(devices.ok());
   EXPECT_EQ((*devices)[0].name, std::string(256, 'x'));
   EXPECT_EQ((*devices)[1].name, "G??ttlich ??");
 }
 
-TEST_F(Cuda, BytesBeyondWhatANumberHolds) {
+TEST_F(Cuda, ByteCountsAreClamped) {
   fake_cuda().devices[0].bytes = SIZE_MAX;
   EXPECT_EQ((*cuda::list_devices(fake_cuda_api()))[0].memory_bytes, INT64_MAX);
 }
 
-TEST_F(Cuda, NoDeviceIsNotFoundHoweverTheDriverSaysIt) {
+TEST_F(Cuda, EveryNoDeviceStatusIsNotFound) {
   fake_cuda().failing_call = "cuInit";
   fake_cuda().error = 100;
   EXPECT_EQ(failure().code(), StatusCode::kNotFound);
@@ -78,7 +78,7 @@ TEST_F(Cuda, AnyCallMayFail) {
   }
 }
 
-TEST_F(Cuda, ErrorsWithoutANameAreNumbers) {
+TEST_F(Cuda, UnnamedErrorsArePrintedAsNumbers) {
   fake_cuda().failing_call = "cuInit";
   fake_cuda().error = 12345;
   EXPECT_EQ(failure().message(), "cuInit: error 12345");
@@ -89,9 +89,9 @@ TEST_F(Cuda, ErrorsWithoutANameAreNumbers) {
 }
 
 // With the CUDA driver of this machine, if it has one.
-TEST(CudaOfThisMachine, IsListedOrSaysWhyNot) {
+TEST(CudaOfThisMachine, IsListedOrReportsTheReason) {
   const auto devices = list_cuda_devices();
-  if (!devices.is_ok()) {
+  if (!devices.ok()) {
     EXPECT_NE(devices.status().message(), "");
     return;
   }
@@ -103,17 +103,17 @@ TEST(CudaOfThisMachine, IsListedOrSaysWhyNot) {
   }
 }
 
-TEST(DriverLibrary, NamesWhatIsMissing) {
+TEST(DriverLibrary, ReportsWhatIsMissing) {
   const auto missing = DriverLibrary::load("libnowhere.so.1");
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(missing.status().message()), StartsWith("libnowhere.so.1: "));
   const auto library = DriverLibrary::load("libm.so.6");
-  ASSERT_TRUE(library.is_ok()) << library.status().message();
+  ASSERT_TRUE(library.ok()) << library.status().message();
   double (*function)(double) = nullptr;
   const Status status = library->find("cosine_of", function);
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_EQ(status.message(), "libm.so.6 has no cosine_of");
-  ASSERT_TRUE(library->find("cos", function).is_ok());
+  ASSERT_TRUE(library->find("cos", function).ok());
   EXPECT_EQ(function(0), 1);
 }
 

@@ -43,17 +43,17 @@ class AnyDevice : public ::testing::TestWithParam<Implementation> {
   void SetUp() override {
     testing::set_fault_plan({});
     auto opened = GetParam().open();
-    if (!opened.is_ok() && opened.status().code() == StatusCode::kNotFound)
+    if (!opened.ok() && opened.status().code() == StatusCode::kNotFound)
       GTEST_SKIP() << opened.status().message();
-    ASSERT_TRUE(opened.is_ok()) << opened.status().message();
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
     device_ = *opened;
     stream_ = device_->make_stream();
   }
 
   const DeviceKernel* load_kernel() {
     auto image = device_->load(as_image(kKernelText));
-    EXPECT_TRUE(image.is_ok()) << image.status().message();
-    if (!image.is_ok()) return nullptr;
+    EXPECT_TRUE(image.ok()) << image.status().message();
+    if (!image.ok()) return nullptr;
     image_ = *std::move(image);
     return image_->find("add_at", 2, 1);
   }
@@ -88,15 +88,15 @@ std::vector<int32_t> counting(int64_t count) {
   return values;
 }
 
-TEST_P(AnyDevice, SaysWhatItIs) {
-  EXPECT_TRUE(device_->health().is_ok());
+TEST_P(AnyDevice, ReportsItsKind) {
+  EXPECT_TRUE(device_->health().ok());
   EXPECT_EQ(device_->kind(), "opencl");
   EXPECT_FALSE(device_->description().empty());
   EXPECT_GE(device_->block_alignment(), kBlockAlignment);
   EXPECT_TRUE(std::has_single_bit(static_cast<uint64_t>(device_->block_alignment())));
 }
 
-TEST_P(AnyDevice, BlocksHaveAddressesOfTheirOwn) {
+TEST_P(AnyDevice, BlocksHaveDistinctAddresses) {
   std::vector<std::pair<uintptr_t, int64_t>> blocks;
   for (const int64_t bytes : {0, 1, 64, 4095, 4096, 4097, 1000000}) {
     const auto address = reinterpret_cast<uintptr_t>(device_->allocate(bytes));
@@ -110,16 +110,16 @@ TEST_P(AnyDevice, BlocksHaveAddressesOfTheirOwn) {
     device_->deallocate(reinterpret_cast<void*>(address), bytes);
 }
 
-TEST_P(AnyDevice, RefusesWhatItHasNotRoomFor) {
+TEST_P(AnyDevice, RejectsMoreThanItsMemory) {
   EXPECT_EQ(device_->allocate(-1), nullptr);
   EXPECT_EQ(device_->allocate(INT64_MAX), nullptr);
   EXPECT_EQ(device_->allocate(int64_t{1} << 50), nullptr);
   TestBlock usable(*device_, 100);
-  EXPECT_TRUE(usable.write(counting(100)).is_ok());
+  EXPECT_TRUE(usable.write(counting(100)).ok());
 }
 
 // Large copies are mapped if the device shares the host's memory.
-TEST_P(AnyDevice, BlocksOfTheHostAreForBoth) {
+TEST_P(AnyDevice, HostBlocksAreSharedWithTheDevice) {
   for (const int64_t count : {1000, 2 << 20}) {
     const TestHostBlock from(*device_, count), to(*device_, count);
     TestBlock block(*device_, count);
@@ -128,14 +128,14 @@ TEST_P(AnyDevice, BlocksOfTheHostAreForBoth) {
       EXPECT_EQ(reinterpret_cast<uintptr_t>(host->address()) % kBlockAlignment, 0U);
     }
     std::iota(from.numbers().begin(), from.numbers().end(), 5);
-    ASSERT_TRUE(stream_->copy_in(block.address(), from.address(), from.bytes()).is_ok());
-    ASSERT_TRUE(stream_->copy_out(to.address(), block.address(), to.bytes()).is_ok());
-    ASSERT_TRUE(stream_->settle().is_ok());
+    ASSERT_TRUE(stream_->copy_in(block.address(), from.address(), from.bytes()).ok());
+    ASSERT_TRUE(stream_->copy_out(to.address(), block.address(), to.bytes()).ok());
+    ASSERT_TRUE(stream_->settle().ok());
     EXPECT_TRUE(std::ranges::equal(from.numbers(), to.numbers()));
   }
 }
 
-TEST_P(AnyDevice, RefusesBlocksOfTheHostThatThereIsNoRoomFor) {
+TEST_P(AnyDevice, RejectsHostBlocksBeyondItsMemory) {
   EXPECT_EQ(device_->allocate_host(-1, 64), nullptr);
   EXPECT_EQ(device_->allocate_host(INT64_MAX, 4096), nullptr);
   EXPECT_EQ(device_->allocate_host(int64_t{1} << 60, 64), nullptr);
@@ -150,15 +150,15 @@ TEST_P(AnyDevice, RefusesBlocksOfTheHostThatThereIsNoRoomFor) {
 TEST_P(AnyDevice, CopiesAnyPartOfABlock) {
   TestBlock block(*device_, 1000);
   std::vector<int32_t> expected = counting(1000);
-  ASSERT_TRUE(block.write(expected).is_ok());
+  ASSERT_TRUE(block.write(expected).ok());
   const std::vector<int32_t> part = {-1, -2, -3};
   auto* bytes = static_cast<char*>(block.address());
-  ASSERT_TRUE(stream_->copy_in(bytes + 4 * 997, part.data(), 12).is_ok());
+  ASSERT_TRUE(stream_->copy_in(bytes + 4 * 997, part.data(), 12).ok());
   std::copy(part.begin(), part.end(), expected.begin() + 997);
   EXPECT_EQ(*block.read(), expected);
   int32_t two[2] = {};
-  ASSERT_TRUE(stream_->copy_out(two, bytes + 4 * 10, 8).is_ok());
-  ASSERT_TRUE(stream_->settle().is_ok());
+  ASSERT_TRUE(stream_->copy_out(two, bytes + 4 * 10, 8).ok());
+  ASSERT_TRUE(stream_->settle().ok());
   EXPECT_EQ(two[0], 11);
   EXPECT_EQ(two[1], 12);
 }
@@ -167,21 +167,21 @@ TEST_P(AnyDevice, CopiesLargePartsOfABlock) {
   constexpr int64_t kCount = 3000000, kFirst = 12345, kPart = 2000000;
   TestBlock block(*device_, kCount);
   std::vector<int32_t> expected = counting(kCount);
-  ASSERT_TRUE(block.write(expected).is_ok());
+  ASSERT_TRUE(block.write(expected).ok());
   const std::vector<int32_t> part(kPart, -5);
   auto* const at = static_cast<char*>(block.address()) + 4 * kFirst;
-  ASSERT_TRUE(stream_->copy_in(at, part.data(), 4 * kPart).is_ok());
-  ASSERT_TRUE(stream_->settle().is_ok());
+  ASSERT_TRUE(stream_->copy_in(at, part.data(), 4 * kPart).ok());
+  ASSERT_TRUE(stream_->settle().ok());
   std::copy(part.begin(), part.end(), expected.begin() + kFirst);
   EXPECT_EQ(*block.read(), expected);
   std::vector<int32_t> again(kPart);
-  ASSERT_TRUE(stream_->copy_out(again.data(), at, 4 * kPart).is_ok());
-  ASSERT_TRUE(stream_->settle().is_ok());
+  ASSERT_TRUE(stream_->copy_out(again.data(), at, 4 * kPart).ok());
+  ASSERT_TRUE(stream_->settle().ok());
   EXPECT_EQ(again, part);
 }
 
 // Many copies from and to host memory; only the final settle() waits for them.
-TEST_P(AnyDevice, CopiesUnderWayAreSettledTogether) {
+TEST_P(AnyDevice, PendingCopiesAreSettledTogether) {
   constexpr int64_t kBlocks = 150;
   constexpr int64_t kCount = 5000;
   std::vector<std::unique_ptr<TestBlock>> blocks;
@@ -192,21 +192,21 @@ TEST_P(AnyDevice, CopiesUnderWayAreSettledTogether) {
   }
   for (int64_t i = 0; i < kBlocks; ++i) {
     void* const block = blocks[i]->address();
-    ASSERT_TRUE(stream_->copy_in(block, in[i].data(), kCount * 4).is_ok());
-    ASSERT_TRUE(stream_->copy_out(out[i].data(), block, kCount * 4).is_ok());
+    ASSERT_TRUE(stream_->copy_in(block, in[i].data(), kCount * 4).ok());
+    ASSERT_TRUE(stream_->copy_out(out[i].data(), block, kCount * 4).ok());
   }
-  ASSERT_TRUE(stream_->settle().is_ok());
+  ASSERT_TRUE(stream_->settle().ok());
   EXPECT_EQ(out, in);
-  EXPECT_TRUE(stream_->finish().is_ok());
-  EXPECT_TRUE(stream_->settle().is_ok());
+  EXPECT_TRUE(stream_->finish().ok());
+  EXPECT_TRUE(stream_->settle().ok());
 }
 
 TEST_P(AnyDevice, CopiesWithinAndBetweenBlocks) {
   TestBlock a(*device_, 100), b(*device_, 50);
-  ASSERT_TRUE(a.write(counting(100)).is_ok());
+  ASSERT_TRUE(a.write(counting(100)).ok());
   auto* first = static_cast<char*>(a.address());
-  ASSERT_TRUE(stream_->copy_within(b.address(), first + 200, 200).is_ok());
-  ASSERT_TRUE(stream_->copy_within(first, first + 200, 200).is_ok());
+  ASSERT_TRUE(stream_->copy_within(b.address(), first + 200, 200).ok());
+  ASSERT_TRUE(stream_->copy_within(first, first + 200, 200).ok());
   std::vector<int32_t> upper(50);
   std::iota(upper.begin(), upper.end(), 51);
   EXPECT_EQ(*b.read(), upper);
@@ -216,12 +216,12 @@ TEST_P(AnyDevice, CopiesWithinAndBetweenBlocks) {
 
 TEST_P(AnyDevice, CopiesNothing) {
   TestBlock block(*device_, 0);
-  EXPECT_TRUE(stream_->copy_in(block.address(), nullptr, 0).is_ok());
-  EXPECT_TRUE(stream_->copy_out(nullptr, block.address(), 0).is_ok());
-  EXPECT_TRUE(stream_->copy_within(block.address(), block.address(), 0).is_ok());
+  EXPECT_TRUE(stream_->copy_in(block.address(), nullptr, 0).ok());
+  EXPECT_TRUE(stream_->copy_out(nullptr, block.address(), 0).ok());
+  EXPECT_TRUE(stream_->copy_within(block.address(), block.address(), 0).ok());
 }
 
-TEST_P(AnyDevice, RefusesAddressesThatAreNotItsOwn) {
+TEST_P(AnyDevice, RejectsForeignAddresses) {
   TestBlock block(*device_, 10);
   int32_t host[16] = {};
   auto* bytes = static_cast<char*>(block.address());
@@ -236,16 +236,16 @@ TEST_P(AnyDevice, RefusesAddressesThatAreNotItsOwn) {
   EXPECT_EQ(stream_->launch({kernel, buffers, params, 1, 1, 1}).code(), StatusCode::kInternal);
 }
 
-TEST_P(AnyDevice, TellsWhyAnImageDoesNotLoad) {
+TEST_P(AnyDevice, ReportsWhyAnImageDoesNotLoad) {
   auto wrong = device_->load(as_image("__kernel void k() { no_such_thing(); return 1 +; }"));
-  ASSERT_FALSE(wrong.is_ok());
+  ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.status().code(), StatusCode::kInvalidModel);
   EXPECT_NE(wrong.status().message().find("error"), std::string::npos) << wrong.status().message();
   EXPECT_EQ(device_->load({}).status().code(), StatusCode::kInvalidModel);
   EXPECT_NE(load_kernel(), nullptr);
 }
 
-TEST_P(AnyDevice, FindsOnlyWhatTheImageHas) {
+TEST_P(AnyDevice, FindsOnlyKernelsOfTheImage) {
   const DeviceKernel* kernel = load_kernel();
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(image_->find("add_at", 2, 1), kernel);
@@ -256,15 +256,15 @@ TEST_P(AnyDevice, FindsOnlyWhatTheImageHas) {
   EXPECT_EQ(image_->find("", 2, 1), nullptr);
 }
 
-TEST_P(AnyDevice, EveryItemIsWorkedOnOnce) {
+TEST_P(AnyDevice, ProcessesEveryItemOnce) {
   const DeviceKernel* kernel = load_kernel();
   ASSERT_NE(kernel, nullptr);
   for (const int64_t grid : {1, 2, 7, 64, 1000})
     for (const int64_t grain : {1, 3, 100, 5000})
       for (const int64_t workers : {1, 2, 5, 64, 4096}) {
         TestBlock in(*device_, grid), out(*device_, 2 * grid);
-        ASSERT_TRUE(in.write(counting(grid)).is_ok());
-        ASSERT_TRUE(add(kernel, in, out, 1, grid, grain, workers).is_ok());
+        ASSERT_TRUE(in.write(counting(grid)).ok());
+        ASSERT_TRUE(add(kernel, in, out, 1, grid, grain, workers).ok());
         const std::vector<int32_t> result = *out.read();
         std::set<int32_t> used;
         for (int64_t i = 0; i < grid; ++i) {
@@ -281,11 +281,11 @@ TEST_P(AnyDevice, LaunchesNothing) {
   const DeviceKernel* kernel = load_kernel();
   ASSERT_NE(kernel, nullptr);
   TestBlock in(*device_, 0), out(*device_, 0);
-  EXPECT_TRUE(add(kernel, in, out, 1, 0).is_ok());
-  EXPECT_TRUE(stream_->finish().is_ok());
+  EXPECT_TRUE(add(kernel, in, out, 1, 0).ok());
+  EXPECT_TRUE(stream_->finish().ok());
 }
 
-TEST_P(AnyDevice, RefusesOtherCountsThanTheKernelTakes) {
+TEST_P(AnyDevice, RejectsWrongBufferAndParamCounts) {
   const DeviceKernel* kernel = load_kernel();
   ASSERT_NE(kernel, nullptr);
   TestBlock in(*device_, 1);
@@ -301,15 +301,15 @@ TEST_P(AnyDevice, LaunchesTakeEffectInOrder) {
   constexpr int64_t kCount = 1000;
   auto a = std::make_unique<TestBlock>(*device_, 2 * kCount);
   auto b = std::make_unique<TestBlock>(*device_, 2 * kCount);
-  ASSERT_TRUE(a->write(std::vector<int32_t>(2 * kCount)).is_ok());
+  ASSERT_TRUE(a->write(std::vector<int32_t>(2 * kCount)).ok());
   for (int i = 0; i < 200; ++i) {
-    ASSERT_TRUE(add(kernel, *a, *b, 1, kCount, 1, 7).is_ok());
+    ASSERT_TRUE(add(kernel, *a, *b, 1, kCount, 1, 7).ok());
     // The launch above still reads the released block.
     if (i % 10 == 0) a = std::make_unique<TestBlock>(*device_, 2 * kCount);
     std::swap(a, b);
   }
   TestBlock copy(*device_, kCount);
-  ASSERT_TRUE(stream_->copy_within(copy.address(), a->address(), copy.bytes()).is_ok());
+  ASSERT_TRUE(stream_->copy_within(copy.address(), a->address(), copy.bytes()).ok());
   EXPECT_EQ(*copy.read(), std::vector<int32_t>(kCount, 200));
 }
 
@@ -322,9 +322,9 @@ TEST_P(AnyDevice, ThreadsShareAKernel) {
     for (int i = 0; i < 50 && problems[number].empty(); ++i) {
       TestBlock in(*device_, 100), out(*device_, 200);
       Status status = in.write(std::vector<int32_t>(100, number * 1000));
-      if (status.is_ok()) status = add(*stream, kernel, in, out, i, 100, 1, 3);
+      if (status.ok()) status = add(*stream, kernel, in, out, i, 100, 1, 3);
       auto result = out.read();
-      if (!status.is_ok() || !result.is_ok())
+      if (!status.ok() || !result.ok())
         problems[number] = std::string(status.message()) + std::string(result.status().message());
       else if ((*result)[99] != number * 1000 + i)
         problems[number] = "a result of another thread's launch";
@@ -336,7 +336,7 @@ TEST_P(AnyDevice, ThreadsShareAKernel) {
   for (const std::string& problem : problems) EXPECT_EQ(problem, "");
 }
 
-TEST_P(AnyDevice, AnImageMayOutliveTheDevice) {
+TEST_P(AnyDevice, ImageMayOutliveTheDevice) {
   ASSERT_NE(load_kernel(), nullptr);
   stream_.reset();
   device_.reset();

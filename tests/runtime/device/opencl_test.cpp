@@ -23,7 +23,7 @@ class OpenCl : public ::testing::Test {
  protected:
   void SetUp() override {
     auto devices = list_opencl_devices();
-    if (!devices.is_ok()) GTEST_SKIP() << devices.status().message();
+    if (!devices.ok()) GTEST_SKIP() << devices.status().message();
     if (devices->empty()) GTEST_SKIP() << "the platforms have no device";
     set_fault_plan({});
     live_before_ = testing::live_driver_objects();
@@ -89,7 +89,7 @@ TEST_F(OpenCl, ListsTheDevices) {
   }
 }
 
-TEST_F(OpenCl, NamesTheDevicesWhenThereIsNoSuchNumber) {
+TEST_F(OpenCl, UnknownOrdinalErrorListsTheDevices) {
   const std::string first = list_opencl_devices()->front().name;
   for (const int number : {-1, 1000}) {
     const Status status = open_opencl_device(number).status();
@@ -100,18 +100,18 @@ TEST_F(OpenCl, NamesTheDevicesWhenThereIsNoSuchNumber) {
   }
 }
 
-TEST_F(OpenCl, SaysThatThereIsNoPlatform) {
+TEST_F(OpenCl, ReportsAMissingPlatform) {
   set_fault_plan({.failing_call = 0, .only = "clGetPlatformIDs", .error = -1001});
   const Status status = open().status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(status.message()), HasSubstr("no OpenCL platform"));
 }
 
-TEST_F(OpenCl, KeepsNoObject) {
+TEST_F(OpenCl, ReleasesEveryObject) {
   {
     auto device = *open();
     EXPECT_GT(leaked(), 0);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(use(*device).is_ok());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(use(*device).ok());
   }
   EXPECT_EQ(leaked(), 0);
 }
@@ -128,19 +128,19 @@ TEST_F(OpenCl, AnyCallMayFail) {
       set_fault_plan(plan);
       {
         auto device = open();
-        Status status = device.is_ok() ? use(**device) : device.status();
+        Status status = device.ok() ? use(**device) : device.status();
         if (!testing::fault_has_struck()) {
-          EXPECT_TRUE(status.is_ok()) << status.message();
+          EXPECT_TRUE(status.ok()) << status.message();
           break;
         }
-        if (!status.is_ok()) {
+        if (!status.ok()) {
           EXPECT_EQ(status.code(), StatusCode::kDevice) << "call " << call;
           EXPECT_THAT(std::string(status.message()), HasSubstr("CL_OUT_OF_RESOURCES"));
         }
         set_fault_plan(none);
-        if (device.is_ok()) {
+        if (device.ok()) {
           status = use(**device);
-          EXPECT_TRUE(status.is_ok()) << call << ": " << status.message();
+          EXPECT_TRUE(status.ok()) << call << ": " << status.message();
         }
       }
       EXPECT_EQ(leaked(), 0) << "after call " << call;
@@ -160,9 +160,9 @@ TEST_F(OpenCl, TheDeviceMayBeLostAtAnyCall) {
                       .shares_host_memory = shares_host_memory});
       {
         auto device = open();
-        const Status status = device.is_ok() ? use(**device) : device.status();
+        const Status status = device.ok() ? use(**device) : device.status();
         if (!testing::fault_has_struck()) break;
-        if (device.is_ok() && !(*device)->health().is_ok()) {
+        if (device.ok() && !(*device)->health().ok()) {
           ++losses;
           EXPECT_THAT(std::string((*device)->health().message()),
                       HasSubstr("the device is lost: cl"));
@@ -175,12 +175,12 @@ TEST_F(OpenCl, TheDeviceMayBeLostAtAnyCall) {
       }
       EXPECT_EQ(leaked(), 0) << "after call " << call;
       set_fault_plan({});
-      EXPECT_TRUE(use(**open()).is_ok());
+      EXPECT_TRUE(use(**open()).ok());
     }
   EXPECT_GT(losses, 20);
 }
 
-TEST_F(OpenCl, ACopyFindsTheDeviceLost) {
+TEST_F(OpenCl, CopyDetectsDeviceLoss) {
   set_fault_plan({.shares_host_memory = false});
   auto device = *open();
   TestBlock block(*device, 4);
@@ -193,45 +193,45 @@ TEST_F(OpenCl, ACopyFindsTheDeviceLost) {
   EXPECT_EQ(device->health().message(), status.message());
 }
 
-TEST_F(OpenCl, OutOfMemoryIsNoBlock) {
+TEST_F(OpenCl, OutOfMemoryReturnsNoBlock) {
   auto device = *open();
   set_fault_plan(
       {.failing_call = 0, .only = "clCreateBuffer", .error = CL_MEM_OBJECT_ALLOCATION_FAILURE});
   EXPECT_EQ(device->allocate(100), nullptr);
-  EXPECT_TRUE(use(*device).is_ok());
+  EXPECT_TRUE(use(*device).ok());
 }
 
-TEST_F(OpenCl, AFailedLaunchIsToldByItsName) {
+TEST_F(OpenCl, FailedLaunchIsReportedByName) {
   auto device = *open();
   auto image = *device->load(as_image(kKernelText));
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
   const auto stream = device->make_stream();
   TestBlock in(*device, 4), out(*device, 8);
-  ASSERT_TRUE(add(*stream, kernel, in, out).is_ok());
+  ASSERT_TRUE(add(*stream, kernel, in, out).ok());
   set_fault_plan({.event_status = CL_OUT_OF_RESOURCES});
   const Status status = stream->finish();
   EXPECT_EQ(status.code(), StatusCode::kDevice);
   EXPECT_EQ(status.message(), "kernel add_at: its launch: CL_OUT_OF_RESOURCES");
   set_fault_plan({});
-  EXPECT_TRUE(stream->finish().is_ok());
-  EXPECT_TRUE(use(*device).is_ok());
+  EXPECT_TRUE(stream->finish().ok());
+  EXPECT_TRUE(use(*device).ok());
 }
 
 // Between the failure and the next wait there are more launches than are tracked at a time.
-TEST_F(OpenCl, AFailureIsToldAfterManyLaunches) {
+TEST_F(OpenCl, FailureIsReportedAfterManyLaunches) {
   auto device = *open();
   auto image = *device->load(as_image(kKernelText));
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
   const auto stream = device->make_stream();
   TestBlock in(*device, 4), out(*device, 8);
   set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 3});
-  for (int i = 0; i < 300; ++i) ASSERT_TRUE(add(*stream, kernel, in, out).is_ok());
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(add(*stream, kernel, in, out).ok());
   EXPECT_EQ(stream->finish().message(), "kernel add_at: its launch: CL_OUT_OF_RESOURCES");
-  EXPECT_TRUE(stream->finish().is_ok());
+  EXPECT_TRUE(stream->finish().ok());
 }
 
 // Two streams launch alternately and one launch fails: only its stream reports the failure.
-TEST_F(OpenCl, AFailureIsToldToItsOwnStream) {
+TEST_F(OpenCl, FailureIsReportedToItsStream) {
   auto device = *open();
   auto image = *device->load(as_image(kKernelText));
   const DeviceKernel* kernel = image->find("add_at", 2, 1);
@@ -239,17 +239,17 @@ TEST_F(OpenCl, AFailureIsToldToItsOwnStream) {
   TestBlock in(*device, 4), out(*device, 8), other(*device, 8);
   set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 2});
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(add(*first, kernel, in, out).is_ok());
-    ASSERT_TRUE(add(*second, kernel, in, other).is_ok());
+    ASSERT_TRUE(add(*first, kernel, in, out).ok());
+    ASSERT_TRUE(add(*second, kernel, in, other).ok());
   }
-  EXPECT_TRUE(second->finish().is_ok());
+  EXPECT_TRUE(second->finish().ok());
   EXPECT_EQ(first->finish().message(), "kernel add_at: its launch: CL_OUT_OF_RESOURCES");
-  EXPECT_TRUE(first->finish().is_ok());
+  EXPECT_TRUE(first->finish().ok());
 }
 
 // Large regions of shared memory are mapped without driver copies. Other copies are enqueued
 // asynchronously, followed by a single wait.
-TEST_F(OpenCl, CopiesMapOrAreWaitedForOnce) {
+TEST_F(OpenCl, CopiesMapOrWaitOnce) {
   for (const auto [shares_host_memory, count] :
        {std::pair(true, kLarge), std::pair(true, kLarge - 1), std::pair(false, kLarge)}) {
     set_fault_plan({.shares_host_memory = shares_host_memory});
@@ -259,10 +259,10 @@ TEST_F(OpenCl, CopiesMapOrAreWaitedForOnce) {
     std::vector<int32_t> in(static_cast<size_t>(count), 7), out(in.size());
     set_fault_plan({});
     for (int i = 0; i < 5; ++i) {
-      ASSERT_TRUE(stream->copy_in(block.address(), in.data(), block.bytes()).is_ok());
-      ASSERT_TRUE(stream->copy_out(out.data(), block.address(), block.bytes()).is_ok());
+      ASSERT_TRUE(stream->copy_in(block.address(), in.data(), block.bytes()).ok());
+      ASSERT_TRUE(stream->copy_out(out.data(), block.address(), block.bytes()).ok());
     }
-    ASSERT_TRUE(stream->settle().is_ok());
+    ASSERT_TRUE(stream->settle().ok());
     EXPECT_EQ(out, in);
     const bool maps = shares_host_memory && count >= kLarge;
     const int64_t mapped = maps ? 10 : 0, copied = maps ? 0 : 5;

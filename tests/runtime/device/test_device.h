@@ -85,7 +85,7 @@ class TestBlock {
   // Waits for the copy, also if its submission failed.
   Status settled(Status copied) {
     Status settled = stream_->settle();
-    return copied.is_ok() ? settled : copied;
+    return copied.ok() ? settled : copied;
   }
 
   runtime::Device& device_;

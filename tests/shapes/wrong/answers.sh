@@ -42,17 +42,17 @@ run_arguments() {
 }
 
 model=model.mlir
-is_text=0
+is_string=0
 mapfile -t lines <"$file"  # all of it first: a new version may be written to the same place
 for line in "${lines[@]}"; do
   read -ra words <<<"$line"
   case $line in
     "  "*)
-      ((is_text)) || continue
+      ((is_string)) || continue
       echo "${line#  }" >>model.mlir
       ;;
-    model) is_text=1 model=model.mlir && rm -f model.mlir ;;
-    *) is_text=0 ;;
+    model) is_string=1 model=model.mlir && rm -f model.mlir ;;
+    *) is_string=0 ;;
   esac
   echo "$line"
   case ${words[0]-} in

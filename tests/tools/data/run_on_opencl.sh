@@ -30,7 +30,7 @@ assert len(expected) == len(found) == 50, (rule, len(found))
 worst = max(min(abs(a - b), abs(a - b) / max(abs(a), 1e-30)) for a, b in zip(expected, found))
 assert worst < 1e-4, (rule, worst)
 copied = sum(copy["bytes"] for copy in json.load(open(folder + "/run.json"))["copies"])
-told = sum(copy["bytes"] for copy in json.load(open(folder + "/explain.json"))["copies"])
-assert copied == told > 0, (rule, copied, told)
+explained = sum(copy["bytes"] for copy in json.load(open(folder + "/explain.json"))["copies"])
+assert copied == explained > 0, (rule, copied, explained)
 PYTHON
 done

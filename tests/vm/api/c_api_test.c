@@ -95,51 +95,51 @@ static void run_calls(const scopevm_session* session) {
   scopevm_call_free(call);
 }
 
-static void run_texts(const char* path) {
+static void run_strings(const char* path) {
   const char* words[] = {"one", "t\0wo"};
   size_t sizes[] = {3, 4};
   int64_t shape[] = {2};
   int64_t bad_shape[] = {-2};
-  scopevm_texts texts = {words, sizes, shape, 1};
+  scopevm_strings strings = {words, sizes, shape, 1};
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
   OK(scopevm_module_load(path, &module));
   OK(scopevm_session_create(module, NULL, &session));
   OK(scopevm_call_create(session, &call));
-  FAILS(scopevm_call_set_input_texts(call, "z", &texts), 12, "no input \"z\"");
-  texts.dims = bad_shape;
-  FAILS(scopevm_call_set_input_texts(call, "x", &texts), 10, "-2");
-  texts.dims = shape;
-  FAILS(scopevm_call_set_sequence_texts(call, "x", &texts, 1), 10, "given a sequence");
-  OK(scopevm_call_set_input_texts(call, "x", &texts));
+  FAILS(scopevm_call_set_input_strings(call, "z", &strings), 12, "no input \"z\"");
+  strings.dims = bad_shape;
+  FAILS(scopevm_call_set_input_strings(call, "x", &strings), 10, "-2");
+  strings.dims = shape;
+  FAILS(scopevm_call_set_sequence_strings(call, "x", &strings, 1), 10, "given a sequence");
+  OK(scopevm_call_set_input_strings(call, "x", &strings));
   OK(scopevm_call_run(call, 0));
   const int64_t* dims = NULL;
   size_t rank = 0, size = 0;
   const char* text = NULL;
   OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
   EXPECT(rank == 1 && dims[0] == 2);
-  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
+  OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
   EXPECT(size == 4 && memcmp(text, "T\0WO", 4) == 0);
-  FAILS(scopevm_call_output_text(call, 0, 0, 2, &text, &size), 12, "2 texts");
-  FAILS(scopevm_call_output_text(call, 0, 1, 0, &text, &size), 12, "1 elements");
-  FAILS(scopevm_call_output_text(call, 1, 0, 0, &text, &size), 12, "1 results");
+  FAILS(scopevm_call_output_string(call, 0, 0, 2, &text, &size), 12, "2 strings");
+  FAILS(scopevm_call_output_string(call, 0, 1, 0, &text, &size), 12, "1 elements");
+  FAILS(scopevm_call_output_string(call, 1, 0, 0, &text, &size), 12, "1 results");
   DLManagedTensor* result = NULL;
-  FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack has no texts");
-  texts.sizes = NULL;
-  OK(scopevm_call_set_input_texts(call, "x", &texts));
+  FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack has no strings");
+  strings.sizes = NULL;
+  OK(scopevm_call_set_input_strings(call, "x", &strings));
   OK(scopevm_call_run(call, 0));
-  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
+  OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
   EXPECT(size == 1 && text[0] == 'T');
   scopevm_call_free(call);
   scopevm_session_free(session);
   scopevm_module_free(module);
 }
 
-static void run_text_sequences(const char* path) {
+static void run_string_sequences(const char* path) {
   const char* words[] = {"one", "", "one"};
   int64_t two[] = {2}, one[] = {1};
-  scopevm_texts texts[] = {{words, NULL, two, 1}, {words + 2, NULL, one, 1}};
+  scopevm_strings strings[] = {{words, NULL, two, 1}, {words + 2, NULL, one, 1}};
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
@@ -147,20 +147,20 @@ static void run_text_sequences(const char* path) {
   OK(scopevm_session_create(module, NULL, &session));
   scopevm_module_free(module);
   OK(scopevm_call_create(session, &call));
-  OK(scopevm_call_set_sequence_texts(call, "xs", texts, 2));
-  OK(scopevm_call_set_input_texts(call, "o", &texts[1]));
+  OK(scopevm_call_set_sequence_strings(call, "xs", strings, 2));
+  OK(scopevm_call_set_input_strings(call, "o", &strings[1]));
   OK(scopevm_call_run(call, 0));
   const int64_t* dims = NULL;
   size_t rank = 0, size = 0;
   const char* text = NULL;
   OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
   EXPECT(rank == 1 && dims[0] == 2);
-  OK(scopevm_call_output_text(call, 0, 0, 1, &text, &size));
+  OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
   EXPECT(size == 0);
-  OK(scopevm_call_output_text(call, 0, 1, 0, &text, &size));
+  OK(scopevm_call_output_string(call, 0, 1, 0, &text, &size));
   EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
-  FAILS(scopevm_call_output_text(call, 0, 2, 0, &text, &size), 12, "2 elements");
-  OK(scopevm_call_output_text(call, 1, 0, 0, &text, &size));
+  FAILS(scopevm_call_output_string(call, 0, 2, 0, &text, &size), 12, "2 elements");
+  OK(scopevm_call_output_string(call, 1, 0, 0, &text, &size));
   EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
   scopevm_call_free(call);
   scopevm_session_free(session);
@@ -233,8 +233,8 @@ int main(int argc, char** argv) {
   if (argc != 6) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
-  run_texts(argv[3]);
-  run_text_sequences(argv[4]);
+  run_strings(argv[3]);
+  run_string_sequences(argv[4]);
   scopevm_module* module = NULL;
   FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
   FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");

@@ -23,7 +23,7 @@ using File = std::vector<uint8_t>;
 // Two sample modules, and the modules whose colon-separated paths are in SCOPEVM_TEST_MODULES.
 std::vector<File> files() {
   std::vector<File> result = {write_module(dense_module()), write_module(branching_module()),
-                              write_module(text_module())};
+                              write_module(string_module())};
   const char* paths = std::getenv("SCOPEVM_TEST_MODULES");
   std::string_view rest = paths ? paths : "";
   while (!rest.empty()) {
@@ -45,14 +45,14 @@ TEST(Corruption, EverySeededByteChangeIsRejected) {
   std::mt19937_64 random(2026);
   for (const File& file : files()) {
     Bytes memory = aligned_copy(file.data(), file.size());
-    ASSERT_TRUE(read_module(memory).is_ok());
+    ASSERT_TRUE(read_module(memory).ok());
     auto* bytes = const_cast<uint8_t*>(memory.data);
     for (int i = 0; i < kChanges; ++i) {
       uint64_t at = random() % file.size();
       auto change = static_cast<uint8_t>(1 + random() % 255);
       bytes[at] ^= change;
       Result<ModuleContents> read = read_module(memory);
-      ASSERT_FALSE(read.is_ok()) << "byte " << at << " changed by " << int{change};
+      ASSERT_FALSE(read.ok()) << "byte " << at << " changed by " << int{change};
       ASSERT_FALSE(read.status().message().empty());
       bytes[at] ^= change;
     }
@@ -65,12 +65,12 @@ TEST(Corruption, EveryTruncationIsRejected) {
     Bytes memory = aligned_copy(file.data(), file.size());
     size_t step = std::max<size_t>(1, file.size() / kMostLengths);
     for (size_t size = 0; size < file.size(); size += step)
-      ASSERT_FALSE(read_module({memory.owner, memory.data, size}).is_ok()) << size;
-    EXPECT_FALSE(read_module({memory.owner, memory.data, file.size() - 1}).is_ok());
+      ASSERT_FALSE(read_module({memory.owner, memory.data, size}).ok()) << size;
+    EXPECT_FALSE(read_module({memory.owner, memory.data, file.size() - 1}).ok());
   }
 }
 
-TEST(Corruption, MessagesNameWhatAndWhere) {
+TEST(Corruption, MessagesContainErrorAndLocation) {
   File good = write_module(dense_module());
   auto changed = [&](size_t at) {
     File file = good;
@@ -91,7 +91,7 @@ TEST(Corruption, MessagesNameWhatAndWhere) {
                                    " bytes, the header says " + std::to_string(good.size()));
 }
 
-TEST(Corruption, OtherVersionsAreNamed) {
+TEST(Corruption, OtherVersionsAreReported) {
   File file = write_module(dense_module());
   file[8] = 7;
   uint64_t sum = checksum(file.data(), offsetof(FileHeader, header_checksum));
@@ -107,12 +107,12 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   options.check_constants = false;
   Bytes memory = aligned_copy(file.data(), file.size());
   Result<ModuleContents> read = read_module(memory);
-  ASSERT_TRUE(read.is_ok());
+  ASSERT_TRUE(read.ok());
   *const_cast<uint8_t*>(read->constants[0].bytes.data) ^= 1;
-  EXPECT_FALSE(read_module(memory).is_ok());
-  EXPECT_TRUE(read_module(memory, options).is_ok());
+  EXPECT_FALSE(read_module(memory).ok());
+  EXPECT_TRUE(read_module(memory, options).ok());
   *const_cast<uint8_t*>(read->images[0].bytes.data) ^= 1;
-  EXPECT_FALSE(read_module(memory, options).is_ok());
+  EXPECT_FALSE(read_module(memory, options).ok());
 }
 
 // Recomputes the checksums of a file with changed tables.
@@ -140,7 +140,7 @@ File replaced(const File& good, double from, double to) {
   return file;
 }
 
-TEST(Corruption, SpeedsThatNoPoolHasAreRejected) {
+TEST(Corruption, ImpossibleSpeedsAreRejected) {
   constexpr double kBandwidth = 12345e6, kLatency = 12345e-9;
   ModuleContents module = dense_module();
   module.pools[1].bytes_per_second = kBandwidth;
@@ -160,7 +160,7 @@ TEST(Corruption, SpeedsThatNoPoolHasAreRejected) {
 }
 
 // Corrupted tables with correct checksums, as a hostile writer would produce.
-TEST(Corruption, RandomTablesBehindRightChecksumsAreSurvived) {
+TEST(Corruption, SurvivesRandomTablesWithValidChecksums) {
   std::mt19937_64 random(7);
   File good = write_module(dense_module());
   for (int round = 0; round < 20000; ++round) {
@@ -171,7 +171,7 @@ TEST(Corruption, RandomTablesBehindRightChecksumsAreSurvived) {
       file[tables.offset + random() % tables.size] = static_cast<uint8_t>(random());
     seal(file);
     Result<ModuleContents> read = read_module(aligned_copy(file.data(), file.size()));
-    if (!read.is_ok()) {
+    if (!read.ok()) {
       ASSERT_FALSE(read.status().message().empty());
     }
   }

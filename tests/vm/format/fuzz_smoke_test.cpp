@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 namespace scopevm::format {
 namespace {
 
-TEST(FuzzSmoke, SeededDamageIsSurvived) {
+TEST(FuzzSmoke, SurvivesSeededDamage) {
   constexpr int kRounds = 4000;
   std::vector<std::vector<uint8_t>> corpus = fuzz_corpus();
   std::mt19937 random(11);

@@ -21,9 +21,9 @@ Result<ModuleContents> read_back(const ModuleContents& module) {
 
 TEST(RoundTrip, KeepsEveryField) {
   for (const ModuleContents& module : {dense_module(), branching_module(), variant_module(),
-                                       text_module(), stack_module(), ModuleContents()}) {
+                                       string_module(), stack_module(), ModuleContents()}) {
     Result<ModuleContents> read = read_back(module);
-    ASSERT_TRUE(read.is_ok()) << read.status().message();
+    ASSERT_TRUE(read.ok()) << read.status().message();
     EXPECT_TRUE(are_equal(module, *read));
   }
 }
@@ -31,7 +31,7 @@ TEST(RoundTrip, KeepsEveryField) {
 TEST(RoundTrip, EqualContentsGiveEqualBytes) {
   EXPECT_EQ(write_module(dense_module()), write_module(dense_module()));
   Result<ModuleContents> read = read_back(branching_module());
-  ASSERT_TRUE(read.is_ok());
+  ASSERT_TRUE(read.ok());
   EXPECT_EQ(write_module(*read), write_module(branching_module()));
 }
 
@@ -39,7 +39,7 @@ TEST(RoundTrip, ConstantsAndImagesPointIntoTheFileAligned) {
   std::vector<uint8_t> file = write_module(dense_module());
   Bytes memory = aligned_copy(file.data(), file.size());
   Result<ModuleContents> read = read_module(memory);
-  ASSERT_TRUE(read.is_ok());
+  ASSERT_TRUE(read.ok());
   auto lies_inside = [&](const Bytes& bytes) {
     return bytes.data >= memory.data && bytes.data + bytes.size <= memory.data + memory.size &&
            bytes.owner == memory.owner && reinterpret_cast<uintptr_t>(bytes.data) % kAlignment == 0;
@@ -54,8 +54,8 @@ class ModuleFile : public ::testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
 };
 
-TEST_F(ModuleFile, HoldsTheSameBytesAsInMemory) {
-  ASSERT_TRUE(write_module_file(path_, dense_module()).is_ok());
+TEST_F(ModuleFile, HasTheSameBytesAsInMemory) {
+  ASSERT_TRUE(write_module_file(path_, dense_module()).ok());
   std::ifstream in(path_, std::ios::binary);
   std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
   std::vector<uint8_t> expected = write_module(dense_module());
@@ -64,9 +64,9 @@ TEST_F(ModuleFile, HoldsTheSameBytesAsInMemory) {
   EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
 }
 
-TEST_F(ModuleFile, ThatCannotBeWrittenIsNamed) {
+TEST_F(ModuleFile, ReportsAFileThatCannotBeWritten) {
   Status status = write_module_file("/nowhere/module.bc", dense_module());
-  ASSERT_FALSE(status.is_ok());
+  ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "/nowhere/module.bc: cannot be written: No such file or directory");
 }
 

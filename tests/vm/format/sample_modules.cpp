@@ -286,21 +286,21 @@ void emit_vector(Encoder& code, uint32_t dst, DType dtype) {
 
 }  // namespace
 
-ModuleContents text_module() {
+ModuleContents string_module() {
   ModuleContents module;
   module.producer = "scopevm test";
   module.devices = one_device();
   module.pools = default_pools();
-  module.texts = {"", "a \"text\"", "b\n", "\xC3\xA9", std::string("z\0", 2)};
+  module.strings = {"", "a \"text\"", "b\n", "\xC3\xA9", std::string("z\0", 2)};
   module.constants = {
       {"words", DType::kStr, {2, 2}, 2, bytes_of({"\1\0\0\0\0\0\0\0\3\0\0\0\2\0\0\0", 16})}};
   Encoder code;
   std::vector<RegisterIndex> result = {{4}};
   code.emit(op::load_const{.dst = {5}, .constant = {0}});
   emit_vector(code, 1, DType::kF64);
-  code.emit(op::parse_text{.to = {1}, .from = {0}});
+  code.emit(op::string_to_number{.to = {1}, .from = {0}});
   emit_vector(code, 2, DType::kStr);
-  code.emit(op::format_text{.to = {2}, .from = {1}});
+  code.emit(op::number_to_string{.to = {2}, .from = {1}});
   emit_vector(code, 4, DType::kStr);
   code.emit(op::change_case{.to = {4}, .from = {2}, .upper = Int::immediate(1)});
   code.emit(op::ret{.values = result});
@@ -359,7 +359,7 @@ struct Fingerprint {
 
 std::string fingerprint(const ModuleContents& module) {
   Fingerprint print;
-  print.add(module.producer).add(module.messages).add(module.texts);
+  print.add(module.producer).add(module.messages).add(module.strings);
   for (const DeviceDecl& d : module.devices)
     print.add("device").add(d.name).add(d.kind).add(d.workers).add(int64_t{d.number});
   for (const PoolDecl& p : module.pools)

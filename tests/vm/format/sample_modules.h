@@ -22,7 +22,7 @@ ModuleContents variant_module();
 
 // main(x: str[n]) -> y: str[n]: parses the numbers in x and formats them again, in upper case; has
 // a string constant. Contains all opcodes on strings. Passes verification.
-ModuleContents text_module();
+ModuleContents string_module();
 
 // main(x: f32[16]) -> y: f32[16]: copies x to main's frame, passes it to a function, and copies it
 // from the frame to the result. Passes verification.

@@ -274,18 +274,18 @@ const Code kCode[] = {
      [](Encoder& c) {
        emit_storage(c, 1, 0);
        emit_tensor(c, 2, 1);
-       c.emit(op::parse_text{.to = {2}, .from = {0}});
+       c.emit(op::string_to_number{.to = {2}, .from = {0}});
        emit_ret(c);
      },
-     "main: word 13: parse_text: register 0 holds f32 elements, not strings"},
+     "main: word 13: string_to_number: register 0 holds f32 elements, not strings"},
     {"FormatIntoNumbers",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
        emit_tensor(c, 2, 1);
-       c.emit(op::format_text{.to = {2}, .from = {0}});
+       c.emit(op::number_to_string{.to = {2}, .from = {0}});
        emit_ret(c);
      },
-     "main: word 13: format_text: register 2 holds f32 elements, not strings"},
+     "main: word 13: number_to_string: register 2 holds f32 elements, not strings"},
     {"CaseIntoAConstant",
      [](Encoder& c) {
        std::vector<Int> dims = {Int::immediate(8)};
@@ -529,7 +529,7 @@ const Code kCode[] = {
 };
 
 class VerifyCodeTest : public ::testing::TestWithParam<Code> {};
-TEST_P(VerifyCodeTest, SaysWhatIsWrong) {
+TEST_P(VerifyCodeTest, ReportsTheError) {
   EXPECT_EQ(code_error(GetParam().emit), GetParam().error);
 }
 INSTANTIATE_TEST_SUITE_P(Each, VerifyCodeTest, ::testing::ValuesIn(kCode),
@@ -544,13 +544,13 @@ TEST(VerifyCode, RejectsAJumpIntoAnInstruction) {
             "main: word 0: jump: to: word 4294967295 is not the start of an instruction");
 }
 
-TEST(VerifyCode, RejectsWordsThatAreNoInstruction) {
+TEST(VerifyCode, RejectsInvalidInstructions) {
   ModuleContents module = module_with(emit_ret);
   module.functions[0].code = {999};
   EXPECT_EQ(error_of(module), "main: word 0: unknown opcode 999");
 }
 
-TEST(VerifyCode, RejectsMoreSlotsThanTheFrameHas) {
+TEST(VerifyCode, RejectsMoreSlotsThanTheFrame) {
   ModuleContents module = dense_module();
   module.functions[0].slot_count = 4;
   module.functions[0].memory = {};

@@ -30,10 +30,10 @@ ConstantDecl ids(const std::vector<int32_t>& elements) {
           bytes_of({reinterpret_cast<const char*>(elements.data()), elements.size() * 4})};
 }
 
-TEST(Verify, AcceptsWhatTheCompilerWouldEmit) {
+TEST(Verify, AcceptsCompilerOutput) {
   EXPECT_EQ(error_of(dense_module()), "");
   EXPECT_EQ(error_of(branching_module()), "");
-  EXPECT_EQ(error_of(text_module()), "");
+  EXPECT_EQ(error_of(string_module()), "");
   EXPECT_EQ(error_of(variant_module()), "");
   EXPECT_EQ(error_of(stack_module()), "");
 }
@@ -110,13 +110,13 @@ const Declaration kDeclarations[] = {
     {"ConstantOverflow",
      [](auto& m) { m.constants[0].dims = {int64_t{1} << 62, int64_t{1} << 62}; },
      "constant 0 \"fc.weight\": dims are negative or too large"},
-    {"FirstText", [](auto& m) { m.texts = {"a"}; }, "text 0: is not the empty text"},
-    {"TextTwice", [](auto& m) { m.texts = {"", "a", "b", "a"}; }, "text 3: is there twice"},
-    {"IdOutOfRange", [](auto& m) { m.constants[1] = ids({0, 1, 2}), m.texts = {"", "a"}; },
+    {"FirstString", [](auto& m) { m.strings = {"a"}; }, "text 0: is not the empty text"},
+    {"StringTwice", [](auto& m) { m.strings = {"", "a", "b", "a"}; }, "text 3: is there twice"},
+    {"IdOutOfRange", [](auto& m) { m.constants[1] = ids({0, 1, 2}), m.strings = {"", "a"}; },
      "constant 1 \"ids\": text 2 is out of range: there are 2"},
-    {"IdBelowZero", [](auto& m) { m.constants[1] = ids({-1}), m.texts = {""}; },
+    {"IdBelowZero", [](auto& m) { m.constants[1] = ids({-1}), m.strings = {""}; },
      "constant 1 \"ids\": text 4294967295 is out of range: there are 1"},
-    {"IdWithoutTexts", [](auto& m) { m.constants[1] = ids({0}); },
+    {"IdWithoutStrings", [](auto& m) { m.constants[1] = ids({0}); },
      "constant 1 \"ids\": text 0 is out of range: there are 0"},
     {"NoMain", [](auto& m) { m.functions[0].name = "man"; }, "module has no function \"main\""},
     {"TwoMains", [](auto& m) { m.functions.push_back(m.functions[0]); },

@@ -53,7 +53,7 @@ const std::string kPools = "pool \"global.stack\" stack device 0 limit 128";
 std::string error_of(const std::string& code, const std::string& pools = kPools,
                      const std::string& more = "") {
   Result<ModuleContents> module = assemble(module_text(code, pools, more), "t.sva");
-  if (!module.is_ok()) return "assembler: " + std::string(module.status().message());
+  if (!module.ok()) return "assembler: " + std::string(module.status().message());
   return std::string(verify(*module).message());
 }
 
@@ -64,7 +64,7 @@ const std::string kOnStack =
 
 constexpr char kResult[] = "a reference to it can outlive the frame";
 
-TEST(VerifyStack, AcceptsWhatStaysBelow) {
+TEST(VerifyStack, AcceptsValuesThatStayInTheFrame) {
   EXPECT_EQ(
       error_of(kOnStack + "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
                           "%r3 = move %r2\n"
@@ -77,7 +77,7 @@ TEST(VerifyStack, AcceptsWhatStaysBelow) {
   EXPECT_EQ(error_of("%r1 = call @reads (%r0)\nret (%r1)"), "") << "others may be passed as well";
 }
 
-TEST(VerifyStack, NothingOfAFrameIsReturned) {
+TEST(VerifyStack, RejectsReturnedFrameStorage) {
   EXPECT_EQ(error_of(kOnStack + "ret (%r2)"),
             "main: word 12: ret: register 2 may be stored in a frame, but a reference to it can "
             "outlive the frame");
@@ -88,7 +88,7 @@ TEST(VerifyStack, NothingOfAFrameIsReturned) {
 }
 
 // On one path only, the register refers to main's frame; on the other it holds a callee's result.
-TEST(VerifyStack, OnePathIsEnough) {
+TEST(VerifyStack, OnePathSufficesForAnError) {
   const std::string code = kOnStack +
                            "%r4 = call @gives (%r0)\n"
                            "branch condition=s0 then_to=take else_to=end\n"
@@ -111,7 +111,7 @@ TEST(VerifyStack, OnePathIsEnough) {
       << error_of(loop);
 }
 
-TEST(VerifyStack, AParameterThatMayLieInAFrameIsNotReturned) {
+TEST(VerifyStack, RejectsReturnedFrameParameters) {
   EXPECT_NE(error_of("ret (%r0)", kPools,
                      "function \"identity\" registers 2 slots 0 {\n"
                      "input \"a\" f32 [\"4\"] pool 1\noutput \"y\" f32 [\"4\"]\n"
@@ -120,7 +120,7 @@ TEST(VerifyStack, AParameterThatMayLieInAFrameIsNotReturned) {
             std::string::npos);
 }
 
-TEST(VerifyStack, OnlyToParametersThatExpectIt) {
+TEST(VerifyStack, OnlyForParametersThatDeclareIt) {
   EXPECT_EQ(error_of(kOnStack + "%r3 = call @gives (%r2)\nret (%r3)"),
             "main: word 12: call: register 2 may be stored in a frame, but a reference to it can "
             "outlive the frame");
@@ -133,7 +133,7 @@ TEST(VerifyStack, OnlyToParametersThatExpectIt) {
             std::string::npos);
 }
 
-TEST(VerifyStack, NothingKeepsIt) {
+TEST(VerifyStack, RejectsReferencesThatOutliveTheFrame) {
   for (const char* code : {
            "%r3 = make_list @global depth=1 f32 (%r2)\nret (%r0)",
            "%r3 = make_list @global depth=1 f32 ()\nlist_append list=%r3 @global element=%r2\nret "
@@ -149,7 +149,7 @@ TEST(VerifyStack, NothingKeepsIt) {
         << code << ": " << error_of(kOnStack + code);
 }
 
-TEST(VerifyStack, ListsAndGrowingStoragesLieElsewhere) {
+TEST(VerifyStack, RejectsListsAndDynamicStorages) {
   constexpr char kOwned[] = "pool \"global.stack\" is owned by the frame";
   for (const char* code : {"%r3 = make_list @global.stack depth=1 f32 (%r0)\nret (%r0)",
                            "%r3 = make_closure @global.stack @gives (%r0)\nret (%r0)",
@@ -168,7 +168,7 @@ TEST(VerifyStack, ListsAndGrowingStoragesLieElsewhere) {
             std::string::npos);
 }
 
-TEST(VerifyStack, AFrameHasAtMostTheLimitInAll) {
+TEST(VerifyStack, RejectsFramesOverTheLimit) {
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=64\n"
                      "%r2 = alloc_storage @global.stack size=64\nret (%r0)"),
             "");
@@ -191,7 +191,7 @@ TEST(VerifyStack, AFrameHasAtMostTheLimitInAll) {
   EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes of pool"), std::string::npos);
 }
 
-TEST(VerifyStack, PoolsOfThisKindAreACpusAndSmall) {
+TEST(VerifyStack, StackPoolsAreForCpusAndLimited) {
   const std::string stack = "pool \"global.stack\" stack device 0 limit ";
   EXPECT_EQ(error_of("ret (%r0)", stack + "0"), "");
   EXPECT_EQ(error_of("ret (%r0)", stack + "1048576"), "");
@@ -207,7 +207,7 @@ TEST(VerifyStack, PoolsOfThisKindAreACpusAndSmall) {
             "pool 1: a stack of a device that is no CPU");
 }
 
-TEST(VerifyStack, ConstantsAndWhatCrossesTheModulesBorderLieInNoFrame) {
+TEST(VerifyStack, RejectsConstantsInputsAndResultsInFrames) {
   const auto with = [](const std::function<void(ModuleContents&)>& change) {
     ModuleContents module = *assemble(module_text("ret (%r0)", kPools, ""), "t.sva");
     change(module);

@@ -18,12 +18,12 @@ TEST(Encoder, WritesLengthAndFieldsInOrder) {
                              .dtype = DType::kF32,
                              .dims = dims});
   Result<std::vector<uint32_t>> words = code.finish();
-  ASSERT_TRUE(words.is_ok());
+  ASSERT_TRUE(words.ok());
   EXPECT_EQ(*words,
             (std::vector<uint32_t>{17 | 9 << 16, 3, 2, kSlotBit | 12, 96, 11, 2, kSlotBit | 4, 3}));
 }
 
-TEST(Encoder, DecodesWhatItWrote) {
+TEST(Encoder, DecodesItsOutput) {
   Encoder code;
   std::vector<RegisterIndex> buffers = {{1}, {2}, {7}};
   code.emit(op::launch{.kernel = {5},
@@ -32,7 +32,7 @@ TEST(Encoder, DecodesWhatItWrote) {
                        .grain = Int::immediate(64),
                        .buffers = buffers});
   Result<std::vector<uint32_t>> words = code.finish();
-  ASSERT_TRUE(words.is_ok());
+  ASSERT_TRUE(words.ok());
   ASSERT_EQ(opcode(words->front()), Opcode::launch);
   EXPECT_EQ(word_count(words->front()), words->size());
   auto in = decode<op::launch>(words->data());
@@ -44,7 +44,7 @@ TEST(Encoder, DecodesWhatItWrote) {
   EXPECT_EQ(in.buffers[2], RegisterIndex{7});
 }
 
-TEST(Encoder, DecodesFieldsBehindALists) {
+TEST(Encoder, DecodesFieldsAfterLists) {
   Encoder code;
   std::vector<RegisterIndex> arguments = {{1}, {2}};
   std::vector<RegisterIndex> results = {{3}};
@@ -116,19 +116,19 @@ TEST(Encoder, ResolvesLabelsForwardAndBack) {
   EXPECT_EQ(in.else_to, Target{4});
 }
 
-TEST(Encoder, RefusesALabelThatWasNeverBound) {
+TEST(Encoder, RejectsAnUnboundLabel) {
   Encoder code;
   code.emit(op::jump{.to = Encoder::target(code.new_label())});
   Result<std::vector<uint32_t>> words = code.finish();
-  ASSERT_FALSE(words.is_ok());
+  ASSERT_FALSE(words.ok());
   EXPECT_EQ(words.status().message(), "code refers to label 0, never bound");
 }
 
-TEST(Encoder, RefusesAnInstructionTooLongForItsLength) {
+TEST(Encoder, RejectsTooLongInstructions) {
   Encoder code;
   code.emit(op::ret{.values = std::vector<RegisterIndex>(kMaxInstructionWords)});
   Result<std::vector<uint32_t>> words = code.finish();
-  ASSERT_FALSE(words.is_ok());
+  ASSERT_FALSE(words.ok());
   EXPECT_EQ(words.status().message(), "ret: instruction of 65537 words, the limit is 65535");
 }
 

@@ -15,7 +15,7 @@ std::string error_of(const std::vector<uint32_t>& code, uint32_t start = 0) {
 
 uint32_t first(Opcode opcode, uint32_t words) { return instruction_word(opcode, words); }
 
-TEST(ReadInstruction, CutsEveryOpcodeIntoItsFields) {
+TEST(ReadInstruction, SplitsEveryOpcodeIntoItsFields) {
   for (const OpcodeRow& row : opcode_rows()) {
     std::vector<uint32_t> code = {0};
     for (const FieldRow& field : row.fields) {
@@ -25,7 +25,7 @@ TEST(ReadInstruction, CutsEveryOpcodeIntoItsFields) {
     }
     code[0] = first(row.opcode, static_cast<uint32_t>(code.size()));
     Result<Instruction> in = read_instruction(code, 0);
-    ASSERT_TRUE(in.is_ok()) << row.name << ": " << in.status().message();
+    ASSERT_TRUE(in.ok()) << row.name << ": " << in.status().message();
     EXPECT_EQ(in->row, &row);
     EXPECT_EQ(in->fields().size(), row.fields.size());
     for (size_t i = 0; i < row.fields.size(); ++i)
@@ -33,7 +33,7 @@ TEST(ReadInstruction, CutsEveryOpcodeIntoItsFields) {
   }
 }
 
-TEST(ReadInstruction, NamesWhatIsWrong) {
+TEST(ReadInstruction, ReportsTheError) {
   EXPECT_EQ(error_of({}), "word 0: no instruction: the code ends before it");
   EXPECT_EQ(error_of({0xFFFF}), "word 0: unknown opcode 65535");
   EXPECT_EQ(error_of({first(Opcode::jump, 0)}), "word 0: jump: length is 0");
@@ -51,7 +51,7 @@ TEST(ReadInstruction, SurvivesRandomWords) {
     for (uint32_t& word : code) word = random() % 3 == 0 ? random() : random() % 70;
     if (!code.empty()) code[0] |= static_cast<uint32_t>(code.size()) << 16;
     Result<Instruction> in = read_instruction(code, 0);
-    if (in.is_ok()) {
+    if (in.ok()) {
       EXPECT_LE(in->word_count, code.size());
     }
   }

@@ -204,9 +204,9 @@ format::ModuleContents recursive_contents() {
   return contents;
 }
 
-format::ModuleContents texts_contents(DType input, CodeWriter& code) {
+format::ModuleContents strings_contents(DType input, CodeWriter& code) {
   format::ModuleContents contents = empty_contents();
-  contents.texts = {"", "two"};
+  contents.strings = {"", "two"};
   format::FunctionDecl function;
   function.name = "main";
   function.inputs = {{"x", input, {"2"}}};
@@ -223,7 +223,7 @@ format::ModuleContents upper_contents() {
   code_writer.alloc_storage(1, 0, 8)
       .alloc_tensor(2, 1, 0, 8, DType::kStr, {2})
       .add(code(Opcode::change_case), {2, 0, 1});
-  return texts_contents(DType::kStr, code_writer);
+  return strings_contents(DType::kStr, code_writer);
 }
 
 format::ModuleContents sequence_contents(DType dtype) {
@@ -243,8 +243,8 @@ format::ModuleContents sequence_contents(DType dtype) {
 Module load(format::ModuleContents contents) {
   Status status = format::verify(contents);
   Result<Module> module =
-      status.is_ok() ? ModuleAccess::from_contents(std::move(contents)) : std::move(status);
-  if (!module.is_ok()) {
+      status.ok() ? ModuleAccess::from_contents(std::move(contents)) : std::move(status);
+  if (!module.ok()) {
     std::cerr << "test module: " << module.status().message() << "\n";
     std::abort();
   }

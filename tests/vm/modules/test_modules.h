@@ -61,7 +61,7 @@ format::ModuleContents loop_contents();
 format::ModuleContents recursive_contents();
 
 // main(x: `input`[2]) -> y: str[2], without kernels. `code` writes register 2 of four.
-format::ModuleContents texts_contents(DType input, CodeWriter& code);
+format::ModuleContents strings_contents(DType input, CodeWriter& code);
 // The same with a string input: y = x in upper case.
 format::ModuleContents upper_contents();
 // main(xs: sequence of dtype[?], o: optional of dtype[?]) -> xs, o.

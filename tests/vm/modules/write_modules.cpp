@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
                  write(folder + "/emulated.bc", emulated) &&
                  write(folder + "/loop.bc", scopevm::test::loop_contents()) &&
                  write(folder + "/sequence.bc", scopevm::test::sequence_contents()) &&
-                 write(folder + "/text_sequence.bc",
+                 write(folder + "/string_sequence.bc",
                        scopevm::test::sequence_contents(scopevm::DType::kStr)) &&
                  write(folder + "/upper.bc", scopevm::test::upper_contents())
              ? 0

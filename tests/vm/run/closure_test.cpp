@@ -57,7 +57,7 @@ std::string module_of(const std::string& code) {
 
 format::ModuleContents contents_of(const std::string& code) {
   Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
-  EXPECT_TRUE(contents.is_ok()) << contents.status().message();
+  EXPECT_TRUE(contents.ok()) << contents.status().message();
   return *std::move(contents);
 }
 
@@ -78,20 +78,20 @@ Result<std::vector<Tensor>> run(const Session& session, bool c) {
 float result_of(const std::string& code, bool c = true) {
   const Session session = *Session::create(test::load(contents_of(code)));
   Result<std::vector<Tensor>> results = run(session, c);
-  EXPECT_TRUE(results.is_ok()) << results.status().message();
+  EXPECT_TRUE(results.ok()) << results.status().message();
   for (const ScopeStats& stats : session.memory_stats()) EXPECT_GE(stats.memory.live_bytes, 0);
-  return results.is_ok() ? results->front().elements<float>()[0] : 0;
+  return results.ok() ? results->front().elements<float>()[0] : 0;
 }
 
 std::string error_of(const std::string& code) {
   const Session session = *Session::create(test::load(contents_of(code)));
   Result<std::vector<Tensor>> results = run(session, true);
-  EXPECT_FALSE(results.is_ok());
+  EXPECT_FALSE(results.ok());
   for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
   return std::string(results.status().message());
 }
 
-TEST(Closure, CallsItsFunctionWithWhatItKeeps) {
+TEST(Closure, CallsItsFunctionWithCapturedValues) {
   EXPECT_EQ(result_of("%r3 = make_closure @global @first (%r1)\n"
                       "%r4 = call_closure %r3 (%r2) [267]\nret (%r4)\n"),
             1);
@@ -130,7 +130,7 @@ TEST(Closure, KeepsAStorageAlive) {
             2);
 }
 
-TEST(Closure, OfOtherTypesThanTheCallFails) {
+TEST(Closure, TypeMismatchFailsTheCall) {
   const std::string what = "takes or gives other types than this call";
   EXPECT_THAT(error_of("%r3 = make_closure @global @of_matrix (%r1)\n"
                        "%r4 = call_closure %r3 (%r2) [267]\nret (%r4)\n"),
@@ -153,21 +153,21 @@ TEST(Closure, OfOtherTypesThanTheCallFails) {
               HasSubstr("\"first\" " + what));
 }
 
-TEST(Closure, ThatCallsItselfEndsAtTheLimit) {
+TEST(Closure, RecursionEndsAtTheLimit) {
   EXPECT_THAT(error_of("%r3 = make_closure @global @itself ()\n"
                        "%r4 = call_closure %r3 (%r3) [267]\nret (%r4)\n"),
               HasSubstr("main > itself > itself > itself > ... (1018 more) > itself > itself: more "
                         "than 1024 nested calls"));
 }
 
-TEST(Closure, TextComesBackAsItWas) {
+TEST(Closure, AssemblyRoundTrips) {
   const format::ModuleContents contents =
       contents_of("%r3 = call @choose (%r0, %r1)\n%r4 = call @apply (%r3, %r2)\nret (%r4)\n");
   const std::string text = format::disassemble(contents);
   EXPECT_THAT(text, HasSubstr("%r2 = make_closure @global @first (%r1)"));
   EXPECT_THAT(text, HasSubstr("%r2 = call_closure %r0 (%r1) [267]"));
   Result<format::ModuleContents> again = format::assemble(text, "again.sva");
-  ASSERT_TRUE(again.is_ok()) << again.status().message();
+  ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(format::disassemble(*again), text);
 }
 
@@ -220,7 +220,7 @@ TEST(Closure, VerifierRejects) {
               HasSubstr("call_closure: register 3 holds different things on different paths"));
 }
 
-TEST(Closure, MainTakesAndGivesNone) {
+TEST(Closure, MainHasNoClosureParametersOrResults) {
   for (bool is_input : {true, false}) {
     format::ModuleContents contents = contents_of("ret (%r1)\n");
     format::FunctionDecl& main = contents.functions[0];
@@ -230,7 +230,7 @@ TEST(Closure, MainTakesAndGivesNone) {
   }
 }
 
-TEST(Closure, OfLists) {
+TEST(Closure, ListsOfClosures) {
   format::ModuleContents contents =
       contents_of("%r3 = make_closure @global @first (%r1)\nret (%r1)\n");
   contents.functions[1].inputs[1].kind = ValueKind::kSequence;

@@ -58,21 +58,21 @@ std::string module_of(const std::string& code) {
 // x.
 int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 30) {
   Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
-  EXPECT_TRUE(contents.is_ok()) << contents.status().message();
-  if (!contents.is_ok()) return -1;
+  EXPECT_TRUE(contents.ok()) << contents.status().message();
+  if (!contents.ok()) return -1;
   const Module module = test::load(*std::move(contents));
   set_fault_plan({.shares_host_memory = false, .memory_bytes = device_bytes});
   const Result<Session> session = testing::make_faulty_session(module);
-  EXPECT_TRUE(session.is_ok()) << session.status().message();
-  if (!session.is_ok()) return -1;
+  EXPECT_TRUE(session.ok()) << session.status().message();
+  if (!session.ok()) return -1;
   const int64_t dims[] = {kElements};
   Tensor x = *Tensor::allocate(DType::kF32, dims);
   std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
   set_fault_plan({});
   const Result<std::vector<Tensor>> results = session->call(std::vector{x});
   const int64_t waits = driver_calls("clWaitForEvents") + driver_calls("clFinish");
-  EXPECT_TRUE(results.is_ok()) << results.status().message();
-  if (!results.is_ok()) return -1;
+  EXPECT_TRUE(results.ok()) << results.status().message();
+  if (!results.ok()) return -1;
   for (const ScopeStats& scope : session->memory_stats())
     EXPECT_EQ(scope.memory.live_bytes,
               scope.scope == "global" && scope.device == "cpu" ? kElements * 4 : 0);
@@ -84,7 +84,7 @@ class DeviceCopies : public ::testing::Test {
  protected:
   void SetUp() override {
     auto devices = runtime::list_opencl_devices();
-    if (!devices.is_ok()) GTEST_SKIP() << devices.status().message();
+    if (!devices.ok()) GTEST_SKIP() << devices.status().message();
   }
   void TearDown() override { set_fault_plan({}); }
 
@@ -95,15 +95,15 @@ class DeviceCopies : public ::testing::Test {
 };
 
 // A session cannot provide a larger alignment than the driver reports.
-TEST_F(DeviceCopies, AnAlignmentThatTheDeviceLacksIsNoSession) {
+TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
   const auto device = *testing::open_faulty("opencl", 0);
   for (const int64_t alignment : {64, 128, 256, 512, 1024, 2048, 4096}) {
     format::ModuleContents contents =
         *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
     contents.pools[3].alignment = static_cast<uint32_t>(alignment);
     const Result<Session> session = testing::make_faulty_session(test::load(contents));
-    EXPECT_EQ(session.is_ok(), alignment <= device->block_alignment()) << alignment;
-    if (session.is_ok()) continue;
+    EXPECT_EQ(session.ok(), alignment <= device->block_alignment()) << alignment;
+    if (session.ok()) continue;
     EXPECT_EQ(session.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(std::string(session.status().message()),
                 ::testing::HasSubstr("dev.global.workspace is planned at multiples of " +
@@ -113,7 +113,7 @@ TEST_F(DeviceCopies, AnAlignmentThatTheDeviceLacksIsNoSession) {
 
 // Pinned host memory from the device's driver: mapped once for its lifetime, at any alignment. An
 // embedder's allocator can replace it.
-TEST_F(DeviceCopies, PinnedMemoryIsTheDrivers) {
+TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
   format::ModuleContents contents =
       *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
   contents.pools[1].pinned_for = 1;
@@ -130,12 +130,12 @@ TEST_F(DeviceCopies, PinnedMemoryIsTheDrivers) {
     {
       const auto bound =
           vm::BoundSession::create(ModuleAccess::loaded(module), options, testing::open_faulty);
-      ASSERT_TRUE(bound.is_ok()) << bound.status().message();
+      ASSERT_TRUE(bound.ok()) << bound.status().message();
       const Session session = SessionAccess::make(*bound);
       for (int call = 0; call < 3; ++call) {
         set_fault_plan({});
         const Result<std::vector<Tensor>> results = session.call(x);
-        ASSERT_TRUE(results.is_ok()) << results.status().message();
+        ASSERT_TRUE(results.ok()) << results.status().message();
         EXPECT_EQ(driver_calls("clEnqueueMapBuffer"), call == 0 && !is_embedders ? 1 : 0);
       }
       session.trim();
@@ -145,45 +145,45 @@ TEST_F(DeviceCopies, PinnedMemoryIsTheDrivers) {
   }
 }
 
-TEST_F(DeviceCopies, TheReturnWaitsForAll) {
+TEST_F(DeviceCopies, ReturnWaitsForAllCopies) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ + "ret (%r6)\n"), 1);
 }
 
-TEST_F(DeviceCopies, CopiesOfOneDeviceFollowEachOther) {
+TEST_F(DeviceCopies, CopiesOfOneDeviceAreOrdered) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ + tensor(7, 8, kDevice) + copy(8, kDevice, 6, kHost) +
                      copy(6, kHost, 8, kDevice) + "ret (%r6)\n"),
             1);
 }
 
-TEST_F(DeviceCopies, ACopyByTheHostWaits) {
+TEST_F(DeviceCopies, HostCopyWaits) {
   EXPECT_EQ(waits_of(on_the_way_ + copy(2, kOther, 0, kHost) + result_ + "ret (%r6)\n"), 2);
 }
 
-TEST_F(DeviceCopies, WhatReadsAnElementWaits) {
+TEST_F(DeviceCopies, ElementReadWaits) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ +
                      "%r8 = alloc_view %r6 i32 [s1]\nload_element dst=s1 %r8 index=0\nret (%r6)\n"),
             1);
 }
 
 // Releasing the last reference to a host storage waits, because its arena may reuse the memory.
-TEST_F(DeviceCopies, TheLastKillOfAStorageOfTheHostWaits) {
+TEST_F(DeviceCopies, LastKillOfAHostStorageWaits) {
   EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\n" + result_ + "ret (%r6)\n"), 1);
   EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\nkill %r2\n" + result_ + "ret (%r6)\n"), 2);
 }
 
-TEST_F(DeviceCopies, ARegisterThatTakesAnotherValueWaits) {
+TEST_F(DeviceCopies, OverwritingARegisterWaits) {
   EXPECT_EQ(
       waits_of(on_the_way_ + "kill %r1\n%r2 = alloc_view %r0 f32 [s1]\n" + result_ + "ret (%r6)\n"),
       2);
 }
 
-TEST_F(DeviceCopies, AStorageOfTheDeviceIsGivenBackAtOnce) {
+TEST_F(DeviceCopies, DeviceStorageIsReleasedImmediately) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ + "kill %r3\nkill %r4\nret (%r6)\n"), 1);
 }
 
 // The device's memory has room for 1.5 times x: a pool returns cached blocks when another pool
 // needs the memory.
-TEST_F(DeviceCopies, PoolsOfADeviceMakeRoomForEachOther) {
+TEST_F(DeviceCopies, PoolsOfADeviceShareItsMemory) {
   const std::string there_and_back = on_the_way_ + result_ + "kill %r3\nkill %r4\n" +
                                      tensor(3, 4, kBeside) + copy(4, kBeside, 6, kHost) +
                                      copy(6, kHost, 4, kBeside) + "ret (%r6)\n";

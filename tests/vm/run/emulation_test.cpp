@@ -40,34 +40,34 @@ std::vector<Tensor> inputs(int64_t n) {
 
 Call call_of(const Session& session, const std::vector<Tensor>& inputs) {
   Call call = session.make_call();
-  for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(call.set_input(i, inputs[i]).is_ok());
+  for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(call.set_input(i, inputs[i]).ok());
   return call;
 }
 
-TEST(Emulation, ALaunchTakesWhatItsBuffersTakeWhereTheyLie) {
+TEST(Emulation, LaunchTimeFollowsThePoolsOfItsBuffers) {
   const Session session = *Session::create(
       test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant)), {.emulate = true});
   for (int64_t n : {1, 10, 1000}) {
     Call call = call_of(session, inputs(n));
-    ASSERT_TRUE(call.run().is_ok());
+    ASSERT_TRUE(call.run().ok());
     const double bytes = 16.0 * static_cast<double>(n);
     const double add = bytes / kGlobal + bytes / kGlobal + bytes / kWorkspace;
     const double scale = bytes / kWorkspace + 4 / kConstant + bytes / kGlobal;
     EXPECT_EQ(call.stats().emulated_seconds, add + scale);
     EXPECT_GE(static_cast<double>(call.stats().latency_ns), 1e9 * (add + scale) - 2);
     for (float element : call.outputs()[0].elements<float>()) ASSERT_EQ(element, 4.0f);
-    ASSERT_TRUE(call.run().is_ok());
+    ASSERT_TRUE(call.run().ok());
     EXPECT_EQ(call.stats().emulated_seconds, add + scale) << "of one run only";
   }
 }
 
 // The caller's tensors count as stored in the pool that the module declares.
-TEST(Emulation, CallersTensorsLieWhereTheModuleDeclaresThem) {
+TEST(Emulation, CallerTensorsCountInTheirDeclaredPool) {
   format::ModuleContents contents = sum_of_speeds(kGlobal, kWorkspace, 0);
   contents.functions[0].inputs[1].pool = 1;
   const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
   Call call = call_of(session, inputs(100));
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.run().ok());
   const double add = 1600 / kGlobal + 1600 / kWorkspace + 1600 / kWorkspace;
   EXPECT_EQ(call.stats().emulated_seconds, add + (1600 / kWorkspace + 1600 / kGlobal));
 }
@@ -79,17 +79,17 @@ TEST(Emulation, SecondsDependOnlyOnTheModuleAndDims) {
   const Session one = *Session::create(module, {.emulate = true});
   const Session two = *Session::create(module, {.threads = 2, .emulate = true});
   Call first = call_of(one, inputs(500)), second = call_of(two, inputs(500));
-  ASSERT_TRUE(second.set_output(0, inputs(500)[0]).is_ok());
-  ASSERT_TRUE(first.run().is_ok());
-  ASSERT_TRUE(second.run().is_ok());
+  ASSERT_TRUE(second.set_output(0, inputs(500)[0]).ok());
+  ASSERT_TRUE(first.run().ok());
+  ASSERT_TRUE(second.run().ok());
   EXPECT_EQ(first.stats().emulated_seconds, second.stats().emulated_seconds);
 }
 
-TEST(Emulation, PoolsThatSayNothingCostNothing) {
+TEST(Emulation, UndescribedPoolsCostNothing) {
   const Session session =
       *Session::create(test::load(sum_of_speeds(0, kWorkspace, 0)), {.emulate = true});
   Call call = call_of(session, inputs(100));
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(call.stats().emulated_seconds, 1600 / kWorkspace + 1600 / kWorkspace);
 }
 
@@ -109,21 +109,21 @@ TEST(Emulation, BytesOfFramesCostNothing) {
   contents.functions.push_back(std::move(main));
   const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
   Call call = session.make_call();
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(call.stats().emulated_seconds, 4096 / kWorkspace + 4096 / kWorkspace);
 }
 
-TEST(Emulation, IsOffUnlessAskedFor) {
+TEST(Emulation, IsOffByDefault) {
   const Session session = *Session::create(test::load(sum_of_speeds(1, 1, 1)));
   Call call = call_of(session, inputs(1000));
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(call.stats().emulated_seconds, 0);
 }
 
-TEST(Emulation, NeedsSomethingToEmulate) {
+TEST(Emulation, NeedsADescribedPool) {
   const Result<Session> session =
       Session::create(test::load(test::sum_contents()), {.emulate = true});
-  ASSERT_FALSE(session.is_ok());
+  ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(session.status().message().find("nothing to emulate"), std::string_view::npos);
 }
@@ -156,11 +156,11 @@ format::ModuleContents copy_chain() {
                            "test.sva");
 }
 
-TEST(Emulation, ACopyTakesBothLatenciesAndTheBytesOverTheLesserBandwidth) {
+TEST(Emulation, CopyTakesBothLatenciesAndBytesOverTheLowerBandwidth) {
   const Session session = *Session::create(test::load(copy_chain()), {.emulate = true});
   const int64_t dims[] = {64};
   Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.run().ok());
   const double slow = 1e-6 + 2.5e-6 + 256 / 1.5e9, fast = 2.5e-6 + 0.0 + 256 / 1.5e9;
   EXPECT_EQ(call.stats().emulated_seconds, slow + fast + fast + slow);
   EXPECT_GE(static_cast<double>(call.stats().latency_ns), 1e9 * (2 * slow + 2 * fast) - 4);
@@ -173,7 +173,7 @@ format::ModuleContents slow_chain() {
   return contents;
 }
 
-TEST(Emulation, ADeadlineEndsAWait) {
+TEST(Emulation, DeadlineEndsAWait) {
   const Session session = *Session::create(test::load(slow_chain()), {.emulate = true});
   const int64_t dims[] = {64};
   Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
@@ -208,7 +208,7 @@ TEST(Emulation, TracesShowEmulatedTimes) {
       *Session::create(test::load(sum_of_speeds(16e6, 16e6, 16e6)), {.emulate = true});
   Call call = call_of(session, inputs(1000));
   Durations durations;
-  ASSERT_TRUE(call.run({.trace = &durations}).is_ok());
+  ASSERT_TRUE(call.run({.trace = &durations}).ok());
   EXPECT_GE(static_cast<double>(durations.nanoseconds), 1e9 * call.stats().emulated_seconds - 4);
   EXPECT_GT(call.stats().emulated_seconds, 5e-3);
 }

@@ -35,7 +35,7 @@ class SumErrors : public ::testing::Test {
 };
 
 TEST_F(SumErrors, MissingInput) {
-  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).is_ok());
+  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).ok());
   expect(call_.run(), StatusCode::kInvalidArgument, "missing input \"x\": expected f32[n, 4]");
   expect(session_.call(std::vector{tensor({3, 4})}).status(), StatusCode::kInvalidArgument,
          "missing input \"y\"");
@@ -86,7 +86,7 @@ TEST_F(SumErrors, DimensionOutOfBounds) {
   auto call = [&](int64_t n) {
     return session.call(std::vector{tensor({n, 4}), tensor({n, 4})}).status();
   };
-  EXPECT_TRUE(call(32).is_ok());
+  EXPECT_TRUE(call(32).ok());
   expect(call(0), StatusCode::kInvalidArgument,
          "input \"x\": dim 0 is 0; dimension n must be at least 2");
   expect(call(34), StatusCode::kInvalidArgument, "must be at most 32");
@@ -95,7 +95,7 @@ TEST_F(SumErrors, DimensionOutOfBounds) {
          "dimension n is 5; dimension n must be a multiple of 2");
 }
 
-TEST_F(SumErrors, FailedCheckHasTheValuesInItsMessage) {
+TEST_F(SumErrors, FailedCheckReportsTheValues) {
   // The two dims have different names, so only the shape function checks that they are equal.
   format::ModuleContents contents = test::sum_contents();
   contents.functions[0].inputs[1].dims[0] = "m";
@@ -107,7 +107,7 @@ TEST_F(SumErrors, FailedCheckHasTheValuesInItsMessage) {
          StatusCode::kInvalidArgument, "main: n is 1001, at most 1000; y has 1001 rows");
 }
 
-TEST_F(SumErrors, BoundNamesWhatItNeeds) {
+TEST_F(SumErrors, BoundReportsMissingDims) {
   expect(module_.memory_bound({}).status(), StatusCode::kInvalidArgument,
          "dimension \"n\" needs a value");
   expect(module_.memory_bound({{"n", 1}, {"N", 1}}).status(), StatusCode::kInvalidArgument,
@@ -117,20 +117,20 @@ TEST_F(SumErrors, BoundNamesWhatItNeeds) {
 }
 
 TEST_F(SumErrors, OutputOfAnotherShape) {
-  ASSERT_TRUE(call_.set_input("x", tensor({3, 4})).is_ok());
-  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).is_ok());
-  ASSERT_TRUE(call_.set_output("z", tensor({4, 3})).is_ok());
+  ASSERT_TRUE(call_.set_input("x", tensor({3, 4})).ok());
+  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).ok());
+  ASSERT_TRUE(call_.set_output("z", tensor({4, 3})).ok());
   expect(call_.run(), StatusCode::kInvalidArgument,
          "output \"z\": expected f32[3, 4], given f32[4, 3]");
-  ASSERT_TRUE(call_.set_output("z", tensor({3, 4})).is_ok());
-  EXPECT_TRUE(call_.run().is_ok());
+  ASSERT_TRUE(call_.set_output("z", tensor({3, 4})).ok());
+  EXPECT_TRUE(call_.run().ok());
 }
 
 TEST_F(SumErrors, OutputThatOverlapsAnInput) {
   const Tensor x = tensor({3, 4});
-  ASSERT_TRUE(call_.set_input("x", x).is_ok());
-  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).is_ok());
-  ASSERT_TRUE(call_.set_output("z", x).is_ok());
+  ASSERT_TRUE(call_.set_input("x", x).ok());
+  ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).ok());
+  ASSERT_TRUE(call_.set_output("z", x).ok());
   expect(call_.run(), StatusCode::kInvalidArgument, "output \"z\" overlaps input \"x\"");
 }
 
@@ -148,12 +148,12 @@ TEST_F(SumErrors, MemoryLimit) {
          "no memory scope \"global.workspaces\"; did you mean \"global.workspace\"?");
   const Session session =
       *Session::create(module_, {.memory_limits = {{"global.workspace", 16 * 10 + 64}}});
-  EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).is_ok());
+  EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).ok());
   expect(session.call(std::vector{tensor({11, 4}), tensor({11, 4})}).status(),
          StatusCode::kResourceLimit,
          "main: pc 5: alloc_storage: cpu global.workspace: 240 bytes requested, 224 bytes free of "
          "a limit of 224 bytes");
-  EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).is_ok());
+  EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).ok());
 }
 
 // Returns blocks at odd multiples of 64.
@@ -173,7 +173,7 @@ class OddAllocator final : public Allocator {
   runtime::ArenaAllocator inner_{4096};
 };
 
-TEST(Alignment, AnAllocatorKeepsThePools) {
+TEST(Alignment, AllocatorHasThePoolsAlignment) {
   format::ModuleContents contents = test::sum_contents();
   const int64_t dims[] = {50, 4};
   const std::vector<Tensor> inputs{*Tensor::allocate(DType::kF32, dims),
@@ -186,7 +186,7 @@ TEST(Alignment, AnAllocatorKeepsThePools) {
     const Status status = session.call(inputs).status();
     EXPECT_EQ(odd->stats().live_bytes, 0);
     if (alignment == 64) {
-      EXPECT_TRUE(status.is_ok()) << status.message();
+      EXPECT_TRUE(status.ok()) << status.message();
     } else {
       EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
       EXPECT_THAT(std::string(status.message()),
@@ -194,7 +194,7 @@ TEST(Alignment, AnAllocatorKeepsThePools) {
                             "allocator's block is not at a multiple of 128 bytes"));
     }
     for (const ScopeStats& scope : session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
-    EXPECT_TRUE(Session::create(test::load(contents))->call(inputs).is_ok());
+    EXPECT_TRUE(Session::create(test::load(contents))->call(inputs).ok());
   }
 }
 
@@ -203,11 +203,11 @@ TEST_F(SumErrors, CancelAndDeadline) {
   std::atomic<bool> cancel{true};
   expect(session_.call(inputs, {.cancel = &cancel}).status(), StatusCode::kCancelled, "cancelled");
   cancel = false;
-  EXPECT_TRUE(session_.call(inputs, {.cancel = &cancel}).is_ok());
+  EXPECT_TRUE(session_.call(inputs, {.cancel = &cancel}).ok());
   expect(session_.call(inputs, {.deadline = std::chrono::steady_clock::now()}).status(),
          StatusCode::kDeadlineExceeded, "deadline");
   const auto later = std::chrono::steady_clock::now() + std::chrono::hours(1);
-  EXPECT_TRUE(session_.call(inputs, {.deadline = later}).is_ok());
+  EXPECT_TRUE(session_.call(inputs, {.deadline = later}).ok());
   for (const ScopeStats& stats : session_.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
 }
 
@@ -218,8 +218,8 @@ TEST(LoopErrors, DeadlineEndsALongLoop) {
   const int64_t dims[] = {int64_t{1} << 31};
   Call call = session.make_call();
   Result<Tensor> x = Tensor::borrow(static_cast<const void*>(one.data()), DType::kF32, dims);
-  ASSERT_TRUE(x.is_ok());
-  ASSERT_TRUE(call.set_input(0, *x).is_ok());
+  ASSERT_TRUE(x.ok());
+  ASSERT_TRUE(call.set_input(0, *x).ok());
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
 }
@@ -245,11 +245,11 @@ TEST(OutOfMemory, EveryAllocationMayFail) {
     EXPECT_EQ(heap->stats().live_bytes, 0);
     EXPECT_EQ(arena->stats().live_bytes, 0);
     for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
-    EXPECT_TRUE(session.call(inputs).is_ok());
+    EXPECT_TRUE(session.call(inputs).ok());
   }
 }
 
-TEST(Bytecode, TensorsLieInsideTheirStorage) {
+TEST(Bytecode, TensorsAreInsideTheirStorage) {
   format::ModuleContents contents = test::sum_contents();
   contents.functions[0].memory.clear();
   test::CodeWriter code;
@@ -276,7 +276,7 @@ TEST(Images, MissingKernelIsAnError) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no kernel \"test_absent\""));
 }
 
-TEST(Images, UnsupportedCpuIsNamed) {
+TEST(Images, UnsupportedCpuIsReported) {
   format::ModuleContents contents = test::sum_contents();
   contents.images[0].target_cpu = "future";
   contents.images[0].features = {"sse2", "quantum"};

@@ -34,13 +34,13 @@ vm::FrameLayout layout_of(const std::string& code) {
       "constant \"c\" f32 [1, 1, 1, 1, 1, 1] pool 1 bytes 4 {\nAACAPw==\n}\n"
       "image device 0 cpu \"x86-64\" features [] bytes 4 {\nAACAPw==\n}\n";
   Result<format::ModuleContents> contents = format::assemble(text, "test.sva");
-  EXPECT_TRUE(contents.is_ok()) << contents.status().message();
+  EXPECT_TRUE(contents.ok()) << contents.status().message();
   const Status verified = format::verify(*contents);
-  EXPECT_TRUE(verified.is_ok()) << verified.message();
+  EXPECT_TRUE(verified.ok()) << verified.message();
   return (*vm::LoadedModule::create(*std::move(contents)))->main().layout;
 }
 
-TEST(FrameLayout, HoldsTheDimsOfEveryResult) {
+TEST(FrameLayout, StoresTheDimsOfEveryResult) {
   EXPECT_EQ(layout_of("").max_rank, 1U) << "the inputs";
   EXPECT_EQ(layout_of("%r2 = alloc_storage @global size=4\n"
                       "%r3 = alloc_tensor %r2 offset=0 bytes=4 f32 [1, 1, 1, 1]\n")
@@ -62,7 +62,7 @@ TEST(FrameLayout, GrowsWithTheRank) {
   EXPECT_EQ(wide.slots_offset - narrow.slots_offset, size_t{8} * (5 - 1) * sizeof(int64_t));
 }
 
-TEST(FrameLayout, HoldsBuffersAndShapeDims) {
+TEST(FrameLayout, StoresBuffersAndShapeDims) {
   EXPECT_EQ(layout_of("").max_buffers, 0U);
   EXPECT_EQ(layout_of("launch @k params=s0 grid=1 grain=1 (%r0, %r0, %r0)\n").max_buffers, 3U);
   EXPECT_EQ(layout_of("").max_shape_dims, 0U);

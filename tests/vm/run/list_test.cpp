@@ -26,7 +26,7 @@ Session session_of(const std::string& declarations, const std::string& code,
       "function \"main\" registers 8 slots 4 {\n" +
       declarations + "code {\n" + code + "}\n}\n" + more_functions;
   Result<format::ModuleContents> contents = format::assemble(text, "test.sva");
-  EXPECT_TRUE(contents.is_ok()) << contents.status().message();
+  EXPECT_TRUE(contents.ok()) << contents.status().message();
   return *Session::create(test::load(*std::move(contents)));
 }
 
@@ -55,14 +55,14 @@ constexpr char kSequences[] =
 // The result of code with %r0 = the sequence (1, 2, 3) and %r1 = the tensor 9.
 std::vector<float> run_over_three(const std::string& code) {
   Call call = session_of(kSequences, code).make_call();
-  EXPECT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).is_ok());
-  EXPECT_TRUE(call.set_input("x", floats({9})).is_ok());
+  EXPECT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).ok());
+  EXPECT_TRUE(call.set_input("x", floats({9})).ok());
   const Status status = call.run();
-  EXPECT_TRUE(status.is_ok()) << status.message();
-  return status.is_ok() ? firsts(call) : std::vector<float>();
+  EXPECT_TRUE(status.ok()) << status.message();
+  return status.ok() ? firsts(call) : std::vector<float>();
 }
 
-TEST(List, InsertsAndErasesWherever) {
+TEST(List, InsertsAndErasesAnywhere) {
   EXPECT_THAT(run_over_three("ret (%r0)\n"), ElementsAre(1, 2, 3));
   EXPECT_THAT(run_over_three("list_append list=%r0 @global element=%r1\nret (%r0)\n"),
               ElementsAre(1, 2, 3, 9));
@@ -79,21 +79,21 @@ TEST(List, InsertsAndErasesWherever) {
               ElementsAre(3, 9, 3));
 }
 
-TEST(List, IndexBelowZeroCountsFromTheEnd) {
+TEST(List, NegativeIndexCountsFromTheEnd) {
   Call call =
       session_of(
           "input \"xs\" sequence f32 [\"?\"]\ninput \"i\" i64 []\n"
           "output \"y\" f32 [\"m\"]\n",
           "load_element dst=s0 %r1 index=0\n%r2 = list_get %r0 index=s0 rank=1\nret (%r2)\n")
           .make_call();
-  ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).is_ok());
+  ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).ok());
   Tensor index = *Tensor::allocate(DType::kI64, {});
-  ASSERT_TRUE(call.set_input("i", index).is_ok());
+  ASSERT_TRUE(call.set_input("i", index).ok());
   for (const auto& [given, expected] :
        std::vector<std::pair<int64_t, float>>{{0, 1.F}, {2, 3.F}, {-1, 3.F}, {-3, 1.F}}) {
     index.elements<int64_t>()[0] = given;
     const Status status = call.run();
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(call.outputs()[0].elements<float>()[0], expected);
   }
   for (const int64_t given : {int64_t{3}, int64_t{-4}, INT64_MAX, INT64_MIN}) {
@@ -105,7 +105,7 @@ TEST(List, IndexBelowZeroCountsFromTheEnd) {
   }
 }
 
-TEST(List, WhatSharesAListDoesNotSeeChanges) {
+TEST(List, SharedListIsCopiedOnWrite) {
   EXPECT_THAT(run_over_three("%r2 = move %r0\n"
                              "list_append list=%r0 @global element=%r1\n"
                              "list_erase %r0 @global index=0\n"
@@ -125,14 +125,14 @@ TEST(List, ElementsOfManyRanks) {
                   "list_append list=%r0 @global element=%r1\n"
                   "%r2 = list_get %r0 index=0 rank=1\nret (%r0, %r2)\n")
                   .make_call();
-  ASSERT_TRUE(call.set_input("x", *Tensor::allocate(DType::kF32, {2, 1})).is_ok());
-  ASSERT_TRUE(call.set_sequence("xs", {floats({1, 2})}).is_ok());
+  ASSERT_TRUE(call.set_input("x", *Tensor::allocate(DType::kF32, {2, 1})).ok());
+  ASSERT_TRUE(call.set_sequence("xs", {floats({1, 2})}).ok());
   Status status = call.run();
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT((*call.elements(0))[0].dims(), ElementsAre(2));
   EXPECT_THAT((*call.elements(0))[1].dims(), ElementsAre(2, 1));
   EXPECT_THAT(call.outputs()[1].elements<float>(), ElementsAre(1, 2));
-  ASSERT_TRUE(call.set_sequence("xs", {*Tensor::allocate(DType::kF32, {2, 1, 3})}).is_ok());
+  ASSERT_TRUE(call.set_sequence("xs", {*Tensor::allocate(DType::kF32, {2, 1, 3})}).ok());
   status = call.run();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("element 0 has 3 dims, 1 are needed"));
@@ -146,11 +146,11 @@ TEST(List, ArgumentsAndResultsOfCalls) {
   Call call = session_of(std::string(kSequences) + "output \"zs\" sequence f32 [\"?\"]\n",
                          "%r2 = call @drop (%r0)\nret (%r0, %r2)\n", callee)
                   .make_call();
-  ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2})}).is_ok());
-  ASSERT_TRUE(call.set_input("x", floats({9})).is_ok());
+  ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2})}).ok());
+  ASSERT_TRUE(call.set_input("x", floats({9})).ok());
   for (int round = 0; round < 3; ++round) {
     const Status status = call.run();
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_THAT(firsts(call, 0), ElementsAre(1, 2));
     EXPECT_THAT(firsts(call, 1), ElementsAre(2));
   }
@@ -174,14 +174,14 @@ constexpr char kAppendLoop[] =
     "ret (%r1)\n";
 
 // One storage per element, and the list's own storage, which grows geometrically.
-TEST(List, ALoopThatAppendsCopiesNoElements) {
+TEST(List, AppendingLoopCopiesNoElements) {
   const Session session =
       session_of("input \"x\" f32 [\"1\"]\noutput \"ys\" sequence f32 [\"100\"]\n", kAppendLoop);
   {
     Call call = session.make_call();
-    ASSERT_TRUE(call.set_input("x", floats({9})).is_ok());
+    ASSERT_TRUE(call.set_input("x", floats({9})).ok());
     const Status status = call.run();
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(call.elements(0)->size(), 1000U);
     EXPECT_LT(global(call).allocations, 1000 + 12);
     EXPECT_GE(global(call).allocations, 1000);
@@ -192,14 +192,14 @@ TEST(List, ALoopThatAppendsCopiesNoElements) {
   EXPECT_EQ(session.memory_stats()[0].memory.live_bytes, 0);
 }
 
-TEST(List, ElementsGoWithTheirList) {
+TEST(List, ElementsAreReleasedWithTheirList) {
   std::string code = kAppendLoop;
   code.replace(code.find("ret (%r1)"), 9, "kill %r1\nkill %r2\nkill %r3\nret (%r0)");
   const Session session = session_of("input \"x\" f32 [\"1\"]\noutput \"y\" f32 [\"1\"]\n", code);
   Call call = session.make_call();
-  ASSERT_TRUE(call.set_input("x", floats({9})).is_ok());
+  ASSERT_TRUE(call.set_input("x", floats({9})).ok());
   const Status status = call.run();
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(session.memory_stats()[0].memory.live_bytes, 4);  // the copy of x
 }
 
@@ -208,25 +208,25 @@ TEST(List, Optionals) {
       "input \"a\" optional f32 [\"?\"]\ninput \"b\" optional_sequence f32 [\"?\"]\n"
       "output \"a\" optional f32 [\"?\"]\noutput \"b\" optional_sequence f32 [\"?\"]\n";
   Call call = session_of(declarations, "ret (%r0, %r1)\n").make_call();
-  ASSERT_TRUE(call.set_no_value("a").is_ok());
-  ASSERT_TRUE(call.set_no_value("b").is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_no_value("a").ok());
+  ASSERT_TRUE(call.set_no_value("b").ok());
+  ASSERT_TRUE(call.run().ok());
   for (const size_t output : {0, 1}) {
     EXPECT_FALSE(*call.has_value(output));
     EXPECT_TRUE(call.elements(output)->empty());
   }
-  ASSERT_TRUE(call.set_input("a", floats({5})).is_ok());
-  ASSERT_TRUE(call.set_sequence("b", {}).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_input("a", floats({5})).ok());
+  ASSERT_TRUE(call.set_sequence("b", {}).ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_THAT(firsts(call, 0), ElementsAre(5));
   EXPECT_TRUE(*call.has_value(1));
   EXPECT_TRUE(call.elements(1)->empty());
-  ASSERT_TRUE(call.set_sequence("b", {floats({6}), floats({7})}).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_sequence("b", {floats({6}), floats({7})}).ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_THAT(firsts(call, 1), ElementsAre(6, 7));
 }
 
-TEST(List, InputsOfAnotherKindAreRefused) {
+TEST(List, InputsOfAnotherKindAreRejected) {
   Call call = session_of(
                   "input \"xs\" sequence f32 [\"?\", \"4\"]\ninput \"x\" f32 [\"1\"]\n"
                   "input \"o\" optional f32 [\"1\"]\noutput \"ys\" sequence f32 [\"?\", \"4\"]\n",
@@ -249,8 +249,8 @@ TEST(List, InputsOfAnotherKindAreRefused) {
          "input \"xs\": wrong dim 1: expected sequence of f32[?, 4], given f32[2, 5]");
   expect(call.set_sequence("xs", {*Tensor::allocate(DType::kI32, {2, 4})}),
          "input \"xs\": wrong element type: expected sequence of f32[?, 4], given i32[2, 4]");
-  ASSERT_TRUE(call.set_input("x", floats({1})).is_ok());
-  ASSERT_TRUE(call.set_no_value("o").is_ok());
+  ASSERT_TRUE(call.set_input("x", floats({1})).ok());
+  ASSERT_TRUE(call.set_no_value("o").ok());
   expect(call.run(), "missing input \"xs\": expected sequence of f32[?, 4]");
   expect(call.set_output("ys", good), "output \"ys\": a sequence takes no buffer");
   EXPECT_EQ(call.set_sequence("zs", {}).code(), StatusCode::kNotFound);

@@ -26,7 +26,7 @@ Tensor floats(std::vector<int64_t> dims, float first) {
 
 Session session_of(format::ModuleContents contents, SessionOptions options = {}) {
   Result<Session> session = Session::create(load(std::move(contents)), std::move(options));
-  EXPECT_TRUE(session.is_ok()) << session.status().message();
+  EXPECT_TRUE(session.ok()) << session.status().message();
   return *std::move(session);
 }
 
@@ -45,12 +45,12 @@ const ScopeUse& scope(const CallStats& stats, std::string_view name) {
   return stats.memory.front();
 }
 
-TEST(Session, ComputesAtEverySize) {
+TEST(Session, RunsAtEverySize) {
   const Session session = session_of(sum_contents());
   for (const int64_t n : {1, 7, 1000, 0, 3}) {
     const std::vector<Tensor> inputs{floats({n, 4}, 1), floats({n, 4}, 5)};
     Result<std::vector<Tensor>> results = session.call(inputs);
-    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    ASSERT_TRUE(results.ok()) << results.status().message();
     ASSERT_EQ(results->size(), 1U);
     expect_sum(results->front(), n, 1, 5);
   }
@@ -61,7 +61,7 @@ TEST(Session, SplitsLaunchesOverThreads) {
   for (int round = 0; round < 20; ++round) {
     Result<std::vector<Tensor>> results =
         session.call(std::vector{floats({1000, 4}, 1), floats({1000, 4}, 2)});
-    ASSERT_TRUE(results.is_ok()) << results.status().message();
+    ASSERT_TRUE(results.ok()) << results.status().message();
     expect_sum(results->front(), 1000, 1, 2);
   }
 }
@@ -80,12 +80,12 @@ TEST(Session, UsesExactlyTheBound) {
     const Module module = load(sum_contents());
     Call call = Session::create(module, {.threads = threads})->make_call();
     for (const int64_t n : {1, 100, 0, 999}) {
-      ASSERT_TRUE(call.set_input("x", floats({n, 4}, 0)).is_ok());
-      ASSERT_TRUE(call.set_input("y", floats({n, 4}, 0)).is_ok());
+      ASSERT_TRUE(call.set_input("x", floats({n, 4}, 0)).ok());
+      ASSERT_TRUE(call.set_input("y", floats({n, 4}, 0)).ok());
       const Status status = call.run();
-      ASSERT_TRUE(status.is_ok()) << status.message();
+      ASSERT_TRUE(status.ok()) << status.message();
       Result<MemoryBound> bound = module.memory_bound({{"n", n}}, threads);
-      ASSERT_TRUE(bound.is_ok()) << bound.status().message();
+      ASSERT_TRUE(bound.ok()) << bound.status().message();
       ASSERT_EQ(bound->scopes.size(), 2U);
       for (const ScopeBound& expected : bound->scopes) {
         const ScopeUse& use = scope(call.stats(), expected.scope);
@@ -104,18 +104,18 @@ TEST(Session, UsesExactlyTheBound) {
 TEST(Session, WritesIntoTheCallersBuffer) {
   Call call = session_of(sum_contents()).make_call();
   Tensor z = floats({6, 4}, 0);
-  ASSERT_TRUE(call.set_input(0, floats({6, 4}, 3)).is_ok());
-  ASSERT_TRUE(call.set_input(1, floats({6, 4}, 4)).is_ok());
-  ASSERT_TRUE(call.set_output("z", z).is_ok());
+  ASSERT_TRUE(call.set_input(0, floats({6, 4}, 3)).ok());
+  ASSERT_TRUE(call.set_input(1, floats({6, 4}, 4)).ok());
+  ASSERT_TRUE(call.set_output("z", z).ok());
   const Status status = call.run();
-  ASSERT_TRUE(status.is_ok()) << status.message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(call.outputs().front().data(), z.data());
   expect_sum(z, 6, 3, 4);
   EXPECT_EQ(scope(call.stats(), "global").allocations, 0);
   EXPECT_EQ(scope(call.stats(), "global.workspace").allocations, 1);
 
-  ASSERT_TRUE(call.set_output("z", Tensor()).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_output("z", Tensor()).ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_NE(call.outputs().front().data(), z.data());
 }
 
@@ -130,7 +130,7 @@ TEST(Session, ServesManyThreads) {
         const auto first = static_cast<float>(t);
         Result<std::vector<Tensor>> results =
             session.call(std::vector{floats({n, 4}, first), floats({n, 4}, 1)});
-        if (!results.is_ok() || results->front().dims()[0] != n) {
+        if (!results.ok() || results->front().dims()[0] != n) {
           ++wrong;
           continue;
         }
@@ -147,7 +147,7 @@ TEST(Session, ServesManyThreads) {
 TEST(Session, LoopsUntilTheConditionIsZero) {
   const Session session = session_of(test::loop_contents());
   Result<std::vector<Tensor>> results = session.call(std::vector{floats({500}, 0)});
-  ASSERT_TRUE(results.is_ok()) << results.status().message();
+  ASSERT_TRUE(results.ok()) << results.status().message();
   ASSERT_EQ(results->front().rank(), 1);
   EXPECT_EQ(results->front().dims()[0], 0);
 }
@@ -155,14 +155,14 @@ TEST(Session, LoopsUntilTheConditionIsZero) {
 TEST(Session, LimitsRecursion) {
   const Session session = session_of(test::recursive_contents());
   Result<std::vector<Tensor>> deep = session.call(std::vector{floats({900}, 0)});
-  ASSERT_TRUE(deep.is_ok()) << deep.status().message();
+  ASSERT_TRUE(deep.ok()) << deep.status().message();
   EXPECT_EQ(deep->front().dims()[0], 1);
   deep = session.call(std::vector{floats({5000}, 0)});
-  ASSERT_FALSE(deep.is_ok());
+  ASSERT_FALSE(deep.ok());
   EXPECT_EQ(deep.status().code(), StatusCode::kResourceLimit);
   EXPECT_NE(deep.status().message().find("nested calls"), std::string::npos);
   for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
-  EXPECT_TRUE(session.call(std::vector{floats({10}, 0)}).is_ok());
+  EXPECT_TRUE(session.call(std::vector{floats({10}, 0)}).ok());
 }
 
 TEST(Session, CopiesAResultThatIsAnInput) {
@@ -172,12 +172,12 @@ TEST(Session, CopiesAResultThatIsAnInput) {
   const Session session = session_of(std::move(contents));
   const Tensor y = floats({3, 4}, 7);
   Result<std::vector<Tensor>> results = session.call(std::vector{floats({3, 4}, 0), y});
-  ASSERT_TRUE(results.is_ok()) << results.status().message();
+  ASSERT_TRUE(results.ok()) << results.status().message();
   EXPECT_NE(results->front().data(), y.data());
   EXPECT_EQ(results->front().elements<float>()[11], 18);
 }
 
-TEST(Session, GivesEachResultAStorageOfItsOwn) {
+TEST(Session, EachResultHasItsOwnStorage) {
   format::ModuleContents contents = sum_contents();
   format::FunctionDecl& function = contents.functions[0];
   function.code[function.code.size() - 2] = 2;  // ret's count
@@ -186,12 +186,12 @@ TEST(Session, GivesEachResultAStorageOfItsOwn) {
   function.outputs.push_back({"z2", DType::kF32, {"n", "4"}});
   function.memory.push_back({0, "z2", true, 0, 0, "16*n"});
   Call call = session_of(std::move(contents)).make_call();
-  ASSERT_TRUE(call.set_input(0, floats({3, 4}, 1)).is_ok());
-  ASSERT_TRUE(call.set_input(1, floats({3, 4}, 2)).is_ok());
+  ASSERT_TRUE(call.set_input(0, floats({3, 4}, 1)).ok());
+  ASSERT_TRUE(call.set_input(1, floats({3, 4}, 2)).ok());
   for (const bool is_callers : {false, true}) {
-    ASSERT_TRUE(call.set_output("z", is_callers ? floats({3, 4}, 0) : Tensor()).is_ok());
+    ASSERT_TRUE(call.set_output("z", is_callers ? floats({3, 4}, 0) : Tensor()).ok());
     const Status status = call.run();
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
     ASSERT_EQ(call.outputs().size(), 2U);
     EXPECT_NE(call.outputs()[0].data(), call.outputs()[1].data());
     for (const Tensor& output : call.outputs()) expect_sum(output, 3, 1, 2);
@@ -209,8 +209,8 @@ class Recorder final : public TraceSink {
 TEST(Session, TracesLaunches) {
   const Session session = session_of(sum_contents());
   Recorder recorder;
-  ASSERT_TRUE(session.call(std::vector{floats({2, 4}, 0), floats({2, 4}, 0)}, {.trace = &recorder})
-                  .is_ok());
+  ASSERT_TRUE(
+      session.call(std::vector{floats({2, 4}, 0), floats({2, 4}, 0)}, {.trace = &recorder}).ok());
   EXPECT_EQ(recorder.kernels, (std::vector<std::string>{"test_add", "test_scale"}));
 }
 
@@ -232,7 +232,7 @@ TEST(Session, RunsLoopsOnTheCallersExecutor) {
   EXPECT_EQ(session.threads(), 4);
   Result<std::vector<Tensor>> results =
       session.call(std::vector{floats({100, 4}, 1), floats({100, 4}, 2)});
-  ASSERT_TRUE(results.is_ok());
+  ASSERT_TRUE(results.ok());
   expect_sum(results->front(), 100, 1, 2);
   EXPECT_EQ(executor->loops, 2);
 }

@@ -38,7 +38,7 @@ format::ModuleContents contents_of(const std::string& code, const std::string& m
       "code {\n" +
       code + "}\n}\n" + more + "constant \"minus_one\" i64 [1] pool 1 bytes 8 {\n//////////8=\n}\n";
   Result<format::ModuleContents> contents = format::assemble(text, "test.sva");
-  EXPECT_TRUE(contents.is_ok()) << contents.status().message();
+  EXPECT_TRUE(contents.ok()) << contents.status().message();
   return *std::move(contents);
 }
 
@@ -88,12 +88,12 @@ constexpr char kOver[] =
     "device_copy to=%r4 to_pool=@global.stack from=%r6 from_pool=@global\n"
     "ret (%r6)\n}\n}\n";
 
-TEST(Stack, FramesKeepTheirBytesApart) {
+TEST(Stack, FramesDoNotOverlap) {
   const Session session = *Session::create(test::load(contents_of(kNested, kOver)));
   Call call = session.make_call();
-  ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).is_ok());
+  ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(call.run().is_ok());
+    ASSERT_TRUE(call.run().ok());
     EXPECT_THAT(result_of(call), ElementsAre(1, 2, 3, 4));
   }
   // Main's 128 bytes and the callee's two cache lines are allocated at the same time.
@@ -119,20 +119,20 @@ class CountingAllocator final : public Allocator {
   runtime::HeapAllocator heap_;
 };
 
-TEST(Stack, AsksNoAllocator) {
+TEST(Stack, DoesNotAllocate) {
   auto allocator = std::make_shared<CountingAllocator>();
   SessionOptions options;
   for (const char* scope : {"global", "global.constant", "global.stack"})
     options.allocators.push_back({scope, allocator});
   const Session session = *Session::create(test::load(contents_of(kNested, kOver)), options);
   Call call = session.make_call();
-  ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(allocator->calls, 2) << "the results of both functions";
 }
 
 // A tensor that is allocated and released 1000 times uses the bytes of one tensor.
-TEST(Stack, ALoopTakesTheSameBytesAgain) {
+TEST(Stack, LoopReusesTheSameBytes) {
   const Session session = *Session::create(
       test::load(contents_of("set_slot dst=s0 value=0\n"
                              "again:\n"
@@ -147,13 +147,13 @@ TEST(Stack, ALoopTakesTheSameBytesAgain) {
                              "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
                              "ret (%r5)\n")));
   Call call = session.make_call();
-  ASSERT_TRUE(call.set_input(0, bytes({5, 6, 7, 8})).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_input(0, bytes({5, 6, 7, 8})).ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_THAT(result_of(call), ElementsAre(5, 6, 7, 8));
   EXPECT_EQ(use_of(call, "global.stack").peak_bytes, 1024);
 }
 
-TEST(Stack, TensorsLieInsideTheStorage) {
+TEST(Stack, TensorsAreInsideTheStorage) {
   const Session session = *Session::create(
       test::load(contents_of("load_dim dst=s0 %r0 axis=0\n"
                              "%r1 = alloc_storage @global.stack size=64\n"
@@ -161,7 +161,7 @@ TEST(Stack, TensorsLieInsideTheStorage) {
                              "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
                              "ret (%r0)\n")));
   Call call = session.make_call();
-  ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(61))).is_ok());
+  ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(61))).ok());
   EXPECT_THAT(std::string(call.run().message()), HasSubstr("lie outside a storage of 64"));
 }
 
@@ -194,11 +194,11 @@ std::string deeper(int64_t bytes) {
 
 constexpr char kCallsDeeper[] = "%r1 = call @deeper (%r0)\nret (%r1)\n";
 
-TEST(Stack, RecursionTakesEachFramesBytesAndGivesThemBack) {
+TEST(Stack, RecursionReleasesTheBytesOfEachFrame) {
   const Session session = *Session::create(test::load(contents_of(kCallsDeeper, deeper(kStack))));
   Call call = session.make_call();
-  ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(1000))).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(1000))).ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(use_of(call, "global.stack").peak_bytes, 1000 * kStack);
   EXPECT_EQ(use_of(call, "global.stack").allocations, 0);
   for (const ScopeStats& stats : session.memory_stats())
@@ -210,24 +210,24 @@ TEST(Stack, RecursionTakesEachFramesBytesAndGivesThemBack) {
 
 std::string error_of(const Session& session, int64_t depth, StatusCode code) {
   Call call = session.make_call();
-  EXPECT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(static_cast<size_t>(depth)))).is_ok());
+  EXPECT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(static_cast<size_t>(depth)))).ok());
   Status status = call.run();
   EXPECT_EQ(status.code(), code);
   for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
   // The session is still usable.
-  EXPECT_TRUE(call.set_input(0, bytes({1})).is_ok());
-  EXPECT_TRUE(call.run().is_ok());
+  EXPECT_TRUE(call.set_input(0, bytes({1})).ok());
+  EXPECT_TRUE(call.run().ok());
   return std::string(status.message());
 }
 
-TEST(Stack, FramesOfACallHaveALimitTogether) {
+TEST(Stack, FramesOfACallShareALimit) {
   const Session session = *Session::create(test::load(
       contents_of(kCallsDeeper, deeper(format::kMaxStackBytes), format::kMaxStackBytes)));
   EXPECT_THAT(error_of(session, 1000, StatusCode::kResourceLimit),
               HasSubstr("deeper: the frames of its calls take more than 268435456 bytes"));
 }
 
-TEST(Stack, TheSessionsLimitHoldsForAllFrames) {
+TEST(Stack, SessionLimitAppliesToAllFrames) {
   SessionOptions options;
   options.memory_limits = {{"global.stack", 10 * kStack + 64}};
   const Session session =
@@ -236,13 +236,13 @@ TEST(Stack, TheSessionsLimitHoldsForAllFrames) {
               HasSubstr("deeper: cpu global.stack: 1.0 KiB requested, 64 bytes free"));
 }
 
-TEST(Stack, BeginsAtALineInEveryFrame) {
+TEST(Stack, IsCacheLineAlignedInEveryFrame) {
   Result<std::shared_ptr<const vm::LoadedModule>> module =
       vm::LoadedModule::create(contents_of(kCallsDeeper, deeper(1)));
-  ASSERT_TRUE(module.is_ok());
+  ASSERT_TRUE(module.ok());
   vm::FrameStack frames;
   for (uint32_t i = 0; i < 400; ++i) {
-    ASSERT_TRUE(frames.push((*module)->function(i % 2)).is_ok());
+    ASSERT_TRUE(frames.push((*module)->function(i % 2)).ok());
     EXPECT_EQ(reinterpret_cast<uintptr_t>(frames.top().stack) % vm::kFrameAlignment, 0u);
   }
   while (frames.depth() > 0) frames.pop();

@@ -35,26 +35,26 @@ constexpr Choice kChoices[] = {
     {7, 4, "main[n=7]"},
 };
 
-TEST(Variants, TheFirstThatAdmitsTheDimsRuns) {
+TEST(Variants, FirstMatchingVariantRuns) {
   Call call = Session::create(load(variant_contents()))->make_call();
   for (const Choice& choice : kChoices) {
-    ASSERT_TRUE(call.set_input(0, ones(choice.n)).is_ok());
-    ASSERT_TRUE(call.set_input(1, ones(choice.n)).is_ok());
+    ASSERT_TRUE(call.set_input(0, ones(choice.n)).ok());
+    ASSERT_TRUE(call.set_input(1, ones(choice.n)).ok());
     const Status status = call.run();
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(call.stats().function, choice.function) << choice.n;
     for (const float element : call.outputs().front().elements<float>())
       ASSERT_EQ(element, 2 * choice.factor) << choice.n;
   }
 }
 
-TEST(Variants, StandInTheOrderOfTheTable) {
+TEST(Variants, KeepTheOrderOfTheTable) {
   format::ModuleContents contents = variant_contents();
   contents.variants[0].dimensions[0] = {"n", 0, 1000, 1};
   Call call = Session::create(load(std::move(contents)))->make_call();
-  ASSERT_TRUE(call.set_input(0, ones(8)).is_ok());
-  ASSERT_TRUE(call.set_input(1, ones(8)).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_input(0, ones(8)).ok());
+  ASSERT_TRUE(call.set_input(1, ones(8)).ok());
+  ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(call.stats().function, "main[n=7]");
 }
 
@@ -63,40 +63,40 @@ TEST(Variants, WriteIntoTheCallersBuffer) {
   for (const Choice& choice : kChoices) {
     if (choice.n == 0) continue;
     const Tensor z = ones(choice.n);
-    ASSERT_TRUE(call.set_input(0, ones(choice.n)).is_ok());
-    ASSERT_TRUE(call.set_input(1, ones(choice.n)).is_ok());
-    ASSERT_TRUE(call.set_output("z", z).is_ok());
+    ASSERT_TRUE(call.set_input(0, ones(choice.n)).ok());
+    ASSERT_TRUE(call.set_input(1, ones(choice.n)).ok());
+    ASSERT_TRUE(call.set_output("z", z).ok());
     const Status status = call.run();
-    ASSERT_TRUE(status.is_ok()) << status.message();
+    ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(z.elements<float>()[0], 2 * choice.factor);
     for (const ScopeUse& use : call.stats().memory)
       if (use.scope == "global") EXPECT_EQ(use.allocations, 0) << choice.function;
   }
 }
 
-TEST(Variants, LetMainSayWhatIsWrong) {
+TEST(Variants, MainReportsErrors) {
   const Module module = load(variant_contents());
   const Session session = *Session::create(module);
   const std::string expected = "main: n is 2000, at most 1000; y has 2000 rows";
   Result<std::vector<Tensor>> results = session.call(std::vector{ones(2000), ones(2000)});
-  ASSERT_FALSE(results.is_ok());
+  ASSERT_FALSE(results.ok());
   EXPECT_EQ(results.status().message(), expected);
   EXPECT_EQ(module.memory_bound({{"n", 2000}}).status().message(), expected);
   for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
-  EXPECT_TRUE(session.call(std::vector{ones(600), ones(600)}).is_ok());
+  EXPECT_TRUE(session.call(std::vector{ones(600), ones(600)}).ok());
 }
 
-TEST(Variants, AreBoundAsTheyRun) {
+TEST(Variants, BoundMatchesTheRunVariant) {
   const Module module = load(variant_contents());
   for (const Choice& choice : kChoices) {
     const Result<MemoryBound> bound = module.memory_bound({{"n", choice.n}});
-    ASSERT_TRUE(bound.is_ok()) << bound.status().message();
+    ASSERT_TRUE(bound.ok()) << bound.status().message();
     EXPECT_EQ(bound->function, choice.function);
     EXPECT_EQ(bound->scopes.front().bytes, 16 * choice.n + 64);
   }
 }
 
-TEST(Variants, LeaveTheSignatureMains) {
+TEST(Variants, KeepTheSignatureOfMain) {
   const Module module = load(variant_contents());
   ASSERT_EQ(module.signature().dimensions.size(), 1U);
   EXPECT_EQ(module.signature().dimensions[0].max, int64_t{1} << 31);

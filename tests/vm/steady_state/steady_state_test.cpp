@@ -12,15 +12,15 @@ void expect_one_block_per_scope(format::ModuleContents contents, std::string_vie
   const Session session = *Session::create(test::load(std::move(contents)));
   Call call = session.make_call();
   const int64_t dims[] = {100, 4};
-  ASSERT_TRUE(call.set_input(0, *Tensor::allocate(DType::kF32, dims)).is_ok());
-  ASSERT_TRUE(call.set_input(1, *Tensor::allocate(DType::kF32, dims)).is_ok());
-  ASSERT_TRUE(call.run().is_ok());
-  ASSERT_TRUE(call.run().is_ok());
+  ASSERT_TRUE(call.set_input(0, *Tensor::allocate(DType::kF32, dims)).ok());
+  ASSERT_TRUE(call.set_input(1, *Tensor::allocate(DType::kF32, dims)).ok());
+  ASSERT_TRUE(call.run().ok());
+  ASSERT_TRUE(call.run().ok());
   std::vector<ScopeStats> before = session.memory_stats();
   const int64_t heap_before = test::heap_calls();
   constexpr int kCalls = 50;
   for (int i = 0; i < kCalls; ++i)
-    if (!call.run().is_ok()) FAIL();
+    if (!call.run().ok()) FAIL();
   EXPECT_EQ(test::heap_calls() - heap_before, 0);
   EXPECT_EQ(call.stats().function, function);
   const std::vector<ScopeStats> after = session.memory_stats();

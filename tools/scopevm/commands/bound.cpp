@@ -57,9 +57,9 @@ Status print_bound(const BoundOptions& options, const std::map<std::string, int6
   return {};
 }
 
-Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>& texts) {
+Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>& strings) {
   std::map<std::string, int64_t> dims;
-  for (const std::string& text : texts) {
+  for (const std::string& text : strings) {
     SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
     SCOPEVM_ASSIGN_OR_RETURN(dims[parts.first], parse_number(parts.second));
   }
@@ -70,7 +70,7 @@ Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>
 
 int bound(const BoundOptions& options) {
   const auto dims = parse_dims(options.dims);
-  if (!dims.is_ok()) return report_usage(std::string(dims.status().message()));
+  if (!dims.ok()) return report_usage(std::string(dims.status().message()));
   return report(print_bound(options, *dims));
 }
 

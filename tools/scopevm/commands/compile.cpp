@@ -57,7 +57,7 @@ Result<CompiledModule> run_compiler(const CompileOptions& base) {
       line.show(stage, done, total);
     };
   Result<CompiledModule> output = compiler.compile(options);
-  if (output.is_ok()) output->times.insert(output->times.begin(), loading);
+  if (output.ok()) output->times.insert(output->times.begin(), loading);
   return output;
 }
 
@@ -108,12 +108,11 @@ Status compile_to_file(const CompileCommand& command, const CompileOptions& opti
 }
 
 // The bounds of a variant are combined with the bounds of --dim.
-Status add_specialisations(const CompileCommand& command, CompileOptions& options) {
-  for (const std::string& text : command.specialisations) {
-    std::vector<std::string> texts = command.dims;
-    texts.push_back(text);
-    SCOPEVM_RETURN_IF_ERROR(
-        add_dim_bounds(texts, options.specialisations.emplace_back(), "--specialise"));
+Status add_variants(const CompileCommand& command, CompileOptions& options) {
+  for (const std::string& text : command.variants) {
+    std::vector<std::string> strings = command.dims;
+    strings.push_back(text);
+    SCOPEVM_RETURN_IF_ERROR(add_dim_bounds(strings, options.variants.emplace_back(), "--variant"));
   }
   return {};
 }
@@ -124,12 +123,12 @@ int compile(const CompileCommand& command) {
   CompileOptions options;
   options.model_path = command.model;
   if (!command.target_cpus.empty()) options.target_cpus = command.target_cpus;
-  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.is_ok())
+  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.ok())
     return report_usage(std::string(status.message()));
-  if (const Status status = add_specialisations(command, options); !status.is_ok())
+  if (const Status status = add_variants(command, options); !status.ok())
     return report_usage(std::string(status.message()));
   options.threads = command.threads;
-  if (const Status status = read_places(command.machine, command.places, options); !status.is_ok())
+  if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   options.dump_after = command.dump_after;
   options.reproducer_path = command.reproducer;

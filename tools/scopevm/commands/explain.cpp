@@ -56,7 +56,7 @@ void print_symbols(const Explained& function) {
   fmt::print("  symbols\n");
   for (const ShapeExplanation::Symbol& symbol : function.symbols)
     fmt::print("    {:<{}}  {:<{}}  {}{}\n", symbol.name, names, bound_text(symbol), bounds,
-               symbol.born,
+               symbol.definition,
                symbol.model_name.empty() ? "" : fmt::format(" (\"{}\")", symbol.model_name));
   if (function.symbols.empty()) fmt::print("    none\n");
 }
@@ -84,8 +84,8 @@ ordered_json json_of(const Explained& function) {
     if (!value.elements.empty()) out["values"].back()["elements"] = value.elements;
   }
   for (const ShapeExplanation::Symbol& symbol : function.symbols) {
-    ordered_json& item =
-        out["symbols"].emplace_back(ordered_json{{"name", symbol.name}, {"born", symbol.born}});
+    ordered_json& item = out["symbols"].emplace_back(
+        ordered_json{{"name", symbol.name}, {"definition", symbol.definition}});
     if (!symbol.model_name.empty()) item["model_name"] = symbol.model_name;
     if (!symbol.is_bound) continue;
     item["min"] = symbol.bound.min;
@@ -165,7 +165,7 @@ void print_text(const CopyExplanation& explanation) {
   for (const CopyExplanation::Copy& copy : explanation.copies) {
     fmt::print("{}  {} -> {}  {}{}\n", value_text(copy), copy.from, copy.to, bytes_text(copy),
                times_text(copy));
-    fmt::print("    {}\n    {}\n", copy.made_because, copy.read_because);
+    fmt::print("    {}\n    {}\n", copy.producer_reason, copy.consumer_reason);
   }
   print_limits(explanation);
   for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
@@ -188,8 +188,8 @@ void print_json(const CopyExplanation& explanation) {
     else
       line["times_depend_on"] = copy.times_depend_on;
     if (copy.bytes) line["seconds"] = copy.seconds;
-    line["made_because"] = copy.made_because;
-    line["read_because"] = copy.read_because;
+    line["producer_reason"] = copy.producer_reason;
+    line["consumer_reason"] = copy.consumer_reason;
     if (copy.is_spill) line["is_spill"] = true;
   }
   for (const CopyExplanation::Limit& limit : explanation.limits)
@@ -228,9 +228,9 @@ Status print_shapes(const CompileOptions& options, bool as_json) {
 int explain(const ExplainCommand& command) {
   CompileOptions options;
   options.model_path = command.model;
-  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.is_ok())
+  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.ok())
     return report_usage(std::string(status.message()));
-  if (const Status status = read_places(command.machine, command.places, options); !status.is_ok())
+  if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   if (!command.svg.empty() && !command.copies) return report_usage("--svg requires --copies");
   if (command.shapes == command.copies)

@@ -177,8 +177,8 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
 Status print_module(const InspectOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(options.module));
   Result<format::ModuleContents> module = format::read_module({file.owner, file.data, file.size});
-  if (!module.is_ok()) return std::move(module).status().with_context(options.module);
-  if (Status status = format::verify(*module); !status.is_ok())
+  if (!module.ok()) return std::move(module).status().with_context(options.module);
+  if (Status status = format::verify(*module); !status.ok())
     return std::move(status).with_context(options.module);
   options.json ? print_json(*module, file) : print_text(*module, file);
   return {};

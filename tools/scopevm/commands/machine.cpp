@@ -30,7 +30,7 @@ std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log) {
   description["pools"] = nlohmann::ordered_json::array();
   for (const runtime::DeviceDriver* driver : drivers.all()) {
     const auto devices = driver->list();
-    if (!devices.is_ok()) {
+    if (!devices.ok()) {
       fmt::print(log, "no {}: {}\n", driver->title(), devices.status().message());
       continue;
     }

@@ -18,7 +18,7 @@ namespace {
 Status print_text(const TextOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(options.input));
   Result<format::ModuleContents> module = format::read_module({file.owner, file.data, file.size});
-  if (!module.is_ok()) return std::move(module).status().with_context(options.input);
+  if (!module.ok()) return std::move(module).status().with_context(options.input);
   const std::string text = format::disassemble(*module, {.elide_data = options.elide_data});
   if (!options.output.empty())
     return write_file(options.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
@@ -31,7 +31,7 @@ Status write_assembled(const TextOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const format::ModuleContents module,
       format::assemble({reinterpret_cast<const char*>(text.data()), text.size()}, options.input));
-  if (Status status = format::verify(module); !status.is_ok())
+  if (Status status = format::verify(module); !status.ok())
     return std::move(status).with_context(options.input);
   return format::write_module_file(options.output, module);
 }
@@ -44,7 +44,7 @@ int assemble(const TextOptions& options) { return report(write_assembled(options
 
 int verify(const std::string& path) {
   const Result<Module> module = Module::load(path);
-  if (!module.is_ok()) return report(module.status());
+  if (!module.ok()) return report(module.status());
   fmt::print("{}: ok\n", path);
   return kExitOk;
 }

@@ -23,7 +23,7 @@ Result<DeviceBinding> parse_binding(const std::string& text) {
   const auto number = colon == std::string::npos
                           ? Result<int64_t>(Status(StatusCode::kInvalidArgument, ""))
                           : parse_number(std::string_view(parts.second).substr(colon + 1));
-  if (!number.is_ok() || colon == 0 || *number < 0 || *number > INT32_MAX)
+  if (!number.ok() || colon == 0 || *number < 0 || *number > INT32_MAX)
     return Status(StatusCode::kInvalidArgument,
                   "--device " + text + ": expected NAME=KIND:NUMBER, such as gpu=opencl:0");
   return DeviceBinding{parts.first, parts.second.substr(0, colon), static_cast<int>(*number)};

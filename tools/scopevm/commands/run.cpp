@@ -32,9 +32,9 @@ struct Plan {
   SessionOptions session;
 };
 
-Result<std::vector<NamedText>> assignments(const std::vector<std::string>& texts) {
+Result<std::vector<NamedText>> assignments(const std::vector<std::string>& strings) {
   std::vector<NamedText> named;
-  for (const std::string& text : texts) {
+  for (const std::string& text : strings) {
     SCOPEVM_ASSIGN_OR_RETURN(auto parts, split_assignment(text));
     named.push_back({std::move(parts.first), std::move(parts.second)});
   }
@@ -50,7 +50,7 @@ Status check_given_once(const std::string& what, const std::vector<NamedText>& n
 }
 
 constexpr std::string_view kRandom = "random:";
-constexpr std::string_view kText = "text:";
+constexpr std::string_view kString = "string:";
 
 Result<Plan> make_plan(const RunOptions& options) {
   Plan plan;
@@ -59,7 +59,7 @@ Result<Plan> make_plan(const RunOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, assignments(options.outputs));
   for (const NamedText& input : plan.inputs)
     if (input.text.starts_with(kRandom) && input.text.find(',') == std::string::npos)
-      if (auto request = parse_random(input.text.substr(kRandom.size())); !request.is_ok())
+      if (auto request = parse_random(input.text.substr(kRandom.size())); !request.ok())
         return std::move(request).status();
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits, assignments(options.limits));
   for (const NamedText& limit : limits) {
@@ -76,11 +76,11 @@ Result<Plan> make_plan(const RunOptions& options) {
 }
 
 // A string tensor of the given rank, with the elements along its last axis.
-Result<Tensor> make_texts(std::string_view list, size_t rank) {
-  const std::vector<std::string> texts = split_texts(list);
+Result<Tensor> make_strings(std::string_view list, size_t rank) {
+  const std::vector<std::string> strings = split_strings(list);
   std::vector<int64_t> dims(rank, 1);
-  if (rank > 0) dims.back() = static_cast<int64_t>(texts.size());
-  return Tensor::from_texts(std::vector<std::string_view>(texts.begin(), texts.end()), dims);
+  if (rank > 0) dims.back() = static_cast<int64_t>(strings.size());
+  return Tensor::from_strings(std::vector<std::string_view>(strings.begin(), strings.end()), dims);
 }
 
 constexpr std::string_view kNoValue = "none";
@@ -92,14 +92,14 @@ ValueKind kind_of(const std::string& input, const Signature& signature) {
 }
 
 Result<Tensor> make_input(const NamedText& input, const Signature& signature, uint64_t seed) {
-  const bool is_text = input.text.starts_with(kText);
-  if (!is_text && !input.text.starts_with(kRandom)) return read_npy(input.text);
+  const bool is_string = input.text.starts_with(kString);
+  if (!is_string && !input.text.starts_with(kRandom)) return read_npy(input.text);
   // set_input() reports a name that the module does not have.
   const auto declared = std::ranges::find(signature.inputs, input.name, &TensorSignature::name);
   const bool is_declared = declared != signature.inputs.end();
-  if (is_text)
-    return make_texts(std::string_view(input.text).substr(kText.size()),
-                      is_declared ? declared->dims.size() : 1);
+  if (is_string)
+    return make_strings(std::string_view(input.text).substr(kString.size()),
+                        is_declared ? declared->dims.size() : 1);
   const DType dtype = is_declared ? declared->dtype : DType::kF32;
   SCOPEVM_ASSIGN_OR_RETURN(const RandomTensor request,
                            parse_random(input.text.substr(kRandom.size())));
@@ -194,7 +194,7 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
 
 int run(const RunOptions& options) {
   const Result<Plan> plan = make_plan(options);
-  if (!plan.is_ok()) return report_usage(std::string(plan.status().message()));
+  if (!plan.ok()) return report_usage(std::string(plan.status().message()));
   return report(run_plan(*plan, options));
 }
 

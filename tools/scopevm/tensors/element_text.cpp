@@ -67,7 +67,7 @@ std::string element_text(const Tensor& tensor, int64_t index) {
     case DType::kF64:
       return fmt::format("{:.6g}", at<double>(tensor, index));
     case DType::kStr:
-      return quoted(tensor.text_at(index));
+      return quoted(tensor.string_at(index));
   }
   return "?";
 }

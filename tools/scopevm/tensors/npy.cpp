@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/scopevm/tensors/npy_text.h"
+#include "tools/scopevm/tensors/npy_string.h"
 
 namespace scopevm::tool {
 namespace {
@@ -36,7 +36,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 struct Header {
   DType dtype = DType::kF32;
-  NpyText text;  // for string arrays
+  NpyString text;  // for string arrays
   std::vector<int64_t> dims;
 };
 
@@ -86,8 +86,8 @@ Result<Header> parse_header(std::string_view text) {
     header.dtype = found->dtype;
   } else {
     const bool is_quoted = type.size() > 2 && type.front() == '\'' && type.back() == '\'';
-    const std::optional<NpyText> text =
-        is_quoted ? parse_npy_text(type.substr(1, type.size() - 2)) : std::nullopt;
+    const std::optional<NpyString> text =
+        is_quoted ? parse_npy_string(type.substr(1, type.size() - 2)) : std::nullopt;
     if (!text)
       return Status(StatusCode::kUnsupported, "unsupported element type " + std::string(type));
     header.dtype = DType::kStr;
@@ -122,7 +122,7 @@ Result<Tensor> read_from(std::FILE* file) {
   const auto bytes = static_cast<size_t>(tensor.bytes());
   if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("truncated file");
   if (header.dtype == DType::kStr)
-    return decode_npy_text(header.text, tensor.elements<uint8_t>(), header.dims);
+    return decode_npy_string(header.text, tensor.elements<uint8_t>(), header.dims);
   return tensor;
 }
 
@@ -148,7 +148,7 @@ Result<Tensor> read_npy(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) return Status(StatusCode::kNotFound, path + ": " + std::strerror(errno));
   Result<Tensor> tensor = read_from(file.get());
-  if (!tensor.is_ok()) return std::move(tensor).status().with_context(path);
+  if (!tensor.ok()) return std::move(tensor).status().with_context(path);
   return tensor;
 }
 
@@ -160,14 +160,14 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
   if (file == nullptr) return failure();
   std::span<const std::byte> elements(static_cast<const std::byte*>(tensor.data()),
                                       static_cast<size_t>(tensor.bytes()));
-  EncodedNpyText texts{descr_of(tensor.dtype()), {}};
+  EncodedNpyString strings{descr_of(tensor.dtype()), {}};
   if (tensor.dtype() == DType::kStr) {
-    Result<EncodedNpyText> encoded = encode_npy_text(tensor);
-    if (!encoded.is_ok()) return std::move(encoded).status().with_context(path);
-    texts = *std::move(encoded);
-    elements = std::as_bytes(std::span(texts.characters));
+    Result<EncodedNpyString> encoded = encode_npy_string(tensor);
+    if (!encoded.ok()) return std::move(encoded).status().with_context(path);
+    strings = *std::move(encoded);
+    elements = std::as_bytes(std::span(strings.characters));
   }
-  const std::string header = header_of(tensor, texts.descr);
+  const std::string header = header_of(tensor, strings.descr);
   const uint8_t start[] = {0x93,
                            'N',
                            'U',

@@ -62,7 +62,7 @@ void fill_halves(const Tensor& tensor, const RandomTensor& request, Random rando
 Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t seed) {
   if (dtype == DType::kStr)
     return Status(StatusCode::kInvalidArgument,
-                  "random string tensors are not supported; use NAME=text:A,B,C");
+                  "random string tensors are not supported; use NAME=string:A,B,C");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, request.dims));
   const Random random(seed);
   switch (dtype) {

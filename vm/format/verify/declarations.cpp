@@ -159,12 +159,12 @@ Status verify_symbols(const ModuleContents& module) {
 
 // Strings are distinct, so that string equality is id equality. Id 0 is the empty string, the value
 // of zero-initialised elements.
-Status verify_texts(const ModuleContents& module) {
-  if (!module.texts.empty() && !module.texts.front().empty())
+Status verify_strings(const ModuleContents& module) {
+  if (!module.strings.empty() && !module.strings.front().empty())
     return invalid("text 0: is not the empty text");
   std::unordered_set<std::string_view> seen;
-  for (size_t i = 0; i < module.texts.size(); ++i)
-    if (!seen.insert(module.texts[i]).second)
+  for (size_t i = 0; i < module.strings.size(); ++i)
+    if (!seen.insert(module.strings[i]).second)
       return invalid("text " + std::to_string(i) + ": is there twice");
   return {};
 }
@@ -173,7 +173,7 @@ Status verify_ids(const ModuleContents& module, const ConstantDecl& constant) {
   for (uint64_t at = 0; at < constant.bytes.size; at += sizeof(int32_t)) {
     uint32_t id = 0;
     std::memcpy(&id, constant.bytes.data + at, sizeof id);
-    SCOPEVM_RETURN_IF_ERROR(check_index("text", id, module.texts.size()));
+    SCOPEVM_RETURN_IF_ERROR(check_index("text", id, module.strings.size()));
   }
   return {};
 }
@@ -364,7 +364,7 @@ Status verify_declarations(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_machine(module));
   SCOPEVM_RETURN_IF_ERROR(verify_images(module));
   SCOPEVM_RETURN_IF_ERROR(verify_symbols(module));
-  SCOPEVM_RETURN_IF_ERROR(verify_texts(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_strings(module));
   SCOPEVM_RETURN_IF_ERROR(verify_constants(module));
   SCOPEVM_RETURN_IF_ERROR(verify_functions(module));
   return verify_variants(module);

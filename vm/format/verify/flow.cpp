@@ -103,7 +103,7 @@ class FlowVerifier {
       const Instruction in = instruction(starts_[i]);
       if (i != block.first && block_at_.contains(in.start)) return reach(in.start, state);
       Status status = transfer_.apply(in, state);
-      if (!status.is_ok())
+      if (!status.ok())
         return std::move(status).with_context("word " + std::to_string(in.start) + ": " +
                                               std::string(in.row->name));
       SCOPEVM_RETURN_IF_ERROR(spend(in.word_count));

@@ -27,8 +27,8 @@ class InstructionVerifier {
     for (uint32_t start : starts_) {
       Instruction in = isa::verified_instruction(function_.code, start);
       Status status = fields(in);
-      if (status.is_ok()) status = rules(in);
-      if (!status.is_ok())
+      if (status.ok()) status = rules(in);
+      if (!status.ok())
         return std::move(status).with_context("word " + std::to_string(in.start) + ": " +
                                               std::string(in.row->name));
     }

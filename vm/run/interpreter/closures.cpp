@@ -1,6 +1,6 @@
 // Closures: a closure is a list of the values bound to the first parameters of a function, plus the
 // function's index.
-#include "vm/run/interpreter/class.h"
+#include "vm/run/interpreter/interpreter_class.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // Launches and copies on non-CPU devices.
-#include "vm/run/interpreter/class.h"
+#include "vm/run/interpreter/interpreter_class.h"
 
 #include <algorithm>
 #include <cstring>
@@ -32,9 +32,9 @@ bool Interpreter::accesses_host_bytes(const Op& in) const {
 }
 
 // Waits for pending copies before an instruction that accesses host bytes. Storages that an
-// instruction releases are handled by let_go().
+// instruction releases are handled by release_storage().
 bool Interpreter::settle_before(isa::Opcode opcode) {
-  if (!late_failure_.is_ok()) return settle();
+  if (!late_failure_.ok()) return settle();
   switch (opcode) {
 #define OPCODE(name, code, effect, ...) \
   case isa::Opcode::name:               \
@@ -49,7 +49,7 @@ bool Interpreter::settle() {
   copying_ = nullptr;
   const Status settled = context_.streams[copying_index_]->settle();
   const Status late = std::exchange(late_failure_, Status());
-  return check_device(copying_index_, late.is_ok() ? settled : late);
+  return check_device(copying_index_, late.ok() ? settled : late);
 }
 
 bool Interpreter::is_hosts(const Storage& storage) const {
@@ -59,22 +59,22 @@ bool Interpreter::is_hosts(const Storage& storage) const {
 
 // Asynchronous copies may still read or write host storage. A copy failure is reported before the
 // next instruction executes.
-void Interpreter::let_go(Storage* storage) {
+void Interpreter::release_storage(Storage* storage) {
   if (copying_ != nullptr && is_hosts(*storage)) {
     const Status settled = context_.streams[copying_index_]->settle();
-    if (late_failure_.is_ok()) late_failure_ = settled;
+    if (late_failure_.ok()) late_failure_ = settled;
   }
-  context_.disown(storage);
+  context_.release(storage);
 }
 
 // Waits for all device work of the call. Runs at the end of every call, successful or not.
 void Interpreter::finish_streams() {
-  if (status_.is_ok()) status_ = late_failure_;
+  if (status_.ok()) status_ = late_failure_;
   copying_ = nullptr;
   for (size_t i = 0; i < context_.streams.size(); ++i) {
     if (context_.streams[i] == nullptr) continue;
     Status finished = context_.streams[i]->finish();
-    if (status_.is_ok() && !finished.is_ok())
+    if (status_.ok() && !finished.ok())
       status_ = std::move(finished).with_context("device \"" + contents_.devices[i].name + "\"");
   }
 }
@@ -124,7 +124,7 @@ bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t g
 }
 
 bool Interpreter::check_device(uint32_t device, const Status& status) {
-  if (status.is_ok()) return true;
+  if (status.ok()) return true;
   return fail(status.code(), "device \"" + contents_.devices[device].name +
                                  "\": " + std::string(status.message()));
 }

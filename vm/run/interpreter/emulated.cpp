@@ -1,6 +1,6 @@
 // Instrumentation of launches and copies: emulated waits and the trace.
 #include "vm/run/emulation.h"
-#include "vm/run/interpreter/class.h"
+#include "vm/run/interpreter/interpreter_class.h"
 
 namespace scopevm::vm {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/tensor/shape.h"
-#include "vm/run/interpreter/class.h"
+#include "vm/run/interpreter/interpreter_class.h"
 #include "vm/run/results.h"
 
 namespace scopevm::vm {
@@ -72,10 +72,10 @@ int64_t element(const Register& of, int64_t index) {
 
 Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
-  SCOPEVM_RETURN_IF_ERROR(take_texts());
+  SCOPEVM_RETURN_IF_ERROR(take_strings());
   if (start(*context_.entry)) loop();
   if (!context_.streams.empty()) finish_streams();
-  if (status_.is_ok() || context_.frames.depth() < 2) return std::move(status_);
+  if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
 }
 
@@ -124,7 +124,7 @@ void Interpreter::loop() {
 
 bool Interpreter::enter(const LoadedFunction& function) {
   status_ = context_.push_frame(function);
-  if (!status_.is_ok()) return false;
+  if (!status_.ok()) return false;
   frame_ = context_.frames.top();
   next_ = function.decl->code.data();
   return true;
@@ -212,7 +212,7 @@ bool Interpreter::execute(const op::ret& in) {
 
 bool Interpreter::return_from_main(isa::RegisterList values) {
   status_ = collect_results(session_, context_, frame_, values);
-  if (status_.is_ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
+  if (status_.ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
   leave_frame();
   return false;
 }
@@ -237,14 +237,14 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
                                       Storage** storage) {
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
-  for (const ResultSite& site : frame_.function->result_sites) {
+  for (const ResultAllocation& site : frame_.function->result_allocations) {
     const Tensor& given = context_.outputs[site.output];
     if (code + site.alloc_word != at_ || given.is_empty()) continue;
     const isa::IntList shape(code + site.dims_word + 1, code[site.dims_word]);
     int64_t dims[kMaxRank];
     for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
     status_ = check_output(session_.module(), site.output, given, {dims, shape.size()});
-    if (!status_.is_ok()) return false;
+    if (!status_.ok()) return false;
     if (bytes != given.bytes())
       return fail(StatusCode::kInvalidModel,
                   "R" + std::to_string(in.dst.value) + ": a result's size is not its shape's");
@@ -277,7 +277,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
 
 bool Interpreter::allocate(uint32_t pool, int64_t bytes, Storage** storage) {
   const Status status = session_.allocate(pool, bytes, storage);
-  if (!status.is_ok()) return fail(status.code(), std::string(status.message()));
+  if (!status.ok()) return fail(status.code(), std::string(status.message()));
   context_.own(*storage, static_cast<int32_t>(pool));
   return true;
 }

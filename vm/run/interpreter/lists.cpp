@@ -1,5 +1,5 @@
 // Lists. Instructions modify lists in place; a shared list is copied first (copy-on-write).
-#include "vm/run/interpreter/class.h"
+#include "vm/run/interpreter/interpreter_class.h"
 
 #include <cstring>
 

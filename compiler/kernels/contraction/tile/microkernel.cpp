@@ -1,10 +1,10 @@
 // The micro-kernels, as in BLIS (Van Zee and van de Geijn, 2015). There is one function per number
-// of rows, and one that dispatches to them.
+// of rows of a sub-tile, and one that covers a tile with calls to them.
 //
-// A tile keeps its sums in registers: 12 x 32 floats take 24 of AVX-512's 32 registers. For other
-// vector units the tile is divided into sub-tiles. The depth is unrolled by 4 (by 2, sums are
-// spilled). Tiles of fewer than 4 rows have too few independent sums to hide the latency of an FMA,
-// so they split the depth over several sets of sums.
+// A sub-tile keeps its sums in registers: 12 x 32 floats take 24 of AVX-512's 32 registers, and the
+// sub-tile is the tile. For other vector units a tile has several sub-tiles. The depth is unrolled
+// by 4 (by 2, sums are spilled). Tiles of fewer than 4 rows have too few independent sums to hide
+// the latency of an FMA, so they split the depth over several sets of sums.
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -30,18 +30,17 @@ struct Operands {
   Term depth, accumulate;
 };
 
-// A part of a tile whose sums fit in registers.
+// A part of a tile whose sums fit in registers. The operands' positions are those of its first row
+// and column.
 class SubTile {
  public:
   SubTile(CodeBuilder& e, RowFormat format, TileElement element, const Operands& operands,
-          int64_t first_row, int64_t rows, int64_t first_column)
+          int64_t rows)
       : e_(e),
         element_(element),
         o_(operands),
         format_(format),
-        first_row_(first_row),
         rows_(rows),
-        first_column_(first_column),
         lanes_(e.target().lanes(4)),
         has_fma_(e.target().vector_bits >= 256) {
     int64_t budget = e.target().vector_bits == 512 ? 24 : 12;
@@ -56,7 +55,7 @@ class SubTile {
         e_.loop(e_.index(0), main_depth, kUnroll, sums, [&](Term k, llvm::ArrayRef<Term> carried) {
           Terms next(carried);
           for (int64_t u = 0; u < kUnroll; ++u) {
-            if (first_row_ == 0) prefetch(k, u);
+            prefetch(k, u);
             step(k, u,
                  llvm::MutableArrayRef<Term>(next).slice((u % sets_) * set_size(), set_size()));
           }
@@ -78,7 +77,7 @@ class SubTile {
   int64_t set_size() const { return rows_ * kVectors; }
 
   Term c_at(int64_t row, int64_t vector) {
-    return o_.c_at + ((first_row_ + row) * kPanelColumns + first_column_ + vector * lanes_);
+    return o_.c_at + (row * kPanelColumns + vector * lanes_);
   }
 
   Terms initial_sums() {
@@ -100,19 +99,17 @@ class SubTile {
   }
 
   Term a_at(Term k, int64_t u, int64_t row) {
-    row += first_row_;
     if (format_ == RowFormat::kRows) return o_.a_at + k + (row * kRowStride + u);
     return o_.a_at + k * kTileRows + (u * kTileRows + row);
   }
 
   Term b_at(Term k, int64_t u, int64_t vector) {
-    return o_.b_at + k * kPanelColumns + (u * kPanelColumns + first_column_ + vector * lanes_);
+    return o_.b_at + k * kPanelColumns + (u * kPanelColumns + vector * lanes_);
   }
 
   void prefetch(Term k, int64_t u) {
     constexpr int64_t kLineFloats = 16;
     for (int64_t column = 0; column < kVectors * lanes_; column += kLineFloats) {
-      if ((first_column_ + column) % kLineFloats) continue;
       Term at = b_at(k, u + kPrefetchDistance, 0) + column;
       e_.builder().create<mlir::memref::PrefetchOp>(o_.b.memref, mlir::ValueRange{at},
                                                     /*isWrite=*/false, /*localityHint=*/3,
@@ -143,7 +140,7 @@ class SubTile {
   TileElement element_;
   const Operands& o_;
   RowFormat format_;
-  int64_t first_row_, rows_, first_column_, lanes_;
+  int64_t rows_, lanes_;
   bool has_fma_;
   int64_t sets_ = 1;
 };
@@ -178,8 +175,8 @@ int64_t sub_tile_rows(const Target& target, TileElement element) {
   return target.vector_bits == 256 && !has_more_operands ? 6 : 4;
 }
 
-mlir::func::FuncOp make_tile(KernelModule& module, RowFormat format, TileElement element,
-                             int64_t rows) {
+mlir::func::FuncOp make_sub_tile(KernelModule& module, RowFormat format, TileElement element,
+                                 int64_t rows) {
   std::string name = tile_name(format, element) + std::to_string(rows);
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
@@ -191,11 +188,7 @@ mlir::func::FuncOp make_tile(KernelModule& module, RowFormat format, TileElement
     auto buffer = [&](unsigned i) { return Buffer{function.getArgument(i), dtype}; };
     auto term = [&](unsigned i) { return e.term(function.getArgument(i)); };
     Operands operands{buffer(0), term(1), buffer(2), term(3), buffer(4), term(5), term(6), term(7)};
-    int64_t sub_rows = sub_tile_rows(module.target(), element);
-    int64_t sub_columns = module.target().lanes(4) * kVectors;
-    for (int64_t column = 0; column < kPanelColumns; column += sub_columns)
-      for (int64_t row = 0; row < rows; row += sub_rows)
-        SubTile(e, format, element, operands, row, std::min(sub_rows, rows - row), column).emit();
+    SubTile(e, format, element, operands, rows).emit();
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
   });
@@ -204,9 +197,11 @@ mlir::func::FuncOp make_tile(KernelModule& module, RowFormat format, TileElement
 }  // namespace
 
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element) {
-  llvm::SmallVector<mlir::func::FuncOp> tiles;
-  for (int64_t rows = 1; rows <= kTileRows; ++rows)
-    tiles.push_back(make_tile(module, format, element, rows));
+  const int64_t most_rows = sub_tile_rows(module.target(), element);
+  const int64_t columns = module.target().lanes(4) * kVectors;
+  llvm::SmallVector<mlir::func::FuncOp> sub_tiles;
+  for (int64_t rows = 1; rows <= most_rows; ++rows)
+    sub_tiles.push_back(make_sub_tile(module, format, element, rows));
   std::string name = tile_name(format, element);
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
@@ -214,11 +209,22 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
     types.push_back(builder.getIndexType());
     types.push_back(builder.getI1Type());
     mlir::func::FuncOp function = new_function(builder, name, types);
-    llvm::SmallVector<mlir::Value> arguments(function.getArguments().take_front(7));
-    arguments.push_back(function.getArgument(8));
     CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
-    e.switch_index(e.term(function.getArgument(7)) - 1, kTileRows,
-                   [&](int64_t i) { e.call(tiles[i], arguments); });
+    auto argument = [&](unsigned i) { return function.getArgument(i); };
+    auto term = [&](unsigned i) { return e.term(argument(i)); };
+    const Term rows = term(7);
+    const int64_t row_stride = format == RowFormat::kRows ? kRowStride : 1;
+    e.loop(e.index(0), e.index(kPanelColumns), columns, [&](Term column) {
+      e.loop(e.index(0), rows, most_rows, [&](Term row) {
+        const Term a_at = term(1) + row * row_stride;
+        const Term b_at = term(3) + column;
+        const Term c_at = term(5) + row * kPanelColumns + column;
+        e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
+          e.call(sub_tiles[i], {argument(0), a_at.value, argument(2), b_at.value, argument(4),
+                                c_at.value, argument(6), argument(8)});
+        });
+      });
+    });
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
   });

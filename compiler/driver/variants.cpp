@@ -1,0 +1,139 @@
+// Checks, names and orders variants.
+#include "compiler/driver/variants.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace scopevm::compiler {
+namespace {
+
+using Bounds = std::map<std::string, DimBound>;
+
+DimBound bound_of(const Bounds& bounds, const std::string& name) {
+  auto found = bounds.find(name);
+  return found == bounds.end() ? DimBound() : found->second;
+}
+
+bool is_fixed(const DimBound& bound) { return bound.min == bound.max; }
+
+bool are_equal(const DimBound& a, const DimBound& b) {
+  bool both_fixed = is_fixed(a) && is_fixed(b);
+  return a.min == b.min && a.max == b.max && (both_fixed || a.multiple_of == b.multiple_of);
+}
+
+bool is_within(const DimBound& inner, const DimBound& outer) {
+  int64_t step = is_fixed(inner) ? inner.min : inner.multiple_of;
+  return inner.min >= outer.min && inner.min <= inner.max && inner.max <= outer.max &&
+         inner.multiple_of >= 1 && (is_fixed(outer) || step % outer.multiple_of == 0);
+}
+
+std::string range_text(const DimBound& bound) {
+  std::string text = std::to_string(bound.min);
+  if (!is_fixed(bound)) text += ".." + std::to_string(bound.max);
+  if (!is_fixed(bound) && bound.multiple_of > 1)
+    text += ", a multiple of " + std::to_string(bound.multiple_of);
+  return text;
+}
+
+// The constraints of `bound` that `general` lacks, in the syntax of --dim.
+std::string claims(const std::string& name, const DimBound& bound, const DimBound& general) {
+  if (is_fixed(bound)) return name + "=" + std::to_string(bound.min);
+  const int64_t step = bound.multiple_of;
+  // Bounds are implicitly rounded to multiples of the step; only other bounds are constraints.
+  bool has_min = bound.min != (general.min + step - 1) / step * step;
+  bool has_max = bound.max != general.max / step * step;
+  std::string text;
+  if (has_min && has_max)
+    text = "," + name + "=" + std::to_string(bound.min) + ".." + std::to_string(bound.max);
+  else if (has_min)
+    text = "," + name + ">=" + std::to_string(bound.min);
+  else if (has_max)
+    text = "," + name + "<=" + std::to_string(bound.max);
+  if (step != general.multiple_of) text += "," + name + "%" + std::to_string(step) + "==0";
+  return text.empty() ? text : text.substr(1);
+}
+
+Result<Variant> check_one(const Bounds& general, const Bounds& narrowed) {
+  Variant result{"", general};
+  for (const auto& [name, bound] : narrowed) {
+    const DimBound outer = bound_of(general, name);
+    if (!is_within(bound, outer))
+      return Status(StatusCode::kInvalidArgument,
+                    "dimension " + name + ": range " + range_text(bound) +
+                        " is not within the general range " + range_text(outer));
+    result.dims[name] = bound;
+    if (are_equal(bound, outer)) continue;
+    result.label += (result.label.empty() ? "" : ",") + claims(name, bound, outer);
+  }
+  if (result.label.empty())
+    return Status(StatusCode::kInvalidArgument, "no dimension has a narrower range than in main");
+  return result;
+}
+
+// The number of sizes that the bounds admit, as a double because products of it overflow 64 bits.
+double size_count(const format::DimensionDecl& dimension) {
+  const int64_t count = (dimension.max - dimension.min) / dimension.multiple_of + 1;
+  return static_cast<double>(count);
+}
+
+// The sort key of a variant; smaller keys come first.
+std::tuple<int64_t, double> rank(const format::VariantDecl& variant) {
+  int64_t fixed = 0;
+  double sizes = 1;
+  for (const format::DimensionDecl& dimension : variant.dimensions) {
+    fixed += dimension.min == dimension.max ? 1 : 0;
+    sizes *= size_count(dimension);
+  }
+  return {-fixed, sizes};
+}
+
+// Callers use main's signature, so a variant must have results of the same ranks.
+Status check_results(const Function& variant, const Function& main) {
+  for (size_t i = 0; i < main.outputs.size(); ++i) {
+    const size_t rank = variant.values[variant.outputs[i]].shape.size();
+    const size_t expected = main.values[main.outputs[i]].shape.size();
+    if (rank != expected)
+      return Status(StatusCode::kUnsupported, "result \"" + main.output_names[i] + "\" has rank " +
+                                                  std::to_string(rank) + ", expected rank " +
+                                                  std::to_string(expected) + " as in main");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Variant>> check_variants(const CompileOptions& options) {
+  std::vector<Variant> result;
+  std::set<std::string> labels;
+  for (const Bounds& narrowed : options.variants) {
+    const std::string context = "variant " + std::to_string(result.size() + 1);
+    Result<Variant> one = check_one(options.dims, narrowed);
+    if (!one.ok()) return std::move(one).status().with_context(context);
+    if (!labels.insert(one->label).second)
+      return Status(StatusCode::kInvalidArgument, context + " duplicates variant " + one->label);
+    result.push_back(*std::move(one));
+  }
+  return result;
+}
+
+Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
+                                                       const std::vector<Variant>& variants) {
+  const Function& main = program.functions.front();
+  std::vector<format::VariantDecl> table;
+  for (const Variant& variant : variants) {
+    format::VariantDecl decl{static_cast<uint32_t>(table.size() + 1), {}};
+    SCOPEVM_RETURN_IF_ERROR(check_results(program.functions[{decl.function}], main)
+                                .with_context("variant " + variant.label));
+    for (const Dimension& dimension : main.dimensions) {
+      const DimBound bound = bound_of(variant.dims, dimension.name);
+      decl.dimensions.push_back(
+          {dimension.name, bound.min, bound.max, is_fixed(bound) ? 1 : bound.multiple_of});
+    }
+    table.push_back(std::move(decl));
+  }
+  std::ranges::stable_sort(table, {}, rank);
+  return table;
+}
+
+}  // namespace scopevm::compiler

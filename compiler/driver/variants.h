@@ -1,0 +1,32 @@
+// Variants: the same model compiled again with narrower bounds of its dims. Checks the requested
+// bounds against the general ones, names the variants, and orders them for selection at a call.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/program.h"
+#include "scopevm/compiler.h"
+#include "scopevm/status.h"
+#include "vm/format/module_contents.h"
+
+namespace scopevm::compiler {
+
+struct Variant {
+  std::string label;  // the narrowed bounds: "n=1,seq<=32"
+  std::map<std::string, DimBound> dims;
+};
+
+// In the order of `options.variants`. Errors: kInvalidArgument if the bounds exceed the
+// general bounds, narrow no dim, or repeat an earlier variant.
+Result<std::vector<Variant>> check_variants(const CompileOptions& options);
+
+// The module's variant table, for a program whose function i+1 is variant i. The most constrained
+// variant is first: more fixed dims, then fewer admitted sizes. Errors: kUnsupported if the rank of
+// a variant's result differs from that of main's (for example, after a Squeeze of all dims that are
+// 1).
+Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
+                                                       const std::vector<Variant>& variants);
+
+}  // namespace scopevm::compiler

@@ -1,0 +1,111 @@
+// Textual form of a graph -> module, with MLIR's parser. Its diagnostics become the error message,
+// each prefixed with "model.mlir:12:7: ".
+#include <set>
+
+#include "compiler/frontend/dim_names.h"
+#include "compiler/frontend/import.h"
+#include "compiler/frontend/places.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/named_dims.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+// "model.mlir:12:7: ", or the op's name if the location has nothing else.
+std::string position(mlir::Location location) {
+  auto file = location->findInstanceOf<mlir::FileLineColLoc>();
+  auto name = location->findInstanceOf<mlir::NameLoc>();
+  if (!file && name) return "\"" + name.getName().str() + "\": ";
+  if (!file) return "";
+  return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
+         std::to_string(file.getColumn()) + ": ";
+}
+
+// Function names become symbols of the compiled code.
+bool is_plain(llvm::StringRef name) {
+  return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+Status check_function(mlir::func::FuncOp function) {
+  const std::string name = "@" + function.getName().str();
+  auto invalid = [&](const std::string& message) {
+    return Status(StatusCode::kInvalidModel, message);
+  };
+  if (!is_plain(function.getName()))
+    return invalid(name + ": names of functions have letters, digits and _ only");
+  if (function.isExternal()) return invalid(name + " has no body");
+  if (!function.getBody().hasOneBlock()) return invalid(name + " must be one block");
+  for (mlir::Type type :
+       llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (mlir::isa<graph::ClosureType>(type) && function.getName() == "main")
+      return invalid("@main takes and returns no closures: its callers have none");
+    else if (!mlir::isa<graph::TensorType, graph::ListType, graph::ClosureType>(type))
+      return invalid(name +
+                     " must take and return !sv.tensor, !sv.list and !sv.closure values only");
+  if (function.getNumResults() == 0) return invalid(name + " returns nothing");
+  for (mlir::Operation& op : function.getBody().front())
+    if (!mlir::isa<graph::GraphDialect>(op.getDialect()) && !mlir::isa<mlir::func::ReturnOp>(op))
+      return invalid("op '" + op.getName().getStringRef().str() + "' is no graph op");
+  return {};
+}
+
+Status check_functions(mlir::ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return Status(StatusCode::kInvalidModel, "there is no function @main");
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    SCOPEVM_RETURN_IF_ERROR(check_function(function));
+  return {};
+}
+
+// Applies the bounds of --dim to the symbols of the arguments.
+Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds) {
+  std::set<std::string> names;
+  for (mlir::Type type : main.getArgumentTypes())
+    if (auto tensor = mlir::dyn_cast<graph::TensorType>(type))
+      for (DimExpr dim : tensor.getShape())
+        for (const std::string& name : dim.symbols()) names.insert(name);
+  SCOPEVM_RETURN_IF_ERROR(check_dim_names(bounds, names));
+  auto replacement = [&](std::string_view name) -> std::optional<DimExpr> {
+    if (!names.contains(std::string(name))) return std::nullopt;
+    return named_dim(std::string(name), bounds);
+  };
+  if (failed(graph::specialise(main, replacement)))
+    return Status(StatusCode::kInvalidModel, "it does not take these dims");
+  return {};
+}
+
+}  // namespace
+
+Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
+                                   mlir::MLIRContext& context) {
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
+    messages +=
+        (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + diagnostic.str();
+    return mlir::success();
+  });
+  auto wrong_text = [&] {
+    bool is_placed = messages.find(path) != std::string::npos;
+    return Status(StatusCode::kInvalidModel, is_placed ? messages : path + ": " + messages);
+  };
+  std::set<std::string, std::less<>> may_be_zero;
+  for (const auto& [name, bound] : options.dims)
+    if (bound.min == 0) may_be_zero.insert(name);
+  const graph::ZeroDims zero_dims(std::move(may_be_zero));
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
+  if (!module) return wrong_text();
+  lift_places(*module);
+  SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
+  if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
+      !status.ok())
+    return messages.empty() ? std::move(status).with_context(path) : wrong_text();
+  return module;
+}
+
+}  // namespace scopevm::compiler::frontend

@@ -1,0 +1,26 @@
+// Attributes that constrain an op's memory scopes or device, and the test whether two ops of a
+// placed graph can be combined.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+namespace scopevm::compiler::graph {
+
+// Memory scopes that a kernel requires for its operands or results; "" leaves one unconstrained.
+inline constexpr char kOperandScopes[] = "sv.operand_scopes";
+inline constexpr char kResultScopes[] = "sv.result_scopes";
+
+// The name of the device that runs the op, if its results are not stored in that device's memory.
+inline constexpr char kDeviceAttribute[] = "sv.device";
+
+// On a parameter or result of a function: the place that its declared type requires.
+inline constexpr char kPlaceAttribute[] = "sv.place";
+
+// True if the op has one of the first three attributes.
+bool has_placement_attributes(mlir::Operation* op);
+
+// True if one kernel can replace both ops: they have the same place, and neither has a device or
+// memory scope requirement of its own.
+bool have_same_placement(mlir::Operation* a, mlir::Operation* b);
+
+}  // namespace scopevm::compiler::graph

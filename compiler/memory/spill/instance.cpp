@@ -1,0 +1,213 @@
+// Translates a function's steps into a SpillProblem: the buffers of a pool that may be stored in
+// other pools, the gaps between the uses of their values, and the costs by the machine's bandwidths
+// and latencies.
+#include <algorithm>
+#include <ranges>
+
+#include "compiler/memory/spill/spill.h"
+#include "compiler/memory/uses.h"
+
+namespace scopevm::compiler::memory {
+namespace {
+
+// The block that contains each step: a branch, the body of a loop, or the body of the function.
+struct Blocks {
+  struct Block {
+    int parent = 0;     // index of a block; the body of the function is its own parent
+    int64_t begin = 0;  // the steps of the marks around it, which belong to the parent
+    int64_t end = 0;
+    double times = 1;  // executions per call
+  };
+  std::vector<Block> blocks = std::vector<Block>(1);
+  std::vector<int> of_step;
+
+  Blocks(const Function& function, const Request& request) {
+    int current = 0;
+    for (size_t i = 0; i < function.steps.size(); ++i) {
+      const Step& step = function.steps[i];
+      const auto at = static_cast<int64_t>(i);
+      if (step.is<step::Else, step::EndIf, step::EndLoop>()) current = blocks[current].parent;
+      of_step.push_back(current);
+      if (step.is<step::If>()) current = add(current, at, 1);
+      if (const auto* otherwise = step.as<step::Else>())
+        current = add(current, otherwise->begin, 1);
+      if (const auto* loop = step.as<step::Loop>())
+        current = add(current, at, trips(loop->trip_count, request));
+      if (step.is<step::EndIf, step::EndLoop>())
+        for (Block& block : blocks | std::views::drop(1))
+          if (block.begin == step.begin()) block.end = at;
+    }
+  }
+
+  double times_of_step(int64_t step) const { return blocks[of_step[step]].times; }
+
+ private:
+  int add(int parent, int64_t begin, double trips) {
+    blocks.push_back({parent, begin, begin, blocks[parent].times * trips});
+    return static_cast<int>(blocks.size()) - 1;
+  }
+
+  static double trips(DimExpr count, const Request& request) {
+    constexpr double kUnknown = 64, kMost = 4096;  // kUnknown: a data-dependent trip count
+    const std::optional<int64_t> trips = evaluate(count, request);
+    return trips ? std::clamp(static_cast<double>(*trips), 1.0, kMost) : kUnknown;
+  }
+};
+
+// The steps of one use of a value, in the block that makes it. A use inside an if or a loop of that
+// block extends from its opening to its closing mark.
+struct Access {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+class SiteReader {
+ public:
+  SiteReader(const Program& program, const Function& function, PoolIndex pool,
+             const PoolBytes& room, const PoolBytes& fixed, const Request& request)
+      : machine_(program.machine),
+        function_(function),
+        pool_(pool),
+        room_(room),
+        fixed_(fixed),
+        blocks_(function, request),
+        site_{{}, find_lifespans(machine_, function), {}, {}},
+        uses_(program, function, site_.liveness) {
+    read_sizes(request);
+  }
+
+  SpillInstance run() {
+    SpillProblem& problem = site_.problem;
+    problem.steps = static_cast<int64_t>(function_.steps.size());
+    problem.room = room_.at(pool_) - fixed_in(pool_);
+    make_room_elsewhere();
+    for (BufferIndex buffer : sizes_.indices())
+      if (site_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer].size > 0) add_item(buffer);
+    std::vector<int64_t> live(problem.steps, fixed_in(pool_));
+    for (const SpillItem& item : problem.items)
+      for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
+    site_.peak = live.empty() ? 0 : *std::ranges::max_element(live);
+    return std::move(site_);
+  }
+
+ private:
+  // Data-dependent sizes are not planned for: the session enforces their limits.
+  void read_sizes(const Request& request) {
+    std::vector<BufferIndex> known;
+    for (BufferIndex buffer : site_.liveness.buffers.indices())
+      if (site_.liveness.buffers[buffer].segment == SegmentIndex{0}) known.push_back(buffer);
+    sizes_.resize(site_.liveness.buffers.size());
+    for (const Buffer& buffer :
+         buffers_at(site_.liveness, known, request).value_or(std::vector<Buffer>()))
+      sizes_[{static_cast<uint32_t>(buffer.id)}] = buffer;
+  }
+
+  int64_t fixed_in(PoolIndex pool) const {
+    auto found = fixed_.find(pool);
+    return found == fixed_.end() ? 0 : found->second;
+  }
+
+  bool is_candidate(PoolIndex pool) const {
+    const PoolKind kind = machine_.pools[pool].kind;
+    return pool != pool_ && (kind == PoolKind::kHeap || kind == PoolKind::kArena);
+  }
+
+  // Computes the room that other limited pools have left at each step.
+  void make_room_elsewhere() {
+    for (const auto& [pool, room] : room_) {
+      if (!is_candidate(pool)) continue;
+      std::vector<int64_t> left(site_.problem.steps, room - fixed_in(pool));
+      for (BufferIndex b : sizes_.indices())
+        if (site_.liveness.buffers[b].pool == pool)
+          for (int64_t step = sizes_[b].lower; step < sizes_[b].upper; ++step)
+            left[step] -= sizes_[b].size;
+      site_.problem.elsewhere[pool] = std::move(left);
+    }
+  }
+
+  void add_item(BufferIndex buffer) {
+    const Buffer& sized = sizes_[buffer];
+    SpillItem& item = site_.problem.items.emplace_back();
+    item = {sized.size, sized.lower, sized.upper, {}, {}};
+    site_.buffers.push_back(buffer);
+    std::vector<ValueId>& values = site_.values.emplace_back();
+    add_moves(item, buffer);
+    for (ValueId id : uses_.values_of(buffer))
+      if (SpillItem::Value held; find_gaps(id, held)) {
+        add_destinations(id, sized.size, held);
+        if (held.destinations.empty()) continue;
+        item.values.push_back(std::move(held));
+        values.push_back(id);
+      }
+  }
+
+  // Each access of a moved buffer transfers its bytes at the bandwidth of the new pool.
+  void add_moves(SpillItem& item, BufferIndex buffer) {
+    const std::optional<std::vector<int64_t>> steps = uses_.accesses_if_free(buffer);
+    if (!steps) return;
+    double accesses = 0;
+    for (int64_t at : *steps) accesses += blocks_.times_of_step(at);
+    for (PoolIndex pool : machine_.pools.indices()) {
+      if (!is_candidate(pool) || !uses_.may_use(*steps, pool)) continue;
+      const double slower = 1 / machine_.pools[pool].planned_bytes_per_second() -
+                            1 / machine_.pools[pool_].planned_bytes_per_second();
+      item.moves.push_back(
+          {pool, accesses * static_cast<double>(item.bytes) * std::max(slower, 0.0)});
+    }
+  }
+
+  // Finds the gaps between accesses of a value that one step writes. Returns false if there are
+  // none.
+  bool find_gaps(ValueId id, SpillItem::Value& held) const {
+    const BufferUses::Uses& uses = uses_.of_value(id);
+    const Value& value = function_.values[id];
+    if (!uses.is_plain || uses.writes.size() != 1 || value.swap_partner) return false;
+    held.made = uses.writes[0];
+    held.times = blocks_.times_of_step(held.made);
+    const int home = blocks_.of_step[held.made];
+    std::vector<Access> accesses = {{held.made, held.made}};
+    for (int64_t read : uses.reads) accesses.push_back(access_from(home, read));
+    std::ranges::sort(accesses, {}, &Access::begin);
+    int64_t end = held.made;
+    for (const Access& access : accesses) {
+      if (access.begin > end + 1) held.gaps.push_back({end + 1, access.begin});
+      end = std::max(end, access.end);
+    }
+    return !held.gaps.empty();
+  }
+
+  Access access_from(int home, int64_t step) const {
+    Access access{step, step};
+    for (int block = blocks_.of_step[step]; block != home; block = blocks_.blocks[block].parent)
+      access = {blocks_.blocks[block].begin, blocks_.blocks[block].end};
+    return access;
+  }
+
+  void add_destinations(ValueId id, int64_t bytes, SpillItem::Value& held) const {
+    const double size = static_cast<double>(bytes);
+    for (PoolIndex pool : machine_.pools.indices()) {
+      if (!is_candidate(pool) || function_.values[id].dtype == DType::kStr) continue;
+      held.destinations.push_back({pool, machine_.copy_seconds(pool_, pool, size) * held.times,
+                                   machine_.copy_seconds(pool, pool_, size) * held.times});
+    }
+  }
+
+  const Machine& machine_;
+  const Function& function_;
+  const PoolIndex pool_;
+  const PoolBytes& room_;
+  const PoolBytes& fixed_;
+  const Blocks blocks_;
+  SpillInstance site_;
+  const BufferUses uses_;
+  IndexedVector<BufferIndex, Buffer> sizes_;  // size 0 for data-dependent sizes
+};
+
+}  // namespace
+
+SpillInstance read_instance(const Program& program, const Function& function, PoolIndex pool,
+                            const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
+  return SiteReader(program, function, pool, room, fixed, request).run();
+}
+
+}  // namespace scopevm::compiler::memory

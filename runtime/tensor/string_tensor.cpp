@@ -1,0 +1,67 @@
+// String tensors. The packed representation is count + 1 offsets (i64) followed by the concatenated
+// strings. String i is the range from offset i to offset i + 1, relative to the end of the offsets.
+#include <cstring>
+#include <string>
+
+#include "runtime/memory/storage.h"
+#include "runtime/memory/system_memory.h"
+#include "runtime/tensor/shape.h"
+#include "runtime/tensor/string_tensor.h"
+#include "runtime/tensor/tensor_access.h"
+
+namespace scopevm {
+namespace runtime {
+
+Result<int64_t> packed_bytes(std::span<const std::string_view> strings) {
+  int64_t bytes = (std::ssize(strings) + 1) * static_cast<int64_t>(sizeof(int64_t));
+  for (const std::string_view text : strings)
+    if (__builtin_add_overflow(bytes, static_cast<int64_t>(text.size()), &bytes))
+      return Status(StatusCode::kInvalidArgument, "strings: their size does not fit 64 bits");
+  return bytes;
+}
+
+void pack_strings(std::span<const std::string_view> strings, void* to) {
+  auto* offsets = static_cast<int64_t*>(to);
+  char* begin = reinterpret_cast<char*>(offsets + strings.size() + 1);
+  int64_t at = 0;
+  for (size_t i = 0; i < strings.size(); ++i) {
+    offsets[i] = at;
+    if (!strings[i].empty()) std::memcpy(begin + at, strings[i].data(), strings[i].size());
+    at += static_cast<int64_t>(strings[i].size());
+  }
+  offsets[strings.size()] = at;
+}
+
+}  // namespace runtime
+
+Result<Tensor> Tensor::from_strings(std::span<const std::string_view> strings,
+                                    std::span<const int64_t> dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t id_bytes, runtime::shape_bytes(DType::kStr, dims));
+  if (id_bytes / byte_size(DType::kStr) != std::ssize(strings))
+    return Status(StatusCode::kInvalidArgument, std::to_string(strings.size()) +
+                                                    " strings do not fill a tensor of shape " +
+                                                    runtime::shape_text(dims));
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::packed_bytes(strings));
+  void* data = runtime::system_allocate(bytes);
+  if (data == nullptr)
+    return Status(StatusCode::kOutOfMemory,
+                  "strings of " + std::to_string(bytes) + " bytes: out of memory");
+  runtime::pack_strings(strings, data);
+  return TensorAccess::make_strings(
+      data, runtime::Storage::adopt(data, bytes, [data] { runtime::system_deallocate(data); }),
+      dims, bytes);
+}
+
+int64_t Tensor::string_count() const {
+  int64_t count = data_ == nullptr ? 0 : 1;
+  for (const int64_t dim : dims()) count *= dim;
+  return count;
+}
+
+std::string_view Tensor::string_at(int64_t i) const {
+  const auto* offsets = static_cast<const int64_t*>(data_);
+  const char* begin = reinterpret_cast<const char*>(offsets + string_count() + 1);
+  return {begin + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
+}
+
+}  // namespace scopevm

@@ -1,0 +1,17 @@
+// The packed representation of string tensors, for creating one in caller-provided memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "scopevm/status.h"
+
+namespace scopevm::runtime {
+
+// The size of the packed strings in bytes. Errors: kInvalidArgument (overflow of int64).
+Result<int64_t> packed_bytes(std::span<const std::string_view> strings);
+// Packs the strings. REQUIRES: `to` has packed_bytes(strings) bytes and is 8-byte aligned.
+void pack_strings(std::span<const std::string_view> strings, void* to);
+
+}  // namespace scopevm::runtime

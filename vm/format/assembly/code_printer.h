@@ -1,0 +1,20 @@
+// Prints the code of a function as assembly.
+#pragma once
+
+#include <string>
+
+#include "vm/format/assembly/reference.h"
+#include "vm/format/module_contents.h"
+
+namespace scopevm::format::assembly {
+
+// Appends the lines of a function's body. Sources are printed after their instructions if that
+// preserves their order, else as `source` lines first. Words that do not form an instruction are
+// printed last, as `.word` lines.
+void append_code(std::string& out, const FunctionDecl& function, const References& references);
+
+// Whether assembly prefixes the field with "name=": all integers, and fields of a form that the
+// opcode has twice.
+bool is_named(const isa::OpcodeRow& row, const isa::FieldRow& field);
+
+}  // namespace scopevm::format::assembly

@@ -1,0 +1,118 @@
+// Parses the values of declarations; see parser.h.
+#include "vm/format/assembly/parser.h"
+
+#include "vm/format/assembly/spelling.h"
+
+namespace scopevm::format::assembly {
+
+void Parser::fail_at(size_t offset, const std::string& what) {
+  if (has_failed()) return;
+  status_ = Status(StatusCode::kInvalidModel,
+                   file_name_ + ":" + lexer_.line_and_column(offset) + ": " + what);
+  token_ = Token();
+}
+
+void Parser::fail_expected(std::string_view what) {
+  std::string found = "the end of the text";
+  if (token_.kind == Token::Kind::kString) {
+    found.clear();
+    append_quoted(found, token_.text);
+  } else if (token_.kind == Token::Kind::kRegister) {
+    found = "%r" + token_.text;
+  } else if (token_.kind != Token::Kind::kEnd) {
+    found = "'" + token_.text + "'";
+  }
+  fail("expected " + std::string(what) + ", found " + found);
+}
+
+void Parser::advance() {
+  if (has_failed()) return;
+  token_ = lexer_.next();
+  if (token_.kind == Token::Kind::kError) fail(std::string(token_.text));
+}
+
+bool Parser::accept_word(std::string_view word) {
+  if (!is_word(word)) return false;
+  advance();
+  return true;
+}
+
+bool Parser::accept(char c) {
+  if (!is_punctuation(c)) return false;
+  advance();
+  return true;
+}
+
+void Parser::expect(char c) {
+  if (!accept(c)) fail_expected("'" + std::string(1, c) + "'");
+}
+
+std::string Parser::name() {
+  std::string text = token_.text;
+  if (token_.kind == Token::Kind::kName)
+    advance();
+  else
+    fail_expected("a name");
+  return text;
+}
+
+uint32_t Parser::register_index() {
+  uint32_t index = 0;
+  if (token_.kind != Token::Kind::kRegister || !parse_number(token_.text, index))
+    fail_expected("a register, like %r3");
+  else
+    advance();
+  return index;
+}
+
+std::vector<uint8_t> Parser::base64() {
+  // The current token is '{'. Base64 is not tokenised.
+  std::vector<uint8_t> bytes;
+  if (!is_punctuation('{')) {
+    fail_expected("'{'");
+    return bytes;
+  }
+  Token error;
+  if (!lexer_.read_base64(bytes, error)) {
+    fail_at(error.offset, error.text);
+    return bytes;
+  }
+  advance();
+  expect('}');
+  return bytes;
+}
+
+void Parser::word(std::string_view word) {
+  if (!accept_word(word)) fail_expected("'" + std::string(word) + "'");
+}
+
+void Parser::string(std::string& text) {
+  if (token_.kind != Token::Kind::kString) return fail_expected("a string in quotes");
+  text = token_.text;
+  advance();
+}
+
+void Parser::slot(uint32_t& slot) {
+  std::string_view text = token_.text;
+  if (token_.kind != Token::Kind::kName || text.front() != 's' ||
+      !parse_number(text.substr(1), slot))
+    return fail_expected("a slot, like s3");
+  advance();
+}
+
+void Parser::optional_real(std::string_view name, double& value) {
+  if (!accept_word(name)) return;
+  if (token_.kind != Token::Kind::kNumber || !parse_number(token_.text, value))
+    return fail_expected("a number");
+  advance();
+}
+
+void Parser::dtype(DType& dtype) {
+  std::optional<DType> parsed = parse_dtype(token_.text);
+  if (token_.kind != Token::Kind::kName || !parsed)
+    return fail_expected("an element type, like f32");
+  dtype = *parsed;
+  advance();
+}
+
+}  // namespace scopevm::format::assembly

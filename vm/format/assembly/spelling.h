@@ -1,0 +1,32 @@
+// Lexical elements of assembly, shared by printer and parser: quoted strings, unquoted names,
+// base64.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scopevm::format::assembly {
+
+// An unquoted name: a letter or '_', then letters, digits, '_' and '.'.
+constexpr bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool is_name_part(char c) {
+  return is_name_start(c) || (c >= '0' && c <= '9') || c == '.';
+}
+bool is_plain_name(std::string_view text);
+
+// Appends a quoted string. '"', '\\' and bytes below 32 or equal to 127 are escaped: \", \\, \n and
+// \xNN.
+void append_quoted(std::string& out, std::string_view text);
+
+// Appends base64 in lines of 76 characters, each preceded by `indent`.
+void append_base64(std::string& out, const uint8_t* bytes, uint64_t size, std::string_view indent);
+
+// Decodes base64 up to '}', skipping white space. Returns the number of characters read. On an
+// invalid character returns npos and sets `bad_at` to its position; `out` has the bytes before it.
+size_t parse_base64(std::string_view text, std::vector<uint8_t>& out, size_t& bad_at);
+
+}  // namespace scopevm::format::assembly

@@ -1,0 +1,15 @@
+// Finds the storages of a function that become exactly one of its results. A call can substitute
+// the caller's output buffer for such a storage.
+#pragma once
+
+#include <vector>
+
+#include "vm/load/loaded_module.h"
+
+namespace scopevm::vm {
+
+// Conservative: omits a result whose storage is used by anything but one tensor and its views. The
+// call then copies that result to the caller's buffer when it ends.
+std::vector<ResultAllocation> find_result_allocations(const format::FunctionDecl& function);
+
+}  // namespace scopevm::vm

@@ -1,0 +1,137 @@
+// The Interpreter class. Private to this folder.
+//   interpreter.cpp the dispatch loop; control, memory, compute, shapes, values
+//   closures.cpp    closures
+//   devices.cpp     launches and copies on non-CPU devices
+//   emulated.cpp    emulated waits and the trace
+//   lists.cpp       lists
+//   strings.cpp       string inputs and string opcodes
+//
+// There is one execute() per row of vm/isa/opcodes.def. It returns false when the call has ended:
+// the entry function has returned, or status_ is the error.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vm/isa/opcodes.h"
+#include "vm/run/interpreter/interpreter.h"
+#include "vm/run/list.h"
+
+namespace scopevm::vm {
+
+class Interpreter {
+  using ScopeMemory = runtime::ScopeMemory;
+  using Storage = runtime::Storage;
+  using RegisterIndex = isa::RegisterIndex;
+  using Clock = std::chrono::steady_clock;
+
+ public:
+  Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
+      : session_(session),
+        context_(context),
+        options_(options),
+        contents_(session.module().contents()),
+        kernels_(session.kernels().kernels.data()),
+        is_interruptible_(options.deadline || options.cancel != nullptr),
+        is_timed_(options.trace != nullptr || session.emulation() != nullptr) {}
+
+  Status run();
+
+ private:
+  bool start(const LoadedFunction& function);
+  bool may_give_way() const;
+  void loop();
+#define OPCODE(name, code, effect, ...) bool execute(const isa::op::name& in);
+#include "vm/isa/opcodes.def"
+
+  int64_t value(isa::Int operand) const { return operand.value(frame_.slots); }
+  Register& reg(RegisterIndex index) { return frame_.registers[index.value]; }
+  bool is_stack(isa::PoolIndex pool) const {
+    return contents_.pools[pool.value].kind == format::PoolKind::kStack;
+  }
+  int64_t* dims(RegisterIndex index) const { return frame_.dims_of(index.value); }
+  void set_dims(RegisterIndex index, isa::IntList from) {
+    int64_t* to = dims(index);
+    for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
+  }
+  // Releases the register's value and replaces it by `made`, a new reference to made.storage.
+  void set(RegisterIndex index, const Register& made) {
+    if (made.storage != nullptr) ++made.storage->call_references;
+    clear(reg(index));
+    reg(index) = made;
+  }
+  void clear(Register& target) { drop(std::exchange(target.storage, nullptr)); }
+  void drop(Storage* storage) {
+    if (storage != nullptr && --storage->call_references == 0) release_storage(storage);
+  }
+
+  static Register list_register(Storage* storage) {
+    return {static_cast<std::byte*>(storage->data), storage, storage->bytes, DType::kU8, 0};
+  }
+
+  Status take_strings();
+  Register input_register(const Tensor& input);
+  bool bind_list(uint32_t input);
+  bool allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank, Storage** storage);
+  bool make_room(RegisterIndex list, isa::PoolIndex pool, int64_t more, int64_t rank);
+  bool insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element, int64_t index);
+  bool find_index(int64_t* index, int64_t count, int64_t size);
+
+  bool push_call(uint32_t callee, isa::RegisterList results);
+  bool pass(uint32_t parameter, const Register& argument, const int64_t* dims);
+  bool check_closure(const isa::op::call_closure& in, const List& closure);
+  bool enter(const LoadedFunction& function);
+  void leave_frame();
+  bool go_to(isa::Target target);
+  bool check_interrupts();
+  bool return_from_main(isa::RegisterList values);
+  bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
+  bool finish_string_op(const Status& work);
+  std::optional<uint32_t> pool_of(const Register& buffer) const;
+  bool take_at_least(double seconds, Clock::time_point start);
+  bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
+  bool finish_launch(const isa::op::launch& in, Clock::time_point start);
+  void record_launch(isa::KernelIndex kernel, Clock::time_point start);
+  bool copy_bytes(const isa::op::device_copy& in);
+  bool launch_on_device(const isa::op::launch& in, int64_t grid, int64_t grain);
+  [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
+  template <typename Op>
+  bool accesses_host_bytes(const Op& in) const;
+  bool operands_access_host_bytes(const isa::op::launch& in) const;
+  bool operands_access_host_bytes(const isa::op::device_copy& in) const;
+  bool settle();
+  bool is_hosts(const Storage& storage) const;
+  [[gnu::noinline]] void release_storage(Storage* storage);
+  [[gnu::noinline]] void finish_streams();
+  // Allocates a storage owned by the call.
+  bool allocate(uint32_t pool, int64_t bytes, Storage** storage);
+  bool check_device(uint32_t device, const Status& status);
+
+  [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
+  [[gnu::cold]] bool fail_at_source(const std::string& what);
+
+  BoundSession& session_;
+  CallContext& context_;
+  const CallOptions& options_;
+  const format::ModuleContents& contents_;
+  const KernelFn* kernels_;
+  const bool is_interruptible_;
+  const bool is_timed_;
+  Frame frame_;                   // a copy of the top of context_.frames
+  const uint32_t* at_ = nullptr;  // the current instruction
+  const uint32_t* next_ = nullptr;
+  std::vector<Register> input_ids_;  // ids of the string tensors among inputs and their elements
+  size_t next_ids_ = 0;              // index of the next of these to be bound
+  // The device with possibly pending copies from or to host memory; null if there are none. Until
+  // they are settled, no instruction accesses host bytes and no host storage is released.
+  runtime::Device* copying_ = nullptr;
+  uint32_t copying_index_ = 0;  // module index of that device
+  Status late_failure_;         // error of a copy that was settled while releasing a storage
+  Status status_;
+};
+
+}  // namespace scopevm::vm

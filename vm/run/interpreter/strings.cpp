@@ -1,0 +1,68 @@
+// String inputs and string opcodes. Registers hold string ids; the call's StringTable has the
+// strings.
+#include "vm/run/interpreter/interpreter_class.h"
+
+#include <cstring>
+
+#include "vm/run/string/string_ops.h"
+
+namespace scopevm::vm {
+
+using runtime::ScopeMemory;
+using runtime::Storage;
+namespace op = isa::op;
+using isa::RegisterIndex;
+
+// Interns string inputs once, before the entry function is selected.
+Status Interpreter::take_strings() {
+  context_.strings.begin(session_, context_);
+  const auto take = [this](size_t input, const Tensor& tensor) -> Status {
+    if (tensor.dtype() != DType::kStr) return {};
+    Result<Register> ids = ids_of_input(context_.strings, tensor);
+    if (!ids.ok())
+      return std::move(ids).status().with_context("input \"" +
+                                                  session_.module().input_names()[input] + "\"");
+    input_ids_.push_back(*ids);
+    return {};
+  };
+  for (size_t i = 0; i < context_.inputs.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(take(i, context_.inputs[i]));
+    for (const Tensor& element : context_.list_inputs[i].elements)
+      SCOPEVM_RETURN_IF_ERROR(take(i, element));
+  }
+  return {};
+}
+
+// The register has no storage: the caller owns the bytes, or they are ids that remain valid until
+// the end of the call.
+Register Interpreter::input_register(const Tensor& input) {
+  if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
+  return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
+          static_cast<uint8_t>(input.rank())};
+}
+
+// An invalid string is an error of the request and is reported with the model's op names.
+bool Interpreter::finish_string_op(const Status& work) {
+  if (work.ok()) return true;
+  if (work.code() != StatusCode::kInvalidArgument)
+    return fail(work.code(), std::string(work.message()));
+  return fail_at_source(std::string(work.message()));
+}
+
+bool Interpreter::execute(const op::string_to_number& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_string_op(strings_to_numbers(context_.strings, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::number_to_string& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_string_op(numbers_to_strings(context_.strings, reg(in.from), reg(in.to)));
+}
+
+bool Interpreter::execute(const op::change_case& in) {
+  if (is_interruptible_ && !check_interrupts()) return false;
+  return finish_string_op(
+      change_case(context_.strings, reg(in.from), reg(in.to), value(in.upper) != 0));
+}
+
+}  // namespace scopevm::vm
