@@ -111,7 +111,8 @@ DimExpr Node::dim(Value value, int64_t axis) {
 
 int64_t Node::axis(int64_t axis, int64_t rank) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  fail("axis " + llvm::Twine(axis) + " is outside rank " + llvm::Twine(rank));
+  fail("axis " + llvm::Twine(axis) + " is out of range [-" + llvm::Twine(rank) + ", " +
+       llvm::Twine(rank) + ") for rank " + llvm::Twine(rank));
   return 0;
 }
 

@@ -19,7 +19,7 @@ llvm::LogicalResult TypeRule::check_strings(mlir::ValueRange operands, unsigned 
     if (tensor_type(operands[i]).getDtype() == DType::kStr &&
         !(admitted >> std::min(i, kLastBit) & 1))
       return fail("operand " + llvm::Twine(i) + " is " + text_of(operands[i].getType()) +
-                  "; strings are not taken there");
+                  "; this op does not accept strings there");
   return mlir::success();
 }
 
@@ -33,16 +33,35 @@ llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
   return mlir::failure();
 }
 
-std::string text_of(mlir::Type type) {
-  // Long expressions are abbreviated: dims of a deep model can have thousands of terms.
-  if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
-    llvm::SmallVector<DimExpr> dims(tensor.getShape());
-    for (DimExpr& dim : dims)
-      if (std::string text = short_text(dim); text.ends_with("...")) dim = DimExpr::symbol(text);
-    type = tensor.withShape(dims);
-  }
+namespace {
+
+std::string text_of_all(mlir::TypeRange types) {
   std::string text;
-  llvm::raw_string_ostream(text) << type;
+  for (mlir::Type type : types) text += (text.empty() ? "" : ", ") + text_of(type);
+  return "(" + text + ")";
+}
+
+}  // namespace
+
+std::string text_of(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
+    // Long expressions are abbreviated: dims of a deep model can have thousands of terms.
+    stream << scopevm::name(tensor.getDtype()) << "[";
+    llvm::interleaveComma(tensor.getShape(), stream,
+                          [&](DimExpr dim) { stream << short_text(dim); });
+    stream << "]";
+    if (tensor.getPlace()) stream << " @" << tensor.getPlace().getValue();
+    return text;
+  }
+  if (auto closure = mlir::dyn_cast<ClosureType>(type)) {
+    mlir::FunctionType signature = closure.getSignature();
+    return "closure " + text_of_all(signature.getInputs()) + " -> " +
+           text_of_all(signature.getResults());
+  }
+  stream << type;
+  if (llvm::StringRef list(text); list.consume_front("!sv.list<")) return list.drop_back().str();
   return text;
 }
 

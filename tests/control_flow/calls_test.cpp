@@ -397,24 +397,22 @@ TEST(Call, TypeMismatchErrorContainsBothTypes) {
                          "!n, !n)"),
               HasSubstr("cannot call the entry function @main"));
   EXPECT_THAT(wrong_call("%0 = sv.call @twice(%x, %x) : (!n, !n) -> !n"),
-              HasSubstr("@twice takes 1 arguments, given 2"));
+              HasSubstr("@twice takes 1 argument, given 2"));
   EXPECT_THAT(wrong_call("%0 = sv.call @twice(%i) : (!i) -> !n"),
-              HasSubstr("argument 0 is !sv.tensor<i64[]>, @twice takes !sv.tensor<f32[n]>"));
+              HasSubstr("argument 0 is i64[], but @twice takes f32[n]"));
   EXPECT_THAT(wrong_call("%0:2 = sv.call @twice(%x) : (!n) -> (!n, !n)"),
-              HasSubstr("has 2 results, @twice gives 1"));
+              HasSubstr("has 2 results, but @twice returns 1"));
   EXPECT_THAT(wrong_call("%0 = sv.call @twice(%y) : (!sv.tensor<f32[m]>) -> !n"),
-              HasSubstr("result 0 is !sv.tensor<f32[n]>, @twice gives !sv.tensor<f32[m]>"));
-  EXPECT_THAT(
-      wrong_call("%0 = sv.call @add(%x, %y, %x) : (!n, !sv.tensor<f32[m]>, !n) -> !n"),
-      HasSubstr("argument 1 is !sv.tensor<f32[m]>, @add takes !sv.tensor<f32[n]> with n = n"));
-  EXPECT_THAT(
-      wrong_call("%0 = sv.call @add(%y, %y, %x) : (!sv.tensor<f32[m]>, !sv.tensor<f32[m]>, "
-                 "!n) -> !sv.tensor<f32[m]>",
-                 "!sv.tensor<f32[m]>"),
-      HasSubstr("argument 2 is !sv.tensor<f32[n]>, @add takes !sv.tensor<f32[\"2*n\"]> with "
-                "2*n = 2*m"));
+              HasSubstr("result 0 is f32[n], but @twice returns f32[m]"));
+  EXPECT_THAT(wrong_call("%0 = sv.call @add(%x, %y, %x) : (!n, !sv.tensor<f32[m]>, !n) -> !n"),
+              HasSubstr("argument 1 is f32[m], but @add takes f32[n] with n = n"));
+  EXPECT_THAT(wrong_call("%0 = sv.call @add(%y, %y, %x) : (!sv.tensor<f32[m]>, !sv.tensor<f32[m]>, "
+                         "!n) -> !sv.tensor<f32[m]>",
+                         "!sv.tensor<f32[m]>"),
+              HasSubstr("argument 2 is f32[n], but @add takes f32[2*n] with 2*n = 2*m"));
   EXPECT_THAT(wrong_call("%0 = sv.call @twice(%x) {symbols = [\"$k\"]} : (!n) -> !n"),
-              HasSubstr("symbols has 1 names; the results of @twice need 0"));
+              HasSubstr("symbols has 1 name, expected 0, one for each data-dependent dim in the "
+                        "results of @twice"));
   EXPECT_THAT(wrong_call("%0 = sv.call @twice(%x) {symbols = [\"k\"]} : (!n) -> !n"),
               HasSubstr("symbol \"k\" must start with '$'"));
 }
@@ -425,8 +423,9 @@ TEST(Call, NeedsSymbolsForDimsThatArgumentsDoNotDetermine) {
       %0 = sv.call @places(%x) : (!n) -> !places
       return %0 : !places
     })");
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("symbols has 0 names; the results of @places need one for $k too"));
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("symbols has 0 names, expected one more for dim $k of the results of @places"));
 }
 
 TEST(Function, UnknownFunctionIsAnError) {

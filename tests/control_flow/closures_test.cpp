@@ -233,7 +233,7 @@ std::string error_of(const std::string& body) {
 
 TEST(Closure, InvalidClosureIsAnError) {
   EXPECT_THAT(error_of("%0 = sv.closure @scale(%x) : (!n) -> !unary\n"),
-              HasSubstr("argument 0 is !sv.tensor<f32[n]>, @scale takes !sv.tensor<f32[]>"));
+              HasSubstr("argument 0 is f32[n], but @scale takes f32[]"));
   EXPECT_THAT(error_of("%0 = sv.closure @gone(%x) : (!n) -> !unary\n"),
               HasSubstr("there is no function @gone"));
   EXPECT_THAT(error_of("%0 = sv.closure @main(%f) : (!f) -> !unary\n"),
@@ -241,18 +241,18 @@ TEST(Closure, InvalidClosureIsAnError) {
   EXPECT_THAT(error_of("%0 = sv.closure @add(%f, %f, %f) : (!f, !f, !f) -> !unary\n"),
               HasSubstr("@add takes 2 arguments, given 3"));
   EXPECT_THAT(error_of("%0 = sv.closure @add(%f) : (!f) -> !unary\n"),
-              HasSubstr("@add gives '!sv.closure<(!sv.tensor<f32[]>) -> !sv.tensor<f32[]>>'"));
+              HasSubstr("expected closure (f32[]) -> (f32[]) for @add"));
   EXPECT_THAT(error_of("%0 = sv.closure @scale(%f) : (!f) -> !unary\n"
                        "%1 = sv.call_closure %0(%c) : (!unary, !b) -> !n\n"),
-              HasSubstr("argument 0 is !sv.tensor<bool[]>, the closure takes !sv.tensor<f32[m]>"));
+              HasSubstr("argument 0 is bool[], but the closure takes f32[m]"));
   EXPECT_THAT(error_of("%0 = sv.closure @scale(%f) : (!f) -> !unary\n"
                        "%1 = sv.call_closure %0(%x) : (!unary, !n) -> !f\n"),
-              HasSubstr("result 0 is !sv.tensor<f32[]>, the closure gives !sv.tensor<f32[n]>"));
+              HasSubstr("result 0 is f32[], but the closure returns f32[n]"));
   EXPECT_THAT(error_of("%0 = sv.closure @add() : () -> !binary\n"
                        "%1 = sv.closure @scale(%f) : (!f) -> !unary\n"
                        "%2 = sv.if %c : (!b) -> !unary {\n"
                        "sv.yield %0 : !binary\n} else {\nsv.yield %1 : !unary\n}\n"),
-              HasSubstr("what a region yields is"));
+              HasSubstr("a yielded value has type closure"));
   EXPECT_THAT(error_of("%0 = sv.closure @add() : () -> !binary\n"
                        "%1 = sv.neg %0 : (!binary) -> !n\n"),
               HasSubstr("operand #0 must be"));

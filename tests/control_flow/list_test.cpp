@@ -246,16 +246,16 @@ TEST(Lists, TypeMismatchIsAnError) {
   };
   EXPECT_THAT(error("%0 = sv.list_insert %xs, %x {index = #sv.dims<[]>} : (!sv.list<sequence "
                     "f32[?, 4]>, !sv.tensor<f32[n]>) -> !sv.list<sequence f32[?, 4]>"),
-              HasSubstr("does not fit into"));
+              HasSubstr("element f32[n] cannot be stored in sequence f32[?, 4]"));
   EXPECT_THAT(error("%0 = sv.list_get %xs {index = #sv.dims<[0]>} : (!sv.list<sequence f32[?, 4]>) "
                     "-> !sv.tensor<f32[n, 4]>"),
-              HasSubstr("gives '!sv.tensor<f32[n, 4]>' of"));
+              HasSubstr("result f32[n, 4] is not an element of sequence f32[?, 4]"));
   EXPECT_THAT(error("%0 = sv.list_erase %xs {index = #sv.dims<[]>} : (!sv.list<sequence f32[?, "
                     "4]>) -> !sv.list<sequence f32[?, 4]>"),
-              HasSubstr("takes one index, has 0"));
+              HasSubstr("expected 1 index, given 0"));
   EXPECT_THAT(error("%0 = sv.list %x, %x : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> "
                     "!sv.list<optional f32[?]>"),
-              HasSubstr("an optional has one element at most"));
+              HasSubstr("an optional has at most 1 element, given 2"));
   EXPECT_THAT(error("%0 = sv.relu %xs : (!sv.list<sequence f32[?, 4]>) -> !sv.tensor<f32[n]>"),
               HasSubstr("must be"));
 }

@@ -1,6 +1,6 @@
 // An axis is in [0, rank).
 func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
-  // expected-error@+2 {{axis 1 is outside !sv.tensor<f32[n]>}}
+  // expected-error@+2 {{axis 1 is out of range for f32[n] of rank 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.softmax %x {axis = 1 : i64} : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
   return %y : !sv.tensor<f32[n]>
@@ -9,7 +9,7 @@ func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
 // -----
 
 func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
-  // expected-error@+2 {{axis -1 is outside !sv.tensor<f32[n]>}}
+  // expected-error@+2 {{axis -1 is out of range for f32[n] of rank 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.log_softmax %x {axis = -1 : i64} : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
   return %y : !sv.tensor<f32[n]>
@@ -18,7 +18,7 @@ func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
 // -----
 
 func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
-  // expected-error@+2 {{axis 1 is outside !sv.tensor<f32[n]>}}
+  // expected-error@+2 {{axis 1 is out of range for f32[n] of rank 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.cum_sum %x {axis = 1 : i64} : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
   return %y : !sv.tensor<f32[n]>
@@ -27,7 +27,7 @@ func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
 // -----
 
 func.func @main(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[]>) -> !sv.tensor<f32[n]> {
-  // expected-error@+2 {{axis 1 is outside !sv.tensor<f32[n]>}}
+  // expected-error@+2 {{axis 1 is out of range for f32[n] of rank 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.layer_norm %x, %s {axis = 1 : i64, epsilon = 1.0e-5 : f32} : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
   return %y : !sv.tensor<f32[n]>
@@ -36,7 +36,7 @@ func.func @main(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[]>) -> !sv.tensor<f32
 // -----
 
 func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
-  // expected-error@+2 {{x needs rank 2 or more, found !sv.tensor<f32[n]>}}
+  // expected-error@+2 {{x must have rank 2 or more, but is f32[n]}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.trilu %x {k = 0 : i64, upper = true} : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
   return %y : !sv.tensor<f32[n]>

@@ -141,19 +141,22 @@ TEST(CountNgrams, I32AndEmptyPool) {
 TEST(CountNgrams, InvalidPoolsAreRejected) {
   Pool pool{.grams = {{1}, {2, 3}}, .columns = {0, 1}, .max_length = 2};
   EXPECT_TRUE(Graph::compile_error(graph_text(pool, "i64")).ok());
-  EXPECT_THAT(std::string(Graph::compile_error(graph_text(pool, "f32")).message()),
-              HasSubstr("n-grams are of i32 or i64"));
+  EXPECT_THAT(
+      std::string(Graph::compile_error(graph_text(pool, "f32")).message()),
+      HasSubstr(
+          "x must be i32 or i64 with a pool of i64, or str with a pool of str, but x is f32"));
   auto refused = [&](auto change, const std::string& message) {
     Pool wrong = pool;
     change(wrong);
     EXPECT_THAT(std::string(Graph::compile_error(graph_text(wrong, "i64")).message()),
                 HasSubstr(message));
   };
-  refused([](Pool& p) { p.columns = {0}; }, "2 n-grams, 1 columns");
-  refused([](Pool& p) { p.weights = {1}; }, "2 n-grams, 1 weights");
-  refused([](Pool& p) { p.columns = {0, -1}; }, "column -1 is out of range");
-  refused([](Pool& p) { p.min_length = 0; }, "lengths 0 to 2 are not those of the pool");
-  refused([](Pool& p) { p.skips = -1; }, "-1 skips");
+  refused([](Pool& p) { p.columns = {0}; }, "1 column given, expected 2, one for each n-gram");
+  refused([](Pool& p) { p.weights = {1}; }, "1 weight given, expected 2, one for each n-gram");
+  refused([](Pool& p) { p.columns = {0, -1}; }, "column -1 is out of range [0, 2147483648)");
+  refused([](Pool& p) { p.min_length = 0; },
+          "lengths are 0 to 2, expected a range within the pool's lengths 1 to 2");
+  refused([](Pool& p) { p.skips = -1; }, "skips is -1, expected 0 to 2147483647");
 }
 
 }  // namespace

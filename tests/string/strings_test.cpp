@@ -188,13 +188,13 @@ TEST(Strings, OtherOpsRejectThem) {
                            .message());
   };
   EXPECT_THAT(error("relu %x", "!sv.tensor<str[n]>"),
-              HasSubstr("relu: operand 0 is !sv.tensor<str[n]>; strings are not taken there"));
+              HasSubstr("relu: operand 0 is str[n]; this op does not accept strings there"));
   EXPECT_THAT(error("reduce_max %x {axes = array<i64: 0>}", "!sv.tensor<str[1]>"),
-              HasSubstr("strings are not taken there"));
+              HasSubstr("this op does not accept strings there"));
   EXPECT_THAT(error("cast %x {to = \"f32\"}", "!sv.tensor<f32[n]>"),
               HasSubstr("cast: operand 0 is"));
   EXPECT_THAT(error("string_to_number %x {to = \"str\"}", "!sv.tensor<str[n]>"),
-              HasSubstr("\"str\" is not an element type of numbers"));
+              HasSubstr("\"str\" is not a numeric element type"));
   const std::string two = "%x: !sv.tensor<str[n]>, %y: !sv.tensor<str[n]>";
   const std::string types = "!sv.tensor<str[n]>, !sv.tensor<str[n]>";
   for (const char* op : {"add", "less", "matmul", "min", "gather"})
@@ -203,13 +203,13 @@ TEST(Strings, OtherOpsRejectThem) {
                                            (op == std::string("gather") ? " {axis = 0 : i64}" : ""),
                                        two, types, "!sv.tensor<str[n]>"))
                                 .message()),
-                HasSubstr("strings are not taken there"))
+                HasSubstr("this op does not accept strings there"))
         << op;
   EXPECT_THAT(
       std::string(Graph::compile_error(one_op("cast %x {to = \"str\"}", "%x: !sv.tensor<i64[n]>",
                                               "!sv.tensor<i64[n]>", "!sv.tensor<str[n]>"))
                       .message()),
-      HasSubstr("numbers become strings by sv.number_to_string"));
+      HasSubstr("cannot cast to str; use sv.number_to_string"));
 }
 
 TEST(Strings, AnInputMayBeAResult) {

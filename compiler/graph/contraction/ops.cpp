@@ -3,6 +3,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/fold.h"
+#include "compiler/shapes/dim_text.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
@@ -25,7 +26,7 @@ llvm::LogicalResult MatMulOp::infer(TypeRule& rule, Adaptor op) {
   };
   bool sums_bytes = is_byte(a) && is_byte(b);
   if (a.getDtype() != b.getDtype() && !sums_bytes) return fail("element types differ");
-  if (a.getRank() == 0 || b.getRank() == 0) return fail("a scalar has no matrix product");
+  if (a.getRank() == 0 || b.getRank() == 0) return fail("both operands must have rank 1 or more");
   llvm::SmallVector<DimExpr> left(a.getShape()), right(b.getShape());
   if (left.size() == 1) left.insert(left.begin(), DimExpr(1));
   if (right.size() == 1) right.push_back(DimExpr(1));
@@ -33,7 +34,9 @@ llvm::LogicalResult MatMulOp::infer(TypeRule& rule, Adaptor op) {
     std::swap(left[left.size() - 1], left[left.size() - 2]);
   if (op.getTransposeB() && b.getRank() > 1)
     std::swap(right[right.size() - 1], right[right.size() - 2]);
-  if (!may_be_equal(left.back(), right[right.size() - 2])) return fail("inner dims differ");
+  if (!may_be_equal(left.back(), right[right.size() - 2]))
+    return fail("inner dims differ: " + short_text(left.back()) + " and " +
+                short_text(right[right.size() - 2]));
   auto shape =
       broadcast_shapes(llvm::ArrayRef(left).drop_back(2), llvm::ArrayRef(right).drop_back(2));
   if (!shape) return fail("leading dims do not broadcast");
@@ -83,7 +86,7 @@ llvm::LogicalResult DetOp::infer(TypeRule& rule, Adaptor op) {
   TensorType type = tensor_type(op.getX());
   int64_t rank = type.getRank();
   if (rank < 2 || !may_be_equal(type.getDim(rank - 1), type.getDim(rank - 2)))
-    return rule.fail(text_of(type) + " does not hold square matrices");
+    return rule.fail("x must have rank 2 or more and equal last two dims, but is " + text_of(type));
   return rule.add_result(type.getDtype(), type.getShape().drop_back(2));
 }
 

@@ -1,5 +1,5 @@
 // Lists in the graph: the list type, and the verifiers of list ops.
-#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 
@@ -89,7 +89,10 @@ mlir::Type ListType::parse(mlir::AsmParser& parser) {
         int64_t number = kAnyDim;
         location = parser.getCurrentLocation();
         if (failed(parser.parseOptionalQuestion()) && parser.parseInteger(number)) return {};
-        if (number < kAnyDim) return parser.emitError(location, "a dim is at least 0"), ListType();
+        if (number < kAnyDim) {
+          parser.emitError(location) << "expected a dim of at least 0, given " << number;
+          return {};
+        }
         shape.push_back(number);
       } while (succeeded(parser.parseOptionalComma()));
       if (parser.parseRSquare() || parser.parseGreater()) return {};
@@ -111,7 +114,8 @@ namespace {
 llvm::LogicalResult check_index(mlir::Operation* op, DimsAttr index, bool may_be_absent) {
   size_t count = index.getValue().size();
   if (count == 1 || (may_be_absent && count == 0)) return mlir::success();
-  return op->emitOpError() << "takes one index, has " << count;
+  return op->emitOpError() << "expected " << (may_be_absent ? "at most 1 index" : "1 index")
+                           << ", given " << count;
 }
 
 // Verifies that `list` can hold `element`.
@@ -120,12 +124,14 @@ llvm::LogicalResult check_element(mlir::Operation* op, mlir::Type element, ListT
   bool fits = list.hasListElements() == (inner && inner.getKind() == ValueKind::kSequence) &&
               (list.hasListElements() || !inner);
   if (fits && ListType::of(element, list.getKind()).fits(list)) return mlir::success();
-  return op->emitOpError() << "element " << element << " does not fit into " << list;
+  return op->emitOpError() << "element " << text_of(element) << " cannot be stored in "
+                           << text_of(list);
 }
 
 llvm::LogicalResult check_flow(mlir::Operation* op, ListType from, ListType to) {
   if (from.fits(to)) return mlir::success();
-  return op->emitOpError() << "gives " << to << " of " << from;
+  return op->emitOpError() << "result " << text_of(to) << " cannot hold the elements of "
+                           << text_of(from);
 }
 
 bool is_among(DimExpr dim, mlir::ArrayAttr symbols) {
@@ -144,7 +150,7 @@ llvm::LogicalResult check_symbol(mlir::Operation* op, llvm::StringRef symbol) {
 llvm::LogicalResult ListOp::verify() {
   ListType type = getResult().getType();
   if (is_optional(type.getKind()) && getElements().size() > 1)
-    return emitOpError("an optional has one element at most");
+    return emitOpError() << "an optional has at most 1 element, given " << getElements().size();
   for (mlir::Type element : getElements().getTypes())
     if (failed(check_element(*this, element, type))) return mlir::failure();
   return mlir::success();
@@ -158,7 +164,8 @@ llvm::LogicalResult ListGetOp::verify() {
   if (list.hasListElements()) {
     auto sequence = mlir::dyn_cast<ListType>(getResult().getType());
     if (sequence && list.getSequence().fits(sequence)) return mlir::success();
-    return emitOpError() << "gives " << getResult().getType() << " of " << list;
+    return emitOpError() << "result " << text_of(getResult().getType()) << " is not an element of "
+                         << text_of(list);
   }
   auto tensor = mlir::dyn_cast<TensorType>(getResult().getType());
   bool has_shape = list.getElements() == ElementDims::kShape;
@@ -170,7 +177,8 @@ llvm::LogicalResult ListGetOp::verify() {
                                       : tensor.getShape()[axis] == known;
   }
   if (fits) return mlir::success();
-  return emitOpError() << "gives " << getResult().getType() << " of " << list;
+  return emitOpError() << "result " << text_of(getResult().getType()) << " is not an element of "
+                       << text_of(list) << " with symbols " << getSymbols();
 }
 
 llvm::LogicalResult ListInsertOp::verify() {

@@ -50,9 +50,9 @@ void GroupOp::print(mlir::OpAsmPrinter& printer) {
 llvm::LogicalResult GroupOp::verify() {
   mlir::Block& block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
-    return emitOpError("body arguments must have the inputs' types");
+    return emitOpError("body arguments must have the types of the operands");
   if (block.getTerminator()->getOperandTypes() != getResultTypes())
-    return emitOpError("must yield its result types");
+    return emitOpError("yielded values must have the types of the results");
   return mlir::success();
 }
 
@@ -65,6 +65,10 @@ bool is_one_bool(mlir::Type type) {
          tensor(type).getElementCount().is_constant(1);
 }
 
+std::string counted(size_t count, llvm::StringRef what) {
+  return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
+}
+
 // Verifies that a value of type `from` can flow to `to`: dims that differ must be symbols of
 // `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
@@ -73,7 +77,8 @@ llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type 
   if (from_list && to_list && from_list.fits(to_list)) return mlir::success();
   if (!mlir::isa<TensorType>(from) && is_same_value(from, to)) return mlir::success();
   if (!mlir::isa<TensorType>(from) || !mlir::isa<TensorType>(to))
-    return op->emitOpError() << what << " is " << from << ", which is no " << to;
+    return op->emitOpError() << what << " has type " << text_of(from) << ", expected "
+                             << text_of(to);
   TensorType a = tensor(from), b = tensor(to);
   bool fits = a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
   for (int64_t axis = 0; fits && axis < a.getRank(); ++axis) {
@@ -84,7 +89,13 @@ llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type 
     fits = is_open || a.getDim(axis) == dim;
   }
   if (fits) return mlir::success();
-  return op->emitOpError() << what << " is " << from << ", which is no " << to;
+  return op->emitOpError() << what << " has type " << text_of(from) << ", expected " << text_of(to);
+}
+
+llvm::LogicalResult check_condition(mlir::Operation* op, mlir::Type type) {
+  if (is_one_bool(type)) return mlir::success();
+  return op->emitOpError() << "the condition must be a bool with 1 element, but is "
+                           << text_of(type);
 }
 
 llvm::LogicalResult check_symbols(mlir::Operation* op, mlir::ArrayAttr symbols) {
@@ -100,12 +111,14 @@ llvm::LogicalResult ReadDimsOp::verify() {
   TensorType type = tensor(getX().getType());
   if (is_float(type.getDtype()) || type.getDtype() == DType::kStr || type.getRank() > 1 ||
       !type.getElementCount().is_constant(static_cast<int64_t>(getSymbols().size())))
-    return emitOpError() << "reads " << getSymbols().size() << " integers of " << type;
+    return emitOpError() << "expected " << counted(getSymbols().size(), "integer")
+                         << " of rank 0 or 1, one for each symbol, given " << text_of(type);
   return check_symbols(*this, getSymbols());
 }
 
 llvm::LogicalResult RequireOp::verify() {
-  if (getDims().getValue().size() != 2) return emitOpError("compares two dims");
+  if (getDims().getValue().size() != 2)
+    return emitOpError() << "expected 2 dims, given " << getDims().getValue().size();
   return mlir::success();
 }
 
@@ -117,21 +130,21 @@ void RequireOp::addRequestChecks(RequestChecks& checks) {
              {b, nullptr, ""}, getMessage().str());
 }
 
-llvm::LogicalResult AssertOp::verify() {
-  if (is_one_bool(getCondition().getType())) return mlir::success();
-  return emitOpError("condition must be one bool");
-}
+llvm::LogicalResult AssertOp::verify() { return check_condition(*this, getCondition().getType()); }
 
 llvm::LogicalResult IfOp::verify() {
-  if (!is_one_bool(getCondition().getType())) return emitOpError("condition must be one bool");
+  if (failed(check_condition(*this, getCondition().getType()))) return mlir::failure();
   for (mlir::Region* region : {&getThen(), &getOtherwise()}) {
     mlir::Operation* yield = region->front().getTerminator();
-    if (region->front().getNumArguments() != 0) return emitOpError("regions take no arguments");
+    if (region->front().getNumArguments() != 0)
+      return emitOpError() << "a branch has "
+                           << counted(region->front().getNumArguments(), "argument")
+                           << ", expected 0";
     if (yield->getNumOperands() != getNumResults())
-      return emitOpError() << "yields " << yield->getNumOperands() << " values, has "
-                           << getNumResults() << " results";
+      return emitOpError() << "a branch yields " << counted(yield->getNumOperands(), "value")
+                           << ", expected " << getNumResults() << ", one for each result";
     for (auto [value, result] : llvm::zip(yield->getOperandTypes(), getResultTypes()))
-      if (failed(check_flow(*this, value, result, getSymbols(), "what a region yields")))
+      if (failed(check_flow(*this, value, result, getSymbols(), "a yielded value")))
         return mlir::failure();
   }
   return check_symbols(*this, getSymbols());
@@ -139,19 +152,22 @@ llvm::LogicalResult IfOp::verify() {
 
 llvm::LogicalResult LoopOp::verify() {
   for (mlir::Type type : getBody().front().getTerminator()->getOperandTypes())
-    if (mlir::isa<ClosureType>(type)) return emitOpError("keeps no closures");
+    if (mlir::isa<ClosureType>(type)) return emitOpError("a loop body cannot yield closures");
   mlir::Block& block = getBody().front();
   mlir::OperandRange yielded = block.getTerminator()->getOperands();
   size_t carried = getInitial().size(), first = getHasCondition() ? 1 : 0;
-  if (getTripCount().getValue().size() > 1) return emitOpError("has several trip counts");
+  if (getTripCount().getValue().size() > 1)
+    return emitOpError() << "expected at most 1 trip count, given "
+                         << getTripCount().getValue().size();
   if (block.getNumArguments() != carried)
-    return emitOpError() << "carries " << carried << " values, its body takes "
-                         << block.getNumArguments();
+    return emitOpError() << "the body takes " << counted(block.getNumArguments(), "argument")
+                         << ", expected " << carried << ", one for each carried value";
   if (getNumResults() < carried || yielded.size() != first + getNumResults())
-    return emitOpError() << "yields " << yielded.size() << " values, has " << getNumResults()
-                         << " results";
-  if (first == 1 && !is_one_bool(yielded[0].getType()))
-    return emitOpError("the first value yielded must be one bool");
+    return emitOpError() << "the body yields " << counted(yielded.size(), "value") << " for "
+                         << counted(getNumResults(), "result") << " and "
+                         << counted(carried, "carried value")
+                         << (first == 1 ? ", in addition to the condition" : "");
+  if (first == 1 && failed(check_condition(*this, yielded[0].getType()))) return mlir::failure();
   for (size_t i = 0; i < carried; ++i)
     for (mlir::Value value : {getInitial()[i], yielded[first + i]})
       if (failed(check_flow(*this, value.getType(), block.getArgument(i).getType(),
@@ -162,16 +178,17 @@ llvm::LogicalResult LoopOp::verify() {
   for (size_t i = carried; i < getNumResults(); ++i) {
     if (mlir::isa<ListType>(yielded[first + i].getType()) ||
         mlir::isa<ListType>(getResultTypes()[i]))
-      return emitOpError("gathers no lists");
+      return emitOpError("a gathered value cannot be a list");
     TensorType part = tensor(yielded[first + i].getType()), whole = tensor(getResultTypes()[i]);
     if (whole.getRank() != part.getRank() + 1)
-      return emitOpError() << "gathers " << part << " into " << whole;
+      return emitOpError() << "gathers " << text_of(part) << " into " << text_of(whole)
+                           << ", expected rank " << part.getRank() + 1;
     TensorType rest = whole.withShape(whole.getShape().drop_front());
-    if (failed(check_flow(*this, part, rest, getSymbols(), "a gathered part")))
+    if (failed(check_flow(*this, part, rest, getSymbols(), "a gathered value")))
       return mlir::failure();
   }
   if (getIndex().size() < 2 || getIndex()[0] != '$')
-    return emitOpError("index must start with '$'");
+    return emitOpError() << "index \"" << getIndex() << "\" must start with '$'";
   if (failed(check_symbols(*this, getCarriedSymbols()))) return mlir::failure();
   return check_symbols(*this, getSymbols());
 }
@@ -237,12 +254,12 @@ namespace {
 llvm::LogicalResult check_results(mlir::Operation* call, const llvm::Twine& callee,
                                   llvm::ArrayRef<mlir::Type> types) {
   if (types.size() != call->getNumResults())
-    return call->emitOpError() << "has " << call->getNumResults() << " results, " << callee
-                               << " gives " << types.size();
+    return call->emitOpError() << "has " << counted(call->getNumResults(), "result") << ", but "
+                               << callee << " returns " << types.size();
   for (auto [i, result] : llvm::enumerate(call->getResultTypes()))
     if (!is_same_value(result, types[i]))
-      return call->emitOpError() << "result " << i << " is " << text_of(result) << ", " << callee
-                                 << " gives " << text_of(types[i]);
+      return call->emitOpError() << "result " << i << " is " << text_of(result) << ", but "
+                                 << callee << " returns " << text_of(types[i]);
   return mlir::success();
 }
 
@@ -262,7 +279,8 @@ llvm::LogicalResult ClosureOp::verifySymbolUses(mlir::SymbolTableCollection&) {
   ClosureType type = infer_closure(*this);
   if (!type) return mlir::failure();
   if (is_same_value(type, getType())) return mlir::success();
-  return emitOpError() << "is " << getType() << ", @" << getCallee() << " gives " << type;
+  return emitOpError() << "the result is " << text_of(getType()) << ", expected " << text_of(type)
+                       << " for @" << getCallee();
 }
 
 llvm::LogicalResult CallClosureOp::verify() {

@@ -9,6 +9,10 @@
 namespace scopevm::compiler::graph {
 namespace {
 
+std::string counted(size_t count, llvm::StringRef what) {
+  return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
+}
+
 class CallTyper {
  public:
   CallTyper(mlir::Operation* call, const llvm::Twine& callee, mlir::ArrayAttr symbols)
@@ -16,8 +20,8 @@ class CallTyper {
 
   llvm::LogicalResult bind(mlir::TypeRange parameters, mlir::TypeRange arguments) {
     if (parameters.size() != arguments.size())
-      return call_->emitOpError() << callee_ << " takes " << parameters.size()
-                                  << " arguments, given " << arguments.size();
+      return call_->emitOpError() << callee_ << " takes " << counted(parameters.size(), "argument")
+                                  << ", given " << arguments.size();
     for (size_t i = 0; i < parameters.size(); ++i)
       if (failed(bind_names(i, parameters[i], arguments[i]))) return mlir::failure();
     for (size_t i = 0; i < parameters.size(); ++i)
@@ -37,21 +41,23 @@ class CallTyper {
         std::optional<DimExpr> given = is_bound(dim) ? substituted(dim) : runtime_defined(dim);
         if (!given)
           return call_->emitOpError()
-                 << "symbols has " << symbols_.size() << " names; the results of " << callee_
-                 << " need one for " << dim.str() << " too";
+                 << "symbols has " << counted(symbols_.size(), "name")
+                 << ", expected one more for dim " << dim.str() << " of the results of " << callee_;
         dims.push_back(*given);
       }
       results.push_back(TensorType::get(type.getContext(), tensor.getDtype(), dims));
     }
     if (definitions_.size() == symbols_.size()) return mlir::success();
-    return call_->emitOpError() << "symbols has " << symbols_.size() << " names; the results of "
-                                << callee_ << " need " << definitions_.size();
+    return call_->emitOpError() << "symbols has " << counted(symbols_.size(), "name")
+                                << ", expected " << definitions_.size()
+                                << ", one for each data-dependent dim in the results of "
+                                << callee_;
   }
 
  private:
   llvm::LogicalResult wrong(size_t index, mlir::Type parameter, mlir::Type argument,
                             const std::string& why = "") {
-    return call_->emitOpError() << "argument " << index << " is " << text_of(argument) << ", "
+    return call_->emitOpError() << "argument " << index << " is " << text_of(argument) << ", but "
                                 << callee_ << " takes " << text_of(parameter) << why;
   }
 
@@ -209,13 +215,14 @@ ClosureType infer_closure(ClosureOp op) {
   llvm::ArrayRef<mlir::Type> parameters = callee.getFunctionType().getInputs();
   std::string name = ("@" + op.getCallee()).str();
   if (bound > parameters.size()) {
-    op.emitOpError() << name << " takes " << parameters.size() << " arguments, given " << bound;
+    op.emitOpError() << name << " takes " << counted(parameters.size(), "argument") << ", given "
+                     << bound;
     return nullptr;
   }
   for (mlir::Type type :
        llvm::concat<const mlir::Type>(parameters, callee.getFunctionType().getResults()))
     if (mlir::isa<ListType>(type)) {
-      op.emitOpError() << name << " takes or gives lists, which closures do not";
+      op.emitOpError() << name << " takes or returns lists, which closures do not support";
       return nullptr;
     }
   CallTyper typer(op, name, mlir::ArrayAttr::get(op.getContext(), {}));

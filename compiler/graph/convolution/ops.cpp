@@ -4,6 +4,7 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
+#include "compiler/shapes/dim_text.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
@@ -11,21 +12,35 @@
 
 namespace scopevm::compiler::graph {
 
+namespace {
+
+llvm::LogicalResult check_ranks(TypeRule& rule, TensorType x, TensorType w) {
+  if (x.getRank() < 3) return rule.fail("x must have rank 3 or more, but is " + text_of(x));
+  if (w.getRank() == x.getRank()) return mlir::success();
+  return rule.fail("the weight must have the rank of x, but x is " + text_of(x) +
+                   " and the weight " + text_of(w));
+}
+
+}  // namespace
+
 llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), w = tensor_type(op.getW());
   Window window{op.getStrides(), op.getPads(), op.getDilations()};
   auto fail = [&](const llvm::Twine& what) {
     return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
   };
-  if (x.getRank() < 3 || w.getRank() != x.getRank()) return fail("ranks do not fit");
+  if (failed(check_ranks(rule, x, w))) return mlir::failure();
   size_t spatial = x.getRank() - 2;
-  if (!window.has_rank(spatial) || !window.is_positive())
-    return fail("strides, pads or dilations do not fit");
+  if (std::string error = window.error(spatial); !error.empty()) return fail(error);
   int64_t group = op.getGroup();
-  if (group < 1 || !may_be_equal(x.getDim(1), w.getDim(1) * DimExpr(group)))
-    return fail("channels do not fit group " + llvm::Twine(group));
+  if (group < 1) return fail("group is " + llvm::Twine(group) + ", expected at least 1");
+  DimExpr channels = w.getDim(1) * DimExpr(group);
+  if (!may_be_equal(x.getDim(1), channels))
+    return fail("x has " + short_text(x.getDim(1)) + " channels, expected " + short_text(channels) +
+                " (dim 1 of the weight times group " + llvm::Twine(group) + ")");
   if (auto m = w.getDim(0).as_constant(); m && *m % group != 0)
-    return fail("group does not divide the output channels");
+    return fail(llvm::Twine(*m) + " output channels are not a multiple of group " +
+                llvm::Twine(group));
   llvm::SmallVector<DimExpr> shape = {x.getDim(0), w.getDim(0)};
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(window_count(window, i, x.getDim(2 + i), w.getDim(2 + i), false));
@@ -57,11 +72,18 @@ DimExpr ConvOp::getFlops() {
 llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), w = tensor_type(op.getW());
   Window window{op.getStrides(), op.getPads(), op.getDilations()};
-  if (x.getRank() < 3 || w.getRank() != x.getRank() || !window.has_rank(x.getRank() - 2) ||
-      !window.is_positive() || op.getOutputPads().size() != window.strides.size() ||
-      !may_be_equal(x.getDim(1), w.getDim(0)))
-    return rule.fail(text_of(x) + " with weight " + text_of(w) + ": attributes do not fit");
+  auto fail = [&](const llvm::Twine& what) {
+    return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
+  };
+  if (failed(check_ranks(rule, x, w))) return mlir::failure();
   size_t spatial = x.getRank() - 2;
+  if (std::string error = window.error(spatial); !error.empty()) return fail(error);
+  if (op.getOutputPads().size() != spatial)
+    return fail("output_pads are " + text_of(op.getOutputPads()) + ", expected " +
+                llvm::Twine(spatial) + (spatial == 1 ? " entry" : " entries"));
+  if (!may_be_equal(x.getDim(1), w.getDim(0)))
+    return fail("x has " + short_text(x.getDim(1)) + " channels, expected " +
+                short_text(w.getDim(0)) + " (dim 0 of the weight)");
   llvm::SmallVector<DimExpr> shape = {x.getDim(0),
                                       w.getDim(1) * DimExpr(static_cast<int64_t>(op.getGroup()))};
   for (size_t i = 0; i < spatial; ++i)

@@ -5,16 +5,29 @@
 
 namespace scopevm::compiler::graph {
 
+// [1, 2, 3]
+inline std::string text_of(llvm::ArrayRef<int64_t> values) {
+  std::string text;
+  for (int64_t value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return "[" + text + "]";
+}
+
 // The attributes of a window, one entry per spatial axis (pads: two).
 struct Window {
   llvm::ArrayRef<int64_t> strides, pads, dilations;
 
-  bool has_rank(size_t rank) const {
-    return strides.size() == rank && pads.size() == 2 * rank && dilations.size() == rank;
-  }
-  bool is_positive() const {
-    auto positive = [](int64_t v) { return v > 0; };
-    return llvm::all_of(strides, positive) && llvm::all_of(dilations, positive);
+  // Describes the first attribute that is invalid for `rank` spatial axes; empty if all are valid.
+  std::string error(size_t rank) const {
+    for (auto [name, values, count] : {std::tuple("strides", strides, rank),
+                                       {"pads", pads, 2 * rank},
+                                       {"dilations", dilations, rank}})
+      if (values.size() != count)
+        return std::string(name) + " are " + text_of(values) + ", expected " +
+               std::to_string(count) + (count == 1 ? " entry" : " entries");
+    for (auto [name, values] : {std::pair("strides", strides), {"dilations", dilations}})
+      if (llvm::any_of(values, [](int64_t value) { return value < 1; }))
+        return std::string(name) + " are " + text_of(values) + ", expected at least 1 each";
+    return "";
   }
 };
 

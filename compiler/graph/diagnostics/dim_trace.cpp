@@ -87,7 +87,7 @@ std::string DimTrace::name(mlir::Value value) {
   std::string input = input_name(value);
   if (!input.empty()) return "input " + quoted(input);
   if (mlir::Operation* op = maker(value)) return quoted(op_name(op));
-  return "its operand";
+  return "an operand";
 }
 
 // The origin of a symbol: `input "x" dim 2`, or the op that defines it.
@@ -118,7 +118,7 @@ std::vector<SymbolDefinition> symbols_defined_by(mlir::Operation* op) {
       std::string where = DimTrace::name(read.getX()) + " element " + std::to_string(index);
       definitions.push_back({name, where});
       if (read.getIsSigned())
-        definitions.push_back({name + ".neg", where + ", where it is negative"});
+        definitions.push_back({name + ".neg", "the negative part of " + where});
     }
     return definitions;
   }

@@ -68,7 +68,7 @@ void RequestChecks::require_results() {
     for (auto [axis, dim] : llvm::enumerate(tensor_type(result).getShape()))
       require_at_least(
           {dim, result, ""}, {0, nullptr, ""},
-          "its result's dim " + std::to_string(axis) + " would be {0}: an input is too small");
+          "dim " + std::to_string(axis) + " of the result would be {0}: an input is too small");
   }
 }
 

@@ -17,7 +17,8 @@ llvm::LogicalResult infer_power(TypeRule& rule, mlir::ValueRange operands) {
 
 llvm::LogicalResult infer_select(TypeRule& rule, mlir::ValueRange operands) {
   if (tensor_type(operands[0]).getDtype() != DType::kBool)
-    return rule.fail("the condition is " + text_of(operands[0].getType()) + ", not bool");
+    return rule.fail("the condition must have element type bool, but is " +
+                     text_of(operands[0].getType()));
   if (failed(check_same_dtype(rule, operands.drop_front()))) return mlir::failure();
   auto shape = common_shape(rule, operands);
   if (!shape) return mlir::failure();
@@ -27,7 +28,7 @@ llvm::LogicalResult infer_select(TypeRule& rule, mlir::ValueRange operands) {
 llvm::LogicalResult infer_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
   std::optional<DType> dtype = parse_dtype(to);
   if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
-  if (dtype == DType::kStr) return rule.fail("numbers become strings by sv.number_to_string");
+  if (dtype == DType::kStr) return rule.fail("cannot cast to str; use sv.number_to_string");
   return rule.add_result(*dtype, tensor_type(x).getShape());
 }
 

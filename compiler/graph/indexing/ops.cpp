@@ -2,6 +2,7 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
+#include "compiler/shapes/dim_text.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
@@ -15,7 +16,36 @@ using Shape = llvm::SmallVector<DimExpr>;
 
 llvm::LogicalResult check_reduction(TypeRule& rule, TensorType x, ScatterReduction reduction) {
   if (x.getDtype() != DType::kStr || reduction == ScatterReduction::kNone) return mlir::success();
-  return rule.fail("strings have no " + stringifyScatterReduction(reduction) + ": " + text_of(x));
+  return rule.fail("reduction " + stringifyScatterReduction(reduction) +
+                   " requires a numeric x, but x is " + text_of(x));
+}
+
+llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
+  if (is_axis(x, axis)) return mlir::success();
+  return rule.fail("axis " + llvm::Twine(axis) + " is out of range for " + text_of(x) +
+                   " of rank " + llvm::Twine(x.getRank()));
+}
+
+// `what` must have the rank of x.
+llvm::LogicalResult check_same_rank(TypeRule& rule, TensorType x, TensorType type,
+                                    llvm::StringRef what) {
+  if (type.getRank() == x.getRank()) return mlir::success();
+  return rule.fail(what + " must have the rank of x, but x is " + text_of(x) + " and " + what +
+                   " " + text_of(type));
+}
+
+// The last dim of `indices`: the number of axes of x that an index tuple addresses.
+llvm::LogicalResult check_depth(TypeRule& rule, TensorType x, TensorType indices, int64_t batch) {
+  std::optional<int64_t> depth = indices.getShape().back().as_constant();
+  if (depth && *depth >= 1 && batch + *depth <= x.getRank()) return mlir::success();
+  return rule.fail("the last dim of indices must be a number from 1 to " +
+                   llvm::Twine(x.getRank() - batch) + " for x " + text_of(x) +
+                   ", but indices are " + text_of(indices));
+}
+
+llvm::LogicalResult check_block(TypeRule& rule, int64_t block) {
+  if (block >= 1 && block <= (1 << 20)) return mlir::success();
+  return rule.fail("block is " + llvm::Twine(block) + ", expected 1 to 1048576");
 }
 
 DimExpr block_count(TensorType x, int64_t block) { return ceildiv(x.getElementCount(), block); }
@@ -24,7 +54,7 @@ DimExpr block_count(TensorType x, int64_t block) { return ceildiv(x.getElementCo
 void check_not_empty(mlir::Value x, int64_t axis, mlir::Value indices, RequestChecks& checks) {
   CheckedDim dim = dim_of(x, axis);
   checks.require_at_least(dim, {min(tensor_type(indices).getElementCount(), 1), nullptr, ""},
-                          dim.what + " is {0}: there is nothing to take");
+                          dim.what + " is {0}: no index is valid for an empty axis");
 }
 
 // `indices` and `x` must agree in every axis except `along`.
@@ -39,7 +69,7 @@ void check_along(mlir::Value indices, mlir::Value x, int64_t along, RequestCheck
 llvm::LogicalResult GatherOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
   int64_t axis = op.getAxis();
-  if (!is_axis(x, axis)) return rule.fail("axis is outside " + text_of(x));
+  if (failed(check_axis(rule, x, axis))) return mlir::failure();
   Shape shape(x.getShape().take_front(axis));
   shape.append(indices.getShape().begin(), indices.getShape().end());
   shape.append(x.getShape().begin() + axis + 1, x.getShape().end());
@@ -52,8 +82,9 @@ void GatherOp::addRequestChecks(RequestChecks& checks) {
 
 llvm::LogicalResult GatherElementsOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
-  if (!is_axis(x, op.getAxis()) || indices.getRank() != x.getRank())
-    return rule.fail("axis or indices do not fit " + text_of(x));
+  if (failed(check_axis(rule, x, op.getAxis())) ||
+      failed(check_same_rank(rule, x, indices, "indices")))
+    return mlir::failure();
   return rule.add_result(x.getDtype(), indices.getShape());
 }
 
@@ -65,10 +96,11 @@ llvm::LogicalResult GatherNdOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
   int64_t batch = op.getBatchDims();
   if (indices.getRank() < 1 || batch < 0 || batch >= indices.getRank() || batch > x.getRank())
-    return rule.fail("indices do not fit " + text_of(x));
+    return rule.fail("indices must have more dims than the " + llvm::Twine(batch) +
+                     " batch dims, and x at least as many, but indices are " + text_of(indices) +
+                     " and x is " + text_of(x));
+  if (failed(check_depth(rule, x, indices, batch))) return mlir::failure();
   std::optional<int64_t> depth = indices.getShape().back().as_constant();
-  if (!depth || *depth < 1 || batch + *depth > x.getRank())
-    return rule.fail("the indices' last dim must be a number that fits " + text_of(x));
   Shape shape(indices.getShape().drop_back());
   shape.append(x.getShape().begin() + batch + *depth, x.getShape().end());
   return rule.add_result(x.getDtype(), shape);
@@ -86,9 +118,13 @@ void GatherNdOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult ScatterElementsOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
   TensorType updates = tensor_type(op.getUpdates());
-  if (!is_axis(x, op.getAxis()) || indices.getRank() != x.getRank() ||
-      updates.getRank() != x.getRank() || updates.getDtype() != x.getDtype())
-    return rule.fail("axis, indices or updates do not fit " + text_of(x));
+  if (failed(check_axis(rule, x, op.getAxis())) ||
+      failed(check_same_rank(rule, x, indices, "indices")) ||
+      failed(check_same_rank(rule, x, updates, "updates")))
+    return mlir::failure();
+  if (updates.getDtype() != x.getDtype())
+    return rule.fail("updates must have the element type of x, but x is " + text_of(x) +
+                     " and updates " + text_of(updates));
   if (failed(check_reduction(rule, x, op.getReduction()))) return mlir::failure();
   return infer_same(rule, op.getX());
 }
@@ -102,13 +138,14 @@ void ScatterElementsOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult ScatterNdOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
   TensorType updates = tensor_type(op.getUpdates());
-  if (indices.getRank() < 1) return rule.fail("indices do not fit " + text_of(x));
+  if (indices.getRank() < 1)
+    return rule.fail("indices must have rank 1 or more, but are " + text_of(indices));
+  if (failed(check_depth(rule, x, indices, 0))) return mlir::failure();
   std::optional<int64_t> depth = indices.getShape().back().as_constant();
-  if (!depth || *depth < 1 || *depth > x.getRank())
-    return rule.fail("the indices' last dim must be a number that fits " + text_of(x));
-  if (updates.getRank() != indices.getRank() - 1 + x.getRank() - *depth ||
-      updates.getDtype() != x.getDtype())
-    return rule.fail("updates " + text_of(updates) + " do not fit " + text_of(x));
+  int64_t rank = indices.getRank() - 1 + x.getRank() - *depth;
+  if (updates.getRank() != rank || updates.getDtype() != x.getDtype())
+    return rule.fail("updates must have element type " + std::string(name(x.getDtype())) +
+                     " and rank " + llvm::Twine(rank) + ", but are " + text_of(updates));
   if (failed(check_reduction(rule, x, op.getReduction()))) return mlir::failure();
   return infer_same(rule, op.getX());
 }
@@ -129,8 +166,11 @@ void ScatterNdOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult OneHotOp::infer(TypeRule& rule, Adaptor op) {
   TensorType indices = tensor_type(op.getIndices());
   int64_t axis = op.getAxis();
-  if (op.getDepth().getValue().size() != 1 || axis < 0 || axis > indices.getRank())
-    return rule.fail("depth or axis does not fit " + text_of(indices));
+  if (op.getDepth().getValue().size() != 1)
+    return rule.fail(llvm::Twine(op.getDepth().getValue().size()) + " depths given, expected 1");
+  if (axis < 0 || axis > indices.getRank())
+    return rule.fail("axis " + llvm::Twine(axis) + " is out of range for a result of rank " +
+                     llvm::Twine(indices.getRank() + 1));
   Shape shape(indices.getShape());
   shape.insert(shape.begin() + axis, op.getDepth().getValue().front());
   return rule.add_result(tensor_type(op.getValues()).getDtype(), shape);
@@ -138,7 +178,7 @@ llvm::LogicalResult OneHotOp::infer(TypeRule& rule, Adaptor op) {
 
 llvm::LogicalResult CountNonzeroOp::infer(TypeRule& rule, Adaptor op) {
   auto block = static_cast<int64_t>(op.getBlock());
-  if (block < 1 || block > (1 << 20)) return rule.fail("block is not in [1, 2^20]");
+  if (failed(check_block(rule, block))) return mlir::failure();
   (void)rule.add_result(DType::kI64, {block_count(tensor_type(op.getX()), block)});
   (void)rule.add_result(DType::kI64, {DimExpr(1)});
   return mlir::success();
@@ -147,11 +187,13 @@ llvm::LogicalResult CountNonzeroOp::infer(TypeRule& rule, Adaptor op) {
 llvm::LogicalResult NonzeroOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), starts = tensor_type(op.getStarts());
   auto block = static_cast<int64_t>(op.getBlock());
-  if (block < 1 || op.getCount().getValue().size() != 1)
-    return rule.fail("block or count is not valid");
-  if (starts.getDtype() != DType::kI64 || starts.getRank() != 1 ||
-      starts.getDim(0) != block_count(x, block))
-    return rule.fail("starts " + text_of(starts) + " are not of blocks of " + text_of(x));
+  if (block < 1) return rule.fail("block is " + llvm::Twine(block) + ", expected at least 1");
+  if (op.getCount().getValue().size() != 1)
+    return rule.fail(llvm::Twine(op.getCount().getValue().size()) + " counts given, expected 1");
+  DimExpr blocks = block_count(x, block);
+  if (starts.getDtype() != DType::kI64 || starts.getRank() != 1 || starts.getDim(0) != blocks)
+    return rule.fail("starts must be i64[" + short_text(blocks) +
+                     "], one for each block of x, but are " + text_of(starts));
   (void)rule.add_result(DType::kI64, {DimExpr(x.getRank()), op.getCount().getValue().front()});
   return mlir::success();
 }

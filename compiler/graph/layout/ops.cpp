@@ -14,19 +14,28 @@ namespace {
 
 using Shape = llvm::SmallVector<DimExpr>;
 
+std::string text_of(llvm::ArrayRef<int64_t> values) {
+  std::string text;
+  for (int64_t value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 llvm::LogicalResult TransposeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::SmallVector<bool> seen(x.getRank(), false);
   Shape shape;
+  auto fail = [&] {
+    return rule.fail("permutation " + text_of(op.getPermutation()) +
+                     " must contain each axis of x once, but x is " + text_of(x));
+  };
   for (int64_t axis : op.getPermutation()) {
-    if (!is_axis(x, axis) || seen[axis]) return rule.fail("permutation does not fit " + text_of(x));
+    if (!is_axis(x, axis) || seen[axis]) return fail();
     seen[axis] = true;
     shape.push_back(x.getDim(axis));
   }
-  if (static_cast<int64_t>(shape.size()) != x.getRank())
-    return rule.fail("permutation does not fit " + text_of(x));
+  if (static_cast<int64_t>(shape.size()) != x.getRank()) return fail();
   return rule.add_result(x.getDtype(), shape);
 }
 
@@ -34,7 +43,8 @@ llvm::LogicalResult ReshapeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
   if (!may_be_equal(x.getElementCount(), element_count(dims)))
-    return rule.fail(text_of(x) + " has another element count than " + text_of(x.withShape(dims)));
+    return rule.fail("cannot reshape " + text_of(x) + " to " + text_of(x.withShape(dims)) +
+                     ": the element counts differ");
   return rule.add_result(x.getDtype(), dims);
 }
 
@@ -42,13 +52,15 @@ void ReshapeOp::addRequestChecks(RequestChecks& checks) {
   checks.require_equal(
       {tensor_type(getX()).getElementCount(), getX(),
        "the element count of " + DimTrace::name(getX())},
-      {tensor_type(getResult()).getElementCount(), getX(), "that of the new shape"});
+      {tensor_type(getResult()).getElementCount(), getX(), "the element count of the new shape"});
 }
 
 llvm::LogicalResult ExpandOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   auto shape = broadcast_shapes(x.getShape(), op.getDims().getValue());
-  if (!shape) return rule.fail(text_of(x) + " does not broadcast to the new dims");
+  if (!shape)
+    return rule.fail(text_of(x) + " does not broadcast to " +
+                     text_of(x.withShape(op.getDims().getValue())));
   return rule.add_result(x.getDtype(), *shape);
 }
 
@@ -62,7 +74,7 @@ void ExpandOp::addRequestChecks(RequestChecks& checks) {
 
 llvm::LogicalResult TriluOp::infer(TypeRule& rule, Adaptor op) {
   if (tensor_type(op.getX()).getRank() < 2)
-    return rule.fail("x needs rank 2 or more, found " + text_of(op.getX().getType()));
+    return rule.fail("x must have rank 2 or more, but is " + text_of(op.getX().getType()));
   return infer_same(rule, op.getX());
 }
 
@@ -70,7 +82,8 @@ llvm::LogicalResult TileOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> repeats = op.getRepeats().getValue();
   if (repeats.size() != static_cast<size_t>(x.getRank()))
-    return rule.fail("repeats do not fit " + text_of(x));
+    return rule.fail(llvm::Twine(repeats.size()) + " repeats given, expected " +
+                     llvm::Twine(x.getRank()) + " for " + text_of(x));
   Shape shape;
   for (int64_t i = 0; i < x.getRank(); ++i) shape.push_back(x.getDim(i) * repeats[i]);
   return rule.add_result(x.getDtype(), shape);
@@ -79,19 +92,24 @@ llvm::LogicalResult TileOp::infer(TypeRule& rule, Adaptor op) {
 llvm::LogicalResult ConcatOp::infer(TypeRule& rule, Adaptor op) {
   mlir::ValueRange operands = op.getOperands();
   auto axis = static_cast<int64_t>(op.getAxis());
-  if (operands.empty()) return rule.fail("no operands");
+  if (operands.empty()) return rule.fail("expected at least 1 operand, given 0");
   TensorType first = tensor_type(operands.front());
-  if (!is_axis(first, axis)) return rule.fail("axis is outside " + text_of(first));
+  if (!is_axis(first, axis))
+    return rule.fail("axis " + llvm::Twine(axis) + " is out of range for " + text_of(first) +
+                     " of rank " + llvm::Twine(first.getRank()));
   Shape shape(first.getShape());
   for (mlir::Value operand : operands.drop_front()) {
     TensorType next = tensor_type(operand);
     if (next.getRank() != first.getRank() || next.getDtype() != first.getDtype())
-      return rule.fail("operands " + text_of(first) + " and " + text_of(next) + " do not fit");
+      return rule.fail("operands " + text_of(first) + " and " + text_of(next) + " differ in " +
+                       (next.getRank() != first.getRank() ? "rank" : "element type"));
     for (int64_t i = 0; i < first.getRank(); ++i) {
       if (i == axis)
         shape[i] = shape[i] + next.getDim(i);
       else if (!may_be_equal(shape[i], next.getDim(i)))
-        return rule.fail("operands " + text_of(first) + " and " + text_of(next) + " do not fit");
+        return rule.fail("operands " + text_of(first) + " and " + text_of(next) +
+                         " differ in dim " + llvm::Twine(i) + "; all dims except axis " +
+                         llvm::Twine(axis) + " must be equal");
       else if (next.getDim(i).is_constant())
         shape[i] = next.getDim(i);
     }
@@ -110,9 +128,14 @@ void ConcatOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult SliceOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   size_t rank = x.getRank();
-  if (op.getStarts().getValue().size() != rank || op.getSizes().getValue().size() != rank ||
-      op.getSteps().size() != rank || llvm::is_contained(op.getSteps(), 0))
-    return rule.fail("starts, sizes or steps do not fit " + text_of(x));
+  for (auto [name, count] : {std::pair("starts", op.getStarts().getValue().size()),
+                             {"sizes", op.getSizes().getValue().size()},
+                             {"steps", op.getSteps().size()}})
+    if (count != rank)
+      return rule.fail(llvm::Twine(count) + " " + name + " given, expected " + llvm::Twine(rank) +
+                       " for " + text_of(x));
+  if (llvm::is_contained(op.getSteps(), 0))
+    return rule.fail("steps are " + text_of(op.getSteps()) + ", but a step must not be 0");
   return rule.add_result(x.getDtype(), op.getSizes().getValue());
 }
 
@@ -126,8 +149,9 @@ void SliceOp::addRequestChecks(RequestChecks& checks) {
     std::string at = "axis " + std::to_string(axis) + ": ";
     CheckedDim low{step > 0 ? start : last, getX(), ""};
     CheckedDim high{(step > 0 ? last : start) + 1, getX(), ""};
-    checks.require_at_least(low, {0, nullptr, ""}, at + "the slice begins at {0}");
-    checks.require_at_least(dim, high, at + "the slice ends at {1}, " + dim.what + " is {0}");
+    checks.require_at_least(low, {0, nullptr, ""},
+                            at + "the slice begins at {0}, before the first element");
+    checks.require_at_least(dim, high, at + "the slice ends at {1}, but " + dim.what + " is {0}");
   }
 }
 
@@ -135,7 +159,8 @@ llvm::LogicalResult PadOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> pads = op.getPads().getValue();
   if (pads.size() != static_cast<size_t>(2 * x.getRank()))
-    return rule.fail("pads do not fit " + text_of(x));
+    return rule.fail(llvm::Twine(pads.size()) + " pads given, expected " +
+                     llvm::Twine(2 * x.getRank()) + " (2 per axis) for " + text_of(x));
   Shape shape;
   for (int64_t i = 0; i < x.getRank(); ++i)
     shape.push_back(x.getDim(i) + pads[i] + pads[x.getRank() + i]);
@@ -153,8 +178,8 @@ void PadOp::addRequestChecks(RequestChecks& checks) {
     CheckedDim dim = dim_of(getX(), i % rank);
     DimExpr least = min(pad, 1) + (getMode() == PadMode::kReflect ? pad : DimExpr(0));
     checks.require_at_least(dim, {least, nullptr, ""},
-                            dim.what + " is {0}; " + stringifyPadMode(getMode()).str() +
-                                " padding of " + pad.str() + " needs at least {1}");
+                            dim.what + " is {0}, but " + stringifyPadMode(getMode()).str() +
+                                " padding of " + pad.str() + " requires at least {1}");
   }
 }
 
@@ -163,10 +188,10 @@ llvm::LogicalResult DiagonalOp::infer(TypeRule& rule, Adaptor op) {
   auto first = static_cast<int64_t>(op.getFirst()), second = static_cast<int64_t>(op.getSecond());
   if (!is_axis(x, first) || !is_axis(x, second) || first == second)
     return rule.fail("axes " + llvm::Twine(first) + " and " + llvm::Twine(second) +
-                     " are not two axes of " + text_of(x));
+                     " must be two different axes of " + text_of(x));
   if (!may_be_equal(x.getDim(first), x.getDim(second)))
     return rule.fail("dims " + llvm::Twine(first) + " and " + llvm::Twine(second) + " of " +
-                     text_of(x) + " differ");
+                     text_of(x) + " must be equal");
   Shape shape(x.getShape());
   shape.erase(shape.begin() + second);
   return rule.add_result(x.getDtype(), shape);
@@ -208,7 +233,8 @@ std::optional<DType> dtype_of(mlir::Type type) {
 llvm::LogicalResult ConstantOp::infer(TypeRule& rule, Adaptor op) {
   std::optional<DType> dtype = dtype_of(op.getValue().getElementType());
   if (!dtype)
-    return rule.fail("element type " + text_of(op.getValue().getElementType()) + " is not one");
+    return rule.fail("element type " + text_of(op.getValue().getElementType()) +
+                     " is not supported");
   Shape shape;
   for (int64_t dim : op.getValue().getShapedType().getShape()) shape.push_back(dim);
   return rule.add_result(*dtype, shape);
@@ -217,8 +243,10 @@ llvm::LogicalResult ConstantOp::infer(TypeRule& rule, Adaptor op) {
 llvm::LogicalResult DimsTensorOp::infer(TypeRule& rule, Adaptor op) {
   llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
   std::optional<DType> dtype = parse_dtype(op.getDtype());
-  if (!dtype || dtype == DType::kStr || (op.getScalar() && dims.size() != 1))
-    return rule.fail("element type is not one, or a scalar does not have one dim");
+  if (!dtype || dtype == DType::kStr)
+    return rule.fail("\"" + op.getDtype() + "\" is not a numeric element type");
+  if (op.getScalar() && dims.size() != 1)
+    return rule.fail(llvm::Twine(dims.size()) + " dims given, expected 1 for a scalar");
   Shape shape;
   if (!op.getScalar()) shape.push_back(static_cast<int64_t>(dims.size()));
   return rule.add_result(*dtype, shape);
@@ -226,8 +254,10 @@ llvm::LogicalResult DimsTensorOp::infer(TypeRule& rule, Adaptor op) {
 
 llvm::LogicalResult IotaOp::infer(TypeRule& rule, Adaptor op) {
   std::optional<DType> dtype = parse_dtype(op.getDtype());
-  if (!dtype || dtype == DType::kStr || op.getSize().getValue().size() != 1)
-    return rule.fail("element type or size is not valid");
+  if (!dtype || dtype == DType::kStr)
+    return rule.fail("\"" + op.getDtype() + "\" is not a numeric element type");
+  if (op.getSize().getValue().size() != 1)
+    return rule.fail(llvm::Twine(op.getSize().getValue().size()) + " sizes given, expected 1");
   return rule.add_result(*dtype, op.getSize().getValue());
 }
 

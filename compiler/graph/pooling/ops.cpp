@@ -17,9 +17,10 @@ llvm::LogicalResult infer_pool(TypeRule& rule, PoolAdaptor op) {
   TensorType x = tensor_type(op.getX());
   Window window{op.getStrides(), op.getPads(), op.getDilations()};
   size_t spatial = op.getKernel().size();
-  if (x.getRank() != static_cast<int64_t>(spatial) + 2 || !window.has_rank(spatial) ||
-      !window.is_positive())
-    return rule.fail("kernel, strides, pads or dilations do not fit " + text_of(x));
+  if (x.getRank() != static_cast<int64_t>(spatial) + 2)
+    return rule.fail("x must have rank " + llvm::Twine(spatial + 2) + " for kernel " +
+                     text_of(op.getKernel()) + ", but is " + text_of(x));
+  if (std::string error = window.error(spatial); !error.empty()) return rule.fail(error);
   llvm::SmallVector<DimExpr> shape(x.getShape().take_front(2));
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(window_count(window, i, x.getDim(2 + i), op.getKernel()[i], op.getCeilMode()));
@@ -43,14 +44,20 @@ llvm::LogicalResult MaxPoolIndicesOp::infer(TypeRule& rule, Adaptor op) {
 llvm::LogicalResult RoiAlignOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), boxes = tensor_type(op.getBoxes());
   TensorType images = tensor_type(op.getImages());
-  if (x.getRank() != 4 || boxes.getRank() != 2 || images.getRank() != 1 ||
-      !may_be_equal(boxes.getDim(1), 4) || !may_be_equal(boxes.getDim(0), images.getDim(0)) ||
-      images.getDtype() != DType::kI64 || boxes.getDtype() != x.getDtype())
-    return rule.fail(text_of(boxes) + " of " + text_of(images) + " are no boxes of " + text_of(x));
+  if (x.getRank() != 4) return rule.fail("x must have rank 4, but is " + text_of(x));
+  if (boxes.getRank() != 2 || !may_be_equal(boxes.getDim(1), 4) || boxes.getDtype() != x.getDtype())
+    return rule.fail("boxes must have shape [n, 4] and the element type of x, but are " +
+                     text_of(boxes) + " and x is " + text_of(x));
+  if (images.getRank() != 1 || images.getDtype() != DType::kI64 ||
+      !may_be_equal(boxes.getDim(0), images.getDim(0)))
+    return rule.fail("images must be i64 with one entry for each of the boxes " + text_of(boxes) +
+                     ", but are " + text_of(images));
   auto in_range = [](int64_t v) { return v >= 0 && v <= (1 << 20); };
   if (op.getHeight() < 1 || op.getWidth() < 1 || !in_range(op.getHeight()) ||
       !in_range(op.getWidth()) || !in_range(op.getSamples()))
-    return rule.fail("height, width or samples are not valid");
+    return rule.fail("height, width and samples are " + llvm::Twine(op.getHeight()) + ", " +
+                     llvm::Twine(op.getWidth()) + " and " + llvm::Twine(op.getSamples()) +
+                     ", expected at most 1048576 each, height and width at least 1");
   rule.types.push_back(
       TensorType::get(rule.context, x.getDtype(),
                       {boxes.getDim(0), x.getDim(1), DimExpr(static_cast<int64_t>(op.getHeight())),
@@ -59,7 +66,7 @@ llvm::LogicalResult RoiAlignOp::infer(TypeRule& rule, Adaptor op) {
 }
 
 void RoiAlignOp::addRequestChecks(RequestChecks& checks) {
-  checks.require_equal(dim_of(getBoxes(), 1), {4, nullptr, "a box's coordinates"});
+  checks.require_equal(dim_of(getBoxes(), 1), {4, nullptr, "the number of box coordinates"});
   checks.require_equal(dim_of(getImages(), 0), dim_of(getBoxes(), 0));
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
   if (axis >= 0 && axis < x.getRank()) return mlir::success();
-  return rule.fail("axis " + llvm::Twine(axis) + " is outside " + text_of(x));
+  return rule.fail("axis " + llvm::Twine(axis) + " is out of range for " + text_of(x) +
+                   " of rank " + llvm::Twine(x.getRank()));
 }
 
 llvm::LogicalResult infer_reduce(TypeRule& rule, mlir::Value x, llvm::ArrayRef<int64_t> axes,
@@ -18,7 +19,9 @@ llvm::LogicalResult infer_reduce(TypeRule& rule, mlir::Value x, llvm::ArrayRef<i
   llvm::SmallVector<DimExpr> shape;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (failed(check_axis(rule, type, axes[i]))) return mlir::failure();
-    if (i > 0 && axes[i] <= axes[i - 1]) return rule.fail("axes are not ascending");
+    if (i > 0 && axes[i] <= axes[i - 1])
+      return rule.fail("axes must be ascending, but axis " + llvm::Twine(axes[i]) +
+                       " follows axis " + llvm::Twine(axes[i - 1]));
   }
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
     if (!llvm::is_contained(axes, axis))

@@ -9,10 +9,22 @@
 
 namespace scopevm::compiler::graph {
 
+namespace {
+
+llvm::LogicalResult check_rank_2(TypeRule& rule, TensorType x) {
+  if (x.getRank() == 2) return mlir::success();
+  return rule.fail("x must have rank 2, but is " + text_of(x));
+}
+
+}  // namespace
+
 llvm::LogicalResult TopKOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
-  if (!is_axis(x, op.getAxis()) || op.getK().getValue().size() != 1)
-    return rule.fail("axis or k does not fit " + text_of(x));
+  if (!is_axis(x, op.getAxis()))
+    return rule.fail("axis " + llvm::Twine(op.getAxis()) + " is out of range for " + text_of(x) +
+                     " of rank " + llvm::Twine(x.getRank()));
+  if (op.getK().getValue().size() != 1)
+    return rule.fail(llvm::Twine(op.getK().getValue().size()) + " values of k given, expected 1");
   llvm::SmallVector<DimExpr> shape(x.getShape());
   shape[op.getAxis()] = op.getK().getValue().front();
   (void)rule.add_result(x.getDtype(), shape);
@@ -22,21 +34,22 @@ llvm::LogicalResult TopKOp::infer(TypeRule& rule, Adaptor op) {
 void TopKOp::addRequestChecks(RequestChecks& checks) {
   CheckedDim dim = dim_of(getX(), static_cast<int64_t>(getAxis()));
   checks.require_at_least(dim, {getK().getValue().front(), getX(), ""},
-                          "k is {1}, " + dim.what + " is {0}");
+                          "k is {1}, more than " + dim.what + ", which is {0}");
 }
 
 llvm::LogicalResult SortRowsOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
-  if (x.getRank() != 2) return rule.fail(text_of(x) + " is no matrix");
+  if (failed(check_rank_2(rule, x))) return mlir::failure();
   (void)rule.add_result(DType::kI64, {x.getDim(0)});
   return mlir::success();
 }
 
 llvm::LogicalResult UniqueRowsOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), order = tensor_type(op.getOrder());
-  if (x.getRank() != 2) return rule.fail(text_of(x) + " is no matrix");
+  if (failed(check_rank_2(rule, x))) return mlir::failure();
   if (order.getDtype() != DType::kI64 || order.getRank() != 1 || order.getDim(0) != x.getDim(0))
-    return rule.fail("order " + text_of(order) + " is none of the rows of " + text_of(x));
+    return rule.fail("order must be i64 with one entry for each row of x " + text_of(x) +
+                     ", but is " + text_of(order));
   for (int i = 0; i < 3; ++i) (void)rule.add_result(DType::kI64, {x.getDim(0)});
   (void)rule.add_result(DType::kI64, {DimExpr(1)});
   return mlir::success();
@@ -47,19 +60,21 @@ llvm::LogicalResult SuppressBoxesOp::infer(TypeRule& rule, Adaptor op) {
              order = tensor_type(op.getOrder());
   if (boxes.getDtype() != DType::kF32 || boxes.getRank() != 3 || scores.getDtype() != DType::kF32 ||
       scores.getRank() != 3)
-    return rule.fail("boxes " + text_of(boxes) + " and scores " + text_of(scores) +
-                     " must be f32 of rank 3");
+    return rule.fail("boxes and scores must be f32 of rank 3, but are " + text_of(boxes) + " and " +
+                     text_of(scores));
   bool fits = boxes.getDim(2).is_constant(4) && boxes.getDim(0) == scores.getDim(0) &&
               boxes.getDim(1) == scores.getDim(2) && order.getDtype() == DType::kI64 &&
               order.getShape() == scores.getShape();
   if (!fits)
-    return rule.fail("boxes " + text_of(boxes) + ", scores " + text_of(scores) + " and order " +
-                     text_of(order) + " do not fit");
+    return rule.fail("expected boxes [b, n, 4], scores [b, c, n] and order i64[b, c, n], given " +
+                     text_of(boxes) + ", " + text_of(scores) + " and " + text_of(order));
   for (mlir::Value threshold : {op.getIouThreshold(), op.getScoreThreshold()})
     if (tensor_type(threshold).getDtype() != DType::kF32 ||
         !tensor_type(threshold).getElementCount().is_constant(1))
-      return rule.fail("threshold " + text_of(threshold.getType()) + " is not one f32");
-  if (op.getLimit().getValue().size() != 1) return rule.fail("limit is not one dim");
+      return rule.fail("a threshold must be f32 with 1 element, but is " +
+                       text_of(threshold.getType()));
+  if (op.getLimit().getValue().size() != 1)
+    return rule.fail(llvm::Twine(op.getLimit().getValue().size()) + " limits given, expected 1");
   DimExpr most = min(op.getLimit().getValue().front(), scores.getDim(2));
   (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1), most});
   (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1)});

@@ -12,7 +12,8 @@ namespace scopevm::compiler::graph {
 llvm::LogicalResult ResizeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   if (op.getDims().getValue().size() != static_cast<size_t>(x.getRank()))
-    return rule.fail("dims do not fit " + text_of(x));
+    return rule.fail(llvm::Twine(op.getDims().getValue().size()) + " dims given, expected " +
+                     llvm::Twine(x.getRank()) + " for " + text_of(x));
   return rule.add_result(x.getDtype(), op.getDims().getValue());
 }
 
@@ -21,7 +22,7 @@ void ResizeOp::addRequestChecks(RequestChecks& checks) {
     CheckedDim dim = dim_of(getX(), axis);
     if (tensor_type(getResult()).getDim(axis) != dim.dim)
       checks.require_at_least(dim, {1, nullptr, ""},
-                              dim.what + " is {0}: there is nothing to resize");
+                              dim.what + " is {0}: an empty axis cannot be resized");
   }
 }
 

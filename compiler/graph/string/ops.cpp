@@ -11,6 +11,15 @@ namespace scopevm::compiler::graph {
 
 namespace {
 
+llvm::LogicalResult check_strings(TypeRule& rule, mlir::Value x) {
+  if (tensor_type(x).getDtype() == DType::kStr) return mlir::success();
+  return rule.fail("x must have element type str, but is " + text_of(x.getType()));
+}
+
+std::string counted(int64_t count, llvm::StringRef what) {
+  return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
+}
+
 // The pool must divide into whole n-grams of each length, with one column for each n-gram.
 llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
   llvm::ArrayRef<int64_t> starts = op.getStarts();
@@ -19,18 +28,20 @@ llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
     auto length = static_cast<int64_t>(i) + 1;
     int64_t end = i + 1 < starts.size() ? starts[i + 1] : size;
     if (starts[i] < 0 || end < starts[i] || end > size || (i == 0 && starts[i] != 0))
-      return rule.fail("starts do not divide a pool of " + llvm::Twine(size) + " elements");
+      return rule.fail("starts[" + llvm::Twine(i) + "] is " + llvm::Twine(starts[i]) +
+                       "; starts must begin with 0 and ascend within the pool of " +
+                       counted(size, "element"));
     if ((end - starts[i]) % length != 0)
-      return rule.fail(llvm::Twine(end - starts[i]) + " elements of the pool are no n-grams of " +
-                       llvm::Twine(length));
+      return rule.fail(counted(end - starts[i], "element") + " of the pool for n-grams of length " +
+                       llvm::Twine(length) + ", expected a multiple of the length");
     count += (end - starts[i]) / length;
   }
   if (count != static_cast<int64_t>(op.getColumns().size()))
-    return rule.fail(llvm::Twine(count) + " n-grams, " + llvm::Twine(op.getColumns().size()) +
-                     " columns");
+    return rule.fail(counted(static_cast<int64_t>(op.getColumns().size()), "column") +
+                     " given, expected " + llvm::Twine(count) + ", one for each n-gram");
   if (!op.getWeights().empty() && op.getWeights().size() != op.getColumns().size())
-    return rule.fail(llvm::Twine(count) + " n-grams, " + llvm::Twine(op.getWeights().size()) +
-                     " weights");
+    return rule.fail(counted(static_cast<int64_t>(op.getWeights().size()), "weight") +
+                     " given, expected " + llvm::Twine(count) + ", one for each n-gram");
   return mlir::success();
 }
 
@@ -39,9 +50,8 @@ llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
 llvm::LogicalResult StringToNumberOp::infer(TypeRule& rule, Adaptor op) {
   std::optional<DType> dtype = parse_dtype(op.getTo());
   if (!dtype || dtype == DType::kStr)
-    return rule.fail("\"" + op.getTo() + "\" is not an element type of numbers");
-  if (tensor_type(op.getX()).getDtype() != DType::kStr)
-    return rule.fail(text_of(op.getX().getType()) + " holds no strings");
+    return rule.fail("\"" + op.getTo() + "\" is not a numeric element type");
+  if (failed(check_strings(rule, op.getX()))) return mlir::failure();
   return rule.add_result(*dtype, tensor_type(op.getX()).getShape());
 }
 
@@ -50,33 +60,38 @@ llvm::LogicalResult NumberToStringOp::infer(TypeRule& rule, Adaptor op) {
 }
 
 llvm::LogicalResult ChangeCaseOp::infer(TypeRule& rule, Adaptor op) {
-  if (tensor_type(op.getX()).getDtype() != DType::kStr)
-    return rule.fail(text_of(op.getX().getType()) + " holds no strings");
+  if (failed(check_strings(rule, op.getX()))) return mlir::failure();
   return infer_same(rule, op.getX());
 }
 
 llvm::LogicalResult CountNgramsOp::infer(TypeRule& rule, Adaptor op) {
   constexpr int64_t kMost = int64_t{1} << 31;
   TensorType x = tensor_type(op.getX());
-  if (x.getRank() != 2) return rule.fail(text_of(x) + " is no matrix");
+  if (x.getRank() != 2) return rule.fail("x must have rank 2, but is " + text_of(x));
   mlir::Type pool = op.getPool().getElementType();
   bool is_whole = x.getDtype() == DType::kI32 || x.getDtype() == DType::kI64;
   if (!(is_whole && pool.isSignlessInteger(64)) &&
       !(x.getDtype() == DType::kStr && mlir::isa<StringType>(pool)))
-    return rule.fail("n-grams are of i32 or i64 from a pool of i64, or of strings, not of " +
-                     text_of(x) + " from " + text_of(op.getPool().getShapedType()));
-  if (op.getPool().getShapedType().getRank() != 1) return rule.fail("the pool must have rank 1");
+    return rule.fail(
+        "x must be i32 or i64 with a pool of i64, or str with a pool of str, but x is " +
+        text_of(x) + " and the pool " + text_of(op.getPool().getShapedType()));
+  if (op.getPool().getShapedType().getRank() != 1)
+    return rule.fail("the pool must have rank 1, but is " + text_of(op.getPool().getShapedType()));
   if (failed(check_pool(rule, op))) return mlir::failure();
   auto least = static_cast<int64_t>(op.getMinLength()),
        most = static_cast<int64_t>(op.getMaxLength()), skips = static_cast<int64_t>(op.getSkips());
   if (least < 1 || most < least || most > static_cast<int64_t>(op.getStarts().size()))
-    return rule.fail("lengths " + llvm::Twine(least) + " to " + llvm::Twine(most) +
-                     " are not those of the pool");
-  if (skips < 0 || skips >= kMost) return rule.fail(llvm::Twine(skips) + " skips");
+    return rule.fail("lengths are " + llvm::Twine(least) + " to " + llvm::Twine(most) +
+                     ", expected a range within the pool's lengths 1 to " +
+                     llvm::Twine(op.getStarts().size()));
+  if (skips < 0 || skips >= kMost)
+    return rule.fail("skips is " + llvm::Twine(skips) + ", expected 0 to " +
+                     llvm::Twine(kMost - 1));
   int64_t columns = 0;
   for (int64_t column : op.getColumns()) {
     if (column < 0 || column >= kMost)
-      return rule.fail("column " + llvm::Twine(column) + " is out of range");
+      return rule.fail("column " + llvm::Twine(column) + " is out of range [0, " +
+                       llvm::Twine(kMost) + ")");
     columns = std::max(columns, column + 1);
   }
   return rule.add_result(DType::kF32, {x.getDim(0), DimExpr(columns)});
