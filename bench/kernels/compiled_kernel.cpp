@@ -11,7 +11,7 @@
 
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/driver/context.h"
-#include "compiler/kernels/lower.h"
+#include "compiler/kernels/lower_program.h"
 #include "compiler/kernels/target/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -57,8 +57,8 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   if (!module) return Status(StatusCode::kInvalidModel, "cannot parse the graph");
   SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target("host"));
   kernels::KernelModule kernels(state.context.get(), target);
-  SCOPEVM_ASSIGN_OR_RETURN(state.program,
-                           kernels::lower({{*module, "main", {}}}, Machine::host(), {&kernels}));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      state.program, kernels::lower_program({{*module, "main", {}}}, Machine::host(), {&kernels}));
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint8_t> image,
                            codegen::compile_image(kernels.module(), kernels.kernels(), target, {}));
   int file = memfd_create("image", 0);

@@ -1,5 +1,5 @@
 // CodeEmitter: translates one function's steps to instruction words. Private to compiler/bytecode.
-//   code.cpp     values in registers, launches
+//   code_emitter.cpp     values in registers, launches
 //   control.cpp  branches, loops, and the segments that begin in them
 //   calls.cpp    calls of functions and closures
 //   lists.cpp    operations on lists

@@ -1,5 +1,5 @@
 // The last pipeline stage: encodes a planned program as module contents.
-//   code.cpp         one function's steps -> instruction words
+//   code_emitter.cpp         one function's steps -> instruction words
 //   control.cpp      branches and loops
 //   calls.cpp        calls
 //   lists.cpp        operations on lists

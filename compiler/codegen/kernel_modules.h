@@ -11,7 +11,7 @@
 
 #include "compiler/codegen/backend/backend.h"
 #include "compiler/codegen/backends.h"
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 #include "compiler/program.h"
 #include "vm/format/module_contents.h"
 

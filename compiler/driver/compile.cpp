@@ -181,7 +181,7 @@ Status Compilation::lower_for_targets() {
   for (size_t round = 0; round < kernels_->rounds(); ++round) {
     SCOPEVM_ASSIGN_OR_RETURN(
         Program program,
-        kernels::lower(functions_, machine_, kernels_->begin_round(round, machine_)));
+        kernels::lower_program(functions_, machine_, kernels_->begin_round(round, machine_)));
     std::string program_text = str(program);
     if (!text.empty() && program_text != text)
       return Status(StatusCode::kInternal,

@@ -1,7 +1,7 @@
 // Interfaces and traits of graph ops. Passes query these instead of keeping lists of ops.
 //
 // Interface methods are defined with the op's family (compiler/graph/FAMILY), except those of
-// LoweringOp, which the kernels library attaches as external models (compiler/kernels/lowering.h).
+// LoweringOp, which the kernels library attaches as external models (compiler/kernels/op_lowerings.h).
 #ifndef SCOPEVM_GRAPH_OP_INTERFACES
 #define SCOPEVM_GRAPH_OP_INTERFACES
 

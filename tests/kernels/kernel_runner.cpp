@@ -17,7 +17,7 @@
 #include "compiler/driver/context.h"
 #include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/kernels/lower.h"
+#include "compiler/kernels/lower_program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -143,8 +143,8 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
     SCOPEVM_ASSIGN_OR_RETURN(target, codegen::make_target(cpu));
   }
   kernels::KernelModule kernels(state.context.get(), target);
-  SCOPEVM_ASSIGN_OR_RETURN(state.program,
-                           kernels::lower({{*module, "main", {}}}, Machine::host(), {&kernels}));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      state.program, kernels::lower_program({{*module, "main", {}}}, Machine::host(), {&kernels}));
   SCOPEVM_RETURN_IF_ERROR(state.compile(kernels));
   return runner;
 }

@@ -7,7 +7,7 @@
 
 #include "compiler/fusion/contraction_match.h"
 #include "compiler/kernels/builder/lowering_context.h"
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 
 namespace scopevm::compiler::kernels {
 

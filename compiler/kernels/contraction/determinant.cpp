@@ -1,7 +1,7 @@
 // det: Gaussian elimination with partial pivoting on a copy of each matrix. A work item is one
 // matrix.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "compiler/graph/values/elements.h"
 #include "compiler/kernels/builder/convert.h"
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,7 +1,7 @@
 // Selects the generator of a convolution, single or with its epilogue.
 #include "compiler/kernels/convolution/convolution.h"
-#include "compiler/kernels/generator.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/generators.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -8,7 +8,7 @@
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/integer_math.h"
 #include "compiler/kernels/elementwise/vector_math.h"
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 

@@ -4,7 +4,7 @@
 
 #include "compiler/graph/values/elements.h"
 #include "compiler/kernels/builder/convert.h"
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

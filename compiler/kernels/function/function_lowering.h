@@ -15,7 +15,7 @@
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/function/constant_table.h"
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "scopevm/compiler.h"

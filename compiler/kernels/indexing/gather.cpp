@@ -1,6 +1,6 @@
 // gather, gather_elements and gather_nd: elements and slices of x at indices from a tensor.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

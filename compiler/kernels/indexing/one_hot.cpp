@@ -1,6 +1,6 @@
 // one_hot: a work item is one index row; each element along the new dim is `on` or `off`.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 

@@ -4,7 +4,7 @@
 // all updates in order and applies those in its range. Updates of one element are therefore applied
 // in order for any number of workers.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

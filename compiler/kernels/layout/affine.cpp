@@ -1,6 +1,6 @@
 // The ops that map a result index to an x index by strides: transpose, expand, slice, tile, concat.
 #include "compiler/kernels/layout/strided_copy.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 

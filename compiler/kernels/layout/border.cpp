@@ -1,6 +1,6 @@
 // pad and trilu: rows that are partly copied and partly filled.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // diagonal: a strided copy in which one axis of the result moves along two axes of x.
 #include "compiler/kernels/layout/strided_copy.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 

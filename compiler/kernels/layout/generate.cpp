@@ -1,6 +1,6 @@
 // Results computed from dims and attributes only: iota, dims_tensor.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

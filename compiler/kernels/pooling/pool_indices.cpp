@@ -1,7 +1,7 @@
 // max_pool_indices: the maximum of each window and its index; the first one of equal maxima. A work
 // item is one window. pool.cpp implements pools without indices, vectorised.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

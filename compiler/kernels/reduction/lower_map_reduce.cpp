@@ -1,8 +1,8 @@
 // Selects the generator of an elementwise op, a reduction or a group, by its non-elementwise op if
 // it has one.
 #include "compiler/kernels/elementwise/map.h"
-#include "compiler/kernels/generator.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/generators.h"
+#include "compiler/kernels/op_lowerings.h"
 #include "compiler/kernels/reduction/reduction.h"
 
 namespace scopevm::compiler::kernels {

@@ -3,7 +3,7 @@
 // A merge sort of row numbers, which is stable: blocks of rows in parallel, then all blocks in one
 // task.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -1,7 +1,7 @@
 // suppress_boxes: greedy non-maximum suppression. A work item is one class of one image. Candidates
 // are visited in order of descending score; each is kept unless it overlaps a kept one.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

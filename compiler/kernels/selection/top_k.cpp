@@ -1,7 +1,7 @@
 // top_k: a heap of the k best elements so far with the worst at its root, stored in the results and
 // sorted at the end (heapsort). Of equal elements the one with the lower index is better.
 #include "compiler/kernels/builder/kernel_builder.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

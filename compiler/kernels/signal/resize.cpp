@@ -4,7 +4,7 @@
 // resized.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/layout/strided_copy.h"
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

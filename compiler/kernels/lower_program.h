@@ -2,7 +2,7 @@
 // the kernels that their steps launch.
 #pragma once
 
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 #include "compiler/program.h"
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
@@ -20,7 +20,7 @@ struct GraphFunction {
 // `kernels`. The Program does not depend on the targets of the modules. Constants of equal bytes,
 // type and dims are shared between functions. Errors: kUnsupported or kInternal with the op's
 // location; see status_of_diagnostics.
-Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
+Result<Program> lower_program(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
                       const ModulesByDevice& kernels);
 
 }  // namespace scopevm::compiler::kernels

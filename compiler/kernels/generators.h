@@ -13,7 +13,7 @@
 //   signal/       resize
 //   string/       count_ngrams
 //   function/     functions, control flow, calls and lists
-//   lowering.h    the generator of each op
+//   op_lowerings.h    the generator of each op
 #pragma once
 
 #include "compiler/kernels/builder/convert.h"

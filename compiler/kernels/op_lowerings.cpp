@@ -1,7 +1,7 @@
 // Registers the overloads of `lower` as external models.
-#include "compiler/kernels/lowering.h"
+#include "compiler/kernels/op_lowerings.h"
 
-#include "compiler/kernels/generator.h"
+#include "compiler/kernels/generators.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // Lowers the functions of a graph to a Program.
-#include "compiler/kernels/lower.h"
+#include "compiler/kernels/lower_program.h"
 
 #include <cstdint>
 
@@ -71,7 +71,7 @@ class Lowering {
 
 }  // namespace
 
-Result<Program> lower(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
+Result<Program> lower_program(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
                       const ModulesByDevice& kernels) {
   return Lowering(machine, kernels).run(functions);
 }
