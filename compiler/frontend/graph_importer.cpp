@@ -72,14 +72,15 @@ std::string GraphImporter::take_diagnostics() {
   std::string all;
   for (const std::string& diagnostic : diagnostics_) all += (all.empty() ? "" : "; ") + diagnostic;
   diagnostics_.clear();
-  return all.empty() ? "its operands do not fit" : all;
+  return all.empty() ? "the operands or attributes are invalid" : all;
 }
 
 Status GraphImporter::read_opsets() {
   for (const auto& import : file_->model.opset_import()) {
     std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (import.version() < 1 || import.version() > 1000)
-      return invalid("opset " + std::to_string(import.version()) + " does not exist");
+      return invalid("opset version is " + std::to_string(import.version()) +
+                     ", expected 1 to 1000");
     opsets_[domain] = static_cast<int>(import.version());
   }
   return {};
@@ -116,9 +117,11 @@ Result<mlir::Type> GraphImporter::type_of_input(const onnx::ValueInfoProto& inpu
                   "only tensors, sequences and optionals are supported as inputs");
   const auto& tensor = input.type().tensor_type();
   std::optional<DType> dtype = dtype_of_onnx(tensor.elem_type());
-  if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
+  if (!dtype)
+    return Status(StatusCode::kUnsupported,
+                  "element type " + onnx_type_name(tensor.elem_type()) + " is not supported");
   if (!tensor.has_shape())
-    return Status(StatusCode::kUnsupported, "its rank must be known, it has no shape");
+    return Status(StatusCode::kUnsupported, "its rank is unknown: the declared type has no shape");
   Dims shape;
   for (const auto& dim : tensor.shape().dim()) {
     std::string fallback = input.name() + "_d" + std::to_string(shape.size());
@@ -137,7 +140,7 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   llvm::SmallVector<mlir::Type> types;
   for (const auto& input : graph.input()) {
     if (initializers.contains(input.name())) continue;
-    if (input.name().empty()) return invalid("an input has no name");
+    if (input.name().empty()) return invalid("a graph input has no name");
     Result<mlir::Type> known = type_of_input(input);
     if (!known.ok()) {
       unsupported_[input.name()] = known.status().message();
@@ -217,7 +220,7 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
                         version + ")";
   auto failed_with = [&](Status status) { return std::move(status).with_context(context); };
   if (opset == opsets_.end())
-    return failed_with(invalid("the model imports no opset of domain \"" + domain + "\""));
+    return failed_with(invalid("the model does not import an opset of domain \"" + domain + "\""));
   location_ = mlir::NameLoc::get(mlir::StringAttr::get(&context_, label(proto, index)));
   for (const std::string& input : proto.input()) {
     if (input.empty()) continue;
@@ -225,7 +228,7 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
       bool takes_lists = domain.empty() && (is_sequence_op(proto) || proto.op_type() == "Loop");
       if (takes_lists) continue;
       return failed_with(Status(StatusCode::kUnsupported,
-                                "input \"" + input + "\" is a sequence, which it does not take"));
+                                "input \"" + input + "\" is a sequence, expected a tensor"));
     }
     if (values_.contains(input)) continue;
     if (auto reason = unsupported_.find(input); reason != unsupported_.end())
@@ -266,8 +269,9 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
                                                                         : import_scan(node);
   if (!values.ok()) return values.status();
   if (values->size() != node.output_count())
-    return invalid("its graphs give " + std::to_string(values->size()) + " results, it has " +
-                   std::to_string(node.output_count()) + " outputs");
+    return invalid("its subgraphs return " + std::to_string(values->size()) +
+                   (values->size() == 1 ? " result" : " results") + ", expected " +
+                   std::to_string(node.output_count()) + ", one for each output");
   for (size_t i = 0; i < values->size(); ++i) SCOPEVM_RETURN_IF_ERROR(bind(proto, i, (*values)[i]));
   return {};
 }

@@ -8,6 +8,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/named_dims.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/type_rule.h"
 #include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -37,20 +38,23 @@ Status check_function(mlir::func::FuncOp function) {
     return Status(StatusCode::kInvalidModel, message);
   };
   if (!is_plain(function.getName()))
-    return invalid(name + ": names of functions have letters, digits and _ only");
+    return invalid(name + ": a function name must consist of letters, digits and _");
   if (function.isExternal()) return invalid(name + " has no body");
-  if (!function.getBody().hasOneBlock()) return invalid(name + " must be one block");
+  if (!function.getBody().hasOneBlock())
+    return invalid(name + " has " + std::to_string(function.getBody().getBlocks().size()) +
+                   " blocks, expected 1");
   for (mlir::Type type :
        llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
     if (mlir::isa<graph::ClosureType>(type) && function.getName() == "main")
-      return invalid("@main takes and returns no closures: its callers have none");
+      return invalid("@main cannot take or return closures: the runtime API has none");
     else if (!mlir::isa<graph::TensorType, graph::ListType, graph::ClosureType>(type))
-      return invalid(name +
-                     " must take and return !sv.tensor, !sv.list and !sv.closure values only");
-  if (function.getNumResults() == 0) return invalid(name + " returns nothing");
+      return invalid(name + " takes or returns " + graph::text_of(type) +
+                     ", expected !sv.tensor, !sv.list or !sv.closure");
+  if (function.getNumResults() == 0) return invalid(name + " has no results, expected at least 1");
   for (mlir::Operation& op : function.getBody().front())
     if (!mlir::isa<graph::GraphDialect>(op.getDialect()) && !mlir::isa<mlir::func::ReturnOp>(op))
-      return invalid("op '" + op.getName().getStringRef().str() + "' is no graph op");
+      return invalid("unknown op '" + op.getName().getStringRef().str() +
+                     "': not in the sv dialect");
   return {};
 }
 
@@ -76,7 +80,7 @@ Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>
     return named_dim(std::string(name), bounds);
   };
   if (failed(graph::specialise(main, replacement)))
-    return Status(StatusCode::kInvalidModel, "it does not take these dims");
+    return Status(StatusCode::kInvalidModel, "the graph is invalid for the given dims");
   return {};
 }
 

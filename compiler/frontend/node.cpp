@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/constants.h"
 #include "compiler/frontend/graph_importer.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/elements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -29,14 +30,14 @@ Value Node::input(size_t i) {
   if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing"), Value();
   Value found = importer_.value(proto_.input(static_cast<int>(i)));
   if (found && mlir::isa<TensorType>(found.getType())) return found;
-  return fail("input " + llvm::Twine(i) + " is no tensor"), Value();
+  return fail("input " + llvm::Twine(i) + " is not a tensor"), Value();
 }
 
 Value Node::input_or(size_t i, Value other) { return has_input(i) ? input(i) : other; }
 
 llvm::SmallVector<Value> Node::inputs() {
   llvm::SmallVector<Value> all;
-  if (input_count() == 0) fail("it has no inputs");
+  if (input_count() == 0) fail("the node has no inputs, expected at least 1");
   for (size_t i = 0; i < input_count(); ++i) all.push_back(input(i));
   return all;
 }
@@ -105,7 +106,8 @@ TensorType Node::type(Value value) const {
 
 DimExpr Node::dim(Value value, int64_t axis) {
   if (axis >= 0 && axis < rank(value)) return type(value).getDim(axis);
-  fail("rank " + llvm::Twine(rank(value)) + " is too low");
+  fail("expected rank " + llvm::Twine(axis < 0 ? rank(value) - axis : axis + 1) +
+       " or more, given " + graph::text_of(type(value)));
   return 1;
 }
 
@@ -120,8 +122,8 @@ Ints Node::axes(Ints axes, int64_t rank) {
   for (int64_t& entry : axes) entry = axis(entry, rank);
   if (has_failed()) return {};
   llvm::sort(axes);
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
-    return fail("an axis is given twice"), Ints();
+  if (auto twice = std::adjacent_find(axes.begin(), axes.end()); twice != axes.end())
+    return fail("axis " + llvm::Twine(*twice) + " is given twice"), Ints();
   return axes;
 }
 
@@ -131,7 +133,7 @@ std::string Node::input_name(Value value) const {
   for (int i = 0; i < proto_.input_size(); ++i)
     if (!proto_.input(i).empty() && importer_.value(proto_.input(i)) == value)
       return "input " + std::to_string(i) + " \"" + proto_.input(i) + "\"";
-  return "its value";
+  return "the value";
 }
 
 bool Node::is_known(Value value) { return value && importer_.symbols().find(value); }
@@ -166,9 +168,10 @@ llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::Strin
   std::optional<int64_t> count = element_count(shape(value)).as_constant();
   if (rank(value) > 1 || !count || *count > kMostElements || is_float(dtype(value)) ||
       dtype(value) == DType::kStr) {
-    unsupported(what + " depends on data: " + input_name(value) + " is " +
-                llvm::Twine(name(dtype(value))) + " of rank " + llvm::Twine(rank(value)) +
-                ", no short list of integers");
+    unsupported(what + " is data-dependent: " + input_name(value) + " is " +
+                graph::text_of(type(value)) +
+                ", expected integers of rank 0 or 1 with a constant size of at most " +
+                llvm::Twine(kMostElements));
     return dims;
   }
   mlir::OpBuilder& builder = importer_.builder();
@@ -197,12 +200,12 @@ Dims Node::dims_of(Value value, llvm::StringRef what, Sign sign) {
 Ints Node::integers_of(Value value, llvm::StringRef what) {
   Ints numbers;
   if (value && !is_known(value))
-    return unsupported(what + " depends on data: " + input_name(value) +
-                       " is not known at compile time"),
+    return unsupported(what + " is data-dependent: " + input_name(value) +
+                       " must be known at compile time"),
            numbers;
   for (DimExpr dim : dims_of(value, what)) {
     if (!dim.is_constant())
-      return unsupported(what + " is " + dim.str() + ", not a number"), Ints();
+      return unsupported(what + " is " + dim.str() + ", expected a constant number"), Ints();
     numbers.push_back(*dim.as_constant());
   }
   return numbers;
@@ -212,7 +215,8 @@ llvm::SmallVector<float> Node::numbers_of(Value value, llvm::StringRef what) {
   if (!value) return {};
   auto op = value.getDefiningOp<graph::ConstantOp>();
   if (!op || (dtype(value) != DType::kF32 && dtype(value) != DType::kF64)) {
-    unsupported(what + " depends on data: " + input_name(value) + " is not known at compile time");
+    unsupported(what + " is data-dependent: " + input_name(value) +
+                " must be known at compile time");
     return {};
   }
   Constant constant = graph::constant_of_elements(op.getValue(), dtype(value));
@@ -293,7 +297,7 @@ class PropertyStorage {
 mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attributes attributes) {
   if (has_failed()) return nullptr;
   if (llvm::is_contained(operands, Value()))
-    return fail("a handler used a value that does not exist");
+    return fail("internal error: an operand of " + op_name + " is not defined");
   mlir::OpBuilder& builder = importer_.builder();
   mlir::OperationName name(op_name, builder.getContext());
   PropertyStorage properties(name);
@@ -314,7 +318,7 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
   for (mlir::Value result : op->getResults())
     for (DimExpr dim : shape(result))
       if (intervals().of(dim).max < 0)
-        return fail("a result dim is " + dim.str() + ", which is negative");
+        return fail("a result dim is " + dim.str() + ", expected at least 0");
   return op;
 }
 

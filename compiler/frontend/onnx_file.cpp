@@ -68,7 +68,9 @@ Result<TensorBytes> external_bytes(const TensorProto& tensor, TensorBytes bytes,
     return invalid("external data \"" + location + "\" is not inside the model's folder");
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, map_file(real.string()));
   if (offset > mapping->size || mapping->size - offset < bytes.size)
-    return invalid("external data \"" + location + "\" is too short for " + tensor.name());
+    return invalid("external data \"" + location + "\" is too short: expected " +
+                   std::to_string(bytes.size) + " bytes at offset " + std::to_string(offset) +
+                   ", given a file of " + std::to_string(mapping->size) + " bytes");
   bytes.data = static_cast<const char*>(mapping->address) + offset;
   bytes.owner = mapping;
   return bytes;
@@ -78,7 +80,8 @@ Result<TensorBytes> external_bytes(const TensorProto& tensor, TensorBytes bytes,
 template <typename T, typename Field>
 Result<TensorBytes> copy_field(TensorBytes bytes, const Field& field) {
   if (field.size() * sizeof(T) != bytes.size)
-    return invalid(std::to_string(field.size()) + " elements do not fill its dims");
+    return invalid("expected " + std::to_string(bytes.size / sizeof(T)) +
+                   " elements for its dims, given " + std::to_string(field.size()));
   auto values = std::make_shared<std::vector<char>>(bytes.size);
   char* to = values->data();
   for (auto element : field) {
@@ -118,7 +121,7 @@ Result<TensorBytes> typed_bytes(const TensorProto& tensor, TensorBytes bytes) {
     case DType::kStr:
       break;  // strings have no bytes
   }
-  return invalid("its element type is not known");
+  return invalid("its element type is not supported");
 }
 
 }  // namespace
@@ -158,6 +161,11 @@ std::optional<DType> dtype_of_onnx(int data_type) {
   }
 }
 
+std::string onnx_type_name(int data_type) {
+  std::string name = TensorProto::DataType_Name(static_cast<TensorProto::DataType>(data_type));
+  return name.empty() ? std::to_string(data_type) : name;
+}
+
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
   int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
@@ -182,20 +190,19 @@ Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
 Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_ptr<OnnxFile>& file) {
   std::optional<DType> dtype = dtype_of_onnx(tensor.data_type());
   if (!dtype)
-    return Status(
-        StatusCode::kUnsupported,
-        "tensor \"" + tensor.name() + "\": element type " +
-            TensorProto::DataType_Name(static_cast<TensorProto::DataType>(tensor.data_type())) +
-            " is not supported");
+    return Status(StatusCode::kUnsupported, "tensor \"" + tensor.name() + "\": element type " +
+                                                onnx_type_name(tensor.data_type()) +
+                                                " is not supported");
   TensorBytes bytes{*dtype, {tensor.dims().begin(), tensor.dims().end()}, nullptr, 0, file, {}};
   int64_t count = 1;
   for (int64_t dim : bytes.dims)
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > (int64_t{1} << 40))
-      return invalid("tensor \"" + tensor.name() + "\": its dims are not valid");
+      return invalid("tensor \"" + tensor.name() +
+                     "\": its dims must be at least 0, with at most 2^40 elements");
   if (dtype == DType::kStr) {
     if (tensor.string_data_size() != count)
-      return invalid("tensor \"" + tensor.name() + "\": " +
-                     std::to_string(tensor.string_data_size()) + " strings do not fill its dims");
+      return invalid("tensor \"" + tensor.name() + "\": expected " + std::to_string(count) +
+                     " strings for its dims, given " + std::to_string(tensor.string_data_size()));
     bytes.strings = {tensor.string_data().begin(), tensor.string_data().end()};
     return bytes;
   }
@@ -208,8 +215,8 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
     return located(external_bytes(tensor, std::move(bytes), *file));
   if (!tensor.has_raw_data()) return located(typed_bytes(tensor, std::move(bytes)));
   if (tensor.raw_data().size() != bytes.size)
-    return invalid("tensor \"" + tensor.name() + "\": " + std::to_string(tensor.raw_data().size()) +
-                   " bytes do not fill its dims");
+    return invalid("tensor \"" + tensor.name() + "\": expected " + std::to_string(bytes.size) +
+                   " bytes for its dims, given " + std::to_string(tensor.raw_data().size()));
   bytes.data = tensor.raw_data().data();
   return bytes;
 }

@@ -38,5 +38,7 @@ Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
 
 // The element type of an ONNX type code; empty if unsupported (complex numbers).
 std::optional<DType> dtype_of_onnx(int data_type);
+// The name of an ONNX type code for messages, such as COMPLEX64.
+std::string onnx_type_name(int data_type);
 
 }  // namespace scopevm::compiler::frontend

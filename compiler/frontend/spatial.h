@@ -16,6 +16,12 @@ struct SpatialAttributes {
 // of `kernel` elements.
 SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel);
 
+// [1, 2, 3]
+std::string text_of(llvm::ArrayRef<int64_t> values);
+
+// Fails the node unless attribute `name` has `count` values.
+bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count);
+
 // The window dims of a convolution, taken from its weight; they must be numbers.
 Ints kernel_of(Node& n, Value weight);
 

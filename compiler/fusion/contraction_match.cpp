@@ -51,7 +51,7 @@ llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
     return fused;
   }
   auto group = mlir::dyn_cast<graph::GroupOp>(op);
-  if (!group) return op->emitOpError("is no contraction"), mlir::failure();
+  if (!group) return op->emitOpError("is not a contraction"), mlir::failure();
   for (mlir::Operation& inner : group.getBody().front()) {
     if (auto yield = mlir::dyn_cast<graph::YieldOp>(inner)) {
       fused.results.append(yield.getValues().begin(), yield.getValues().end());
@@ -61,14 +61,16 @@ llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
                (fused.contraction && can_fuse_epilogue(fused.contraction, &inner))) {
       fused.epilogue.push_back(&inner);
     } else {
-      return op->emitOpError("has ") << inner.getName() << ", which no contraction takes in",
+      return op->emitOpError("contains ")
+                 << inner.getName() << ", which cannot be fused into a contraction",
              mlir::failure();
     }
   }
-  if (!fused.contraction) return op->emitOpError("has no contraction"), mlir::failure();
+  if (!fused.contraction) return op->emitOpError("contains no contraction"), mlir::failure();
   for (mlir::Value result : fused.results)
     if (!result.getDefiningOp())
-      return op->emitOpError("yields one of its operands"), mlir::failure();
+      return op->emitOpError("yields one of its operands, expected results of its body"),
+             mlir::failure();
   return fused;
 }
 

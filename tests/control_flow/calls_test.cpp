@@ -437,12 +437,12 @@ TEST(Function, UnknownFunctionIsAnError) {
                            .message());
   };
   EXPECT_THAT(error("func.func private @f(!n) -> !n"), HasSubstr("@f has no body"));
-  EXPECT_THAT(
-      error("func.func private @f(%x: f32) -> f32 { return %x : f32 }"),
-      HasSubstr("@f must take and return !sv.tensor, !sv.list and !sv.closure values only"));
+  EXPECT_THAT(error("func.func private @f(%x: f32) -> f32 { return %x : f32 }"),
+              HasSubstr("@f takes or returns f32, expected !sv.tensor, !sv.list or !sv.closure"));
   EXPECT_THAT(error("func.func private @\"f.1\"(%x: !n) -> !n { return %x : !n }"),
-              HasSubstr("@f.1: names of functions have letters, digits and _ only"));
-  EXPECT_THAT(error("func.func private @f(%x: !n) { return }"), HasSubstr("@f returns nothing"));
+              HasSubstr("@f.1: a function name must consist of letters, digits and _"));
+  EXPECT_THAT(error("func.func private @f(%x: !n) { return }"),
+              HasSubstr("@f has no results, expected at least 1"));
 }
 
 }  // namespace

@@ -264,7 +264,7 @@ TEST(Closure, MainHasNoClosureParametersOrResults) {
         "func.func @main(%x: !f) -> !unary {\n%0 = sv.closure @scale(%x) : (!f) -> !unary\n"
         "return %0 : !unary }"})
     EXPECT_THAT(std::string(Graph::compile_error(module_of(main)).message()),
-                HasSubstr("@main takes and returns no closures: its callers have none"));
+                HasSubstr("@main cannot take or return closures: the runtime API has none"));
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ TEST(Slice, StepsOfZeroAndAxesOutOfRangeAreErrors) {
   };
   expect_refused(graph, inputs(0, 0), "a step is 0");
   expect_refused(graph, inputs(0, std::numeric_limits<int64_t>::min()), "");
-  expect_refused(graph, inputs(1, 1), "its axes must be distinct and fit rank 1");
-  expect_refused(graph, inputs(-2, 1), "its axes must be distinct and fit rank 1");
+  expect_refused(graph, inputs(1, 1), "its axes must be distinct and in range for rank 1");
+  expect_refused(graph, inputs(-2, 1), "its axes must be distinct and in range for rank 1");
   EXPECT_THAT(integers_of(graph.run(inputs(-1, 3))[0]), ElementsAre(0, 3));
 }
 
@@ -92,7 +92,8 @@ TEST(Reduce, AxesAtRunTime) {
   for (int64_t a = -3; a < 3; ++a)
     for (int64_t b = -3; b < 3; ++b) {
       if ((a + 3) % 3 == (b + 3) % 3) {
-        expect_refused(graph, {x, integers({a, b})}, "its axes must be distinct and fit rank 3");
+        expect_refused(graph, {x, integers({a, b})},
+                       "its axes must be distinct and in range for rank 3");
         continue;
       }
       auto results = graph.run({x, integers({a, b})});
@@ -107,8 +108,8 @@ TEST(Reduce, AxesAtRunTime) {
       EXPECT_EQ(dims(results[1]), std::vector<int64_t>{kept[static_cast<size_t>(left)]});
       for (const Tensor& result : results) EXPECT_EQ(elements(result), sums);
     }
-  expect_refused(graph, {x, integers({0, 3})}, "1 of 2 do");
-  expect_refused(graph, {x, integers({kGreatest, -kGreatest})}, "0 of 2 do");
+  expect_refused(graph, {x, integers({0, 3})}, "1 of 2 are");
+  expect_refused(graph, {x, integers({kGreatest, -kGreatest})}, "0 of 2 are");
 }
 
 TEST(Squeeze, AxisAtRunTime) {
@@ -116,8 +117,8 @@ TEST(Squeeze, AxisAtRunTime) {
   Tensor x = floats({2, 1, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(dims(graph.run({x, integers({1})})[0]), ElementsAre(2, 3));
   EXPECT_THAT(dims(graph.run({x, integers({-2})})[0]), ElementsAre(2, 3));
-  expect_refused(graph, {x, integers({0})}, "a dim that it removes is 2, not 1");
-  expect_refused(graph, {x, integers({3})}, "its axes must be distinct and fit rank 3");
+  expect_refused(graph, {x, integers({0})}, "a squeezed dim is 2, expected 1");
+  expect_refused(graph, {x, integers({3})}, "its axes must be distinct and in range for rank 3");
   EXPECT_THAT(dims(graph.run({floats({1, 1, 2}, {1, 2}), integers({0})})[0]), ElementsAre(1, 2));
 }
 
@@ -135,8 +136,9 @@ TEST(Unsqueeze, AxesAtRunTime) {
   EXPECT_THAT(run(0, 1), ElementsAre(1, 1, 2, 3));
   EXPECT_THAT(run(3, 1), ElementsAre(2, 1, 3, 1));
   EXPECT_THAT(run(-1, -4), ElementsAre(1, 2, 3, 1));
-  expect_refused(graph, {x, integers({4, 0})}, "its axes must be distinct and fit rank 4");
-  expect_refused(graph, {x, integers({1, -3})}, "its axes must be distinct and fit rank 4");
+  expect_refused(graph, {x, integers({4, 0})}, "its axes must be distinct and in range for rank 4");
+  expect_refused(graph, {x, integers({1, -3})},
+                 "its axes must be distinct and in range for rank 4");
 }
 
 TEST(CumSum, AxisAtRunTime) {
@@ -144,7 +146,7 @@ TEST(CumSum, AxisAtRunTime) {
   Tensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(elements(graph.run({x, integer(0)})[0]), ElementsAre(1, 2, 3, 5, 7, 9));
   EXPECT_THAT(elements(graph.run({x, integer(-1)})[0]), ElementsAre(1, 3, 6, 4, 9, 15));
-  expect_refused(graph, {x, integer(2)}, "its axes must be distinct and fit rank 2");
+  expect_refused(graph, {x, integer(2)}, "its axes must be distinct and in range for rank 2");
 }
 
 TEST(TopK, KAtRunTime) {
@@ -166,8 +168,8 @@ TEST(Split, SizesAtRunTime) {
   EXPECT_THAT(elements(results[0]), ElementsAre(1));
   EXPECT_THAT(elements(results[1]), ElementsAre(2, 3));
   EXPECT_THAT(elements(graph.run({x, integers({3, 0})})[1]), IsEmpty());
-  expect_refused(graph, {x, integers({1, 1})}, "the parts add up to 2, the dim is 3");
-  expect_refused(graph, {x, integers({2, 2})}, "the parts add up to 4, the dim is 3");
+  expect_refused(graph, {x, integers({1, 1})}, "the parts add up to 2, but the dim is 3");
+  expect_refused(graph, {x, integers({2, 2})}, "the parts add up to 4, but the dim is 3");
   expect_refused(graph, {x, integers({4, -1})}, "below 0");
 }
 
@@ -176,7 +178,7 @@ TEST(Split, EqualPartsAtRunTime) {
   auto results = graph.run({floats({1, 2, 3, 4})});
   EXPECT_THAT(elements(results[0]), ElementsAre(1, 2));
   EXPECT_THAT(elements(results[1]), ElementsAre(3, 4));
-  expect_refused(graph, {floats({1, 2, 3})}, "the parts add up to 2, the dim is 3");
+  expect_refused(graph, {floats({1, 2, 3})}, "the parts add up to 2, but the dim is 3");
 }
 
 TEST(Pad, AxesAtRunTime) {
@@ -189,7 +191,8 @@ TEST(Pad, AxesAtRunTime) {
   EXPECT_THAT(run(0, 1, -2), ElementsAre(1, 2, 0, 0));
   EXPECT_THAT(run(-1, 1, 1), ElementsAre(2, 0));
   EXPECT_THAT(run(-2, 0, 1), IsEmpty());
-  expect_refused(graph, {x, integers({0, 0}), integers({2})}, "must be distinct and fit rank 2");
+  expect_refused(graph, {x, integers({0, 0}), integers({2})},
+                 "must be distinct and in range for rank 2");
   EXPECT_FALSE(graph.status_of({x, integers({-2, -1}), integers({1})}).ok());
 }
 

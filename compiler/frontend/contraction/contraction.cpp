@@ -1,5 +1,6 @@
 // ONNX matrix products: MatMul, Gemm.
 #include "compiler/frontend/elementwise/quantised.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -11,7 +12,8 @@ Values det(Node& n) { return n.emit<DetOp>({n.input(0)}); }
 
 Values matmul(Node& n) {
   if (byte_size(n.dtype(n.input(0))) == 1)
-    return n.fail("MatMul of " + std::string(name(n.dtype(n.input(0)))) + " is not defined"),
+    return n.fail("MatMul does not support element type " + std::string(name(n.dtype(n.input(0)))) +
+                  "; use MatMulInteger"),
            Value();
   if (Value product = dequantised_product(n, n.input(0), n.input(1))) return product;
   return n.emit<MatMulOp>({n.input(0), n.input(1)});
@@ -24,7 +26,10 @@ Value scale(Node& n, Value x, float factor) {
 // alpha * A' * B' + beta * C
 Values gemm(Node& n) {
   Value a = n.input(0), b = n.input(1);
-  if (n.rank(a) != 2 || n.rank(b) != 2) return n.fail("A and B must have rank 2"), Value();
+  if (n.rank(a) != 2 || n.rank(b) != 2)
+    return n.fail("A and B must have rank 2, but are " + text_of(n.type(a)) + " and " +
+                  text_of(n.type(b))),
+           Value();
   bool transpose_a = n.flag("transA", false), transpose_b = n.flag("transB", false);
   Value product;
   if (!transpose_a && !transpose_b) product = dequantised_product(n, a, b);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "compiler/frontend/formula/formula.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -60,7 +61,8 @@ std::optional<Labels> labels_of(Node& n, const std::string& term, int64_t hidden
       has_ellipsis = true;
       i += 2;
     } else {
-      n.fail("equation \"" + n.text("equation", "") + "\": \"" + term + "\" is not a term");
+      n.fail("equation \"" + n.text("equation", "") + "\": term \"" + term +
+             "\" must consist of letters and at most one ellipsis");
       return std::nullopt;
     }
   }
@@ -92,7 +94,7 @@ Labels implicit_result(llvm::ArrayRef<Operand> operands, int64_t hidden) {
 Operand take_diagonal(Node& n, const Operand& x, int64_t first, int64_t second) {
   DimExpr size = n.dim(x.value, first), other = n.dim(x.value, second);
   if (size != other && size.is_constant() && other.is_constant()) {
-    n.fail("one label stands for dims " + size.str() + " and " + other.str());
+    n.fail("dims with the same label must be equal, but are " + size.str() + " and " + other.str());
     return x;
   }
   Operand diagonal{
@@ -215,16 +217,19 @@ class Pair {
 int64_t read_operands(Node& n, const Equation& equation, llvm::SmallVector<Operand>& operands) {
   auto inputs = n.inputs();
   if (inputs.size() != equation.terms.size())
-    n.fail("the equation has " + llvm::Twine(equation.terms.size()) + " terms for " +
-           llvm::Twine(inputs.size()) + " inputs");
+    n.fail("the equation has " + llvm::Twine(equation.terms.size()) +
+           (equation.terms.size() == 1 ? " term" : " terms") + ", expected " +
+           llvm::Twine(inputs.size()) + ", one for each input");
   int64_t widest = 0;
   for (size_t i = 0; i < inputs.size() && !n.has_failed(); ++i) {
     int64_t hidden = n.rank(inputs[i]) - letters_in(equation.terms[i]);
     std::optional<Labels> labels = labels_of(n, equation.terms[i], std::max<int64_t>(hidden, 0));
     if (!labels) break;
     if (static_cast<int64_t>(labels->size()) != n.rank(inputs[i])) {
-      n.fail("term \"" + equation.terms[i] + "\" does not fit rank " +
-             llvm::Twine(n.rank(inputs[i])));
+      n.fail("term \"" + equation.terms[i] + "\" is for rank " +
+             llvm::Twine(letters_in(equation.terms[i])) +
+             (equation.terms[i].find("...") == std::string::npos ? "" : " or more") +
+             ", but input " + llvm::Twine(i) + " is " + text_of(n.type(inputs[i])));
       break;
     }
     widest = std::max(widest, hidden);
@@ -239,7 +244,9 @@ bool check_result(Node& n, const Labels& result, llvm::ArrayRef<Operand> operand
     bool is_known = llvm::any_of(
         operands, [&](const Operand& x) { return llvm::is_contained(x.labels, result[i]); });
     if (is_known && position(result, result[i]) == static_cast<int64_t>(i)) continue;
-    n.fail("equation \"" + n.text("equation", "") + "\": the result's labels are not valid");
+    n.fail("equation \"" + n.text("equation", "") + "\": label \"" +
+           (result[i] < kEllipsis ? std::string(1, static_cast<char>(result[i])) : "...") +
+           (is_known ? "\" occurs twice in the result" : "\" of the result occurs in no term"));
     return false;
   }
   return true;

@@ -13,6 +13,7 @@
 
 #include "compiler/frontend/elementwise/quantised.h"
 #include "compiler/frontend/spatial.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/constant_array.h"
 
 namespace scopevm::compiler::frontend {
@@ -57,7 +58,8 @@ Quantised with_type(Node& n, Value x, Value zero, DType to) {
 Value byte_input(Node& n, size_t i) {
   Value x = n.input(i);
   if (n.dtype(x) != DType::kU8 && n.dtype(x) != DType::kI8)
-    n.fail("input " + llvm::Twine(i) + " has element type " + std::string(name(n.dtype(x))));
+    n.fail("input " + llvm::Twine(i) + " has element type " + std::string(name(n.dtype(x))) +
+           ", expected u8 or i8");
   return x;
 }
 
@@ -66,7 +68,8 @@ Value zero_input(Node& n, size_t i, Value of) {
   Value zero = n.input_or(i, Value());
   if (!zero) return {};
   if (n.dtype(zero) != n.dtype(of))
-    n.fail("zero point " + llvm::Twine(i) + " has another element type than its tensor");
+    n.fail("zero point (input " + llvm::Twine(i) + ") has element type " +
+           std::string(name(n.dtype(zero))) + ", expected " + std::string(name(n.dtype(of))));
   return as_scalar(n, zero);
 }
 
@@ -113,7 +116,8 @@ Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
   bool a_is_vector = n.rank(a) == 1, b_is_vector = n.rank(b) == 1;
   if (a_is_vector) a = n.unsqueeze(a, {0});
   if (b_is_vector) b = n.unsqueeze(b, {1});
-  if (n.rank(a) < 2 || n.rank(b) < 2) return n.fail("a scalar has no matrix product"), Value();
+  if (n.rank(a) < 2 || n.rank(b) < 2)
+    return n.fail("both operands must have rank 1 or more, but one is a scalar"), Value();
   Value result = finish(centred_product(n, with_type(n, a, per_row(n, a_zero), DType::kU8),
                                         with_type(n, b, b_zero, DType::kI8)));
   Dims dims(n.shape(result));
@@ -136,7 +140,9 @@ Value rescale(Node& n, Value sums, Value x_scale, Value w_scale, Value y_scale, 
   scale = n.emit<DivOp>({scale, f32(y_scale)});
   Value y = n.emit<MulOp>({n.cast(sums, DType::kF32), scale});
   DType to = n.dtype(y_zero);
-  if (to != DType::kU8 && to != DType::kI8) n.fail("the result's zero point is no byte");
+  if (to != DType::kU8 && to != DType::kI8)
+    n.fail("the zero point of the result has element type " + std::string(name(to)) +
+           ", expected u8 or i8");
   return requantise(n, y, as_scalar(n, y_zero), to);
 }
 
@@ -261,13 +267,20 @@ Value depthwise_sums(Node& n, const Convolution& c) {
 Value conv_sums(Node& n, const Convolution& c) {
   if (n.has_failed()) return {};
   if (n.rank(c.x) < 3 || n.rank(c.w) != n.rank(c.x))
-    return n.fail("the ranks of x and w do not fit"), Value();
+    return n.fail("x must have rank 3 or more and w the rank of x, but they are " +
+                  text_of(n.type(c.x)) + " and " + text_of(n.type(c.w))),
+           Value();
   DimExpr channels = n.dim(c.x, 1), group_channels = n.dim(c.w, 1), rows = n.dim(c.w, 0);
   if (c.group < 1 || (channels.is_constant() && group_channels.is_constant() &&
                       channels != group_channels * DimExpr(c.group)))
-    return n.fail("the channels do not fit group " + llvm::Twine(c.group)), Value();
+    return n.fail("x has " + channels.str() + " channels, expected dim 1 of w, " +
+                  group_channels.str() + ", times group " + llvm::Twine(c.group)),
+           Value();
   if (!rows.is_constant() || *rows.as_constant() % c.group != 0)
-    return n.fail("the output channels do not fit group " + llvm::Twine(c.group)), Value();
+    return n.fail("w has " + rows.str() +
+                  " output channels, expected a constant multiple of group " +
+                  llvm::Twine(c.group)),
+           Value();
   if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
     return depthwise_sums(n, c);
   Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);
@@ -293,7 +306,8 @@ Convolution convolution(Node& n, size_t x, size_t x_zero, size_t w, size_t w_zer
   c.w = byte_input(n, w);
   c.x_zero = zero_input(n, x_zero, c.x);
   c.w_zero = zero_input(n, w_zero, c.w);
-  if (c.x_zero && n.rank(c.x_zero) != 0) n.fail("the zero point of x must be one number");
+  if (c.x_zero && n.rank(c.x_zero) != 0)
+    n.fail("the zero point of x must be a scalar, but is " + text_of(n.type(c.x_zero)));
   c.window = spatial_attributes(n, c.x, kernel_of(n, c.w));
   c.group = n.integer("group", 1);
   return c;

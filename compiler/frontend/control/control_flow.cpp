@@ -22,8 +22,8 @@ bool has_symbol(DimExpr dim, const std::set<std::string>& symbols) {
 }
 
 Status differ(const char* what, mlir::Type a, mlir::Type b) {
-  return Status(StatusCode::kUnsupported, std::string(what) + " " + text_of(a) + " and " +
-                                              text_of(b) + ", whose ranks or element types differ");
+  return Status(StatusCode::kUnsupported,
+                std::string(what) + ": " + text_of(a) + " and " + text_of(b));
 }
 
 bool is_list(mlir::Type type) { return mlir::isa<graph::ListType>(type); }
@@ -86,14 +86,17 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
     yields.push_back(std::move(values));
   }
   if (yields[0].size() != yields[1].size())
-    return Status(StatusCode::kInvalidModel, "its branches give different numbers of values");
+    return Status(StatusCode::kInvalidModel, "its branches return different numbers of values: " +
+                                                 std::to_string(yields[0].size()) + " and " +
+                                                 std::to_string(yields[1].size()));
   std::set<std::string> inner = graph::symbols_defined_in(*regions[0]);
   inner.merge(graph::symbols_defined_in(*regions[1]));
   llvm::SmallVector<mlir::Type> types;
   llvm::SmallVector<mlir::Attribute> symbols;
   for (auto [a, b] : llvm::zip(yields[0], yields[1])) {
     if (!is_alike(a.getType(), b.getType()))
-      return differ("its branches give", a.getType(), b.getType());
+      return differ("its branches return values of different rank or element type", a.getType(),
+                    b.getType());
     if (graph::ListType list = join_lists(a.getType(), b.getType())) {
       types.push_back(list);
       continue;
@@ -161,10 +164,12 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     SCOPEVM_ASSIGN_OR_RETURN(iteration,
                              body(DimExpr::symbol(index), region->front().getArguments()));
     if (iteration.carried.size() != types.size())
-      return Status(StatusCode::kInvalidModel, "its body gives another number of carried values");
+      return Status(StatusCode::kInvalidModel,
+                    "its body returns " + std::to_string(iteration.carried.size()) +
+                        " carried values, expected " + std::to_string(types.size()));
     for (auto [value, type] : llvm::zip(iteration.carried, types))
       if (!is_alike(value.getType(), type))
-        return differ("a carried value is", type, value.getType());
+        return differ("a carried value changes its rank or element type", type, value.getType());
     is_settled = !open_carried(iteration.carried, types, carried_symbols);
     if (is_settled) continue;
     region.reset();
@@ -180,12 +185,12 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   std::optional<DimExpr> count = iteration.condition ? std::nullopt : trip_count;
   for (Value part : iteration.parts) {
     if (is_list(part.getType()))
-      return Status(StatusCode::kUnsupported, "what it gathers is " + text_of(part.getType()));
+      return Status(StatusCode::kUnsupported,
+                    "a scan output is " + text_of(part.getType()) + ", expected a tensor");
     llvm::SmallVector<DimExpr> shape(type_of(part).getShape());
     if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, inner); }))
-      return Status(StatusCode::kUnsupported,
-                    "what it gathers, " + text_of(part.getType()) +
-                        ", changes its shape from iteration to iteration");
+      return Status(StatusCode::kUnsupported, "a scan output has shape " + text_of(part.getType()) +
+                                                  ", which changes between iterations");
     if (!count) {
       symbols.push_back(symbol_named("count"));
       count = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());

@@ -48,9 +48,9 @@ Result<Value> ListBuilder::get(Value list, DimExpr index) {
   if (!type.hasListElements()) {
     if (type.getElements() == graph::ElementDims::kAny)
       return Status(StatusCode::kUnsupported,
-                    "the elements of the sequence may have any number of dims");
+                    "the rank of the elements of the sequence is unknown");
     if (type.getElements() == graph::ElementDims::kNone)
-      return Status(StatusCode::kUnsupported, "nothing is put into the sequence before it is read");
+      return Status(StatusCode::kUnsupported, "the sequence is read before an element is inserted");
     llvm::SmallVector<DimExpr> shape(type.getShape());
     for (DimExpr& dim : shape) {
       if (!dim.is_constant(graph::kAnyDim)) continue;
@@ -71,7 +71,7 @@ Result<Value> ListBuilder::insert(Value list, Value element, std::optional<DimEx
                         : ListType();
   if (!joined)
     return Status(StatusCode::kInvalidModel,
-                  text_of(element.getType()) + " does not go into " + text_of(type));
+                  "cannot insert " + text_of(element.getType()) + " into " + text_of(type));
   auto op = builder_.create<graph::ListInsertOp>(location_, joined, list, element, dims(index));
   return op.getResult();
 }

@@ -14,7 +14,8 @@ Status invalid(const std::string& message) { return Status(StatusCode::kInvalidM
 std::optional<DimExpr> position(Node& n, size_t input) {
   if (!n.has_input(input)) return std::nullopt;
   Dims at = n.dims_of(n.input(input), "the position", Node::Sign::kAny);
-  if (!n.has_failed() && at.size() != 1) n.fail("the position must be one number");
+  if (!n.has_failed() && at.size() != 1)
+    n.fail("the position must have 1 element, given " + llvm::Twine(at.size()));
   return n.has_failed() ? std::nullopt : std::optional(at.front());
 }
 
@@ -50,7 +51,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
     return made.ok() ? Result<Item>(Item(*made)) : Result<Item>(made.status());
   };
   if (op == "OptionalGetElement") return item(lists().get(list, 0));
-  if (has_optional) return invalid("input 0 is an optional");
+  if (has_optional) return invalid("input 0 is an optional, expected a sequence");
   if (op == "SequenceLength") return Item(n.dims_value({lists().size(list)}, true));
   if (op == "ConcatFromSequence") return item(concat_list(n, list));
   std::optional<DimExpr> at = position(n, op == "SequenceInsert" ? 2 : 1);
@@ -60,7 +61,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
     return n.has_failed() ? Result<Item>(n.status()) : item(lists().insert(list, element, at));
   }
   if (op == "SequenceErase") return Item(lists().erase(list, at.value_or(-1)));
-  if (!at) return invalid("it has no position");
+  if (!at) return invalid("input 1, the position, is missing");
   return item(lists().get(list, *at));
 }
 
@@ -80,7 +81,8 @@ Value alike_element(Node& n, ListBuilder lists, Value list, DimExpr i, Value fir
     else
       n.require_equal(n.dim(*got, k), dims[k],
                       "dim " + std::to_string(k) +
-                          " of an element of the sequence is {0}, of the first one {1}");
+                          " of an element of the sequence is {0}, expected {1}, that of the first "
+                          "element");
   }
   return n.reshape(*got, dims);
 }
@@ -119,7 +121,7 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   if (n.has_failed()) return n.status();
   Dims whole(n.shape(first));
   whole.erase(whole.begin() + axis);
-  whole.insert(whole.begin(), n.dims_of(sum.front(), "the length of the whole").front());
+  whole.insert(whole.begin(), n.dims_of(sum.front(), "the length of the result").front());
   Value empty = n.expand(n.scalar(0, first), whole);
   auto filled = n.loop(count, {empty, zero}, [&](DimExpr i, mlir::ValueRange carried) -> Iteration {
     Value part = element(i, axis);
@@ -149,7 +151,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
     Dims given = n.dims_of(n.input(1), "the split");
     if (n.has_failed()) return n.status();
     step = given.front();
-    n.require_at_least(step, 1, "a part has {0} elements");
+    n.require_at_least(step, 1, "the split size is {0}, expected at least {1}");
     count = ceildiv(length, max(step, 1));
   }
   Value start = lists().make(ListType::get(&context_, ValueKind::kSequence, n.dtype(x)), {});
@@ -161,12 +163,12 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
         sizes[axis] = min(step, length - i * step);
         Value next = carried[1];
         if (has_list) {
-          starts[axis] = n.dims_of(carried[1], "where a part starts").front();
+          starts[axis] = n.dims_of(carried[1], "the start of a part").front();
           Value size = Formula(n, n.input(1)).at(0, i);
           sizes[axis] = n.dims_of(size, "the split").front();
           next = n.emit<graph::AddOp>({carried[1], n.cast(size, DType::kI64)});
           n.require_at_least(length, starts[axis] + sizes[axis],
-                             "the parts add up to {1} or more, the dim is {0}");
+                             "the parts add up to {1} or more, but the dim is {0}");
         }
         Value part = n.slice(x, starts, sizes);
         Dims rest = sizes;
@@ -181,7 +183,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
   if (!results.ok()) return results.status();
   if (has_list)
     n.require_equal(n.dims_of((*results)[1], "the sum of the parts").front(), length,
-                    "the parts add up to {0}, the dim is {1}");
+                    "the parts add up to {0}, but the dim is {1}");
   return n.has_failed() ? Result<Value>(n.status()) : Result<Value>(results->front());
 }
 
@@ -192,18 +194,24 @@ Status GraphImporter::map_lists(Node& n, const onnx::GraphProto& body) {
   llvm::SmallVector<Value> inputs, starts;
   for (const std::string& name : n.proto().input()) inputs.push_back(any_value(name));
   if (inputs.empty() || !mlir::isa<ListType>(inputs.front().getType()))
-    return invalid("input 0 is no sequence");
+    return invalid("input 0 is not a sequence");
   if (static_cast<size_t>(body.output_size()) != n.output_count())
-    return invalid("its body has another number of outputs");
+    return invalid("its body has " + std::to_string(body.output_size()) +
+                   (body.output_size() == 1 ? " output" : " outputs") + ", expected " +
+                   std::to_string(n.output_count()));
   for (const auto& output : body.output()) {
     auto dtype = dtype_of_onnx(output.type().tensor_type().elem_type());
-    if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
+    if (!dtype)
+      return Status(StatusCode::kUnsupported,
+                    "element type " + onnx_type_name(output.type().tensor_type().elem_type()) +
+                        " is not supported");
     starts.push_back(lists().make(ListType::get(&context_, ValueKind::kSequence, *dtype), {}));
   }
   DimExpr count = lists().size(inputs.front());
   for (Value input : llvm::drop_begin(inputs))
     if (mlir::isa<ListType>(input.getType()))
-      n.require_equal(count, lists().size(input), "its sequences have {0} and {1} elements");
+      n.require_equal(count, lists().size(input),
+                      "its sequences have lengths {0} and {1}; they must be equal");
   if (n.has_failed()) return n.status();
   auto results = control_flow().loop(
       count, starts, [&](DimExpr i, mlir::ValueRange carried) -> Result<Iteration> {

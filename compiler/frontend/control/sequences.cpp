@@ -16,12 +16,13 @@ using graph::ListType;
 Result<size_t> position(Node& n, size_t input, size_t size, bool may_append) {
   Ints at = n.integers_of(n.input(input), "the position");
   if (n.has_failed()) return n.status();
-  if (at.size() != 1) return invalid("the position must be one number");
+  if (at.size() != 1)
+    return invalid("the position must have 1 element, given " + std::to_string(at.size()));
   auto count = static_cast<int64_t>(size);
   int64_t index = at[0] < 0 ? at[0] + count : at[0];
   if (index >= 0 && index < count + (may_append ? 1 : 0)) return static_cast<size_t>(index);
-  return invalid("position " + std::to_string(at[0]) + " is outside a sequence of " +
-                 std::to_string(size));
+  return invalid("position " + std::to_string(at[0]) +
+                 " is out of range for a sequence of length " + std::to_string(size));
 }
 
 // The sizes of the parts that x is split into along `axis`; none if their number is only known at
@@ -36,7 +37,8 @@ std::optional<Dims> part_sizes(Node& n, Value x, int64_t axis) {
   if (!n.is_known(n.input(1))) return std::nullopt;
   Ints given = n.integers_of(n.input(1), "the split");
   if (n.has_failed()) return std::nullopt;
-  if (given[0] < 1) return n.fail("a part has " + llvm::Twine(given[0]) + " elements"), Dims();
+  if (given[0] < 1)
+    return n.fail("the split size is " + llvm::Twine(given[0]) + ", expected at least 1"), Dims();
   Dims sizes;
   for (int64_t left = *dim; left > 0; left -= given[0]) sizes.push_back(std::min(given[0], left));
   return sizes;
@@ -82,7 +84,7 @@ Status GraphImporter::import_sequence_op(const onnx::NodeProto& proto, int opset
 // --- Construction. ------------------------------------------------------------------------------
 
 Result<GraphImporter::Sequence> GraphImporter::sequence_of(llvm::ArrayRef<Value> items) {
-  if (items.empty()) return invalid("it has no inputs");
+  if (items.empty()) return invalid("the node has no inputs, expected at least 1");
   ListType type = ListType::of(items.front().getType(), ValueKind::kSequence);
   for (Value item : items) {
     ListType joined = type.join(ListType::of(item.getType(), ValueKind::kSequence));
@@ -93,8 +95,11 @@ Result<GraphImporter::Sequence> GraphImporter::sequence_of(llvm::ArrayRef<Value>
 }
 
 Result<GraphImporter::Sequence> GraphImporter::make_empty(Node& n) {
-  auto dtype = dtype_of_onnx(static_cast<int>(n.integer("dtype", onnx::TensorProto::FLOAT)));
-  if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
+  int type = static_cast<int>(n.integer("dtype", onnx::TensorProto::FLOAT));
+  auto dtype = dtype_of_onnx(type);
+  if (!dtype)
+    return Status(StatusCode::kUnsupported,
+                  "element type " + onnx_type_name(type) + " is not supported");
   return Sequence{ListType::get(&context_, ValueKind::kSequence, *dtype), {}};
 }
 
@@ -102,12 +107,13 @@ Result<GraphImporter::Sequence> GraphImporter::make_optional(Node& n) {
   if (n.has_input(0)) {
     Value held = any_value(n.proto().input(0));
     ListType list = mlir::dyn_cast<ListType>(held.getType());
-    if (list && list.getKind() != ValueKind::kSequence) return invalid("it is given an optional");
+    if (list && list.getKind() != ValueKind::kSequence)
+      return invalid("input 0 is an optional, expected a tensor or sequence");
     ValueKind kind = list ? ValueKind::kOptionalSequence : ValueKind::kOptional;
     return Sequence{ListType::of(held.getType(), kind), {held}};
   }
   const auto* type = n.attribute("type", onnx::AttributeProto::TYPE_PROTO);
-  if (!type) return invalid("it has neither an input nor a type");
+  if (!type) return invalid("the node has neither an input nor attribute \"type\"");
   onnx::TypeProto optional;
   *optional.mutable_optional_type()->mutable_elem_type() = type->tp();
   SCOPEVM_ASSIGN_OR_RETURN(ListType list, list_type_of(context_, optional));
@@ -127,7 +133,10 @@ Result<ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto&
     return Status(StatusCode::kUnsupported,
                   "only sequences and optionals of tensors are supported");
   auto dtype = dtype_of_onnx(element->tensor_type().elem_type());
-  if (!dtype) return Status(StatusCode::kUnsupported, "its element type is not supported");
+  if (!dtype)
+    return Status(
+        StatusCode::kUnsupported,
+        "element type " + onnx_type_name(element->tensor_type().elem_type()) + " is not supported");
   Dims shape;
   for (const auto& dim : element->tensor_type().shape().dim()) {
     bool is_known = dim.has_dim_value() && dim.dim_value() >= 0;
@@ -153,7 +162,7 @@ Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
   if (op == "Optional") return item(make_optional(n));
   if (op == "SplitToSequence") return split_to_sequence(n);
   if (op == "OptionalHasElement" && !n.has_input(0)) return Item(n.constant({}, DType::kBool, {0}));
-  if (!n.has_input(0)) return invalid("it has no inputs");
+  if (!n.has_input(0)) return invalid("input 0 is missing");
   const std::string& name = n.proto().input(0);
   if (auto found = sequences_.find(name); found != sequences_.end()) {
     Sequence list = found->second;
@@ -165,7 +174,7 @@ Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
   // The value of a present optional.
   if (op == "OptionalHasElement") return Item(n.constant({}, DType::kBool, {1}));
   if (op == "OptionalGetElement") return Item(n.input(0));
-  return invalid("input 0 \"" + name + "\" is no sequence");
+  return invalid("input 0 \"" + name + "\" is not a sequence");
 }
 
 // Empty if the result is only known at run time.
@@ -186,7 +195,7 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
     if (list.items.empty()) return Some();
     return Some(list.items.front());
   }
-  if (has_optional) return invalid("input 0 is an optional");
+  if (has_optional) return invalid("input 0 is an optional, expected a sequence");
   if (op == "ConcatFromSequence") {
     if (list.type.getElements() == ElementDims::kNone) return invalid("the sequence is empty");
     SCOPEVM_ASSIGN_OR_RETURN(Value whole, concat_from_sequence(n, list));
@@ -199,7 +208,10 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
     if (n.has_failed()) return n.status();
     Sequence longer = list;
     longer.type = list.type.join(ListType::of(item.getType(), ValueKind::kSequence));
-    if (!longer.type) return invalid("the tensor's element type is not the sequence's");
+    if (!longer.type)
+      return invalid("the tensor has element type " + std::string(name(n.dtype(item))) +
+                     ", expected " + std::string(name(list.type.getDtype())) +
+                     ", the element type of the sequence");
     size_t at = list.items.size();
     if (n.has_input(2)) {
       SCOPEVM_ASSIGN_OR_RETURN(at, position(n, 2, list.items.size(), true));
@@ -241,7 +253,7 @@ Result<GraphImporter::Item> GraphImporter::split_to_sequence(Node& n) {
     rest.erase(rest.begin() + axis);
     parts.push_back(keep_dims ? part : n.reshape(part, rest));
   }
-  n.require_equal(at, n.dim(x, axis), "the parts add up to {0}, the dim is {1}");
+  n.require_equal(at, n.dim(x, axis), "the parts add up to {0}, but the dim is {1}");
   if (n.has_failed()) return n.status();
   if (parts.empty())
     return Item(Sequence{ListType::get(&context_, ValueKind::kSequence, n.dtype(x)), {}});
@@ -267,7 +279,7 @@ Status GraphImporter::import_sequence_map(Node& n) {
   for (const std::string& name : n.proto().input())
     if (is_list(name) && !sequences_.contains(name)) return map_lists(n, body->g());
   auto first = sequences_.find(n.proto().input_size() > 0 ? n.proto().input(0) : "");
-  if (first == sequences_.end()) return invalid("input 0 is no sequence");
+  if (first == sequences_.end()) return invalid("input 0 is not a sequence");
   const size_t size = first->second.items.size();
   if (size == 0) return map_lists(n, body->g());  // the loop provides the result types
   std::vector<llvm::SmallVector<Value>> results(n.output_count());
@@ -276,13 +288,16 @@ Status GraphImporter::import_sequence_map(Node& n) {
     for (int input = 0; input < n.proto().input_size(); ++input) {
       auto list = sequences_.find(n.proto().input(input));
       if (list != sequences_.end() && i >= list->second.items.size())
-        return invalid("its sequences have different lengths");
+        return invalid("its sequences must have the same length");
       inputs.push_back(list != sequences_.end() ? list->second.items[i]
                                                 : n.input(static_cast<size_t>(input)));
     }
     if (n.has_failed()) return n.status();
     SCOPEVM_ASSIGN_OR_RETURN(auto outputs, import_subgraph(body->g(), inputs));
-    if (outputs.size() != results.size()) return invalid("its body has another number of outputs");
+    if (outputs.size() != results.size())
+      return invalid("its body has " + std::to_string(outputs.size()) +
+                     (outputs.size() == 1 ? " output" : " outputs") + ", expected " +
+                     std::to_string(results.size()));
     for (size_t o = 0; o < outputs.size(); ++o) results[o].push_back(outputs[o]);
   }
   for (size_t o = 0; o < results.size(); ++o) {

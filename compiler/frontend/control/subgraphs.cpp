@@ -59,8 +59,10 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
                                                                 llvm::ArrayRef<Value> bindings) {
   if (static_cast<size_t>(graph.input_size()) != bindings.size())
     return invalid("graph \"" + graph.name() + "\" takes " + std::to_string(graph.input_size()) +
-                   " inputs, it is given " + std::to_string(bindings.size()));
-  if (++subgraph_depth_ > kMaxSubgraphDepth) return invalid("graphs are nested too deep");
+                   (graph.input_size() == 1 ? " input" : " inputs") + ", given " +
+                   std::to_string(bindings.size()));
+  if (++subgraph_depth_ > kMaxSubgraphDepth)
+    return invalid("graphs are nested more than " + std::to_string(kMaxSubgraphDepth) + " deep");
   mlir::Location location = location_;
   std::map<std::string, Value> outer = values_;
   std::map<std::string, Sequence> outer_sequences = sequences_;
@@ -94,7 +96,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   const onnx::GraphProto* then = graph_attribute(n, "then_branch");
   const onnx::GraphProto* otherwise = graph_attribute(n, "else_branch");
   if (n.has_failed()) return n.status();
-  if (n.dtype(condition) != DType::kBool) return invalid("the condition is not a bool");
+  if (n.dtype(condition) != DType::kBool)
+    return invalid("the condition has element type " + std::string(name(n.dtype(condition))) +
+                   ", expected bool");
   // A condition over dims is often known at compile time: only one branch is imported.
   const auto* known = symbols_->find(condition);
   if (known && known->size() == 1 && (*known)[0].is_constant())
@@ -134,8 +138,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
   if (n.has_failed()) return n.status();
   builder_.create<graph::AssertOp>(
       location_, condition,
-      std::string("the request takes the ") + (is_then ? "else" : "then") +
-          "-branch, whose results have ranks that the rest of the model does not take");
+      std::string("the request selects the ") + (is_then ? "else" : "then") +
+          "-branch, but this module was compiled for the ranks of the results of the other branch");
   return import_subgraph(is_then ? then : otherwise, {});
 }
 
@@ -158,8 +162,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
   }
   forget_known_values();
   auto fail = [&]() -> Result<llvm::SmallVector<Value>> {
-    builder_.create<graph::AssertOp>(location_, n.constant({}, DType::kBool, {0}),
-                                     "this branch: " + std::string(wrong.status.message()));
+    builder_.create<graph::AssertOp>(
+        location_, n.constant({}, DType::kBool, {0}),
+        "the selected branch is invalid for these shapes: " + std::string(wrong.status.message()));
     llvm::SmallVector<Value> values;
     for (mlir::Type type : right.types) {
       auto tensor = mlir::dyn_cast<graph::TensorType>(type);
@@ -246,10 +251,12 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
         if (n.has_failed()) return n.status();
         SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(*body, inputs));
         if (outputs.size() < 1 + carried.size())
-          return invalid("its body has " + std::to_string(outputs.size()) + " outputs, for " +
-                         std::to_string(carried.size()) + " carried values");
+          return invalid("its body has " + std::to_string(outputs.size()) +
+                         (outputs.size() == 1 ? " output" : " outputs") + ", expected at least " +
+                         std::to_string(1 + carried.size()) +
+                         ": the condition and one for each carried value");
         if (!mlir::isa<graph::TensorType>(outputs[0].getType()))
-          return invalid("the condition that its body gives is a sequence");
+          return invalid("the condition returned by its body is a sequence, expected a tensor");
         Iteration iteration;
         const auto* known = symbols_->find(outputs[0]);
         bool always = known && known->size() == 1 && (*known)[0].is_constant(1);
@@ -294,7 +301,10 @@ Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::
         }
         if (n.has_failed()) return n.status();
         SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(body, inputs));
-        if (outputs.size() < states.size()) return invalid("its body has too few outputs");
+        if (outputs.size() < states.size())
+          return invalid("its body has " + std::to_string(outputs.size()) +
+                         (outputs.size() == 1 ? " output" : " outputs") + ", expected at least " +
+                         std::to_string(states.size()) + ", one for each state");
         Iteration iteration;
         iteration.carried.assign(outputs.begin(), outputs.begin() + states.size());
         iteration.parts.assign(outputs.begin() + states.size(), outputs.end());
@@ -309,7 +319,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   // Before opset 9, input 0 has the sequence lengths.
   size_t first = n.opset() < 9 ? 1 : 0;
   if (scanned_count == 0 || scanned_count + first > n.input_count())
-    return invalid("num_scan_inputs does not fit its inputs");
+    return invalid("num_scan_inputs is " + std::to_string(scanned_count) + ", expected 1 to " +
+                   std::to_string(n.input_count() - std::min(first, n.input_count())));
   llvm::SmallVector<Value> all;
   for (size_t i = first; i < n.input_count(); ++i) all.push_back(n.input(i));
   llvm::ArrayRef<Value> states = llvm::ArrayRef(all).drop_back(scanned_count),
@@ -339,7 +350,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
                                                                     const onnx::GraphProto& body,
                                                                     llvm::ArrayRef<Value> states,
                                                                     llvm::ArrayRef<Value> scanned) {
-  if (n.has_input(0)) n.unsupported("a length for each sequence of the batch is not supported");
+  if (n.has_input(0)) n.unsupported("input 0, the sequence lengths, is not supported");
   Ints directions = n.integers("directions");
   DimExpr batch = n.dim(scanned.front(), 0);
   if (n.has_failed()) return n.status();

@@ -1,6 +1,7 @@
 // ONNX convolutions.
 #include "compiler/frontend/elementwise/quantised.h"
 #include "compiler/frontend/spatial.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -11,7 +12,9 @@ namespace {
 llvm::SmallVector<Value> conv_operands(Node& n) {
   llvm::SmallVector<Value> operands = {n.input(0), n.input(1)};
   if (n.has_input(2)) operands.push_back(n.input(2));
-  if (n.rank(operands[1]) != n.rank(operands[0])) n.fail("the ranks of X and W differ");
+  if (n.rank(operands[1]) != n.rank(operands[0]))
+    n.fail("X and W must have the same rank, but are " + graph::text_of(n.type(operands[0])) +
+           " and " + graph::text_of(n.type(operands[1])));
   return operands;
 }
 
@@ -30,15 +33,13 @@ Values conv(Node& n) {
 void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
                      Ints& output_pads) {
   size_t rank = a.kernel.size();
-  if (wanted.size() != rank) {
-    n.fail("output_shape does not fit the rank");
-    return;
-  }
+  if (!check_count(n, "output_shape dims", wanted, rank)) return;
   bool more_at_end = n.text("auto_pad", "NOTSET") == "SAME_UPPER";
   for (size_t i = 0; i < rank; ++i) {
     std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
     if (!size) {
-      n.unsupported("output_shape over a dynamic dim is not supported");
+      n.unsupported("output_shape requires constant dims, but dim " + llvm::Twine(i + 2) +
+                    " of X is " + n.dim(x, static_cast<int64_t>(i) + 2).str());
       return;
     }
     int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
@@ -104,9 +105,11 @@ Values conv_transpose(Node& n) {
   a.dilations = n.integers("dilations", Ints(rank, 1));
   a.pads = n.integers("pads", Ints(2 * rank, 0));
   Ints output_pads = n.integers("output_padding", Ints(rank, 0));
-  if (a.strides.size() != rank || a.dilations.size() != rank || a.pads.size() != 2 * rank ||
-      output_pads.size() != rank)
-    return n.fail("strides, pads, dilations or output_padding do not fit the weight"), Value();
+  if (!check_count(n, "strides", a.strides, rank) ||
+      !check_count(n, "dilations", a.dilations, rank) ||
+      !check_count(n, "pads", a.pads, 2 * rank) ||
+      !check_count(n, "output_padding values", output_pads, rank))
+    return Value();
   if (n.has_attribute("output_shape")) {
     pads_for_output(n, x, n.integers("output_shape"), a, output_pads);
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {

@@ -89,13 +89,13 @@ llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const cha
   llvm::ArrayRef<float> alpha = alphas, beta = betas;
   llvm::SmallVector<Activation> activations;
   if (names.size() != otherwise.size() * directions)
-    return n.fail(llvm::Twine(names.size()) + " activations are given, it has " +
-                  llvm::Twine(otherwise.size() * directions)),
+    return n.fail(llvm::Twine(names.size()) + (names.size() == 1 ? " activation" : " activations") +
+                  " given, expected " + llvm::Twine(otherwise.size() * directions)),
            activations;
   for (const std::string& name : names) {
     Activation activation{llvm::StringRef(name).lower()};
     const Function* function = find(activation.name);
-    if (!function) return n.fail("activation \"" + name + "\" is unknown"), activations;
+    if (!function) return n.fail("unknown activation \"" + name + "\""), activations;
     if (function->parameters > 0) activation.alpha = take(alpha, function->alpha);
     if (function->parameters > 1) activation.beta = take(beta, function->beta);
     activations.push_back(std::move(activation));

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -75,7 +76,7 @@ void require_no_drops(Node& n) {
   Value mode = n.input(2);
   if (n.has_failed()) return;
   if (n.dtype(mode) != DType::kBool || !n.type(mode).getElementCount().is_constant(1)) {
-    n.fail("training_mode must be one bool");
+    n.fail("training_mode must be a bool with 1 element, but is " + text_of(n.type(mode)));
     return;
   }
   std::optional<double> ratio = known_ratio(n);
@@ -105,7 +106,10 @@ Values dropout(Node& n) {
 
 Values cast(Node& n) {
   std::optional<DType> to = dtype_of_onnx(static_cast<int>(n.integer("to")));
-  if (!to) return n.unsupported("a cast to this element type is not supported"), Value();
+  if (!to)
+    return n.unsupported("a cast to element type " +
+                         onnx_type_name(static_cast<int>(n.integer("to"))) + " is not supported"),
+           Value();
   return n.cast(n.input(0), *to);
 }
 
@@ -122,7 +126,7 @@ Values bit_shift(Node& n) {
   std::string direction = n.text("direction", "");
   if (direction == "LEFT") return binary<ShiftLeftOp>(n);
   if (direction == "RIGHT") return binary<ShiftRightOp>(n);
-  return n.fail("direction \"" + direction + "\" is not LEFT or RIGHT"), Value();
+  return n.fail("direction is \"" + direction + "\", expected LEFT or RIGHT"), Value();
 }
 
 Values where(Node& n) { return n.emit<SelectOp>({n.input(0), n.input(1), n.input(2)}); }
@@ -227,7 +231,7 @@ Values gelu(Node& n) {
   if (approximate == "none")
     return (x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0)).as(dtype);
   if (approximate != "tanh")
-    return n.fail("approximate \"" + approximate + "\" is not known"), Value();
+    return n.fail("approximate is \"" + approximate + "\", expected none or tanh"), Value();
   double slope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
   return (x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0)).as(dtype);
 }

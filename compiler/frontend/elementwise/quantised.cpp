@@ -4,6 +4,7 @@
 #include "compiler/frontend/elementwise/quantised.h"
 
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/constant_array.h"
 
 namespace scopevm::compiler::frontend {
@@ -91,15 +92,15 @@ Value along_axis(Node& n, Value parameter, Value x, int64_t axis) {
   parameter = as_scalar(n, parameter);
   if (n.rank(parameter) == 0) return parameter;
   if (n.rank(parameter) != 1) {
-    n.fail("scale and zero point must be scalars or of rank 1");
+    n.fail("scale and zero point must have rank 0 or 1, but one is " + text_of(n.type(parameter)));
     return {};
   }
   axis = n.axis(axis, n.rank(x));
   if (n.has_failed()) return {};
   DimExpr size = n.dim(x, axis), own = n.dim(parameter, 0);
   if (size.is_constant() && own.is_constant() && size != own) {
-    n.fail("the scale or zero point has " + own.str() + " elements for axis " + llvm::Twine(axis) +
-           " of size " + size.str());
+    n.fail("the scale or zero point has " + own.str() + " elements, expected " + size.str() +
+           ", the size of axis " + llvm::Twine(axis));
     return {};
   }
   Dims dims(static_cast<size_t>(n.rank(x) - axis), DimExpr(1));
@@ -122,13 +123,15 @@ Value repeat_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t blo
 
 bool check_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
   if (n.rank(parameter) != n.rank(x))
-    return n.fail("with block_size, scale and zero point must have the rank of x"), false;
+    return n.fail("with block_size, scale and zero point must have the rank of x, but x is " +
+                  text_of(n.type(x)) + " and one is " + text_of(n.type(parameter))),
+           false;
   for (int64_t i = 0; i < n.rank(x); ++i) {
     DimExpr wanted = i == axis ? ceildiv(n.dim(x, i), block) : n.dim(x, i);
     DimExpr own = n.dim(parameter, i);
     if (wanted.is_constant() && own.is_constant() && wanted != own)
       return n.fail("with block_size " + llvm::Twine(block) + ", dim " + llvm::Twine(i) +
-                    " of scale and zero point must be " + wanted.str() + ", not " + own.str()),
+                    " of scale and zero point is " + own.str() + ", expected " + wanted.str()),
              false;
   }
   return true;
@@ -158,9 +161,9 @@ Operands operands_of(Node& n) {
   Operands o{n.input(0), n.input(1), n.input_or(2, Value()), Dims(n.shape(n.input(0)))};
   int64_t block = n.opset() >= 21 ? n.integer("block_size", 0) : 0;
   int64_t axis = n.integer("axis", 1);
-  if (block < 0) n.fail("block_size " + llvm::Twine(block) + " is negative");
+  if (block < 0) n.fail("block_size is " + llvm::Twine(block) + ", expected at least 0");
   if (n.opset() < 13 && n.rank(as_scalar(n, o.scale)) != 0)
-    n.fail("before opset 13 the scale must be one number");
+    n.fail("before opset 13 the scale must be a scalar, but is " + text_of(n.type(o.scale)));
   if (block > 0) {
     align_blocks(n, o, axis, block);
   } else {
@@ -179,13 +182,21 @@ DType quantised_type(Node& n, Value zero) {
   DType to = zero ? n.dtype(zero) : DType::kU8;
   if (n.opset() >= 21 && n.integer("output_dtype", 0) != 0) {
     std::optional<DType> asked = dtype_of_onnx(static_cast<int>(n.integer("output_dtype", 0)));
-    if (!asked) return n.unsupported("output_dtype is not a supported element type"), to;
-    if (zero && *asked != to) return n.fail("output_dtype differs from the zero point's type"), to;
+    if (!asked)
+      return n.unsupported("output_dtype " +
+                           onnx_type_name(static_cast<int>(n.integer("output_dtype", 0))) +
+                           " is not supported"),
+             to;
+    if (zero && *asked != to)
+      return n.fail("output_dtype is " + std::string(name(*asked)) +
+                    ", but the zero point has element type " + std::string(name(to))),
+             to;
     to = *asked;
   }
   if (!is_one_of(to, {DType::kU8, DType::kI8, DType::kU16, DType::kI16}) ||
       (n.opset() < 21 && byte_size(to) == 2))
-    n.fail("a tensor cannot be quantised to " + std::string(name(to)) + " at this opset");
+    n.fail("cannot quantise to " + std::string(name(to)) + ", expected " +
+           (n.opset() < 21 ? "u8 or i8" : "u8, i8, u16 or i16"));
   return to;
 }
 
@@ -200,9 +211,13 @@ Values dequantize_linear(Node& n) {
   DType from = n.dtype(o.x), to = n.dtype(n.input(1));
   if (!is_one_of(from, {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32}) ||
       (n.opset() < 21 && byte_size(from) == 2))
-    return n.fail("x has element type " + std::string(name(from))), Value();
+    return n.fail("x has element type " + std::string(name(from)) + ", expected " +
+                  (n.opset() < 21 ? "u8, i8 or i32" : "u8, i8, u16, i16 or i32")),
+           Value();
   if (o.zero && n.dtype(o.zero) != from)
-    return n.fail("the zero point's element type differs from x's"), Value();
+    return n.fail("the zero point has element type " + std::string(name(n.dtype(o.zero))) +
+                  ", expected " + std::string(name(from)) + ", the type of x"),
+           Value();
   Value x = o.x;
   if (o.zero && !is_known_zero(o.zero))
     x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});

@@ -21,9 +21,10 @@ std::string range_text(llvm::ArrayRef<DimExpr> sizes) {
 }
 
 void require_index(Node& n, DimExpr index, DimExpr size) {
-  n.require_at_least(size - DimExpr(1), index, "index {1} is above {0}, the last one");
+  n.require_at_least(size - DimExpr(1), index,
+                     "index {1} is out of range: the last valid index is {0}");
   n.require_at_least(index, DimExpr(0) - size,
-                     "index {0} is below {1}, the first one from the end");
+                     "index {0} is out of range: the first valid index is {1}");
 }
 
 // Checking the minimum and maximum of each column checks all indices.
@@ -57,7 +58,7 @@ void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
   Formula is_inside = (index < size) & (0.0 - size <= index);
   n.require(n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", first_axes(is_inside.rank())),
                                               n.attr("keep_dims", false)}),
-            "an index is outside of " + range_text(sizes));
+            "an index is outside the range " + range_text(sizes));
 }
 
 template <typename Op>
@@ -88,7 +89,7 @@ Values gather_nd(Node& n) {
 mlir::NamedAttribute reduction(Node& n) {
   const std::string name = n.text("reduction", "none");
   if (!symbolizeScatterReduction(name))
-    n.fail("reduction \"" + name + "\" is not none, add, mul, min or max");
+    n.fail("reduction is \"" + name + "\", expected none, add, mul, min or max");
   return n.attr("reduction", llvm::StringRef(name));
 }
 
@@ -113,7 +114,8 @@ Values one_hot(Node& n) {
     for (float d : n.numbers_of(depth, "the depth")) size.push_back(static_cast<int64_t>(d));
   else
     size = n.dims_of(is_float ? n.cast(depth, DType::kI64) : depth, "the depth");
-  if (size.size() != 1 && !n.has_failed()) n.fail("the depth must be one number");
+  if (size.size() != 1 && !n.has_failed())
+    n.fail("the depth must have 1 element, given " + llvm::Twine(size.size()));
   return n.emit<OneHotOp>(
       {n.cast(indices, DType::kI64), n.input(2)},
       {n.attr("depth", size), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(indices) + 1))});

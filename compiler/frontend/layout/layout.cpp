@@ -4,6 +4,7 @@
 
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/layout/run_time_axes.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/shapes/dim_text.h"
 
 namespace scopevm::compiler::frontend {
@@ -33,8 +34,8 @@ Values concat(Node& n) {
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   int64_t count = static_cast<int64_t>(n.output_count());
   if (n.opset() >= 18 && n.integer("num_outputs", count) != count) {
-    n.fail("num_outputs is " + llvm::Twine(n.integer("num_outputs", count)) + " for " +
-           llvm::Twine(count) + " outputs");
+    n.fail("num_outputs is " + llvm::Twine(n.integer("num_outputs", count)) + ", expected " +
+           llvm::Twine(count) + ", the number of outputs");
     return std::nullopt;
   }
   if (n.opset() >= 13 && n.has_input(1)) return n.dims_of(n.input(1), "the split");
@@ -70,11 +71,12 @@ Values split(Node& n) {
   std::optional<Dims> parts = part_sizes(n, dim);
   if (n.has_failed() || !parts) return Value();
   if (parts->size() != n.output_count())
-    return n.fail("split has " + llvm::Twine(parts->size()) + " parts for " +
-                  llvm::Twine(n.output_count()) + " outputs"),
+    return n.fail("split has " + llvm::Twine(parts->size()) +
+                  (parts->size() == 1 ? " part" : " parts") + ", expected " +
+                  llvm::Twine(n.output_count()) + ", one for each output"),
            Value();
   DimExpr total = std::accumulate(parts->begin(), parts->end(), DimExpr(0));
-  n.require_equal(total, dim, "the parts add up to {0}, the dim is {1}");
+  n.require_equal(total, dim, "the parts add up to {0}, but the dim is {1}");
   llvm::SmallVector<Value> results;
   DimExpr at = 0;
   for (DimExpr part : *parts) {
@@ -105,7 +107,8 @@ Dims pads_of_axes(Node& n, const Dims& some, const Ints& axes) {
   auto rank = static_cast<size_t>(n.rank(n.input(0)));
   Dims pads(2 * rank, DimExpr(0));
   if (some.size() != 2 * axes.size())
-    n.fail(llvm::Twine(some.size()) + " pads for " + llvm::Twine(axes.size()) + " axes");
+    n.fail(llvm::Twine(some.size()) + (some.size() == 1 ? " pad" : " pads") + " given, expected " +
+           llvm::Twine(2 * axes.size()) + ", two for each axis");
   for (size_t i = 0; i < axes.size() && !n.has_failed(); ++i) {
     auto axis = static_cast<size_t>(n.axis(axes[i], static_cast<int64_t>(rank)));
     pads[axis] = some[i];
@@ -119,7 +122,9 @@ Value pads_of_run_time_axes(Node& n, Value some, Value axes) {
   std::optional<int64_t> count = count_of_axes(n, axes);
   if (!count || n.has_failed()) return {};
   if (n.rank(some) != 1 || !n.dim(some, 0).is_constant(2 * *count))
-    return n.fail("pads do not fit " + llvm::Twine(*count) + " axes"), Value();
+    return n.fail("pads must have " + llvm::Twine(2 * *count) +
+                  " elements, two for each axis, but are " + text_of(n.type(some))),
+           Value();
   llvm::SmallVector<Value> ends;
   for (int64_t end = 0; end < 2; ++end) {
     Value of_end = n.slice(some, {DimExpr(end * *count)}, {DimExpr(*count)});
@@ -135,9 +140,13 @@ Values pad(Node& n, const Dims& pads, Value value) {
   if (mode == "wrap" && n.opset() >= 19 && pads.size() == 2 * static_cast<size_t>(n.rank(x)))
     return wrap(n, x, pads);
   if (pads.size() != 2 * static_cast<size_t>(n.rank(x)))
-    return n.fail("pads do not fit rank " + llvm::Twine(n.rank(x))), Value();
+    return n.fail(llvm::Twine(pads.size()) + (pads.size() == 1 ? " pad" : " pads") +
+                  " given, expected " + llvm::Twine(2 * n.rank(x)) + " for " + text_of(n.type(x))),
+           Value();
   if (!symbolizePadMode(mode))
-    return n.fail("mode \"" + mode + "\" is not constant, reflect or edge"), Value();
+    return n.fail("mode is \"" + mode + "\", expected constant, reflect" +
+                  (n.opset() < 19 ? " or edge" : ", edge or wrap")),
+           Value();
   llvm::SmallVector<Value> operands = {x};
   if (mode == "constant") operands.push_back(value ? n.reshape(value, {}) : n.scalar(0, x));
   return n.emit<PadOp>(operands, {n.attr("pads", pads), n.attr("mode", llvm::StringRef(mode))});
@@ -164,7 +173,8 @@ Values center_crop_pad(Node& n) {
   Ints axes = n.integers("axes", first_axes(n.rank(x)));
   if (n.has_failed()) return Value();
   if (wanted.size() != axes.size())
-    return n.fail(llvm::Twine(wanted.size()) + " sizes for " + llvm::Twine(axes.size()) + " axes"),
+    return n.fail(llvm::Twine(wanted.size()) + (wanted.size() == 1 ? " size" : " sizes") +
+                  " given, expected " + llvm::Twine(axes.size()) + ", one for each axis"),
            Value();
   auto rank = static_cast<size_t>(n.rank(x));
   Dims pads(2 * rank, DimExpr(0));
@@ -183,7 +193,9 @@ Values reverse_sequence(Node& n) {
   Value x = n.input(0);
   int64_t batch = n.axis(n.integer("batch_axis", 1), n.rank(x));
   int64_t time = n.axis(n.integer("time_axis", 0), n.rank(x));
-  if (batch == time) return n.fail("the batch axis is the time axis"), Value();
+  if (batch == time)
+    return n.fail("batch_axis and time_axis must differ, but both are " + llvm::Twine(batch)),
+           Value();
   Ints order = {batch, time};
   for (int64_t axis = 0; axis < n.rank(x); ++axis)
     if (axis != batch && axis != time) order.push_back(axis);
@@ -212,7 +224,8 @@ Value iota(Node& n, DimExpr size) {
 
 // Trilu with a run-time diagonal: selects elements by comparing row and column indices.
 Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
-  if (n.rank(x) < 2) return n.fail("the input must have rank 2 at least"), Value();
+  if (n.rank(x) < 2)
+    return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x))), Value();
   Value row = n.unsqueeze(iota(n, n.dim(x, n.rank(x) - 2)), {1}),
         column = iota(n, n.dim(x, n.rank(x) - 1));
   Value diagonal = n.emit<AddOp>({row, n.reshape(n.cast(k, DType::kI64), {})});
@@ -224,7 +237,7 @@ Values trilu(Node& n) {
   Value x = n.input(0), given = n.input_or(1, Value());
   bool upper = n.flag("upper", true);
   if (given && !n.type(given).getElementCount().is_constant(1))
-    return n.fail("k must be one number"), Value();
+    return n.fail("k must have 1 element, but is " + text_of(n.type(given))), Value();
   if (given && !n.is_known(given)) return trilu_run_time(n, x, given, upper);
   Ints k = given ? n.integers_of(given, "k") : Ints{0};
   if (n.has_failed()) return Value();
@@ -236,7 +249,8 @@ Values trilu(Node& n) {
 std::optional<int64_t> block_size(Node& n, Value x) {
   int64_t block = n.integer("blocksize");
   if (n.rank(x) == 4 && block >= 1 && block <= (1 << 15)) return block;
-  n.fail("rank or blocksize is not valid");
+  n.fail("the input must have rank 4 and blocksize be 1 to 32768, but they are " +
+         text_of(n.type(x)) + " and " + llvm::Twine(block));
   return std::nullopt;
 }
 

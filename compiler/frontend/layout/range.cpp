@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compiler/frontend/node.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/elements.h"
 
 namespace scopevm::compiler::frontend {
@@ -61,7 +62,8 @@ std::optional<Value> known_range(Node& n, const Bounds& b) {
   if (!from || !to || !by) return std::nullopt;
   if (*by == 0) return n.fail("the delta is 0"), Value();
   double count = std::ceil((*to - *from) / *by);
-  if (!(count < (1 << 30))) return n.fail("the range is too long"), Value();
+  if (!(count < (1 << 30)))
+    return n.fail("the range must have fewer than 1073741824 elements"), Value();
   return steps(n, b, static_cast<int64_t>(std::max(0.0, count)));
 }
 
@@ -100,11 +102,16 @@ Values range(Node& n) {
   if (n.has_failed()) return Value();
   for (Value* value : {&b.start, &b.limit, &b.delta}) {
     if (!n.type(*value).getElementCount().is_constant(1))
-      return n.fail("start, limit and delta must be scalars"), Value();
+      return n.fail("start, limit and delta must have 1 element, but one is " +
+                    text_of(n.type(*value))),
+             Value();
     *value = n.reshape(*value, {});
   }
   if (n.dtype(b.start) != n.dtype(b.limit) || n.dtype(b.start) != n.dtype(b.delta))
-    return n.fail("start, limit and delta differ in their element types"), Value();
+    return n.fail("start, limit and delta must have the same element type, but are " +
+                  text_of(n.type(b.start)) + ", " + text_of(n.type(b.limit)) + " and " +
+                  text_of(n.type(b.delta))),
+           Value();
   if (is_float(n.dtype(b.start))) {
     if (std::optional<Value> known = known_range(n, b)) return *known;
   } else if (n.is_known(b.delta)) {

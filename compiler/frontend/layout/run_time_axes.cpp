@@ -1,5 +1,6 @@
 // Splits the dims of x around run-time axes: see run_time_axes.h.
 #include "compiler/frontend/layout/run_time_axes.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -76,9 +77,9 @@ class AxisTable {
 };
 
 void require_distinct(Node& n, DimExpr distinct, int64_t count, int64_t rank) {
-  n.require_equal(
-      distinct, count,
-      "its axes must be distinct and fit rank " + std::to_string(rank) + ": {0} of {1} do");
+  n.require_equal(distinct, count,
+                  "its axes must be distinct and in range for rank " + std::to_string(rank) +
+                      ": {0} of {1} are");
 }
 
 Dims read(Node& n, llvm::ArrayRef<Value> parts) {
@@ -90,9 +91,10 @@ Dims read(Node& n, llvm::ArrayRef<Value> parts) {
 std::optional<int64_t> count_of_axes(Node& n, Value axes) {
   std::optional<int64_t> count = n.type(axes).getElementCount().as_constant();
   if (!count || n.rank(axes) > 1)
-    n.unsupported("how many axes there are depends on the call");
+    n.unsupported("the number of axes is data-dependent: the axes are " + text_of(n.type(axes)) +
+                  ", expected rank 0 or 1 with a constant size");
   else if (n.dtype(axes) != DType::kI64 && n.dtype(axes) != DType::kI32)
-    n.fail("axes must be i64 or i32");
+    n.fail("axes must be i64 or i32, but are " + text_of(n.type(axes)));
   else
     return count;
   return std::nullopt;
@@ -103,7 +105,8 @@ RunTimeAxes::RunTimeAxes(Node& n, Value axes, Value x) {
   int64_t rank = n.rank(x);
   if (!count) return;
   if (*count > rank) {
-    n.fail("more axes than rank " + llvm::Twine(rank));
+    n.fail(llvm::Twine(*count) + " axes given, expected at most " + llvm::Twine(rank) + " for " +
+           text_of(n.type(x)));
     return;
   }
   AxisTable table(n, axes, rank, *count);

@@ -5,6 +5,7 @@
 #include "compiler/frontend/layout/run_time_axes.h"
 #include "compiler/frontend/node.h"
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/shapes/dim_text.h"
 
 namespace scopevm::compiler::frontend {
@@ -44,9 +45,8 @@ Values constant(Node& n) {
     return n.constant({}, DType::kI64, bytes);
   }
   if (n.has_attribute("value_ints")) return n.constant(n.integers("value_ints"));
-  if (n.proto().attribute_size() == 0) return n.fail("it has no value"), Value();
-  return n.unsupported("a constant given as \"" + n.proto().attribute(0).name() +
-                       "\" is not supported"),
+  if (n.proto().attribute_size() == 0) return n.fail("the node has no value attribute"), Value();
+  return n.unsupported("attribute \"" + n.proto().attribute(0).name() + "\" is not supported"),
          Value();
 }
 
@@ -55,7 +55,9 @@ Values constant_of_shape(Node& n) {
   Value element = n.scalar(0, DType::kF32);
   if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR)) {
     element = n.constant(value->t());
-    if (n.rank(element) > 1) return n.fail("attribute \"value\" must hold one element"), Value();
+    if (n.rank(element) > 1)
+      return n.fail("attribute \"value\" must have 1 element, but is " + text_of(n.type(element))),
+             Value();
     element = n.reshape(element, {});
   }
   return n.expand(element, dims);
@@ -72,17 +74,24 @@ Values reshape_to(Node& n, Dims dims) {
   DimExpr rest = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].is_constant(-1)) {
-      if (open) return n.fail("more than one dim is -1"), Value();
+      if (open)
+        return n.fail("dims " + llvm::Twine(*open) + " and " + llvm::Twine(i) +
+                      " are -1, expected at most one"),
+               Value();
       open = i;
       continue;
     }
     if (dims[i].is_constant(0) && !allow_zero) dims[i] = n.dim(x, static_cast<int64_t>(i));
     if (dims[i].is_constant() && *dims[i].as_constant() < 0)
-      return n.fail("dim " + short_text(dims[i]) + " is negative"), Value();
+      return n.fail("dim " + llvm::Twine(i) + " is " + short_text(dims[i]) +
+                    ", expected at least -1"),
+             Value();
     rest = rest * dims[i];
   }
   if (open) {
-    if (rest.is_constant(0)) return n.fail("-1 beside a dim of 0 could be any size"), Value();
+    if (rest.is_constant(0))
+      return n.fail("cannot infer dim " + llvm::Twine(*open) + ", which is -1: another dim is 0"),
+             Value();
     dims[*open] = floordiv(element_count(n.shape(x)), rest);
   }
   return n.reshape(x, dims);
@@ -92,7 +101,9 @@ Values reshape_to(Node& n, Dims dims) {
 Values reshape_to_read(Node& n) {
   Value x = n.input(0), shape = n.cast(n.input(1), DType::kI64);
   if (n.rank(shape) != 1 || !n.dim(shape, 0).is_constant())
-    return n.unsupported("the rank of the result depends on data"), Value();
+    return n.unsupported("the rank of the result is data-dependent: the shape is " +
+                         text_of(n.type(shape)) + ", expected rank 1 with a constant size"),
+           Value();
   auto is = [&](double value) { return n.emit<EqualOp>({shape, n.scalar(value, shape)}); };
   auto rank = static_cast<size_t>(*n.dim(shape, 0).as_constant());
   if (!n.flag("allowzero", false)) {
@@ -135,7 +146,7 @@ Value run_time_axes(Node& n) {
 Value squeeze_run_time(Node& n, Value x, Value given) {
   RunTimeAxes axes(n, given, x);
   for (const AxisView& view : axes.views())
-    n.require_equal(view.size, 1, "a dim that it removes is {0}, not {1}");
+    n.require_equal(view.size, 1, "a squeezed dim is {0}, expected {1}");
   return n.reshape(x, axes.dims_without());
 }
 
@@ -167,7 +178,7 @@ Values squeeze(Node& n) {
     if (!llvm::is_contained(axes, axis))
       dims.push_back(dim);
     else if (dim.is_constant() && !dim.is_constant(1))
-      return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", not 1"), Value();
+      return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", expected 1"), Value();
   }
   return n.reshape(x, dims);
 }
@@ -183,18 +194,25 @@ Values flatten(Node& n) {
   int64_t axis = n.axis(n.integer("axis", 1), n.rank(x) + 1);
   // -rank counts from the rank here, not from rank + 1.
   if (n.integer("axis", 1) < 0) axis = n.integer("axis", 1) + n.rank(x);
-  if (n.has_failed() || axis < 0) return n.fail("the axis is outside the rank"), Value();
+  if (n.has_failed() || axis < 0)
+    return n.fail("axis " + llvm::Twine(n.integer("axis", 1)) + " is out of range for " +
+                  text_of(n.type(x)) + " of rank " + llvm::Twine(n.rank(x))),
+           Value();
   llvm::ArrayRef<DimExpr> dims = n.shape(x);
   return n.reshape(x, {element_count(dims.take_front(axis)), element_count(dims.drop_front(axis))});
 }
 
 Values eye_like(Node& n) {
   Value x = n.input(0);
-  if (n.rank(x) != 2) return n.fail("the input must have rank 2"), Value();
+  if (n.rank(x) != 2)
+    return n.fail("the input must have rank 2, but is " + text_of(n.type(x))), Value();
   DType dtype = n.dtype(x);
   if (n.has_attribute("dtype")) {
     std::optional<DType> wanted = dtype_of_onnx(static_cast<int>(n.integer("dtype")));
-    if (!wanted) return n.unsupported("this element type is not supported"), Value();
+    if (!wanted)
+      return n.unsupported("element type " + onnx_type_name(static_cast<int>(n.integer("dtype"))) +
+                           " is not supported"),
+             Value();
     dtype = *wanted;
   }
   int64_t k = n.integer("k", 0);

@@ -62,7 +62,10 @@ Values slice(Node& n, const Bounds& starts, const Bounds& ends, const Ints& axes
   size_t rank = static_cast<size_t>(n.rank(x));
   if (n.has_failed()) return Value();
   if (starts.size() != ends.size() || axes.size() != starts.size() || steps.size() != starts.size())
-    return n.fail("starts, ends, axes and steps have different lengths"), Value();
+    return n.fail("starts, ends, axes and steps must have the same length, but have " +
+                  llvm::Twine(starts.size()) + ", " + llvm::Twine(ends.size()) + ", " +
+                  llvm::Twine(axes.size()) + " and " + llvm::Twine(steps.size())),
+           Value();
   Dims from(rank, DimExpr(0)), sizes(n.shape(x));
   Ints by(rank, 1);
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -112,7 +115,10 @@ Value slice_by_data(Node& n, const Bounds& starts, const Bounds& ends, const Int
   Bounds by = n.signed_dims_of(steps, "the step");
   if (n.has_failed()) return {};
   if (starts.size() != ends.size() || axes.size() != starts.size() || by.size() != starts.size())
-    return n.fail("starts, ends, axes and steps have different lengths"), Value();
+    return n.fail("starts, ends, axes and steps must have the same length, but have " +
+                  llvm::Twine(starts.size()) + ", " + llvm::Twine(ends.size()) + ", " +
+                  llvm::Twine(axes.size()) + " and " + llvm::Twine(by.size())),
+           Value();
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = n.axis(axes[i], n.rank(x));
     if (n.has_failed()) return {};

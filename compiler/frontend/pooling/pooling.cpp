@@ -1,6 +1,7 @@
 // ONNX pools, and the inverses of windows: MaxUnpool and Col2Im.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -16,7 +17,9 @@ bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
     if (a.strides[i] != 1) {
       std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
       if (!size) {
-        n.unsupported("auto_pad with a stride over a dynamic dim is not supported");
+        n.unsupported("auto_pad with stride " + llvm::Twine(a.strides[i]) +
+                      " requires a constant dim, but dim " + llvm::Twine(i + 2) + " of x is " +
+                      n.dim(x, static_cast<int64_t>(i) + 2).str());
         return false;
       }
       int64_t positions = (*size + a.strides[i] - 1) / a.strides[i];
@@ -28,29 +31,46 @@ bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
   return true;
 }
 
+// Each value must be in [1, 2^20].
+bool check_range(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
+  if (llvm::all_of(values, [](int64_t v) { return v >= 1 && v <= (1 << 20); })) return true;
+  n.fail(name + " are " + text_of(values) + ", expected 1 to 1048576 each");
+  return false;
+}
+
 }  // namespace
+
+std::string text_of(llvm::ArrayRef<int64_t> values) {
+  std::string text;
+  for (int64_t value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return "[" + text + "]";
+}
+
+bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count) {
+  if (values.size() == count) return true;
+  n.fail(name + " are " + text_of(values) + ", expected " + llvm::Twine(count) +
+         (count == 1 ? " value" : " values"));
+  return false;
+}
 
 SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
   size_t rank = kernel.size();
   SpatialAttributes a{std::move(kernel), n.integers("strides", Ints(rank, 1)),
                       n.integers("pads", Ints(2 * rank, 0)),
                       n.integers("dilations", Ints(rank, 1))};
-  auto in_range = [](int64_t v) { return v >= 1 && v <= (1 << 20); };
-  if (a.strides.size() != rank || a.pads.size() != 2 * rank || a.dilations.size() != rank ||
-      !llvm::all_of(a.strides, in_range) || !llvm::all_of(a.dilations, in_range) ||
-      !llvm::all_of(a.kernel, in_range)) {
-    n.fail("kernel_shape, strides, pads and dilations do not fit each other");
+  if (!check_count(n, "strides", a.strides, rank) || !check_count(n, "pads", a.pads, 2 * rank) ||
+      !check_count(n, "dilations", a.dilations, rank) || !check_range(n, "strides", a.strides) ||
+      !check_range(n, "dilations", a.dilations) || !check_range(n, "kernel dims", a.kernel))
     return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1)};
-  }
   if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
-    n.unsupported("negative pads are not supported");
+    n.unsupported("pads are " + text_of(a.pads) + "; negative pads are not supported");
   std::string mode = n.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
     pad_same(n, x, a, mode == "SAME_UPPER");
   else if (mode == "VALID")
     a.pads.assign(2 * rank, 0);
   else if (mode != "NOTSET" && !mode.empty())
-    n.fail("auto_pad \"" + mode + "\" is not known");
+    n.fail("auto_pad is \"" + mode + "\", expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
   return a;
 }
 
@@ -58,11 +78,15 @@ Ints kernel_of(Node& n, Value weight) {
   Ints kernel;
   for (int64_t axis = 2; axis < n.rank(weight); ++axis) {
     std::optional<int64_t> size = n.dim(weight, axis).as_constant();
-    if (!size) return n.unsupported("a dynamic kernel size is not supported"), Ints();
+    if (!size)
+      return n.unsupported("dim " + llvm::Twine(axis) + " of the weight is " +
+                           n.dim(weight, axis).str() + ", expected a constant"),
+             Ints();
     kernel.push_back(*size);
   }
   if (n.has_attribute("kernel_shape") && n.integers("kernel_shape") != kernel)
-    n.fail("kernel_shape differs from the weight's dims");
+    n.fail("kernel_shape is " + text_of(n.integers("kernel_shape")) + ", expected " +
+           text_of(kernel) + ", the dims of the weight");
   return kernel;
 }
 
@@ -79,7 +103,8 @@ SpatialAttributes pool_attributes(Node& n, Value x) {
   if (!n.has_attribute("kernel_shape")) n.fail("attribute \"kernel_shape\" is missing");
   Ints kernel = n.integers("kernel_shape");
   if (n.rank(x) != static_cast<int64_t>(kernel.size()) + 2)
-    n.fail("kernel_shape does not fit rank " + llvm::Twine(n.rank(x)));
+    n.fail("x must have rank " + llvm::Twine(kernel.size() + 2) + " for kernel_shape " +
+           text_of(kernel) + ", but is " + graph::text_of(n.type(x)));
   return spatial_attributes(n, x, kernel);
 }
 
@@ -112,7 +137,9 @@ Values max_unpool(Node& n) {
   if (!n.has_input(2)) return y;
   Dims wanted = n.dims_of(n.input(2), "the shape"), pads(2 * dims.size(), DimExpr(0));
   if (wanted.size() != dims.size() && !n.has_failed())
-    return n.fail("output_shape does not fit the rank"), Value();
+    return n.fail("output_shape has " + llvm::Twine(wanted.size()) + " dims, expected " +
+                  llvm::Twine(dims.size())),
+           Value();
   if (n.has_failed() || wanted == dims) return y;
   for (size_t d = 0; d < dims.size(); ++d) pads[dims.size() + d] = wanted[d] - dims[d];
   return n.emit<PadOp>({y, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
@@ -122,18 +149,24 @@ Values max_unpool(Node& n) {
 // transposed convolution whose weight maps each input channel to one element of the window.
 Values col2im(Node& n) {
   Value x = n.input(0);
-  Dims image = n.dims_of(n.input(1), "the image's shape");
-  Ints block = n.integers_of(n.input(2), "the block's shape");
+  Dims image = n.dims_of(n.input(1), "image_shape");
+  Ints block = n.integers_of(n.input(2), "block_shape");
   if (n.has_failed()) return Value();
   size_t rank = block.size();
   SpatialAttributes a = spatial_attributes(n, x, block);
   if (n.has_failed()) return Value();
   if (n.rank(x) != 3 || image.size() != rank || rank == 0)
-    return n.fail("the image's shape or the block's does not fit the input"), Value();
+    return n.fail(
+               "the input must have rank 3, and image_shape and block_shape the same length of "
+               "at least 1, but the input is " +
+               graph::text_of(n.type(x)) + " and the lengths are " + llvm::Twine(image.size()) +
+               " and " + llvm::Twine(rank)),
+           Value();
   int64_t size = 1;
   for (int64_t k : block) {
     size *= k;
-    if (size > (1 << 12)) return n.unsupported("a block of this size"), Value();
+    if (size > (1 << 12))
+      return n.unsupported("a block of more than 4096 elements is not supported"), Value();
   }
   DimExpr channels = floordiv(n.dim(x, 1), size), planes = n.dim(x, 0) * channels;
   Dims columns = {planes, DimExpr(size)}, pads(2 * (rank + 2), DimExpr(0)), result(image);
@@ -196,7 +229,8 @@ Values lp_pool(Node& n) {
 Ints spatial_axes(Node& n, Value x) {
   Ints axes;
   for (int64_t axis = 2; axis < n.rank(x); ++axis) axes.push_back(axis);
-  if (axes.empty()) n.fail("rank " + llvm::Twine(n.rank(x)) + " is too low");
+  if (axes.empty())
+    n.fail("the input must have rank 3 or more, but is " + graph::text_of(n.type(x)));
   return axes;
 }
 

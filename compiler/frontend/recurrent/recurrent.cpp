@@ -2,6 +2,7 @@
 // to all steps; each step adds the contribution of the state.
 #include "compiler/frontend/elementwise/activation.h"
 #include "compiler/frontend/formula/formula.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -162,7 +163,9 @@ class Recurrence {
       DimExpr dim = n_.dim(value, static_cast<int64_t>(axis));
       fits = dim == dims[axis] || !(dim - dims[axis]).is_constant();
     }
-    if (!fits) n_.fail("the dims of " + llvm::Twine(what) + " do not fit those of X and R");
+    if (!fits)
+      n_.fail(llvm::Twine(what) + " must be " + text_of(n_.type(value).withShape(dims)) +
+              ", but is " + text_of(n_.type(value)));
   }
 
   // The input, with a check of its dims (at compile time if they are known); null if absent.
@@ -178,17 +181,22 @@ class Recurrence {
     x_ = n_.input(0);
     Value w = n_.input(1), r = n_.input(2);
     if (!n_.has_failed() && (n_.rank(x_) != 3 || n_.rank(r) != 3))
-      n_.fail("X and R must have rank 3");
+      n_.fail("X and R must have rank 3, but are " + text_of(n_.type(x_)) + " and " +
+              text_of(n_.type(r)));
     if (n_.has_failed()) return false;
     x_ = batch_second(x_);
     hidden_ = n_.dim(r, 2);
     if (n_.has_attribute("hidden_size") && !hidden_.is_constant(n_.integer("hidden_size")))
-      return n_.fail("hidden_size differs from the last dim of R"), false;
+      return n_.fail("hidden_size is " + llvm::Twine(n_.integer("hidden_size")) + ", expected " +
+                     hidden_.str() + ", the last dim of R"),
+             false;
     if (Value lengths = optional(4, "sequence_lens", {n_.dim(x_, 1)}))
       lengths_ = n_.reshape(n_.cast(lengths, DType::kI64), {n_.dim(x_, 1), DimExpr(1)});
     std::string direction = n_.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-      return n_.fail("direction \"" + direction + "\" is unknown"), false;
+      return n_.fail("direction is \"" + direction +
+                     "\", expected forward, reverse or bidirectional"),
+             false;
     read_directions(w, r, direction);
     return !n_.has_failed();
   }

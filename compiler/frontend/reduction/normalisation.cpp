@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "compiler/frontend/formula/formula.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -31,7 +32,8 @@ Value reciprocal_deviation(Node& n, Value variance, float epsilon) {
 // statistics.
 Values batch_normalization_in_training(Node& n) {
   Formula x(n, n.input(0));
-  if (x.rank() < 2) return n.fail("rank " + llvm::Twine(x.rank()) + " is too low"), Value();
+  if (x.rank() < 2)
+    return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x))), Value();
   Ints axes = axes_from(2, x.rank());
   axes.insert(axes.begin(), 0);
   Formula mean(n, n.reduce_mean(x, axes)), centred = x - mean;
@@ -109,11 +111,16 @@ Values group_normalization(Node& n) {
   Value x = n.input(0);
   int64_t groups = n.integer("num_groups"), rank = n.rank(x);
   if (n.has_failed()) return Value();
-  if (rank < 2 || groups < 1) return n.fail("rank or num_groups is not valid"), Value();
+  if (rank < 2 || groups < 1)
+    return n.fail("the input must have rank 2 or more and num_groups be at least 1, but they are " +
+                  text_of(n.type(x)) + " and " + llvm::Twine(groups)),
+           Value();
   Dims shape(n.shape(x));
   DimExpr size = floordiv(shape[1], groups);
   if (size * DimExpr(groups) != shape[1] && shape[1].is_constant())
-    return n.fail("num_groups does not divide " + shape[1].str() + " channels"), Value();
+    return n.fail(shape[1].str() + " channels are not a multiple of num_groups " +
+                  llvm::Twine(groups)),
+           Value();
   Dims split = {shape[0], DimExpr(groups), size,
                 element_count(llvm::ArrayRef(shape).drop_front(2))};
   // stash_type: the element type of the sums.
@@ -153,7 +160,9 @@ Values local_response_normalization(Node& n) {
   Value x = n.input(0);
   int64_t size = n.integer("size");
   if (n.rank(x) < 2 || size < 1 || size > (1 << 20))
-    return n.fail("rank or size is not valid"), Value();
+    return n.fail("the input must have rank 2 or more and size be 1 to 1048576, but they are " +
+                  text_of(n.type(x)) + " and " + llvm::Twine(size)),
+           Value();
   Dims shape(n.shape(x));
   Dims flat = {shape[0], DimExpr(1), shape[1],
                element_count(llvm::ArrayRef<DimExpr>(shape).drop_front(2))};

@@ -1,6 +1,7 @@
 // ONNX reductions, and other ops along one axis.
 
 #include "compiler/frontend/layout/run_time_axes.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -164,7 +165,7 @@ Values cum_sum(Node& n) {
   Value x = n.input(0), given = n.input(1);
   if (n.has_failed()) return Value();
   if (!n.type(given).getElementCount().is_constant(1))
-    return n.fail("the axis must be one number"), Value();
+    return n.fail("the axis must have 1 element, but is " + text_of(n.type(given))), Value();
   if (n.is_known(given))
     return cum_sum_along(n, x, n.axis(n.integers_of(given, "the axis")[0], n.rank(x)));
   RunTimeAxes axis(n, given, x);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/frontend/selection/data_dependent.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -63,7 +64,8 @@ Values compress(Node& n) {
   auto [x, axis] = along(n);
   Value condition = n.input(1);
   if (n.has_failed()) return Value();
-  if (n.rank(condition) != 1) return n.fail("the condition must have rank 1"), Value();
+  if (n.rank(condition) != 1)
+    return n.fail("the condition must have rank 1, but is " + text_of(n.type(condition))), Value();
   DimExpr given = n.dim(condition, 0), taken = n.intervals().smaller(given, n.dim(x, axis));
   if (taken != given) condition = n.slice(condition, {DimExpr(0)}, {taken});
   return taken_where(n, x, condition, axis);
@@ -106,10 +108,14 @@ Value threshold(Node& n, size_t input, double otherwise) {
 // Expands boxes[b, n, 4] to the class dim of scores[b, class, n].
 Value boxes_like(Node& n, Value boxes, Value scores) {
   if (n.rank(boxes) != 3 || n.rank(scores) != 3)
-    return n.fail("boxes and scores must have rank 3"), Value();
-  n.require_equal(n.dim(boxes, 0), n.dim(scores, 0), "boxes of {0} images, scores of {1}");
-  n.require_equal(n.dim(boxes, 1), n.dim(scores, 2), "{0} boxes, {1} scores");
-  n.require_equal(n.dim(boxes, 2), 4, "a box has {0} numbers, not {1}");
+    return n.fail("boxes and scores must have rank 3, but are " + text_of(n.type(boxes)) + " and " +
+                  text_of(n.type(scores))),
+           Value();
+  n.require_equal(n.dim(boxes, 0), n.dim(scores, 0),
+                  "the batch dim of boxes is {0}, of scores {1}; they must be equal");
+  n.require_equal(n.dim(boxes, 1), n.dim(scores, 2),
+                  "the number of boxes is {0}, of scores {1}; they must be equal");
+  n.require_equal(n.dim(boxes, 2), 4, "a box has {0} coordinates, expected {1}");
   return n.reshape(boxes, {n.dim(scores, 0), n.dim(scores, 2), DimExpr(4)});
 }
 
@@ -129,10 +135,14 @@ Value selected_rows(Node& n, Value selected, Value counts) {
 
 Values non_max_suppression(Node& n) {
   Value scores = n.input(1), boxes = boxes_like(n, n.input(0), scores);
-  Dims limit = n.has_input(2) ? n.dims_of(n.input(2), "the greatest count", Node::Sign::kAny)
-                              : Dims{DimExpr(0)};
+  Dims limit = n.has_input(2)
+                   ? n.dims_of(n.input(2), "max_output_boxes_per_class", Node::Sign::kAny)
+                   : Dims{DimExpr(0)};
   if (n.has_failed()) return Value();
-  if (limit.size() != 1) return n.fail("the greatest count must be one number"), Value();
+  if (limit.size() != 1)
+    return n.fail("max_output_boxes_per_class must have 1 element, given " +
+                  llvm::Twine(limit.size())),
+           Value();
   Dims most = {n.intervals().greater(limit[0], 0)};
   mlir::Operation* ranked = n.emit(
       TopKOp::getOperationName(), {scores},
@@ -148,7 +158,8 @@ Values non_max_suppression(Node& n) {
 
 Values top_k(Node& n, const Dims& k) {
   Value x = n.input(0);
-  if (k.size() != 1) return n.fail("k must be one number"), Value();
+  if (k.size() != 1)
+    return n.fail("k must have 1 element, given " + llvm::Twine(k.size())), Value();
   int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
   n.require_at_least(n.dim(x, axis), k[0], "k is {1}, above the {0} elements along its axis");
   mlir::Operation* op =

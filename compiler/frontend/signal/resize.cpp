@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compiler/frontend/formula/formula.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -26,14 +27,18 @@ struct Resample {
 
 // floor(dim * scale). A float scale is exactly p / 2^k.
 DimExpr scaled(Node& n, DimExpr dim, float scale) {
-  if (!(scale > 0) || scale > (1 << 20)) return n.fail("a scale is not positive"), dim;
+  if (!(scale > 0) || scale > (1 << 20))
+    return n.fail("scale is " + std::to_string(scale) +
+                  ", expected more than 0 and at most 1048576"),
+           dim;
   if (auto c = dim.as_constant())
     return static_cast<int64_t>(std::floor(static_cast<float>(*c) * scale));
   double p = scale;
   int64_t q = 1;
   while (p != std::floor(p) && q < (1 << 24)) p *= 2, q *= 2;
   if (p != std::floor(p))
-    return n.unsupported("scale " + std::to_string(scale) + " of a dynamic dim is not supported"),
+    return n.unsupported("scale " + std::to_string(scale) +
+                         " is not supported for the dynamic dim " + dim.str()),
            dim;
   return floordiv(dim * DimExpr(static_cast<int64_t>(p)), q);
 }
@@ -144,7 +149,8 @@ class AxisResampler {
   Formula by_matrix() {
     Formula stretch = min(scale_, 1.0);
     DimExpr reach = 3;
-    if (r_.run_time_scales) return n_.unsupported("antialias with run-time scales"), x_;
+    if (r_.run_time_scales)
+      return n_.unsupported("antialias with data-dependent scales is not supported"), x_;
     if (!r_.scales.empty())
       reach = static_cast<int64_t>(std::ceil(2 / std::min(1.0f, known_scale()))) + 1;
     else if (to_ != from_)
@@ -202,17 +208,18 @@ Value resample(Node& n, Value x, const Resample& r) {
 // --- Attributes and inputs. ---------------------------------------------------------------------
 
 bool is_known_mode(Node& n, const Resample& r) {
-  bool is_known =
-      llvm::is_contained({"nearest", "linear", "cubic"}, r.mode) &&
-      llvm::is_contained(
+  if (!llvm::is_contained({"nearest", "linear", "cubic"}, r.mode))
+    return n.fail("mode is \"" + r.mode + "\", expected nearest, linear or cubic"), false;
+  if (!llvm::is_contained(
           {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
            "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"},
-          r.coordinates) &&
-      llvm::is_contained({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}, r.rounding);
-  if (!is_known)
-    n.fail("mode \"" + r.mode + "\", coordinate_transformation_mode \"" + r.coordinates +
-           "\" or nearest_mode \"" + r.rounding + "\" is not known");
-  return is_known;
+          r.coordinates))
+    return n.fail("unknown coordinate_transformation_mode \"" + r.coordinates + "\""), false;
+  if (!llvm::is_contained({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}, r.rounding))
+    return n.fail("nearest_mode is \"" + r.rounding +
+                  "\", expected round_prefer_floor, round_prefer_ceil, floor or ceil"),
+           false;
+  return true;
 }
 
 // Expands one number per entry of `axes` to one per axis of x; other axes get `otherwise`.
@@ -221,7 +228,8 @@ llvm::SmallVector<T> over_all_axes(Node& n, const Ints& axes, llvm::ArrayRef<T> 
                                    llvm::ArrayRef<T> otherwise) {
   llvm::SmallVector<T> all(otherwise);
   if (some.size() != axes.size())
-    n.fail(llvm::Twine(some.size()) + " scales or sizes for " + llvm::Twine(axes.size()) + " axes");
+    n.fail(llvm::Twine(some.size()) + " scales or sizes given, expected " +
+           llvm::Twine(axes.size()) + ", one for each axis");
   for (size_t i = 0; i < axes.size() && !n.has_failed(); ++i)
     all[static_cast<size_t>(axes[i])] = some[i];
   return all;
@@ -230,7 +238,8 @@ llvm::SmallVector<T> over_all_axes(Node& n, const Ints& axes, llvm::ArrayRef<T> 
 // Scales only known at run time: the result's dims are runtime-defined, too.
 void take_run_time_scales(Node& n, Value x, const Ints& axes, Value scales, Resample& r) {
   if (n.rank(scales) != 1 || !n.dim(scales, 0).is_constant(static_cast<int64_t>(axes.size()))) {
-    n.fail("scales do not fit rank " + llvm::Twine(n.rank(x)));
+    n.fail("scales must have " + llvm::Twine(axes.size()) +
+           " elements, one for each axis, but are " + text_of(n.type(scales)));
     return;
   }
   llvm::SmallVector<Formula> all(static_cast<size_t>(n.rank(x)),
@@ -301,7 +310,8 @@ void take_sizes(Node& n, Value x, const Ints& axes, Resample& r) {
   if (policy == "not_larger" || policy == "not_smaller") {
     if (!axes.empty() && !n.has_failed()) keep_aspect_ratio(n, x, axes, policy == "not_larger", r);
   } else if (policy != "stretch") {
-    n.fail("keep_aspect_ratio_policy \"" + policy + "\" is not known");
+    n.fail("keep_aspect_ratio_policy is \"" + policy +
+           "\", expected stretch, not_larger or not_smaller");
   }
 }
 
@@ -311,7 +321,9 @@ Value region_of(Node& n, Value x, const Ints& axes) {
   auto count = static_cast<int64_t>(axes.size()), rank = n.rank(x);
   if (n.has_failed()) return {};
   if (n.rank(roi) != 1 || !n.dim(roi, 0).is_constant(2 * count))
-    return n.fail("the region does not fit " + llvm::Twine(count) + " axes"), Value();
+    return n.fail("roi must have " + llvm::Twine(2 * count) +
+                  " elements, two for each axis, but is " + text_of(n.type(roi))),
+           Value();
   llvm::SmallVector<Formula> bounds(static_cast<size_t>(rank),
                                     Formula(n, n.scalar(0, DType::kF32)));
   bounds.append(static_cast<size_t>(rank), Formula(n, n.scalar(1, DType::kF32)));
@@ -355,7 +367,9 @@ Values upsample_with_attribute(Node& n) {
   Resample r = old_resample(n);
   r.scales = n.numbers("scales");
   if (static_cast<int64_t>(r.scales.size()) != n.rank(x))
-    return n.fail("scales do not fit rank " + llvm::Twine(n.rank(x))), Value();
+    return n.fail(llvm::Twine(r.scales.size()) + " scales given, expected " +
+                  llvm::Twine(n.rank(x)) + " for " + text_of(n.type(x))),
+           Value();
   for (size_t d = 0; d < r.scales.size() && !n.has_failed(); ++d)
     r.dims.push_back(scaled(n, n.shape(x)[d], r.scales[d]));
   return is_known_mode(n, r) ? resample(n, x, r) : Value();

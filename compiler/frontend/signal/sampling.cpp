@@ -8,6 +8,7 @@
 
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -163,13 +164,14 @@ std::optional<Sampling> sampling_of(Node& n) {
   else if (mode == "cubic" || mode == "bicubic")
     how.interpolation = Interpolation::kCubic;
   else if (mode != "linear" && mode != "bilinear")
-    return n.fail("mode \"" + mode + "\" is not known"), std::nullopt;
+    return n.fail("mode is \"" + mode + "\", expected nearest, linear or cubic"), std::nullopt;
   if (padding == "border")
     how.padding = Padding::kBorder;
   else if (padding == "reflection")
     how.padding = Padding::kReflection;
   else if (padding != "zeros")
-    return n.fail("padding_mode \"" + padding + "\" is not known"), std::nullopt;
+    return n.fail("padding_mode is \"" + padding + "\", expected zeros, border or reflection"),
+           std::nullopt;
   how.align_corners = n.flag("align_corners", false);
   return how;
 }
@@ -180,7 +182,10 @@ Values grid_sample(Node& n) {
   int64_t rank = n.rank(x), spatial = rank - 2;
   std::optional<Sampling> how = sampling_of(n);
   if (!how || n.has_failed()) return Value();
-  if (rank < 3 || n.rank(grid) != rank) return n.fail("the grid does not fit x"), Value();
+  if (rank < 3 || n.rank(grid) != rank)
+    return n.fail("X must have rank 3 or more and grid the rank of X, but they are " +
+                  text_of(n.type(x)) + " and " + text_of(n.type(grid))),
+           Value();
   Dims result(n.shape(grid).slice(1, static_cast<size_t>(spatial)));
   Dims points = {n.dim(x, 0), element_count(result), DimExpr(spatial)};
   Formula flat = Formula(n, grid).reshape(points);
@@ -209,7 +214,9 @@ Values affine_grid(Node& n) {
   if (n.has_failed()) return Value();
   int64_t spatial = static_cast<int64_t>(size.size()) - 2;
   if ((spatial != 2 && spatial != 3) || n.rank(theta) != 3)
-    return n.fail("theta or the size have no valid rank"), Value();
+    return n.fail("theta must have rank 3 and size 4 or 5 elements, but theta is " +
+                  text_of(n.type(theta)) + " and size has " + llvm::Twine(size.size())),
+           Value();
   Dims dims(llvm::ArrayRef(size).drop_front(2));
   llvm::SmallVector<Formula> columns;
   for (int64_t d = spatial; d-- > 0;) {
@@ -275,7 +282,10 @@ Values deform_conv(Node& n) {
   int64_t rank = n.rank(x);
   if (n.has_failed()) return Value();
   if (rank < 3 || n.rank(w) != rank || n.rank(offset) != rank)
-    return n.fail("the ranks of X, W and offset differ"), Value();
+    return n.fail("X must have rank 3 or more, W and offset the rank of X, but they are " +
+                  text_of(n.type(x)) + ", " + text_of(n.type(w)) + " and " +
+                  text_of(n.type(offset))),
+           Value();
   Deformed c{spatial_attributes(n, x, kernel_of(n, w)),
              n.integer("group", 1),
              n.integer("offset_group", 1),
@@ -283,7 +293,10 @@ Values deform_conv(Node& n) {
              n.dim(x, 0),
              n.dim(x, 1),
              1};
-  if (c.groups < 1 || c.offset_groups < 1) return n.fail("a group count is below 1"), Value();
+  if (c.groups < 1 || c.offset_groups < 1)
+    return n.fail("group and offset_group are " + llvm::Twine(c.groups) + " and " +
+                  llvm::Twine(c.offset_groups) + ", expected at least 1"),
+           Value();
   for (int64_t size : c.window.kernel) c.taps = c.taps * DimExpr(size);
   DimExpr images = c.batch * DimExpr(c.offset_groups), positions = element_count(c.result);
   Formula columns(n, deformed_columns(n, c, x, offset));
@@ -310,9 +323,12 @@ Values roi_align(Node& n) {
   std::string mode = n.text("mode", "avg");
   std::string coordinates =
       n.text("coordinate_transformation_mode", n.opset() < 16 ? "output_half_pixel" : "half_pixel");
-  if (mode != "avg" && mode != "max") return n.fail("mode \"" + mode + "\" is not known"), Value();
+  if (mode != "avg" && mode != "max")
+    return n.fail("mode is \"" + mode + "\", expected avg or max"), Value();
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
-    return n.fail("coordinate_transformation_mode \"" + coordinates + "\" is not known"), Value();
+    return n.fail("coordinate_transformation_mode is \"" + coordinates +
+                  "\", expected half_pixel or output_half_pixel"),
+           Value();
   // Without the half-pixel shift, boxes are at least one element wide.
   bool is_moved = coordinates == "half_pixel";
   float least = is_moved ? std::numeric_limits<float>::lowest() : 1.0f;

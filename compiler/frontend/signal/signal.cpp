@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/onnx_file.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -105,9 +106,11 @@ std::optional<Transform> transform_of(Node& n, Value x, DimExpr length, bool inv
   auto components = n.rank(x) > 0 ? n.dim(x, n.rank(x) - 1).as_constant() : std::nullopt;
   if (n.has_failed()) return std::nullopt;
   if (!components || *components < 1 || *components > 2)
-    return n.fail("the last dim of the signal must be 1 or 2"), std::nullopt;
+    return n.fail("the last dim of the signal must be 1 or 2, but the signal is " +
+                  text_of(n.type(x))),
+           std::nullopt;
   if (onesided && inverse)
-    return n.unsupported("the inverse of one side is not supported"), std::nullopt;
+    return n.unsupported("inverse with onesided is not supported"), std::nullopt;
   DimExpr kept = onesided ? floordiv(length, 2) + 1 : length;
   return Transform{length, kept, *components, inverse};
 }
@@ -116,14 +119,17 @@ std::optional<DimExpr> one_dim(Node& n, Value value, llvm::StringRef what) {
   Dims dims = n.dims_of(value, what);
   if (n.has_failed()) return std::nullopt;
   if (dims.size() == 1) return dims[0];
-  return n.fail(what + " must be one number"), std::nullopt;
+  return n.fail(what + " must have 1 element, given " + llvm::Twine(dims.size())), std::nullopt;
 }
 
 Values dft(Node& n, int64_t axis) {
   Value x = n.input(0);
   axis = n.axis(axis, n.rank(x));
   if (n.has_failed()) return Value();
-  if (axis == n.rank(x) - 1) return n.fail("the last axis holds the components"), Value();
+  if (axis == n.rank(x) - 1)
+    return n.fail("axis " + llvm::Twine(axis) +
+                  " is the last axis, which holds the real and imaginary parts"),
+           Value();
   std::optional<DimExpr> length = n.dim(x, axis);
   if (n.has_input(1)) length = one_dim(n, n.input(1), "the length");
   if (!length) return Value();
@@ -135,7 +141,8 @@ Values dft_with_attribute(Node& n) { return dft(n, n.integer("axis", 1)); }
 
 Values dft(Node& n) {
   Ints axis = n.has_input(2) ? n.integers_of(n.input(2), "the axis") : Ints{-2};
-  if (axis.size() != 1) return n.fail("the axis must be one number"), Value();
+  if (axis.size() != 1)
+    return n.fail("the axis must have 1 element, given " + llvm::Twine(axis.size())), Value();
   return dft(n, axis[0]);
 }
 
@@ -143,7 +150,8 @@ Values dft(Node& n) {
 // the window and transformed.
 Values stft(Node& n) {
   Value signal = n.input(0);
-  if (n.rank(signal) != 3) return n.fail("the signal must have rank 3"), Value();
+  if (n.rank(signal) != 3)
+    return n.fail("the signal must have rank 3, but is " + text_of(n.type(signal))), Value();
   std::optional<DimExpr> step = one_dim(n, n.input(1), "the frame step"), length;
   if (n.has_input(3))
     length = one_dim(n, n.input(3), "the frame length");
@@ -152,7 +160,7 @@ Values stft(Node& n) {
   else
     length = n.dim(signal, 1);
   if (!step || !length || n.has_failed()) return Value();
-  n.require_at_least(*step, 1, "the frame step is {0}, below {1}");
+  n.require_at_least(*step, 1, "the frame step is {0}, expected at least {1}");
   DimExpr frames = floordiv(n.dim(signal, 1) - *length, *step) + 1;
   Formula start = iota(n, frames, DType::kI64) * number(n, *step, DType::kI64);
   Formula index = start.unsqueeze({1}) + iota(n, *length, DType::kI64).unsqueeze({0});
@@ -168,7 +176,11 @@ Values stft(Node& n) {
 Values cosine_window(Node& n, double a, double b, double c) {
   auto dtype = dtype_of_onnx(static_cast<int>(n.integer("output_datatype", 1)));
   std::optional<DimExpr> size = one_dim(n, n.input(0), "the size");
-  if (!dtype) return n.unsupported("this element type is not supported"), Value();
+  if (!dtype)
+    return n.unsupported("output_datatype " +
+                         onnx_type_name(static_cast<int>(n.integer("output_datatype", 1))) +
+                         " is not supported"),
+           Value();
   if (!size) return Value();
   bool is_periodic = n.flag("periodic", true);
   if (auto constant = size->as_constant(); constant && *constant <= kMostConstants) {
@@ -196,7 +208,11 @@ Values mel_weight_matrix(Node& n) {
   auto dtype = dtype_of_onnx(static_cast<int>(n.integer("output_datatype", 1)));
   auto filters = one_dim(n, n.input(0), "the number of bins");
   auto length = one_dim(n, n.input(1), "the length");
-  if (!dtype) return n.unsupported("this element type is not supported"), Value();
+  if (!dtype)
+    return n.unsupported("output_datatype " +
+                         onnx_type_name(static_cast<int>(n.integer("output_datatype", 1))) +
+                         " is not supported"),
+           Value();
   if (!filters || !length) return Value();
   auto scalar = [&](size_t i) { return Formula(n, n.input(i)).as(DType::kF64).reshape({}); };
   auto mel = [](const Formula& hertz) {

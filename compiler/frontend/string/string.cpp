@@ -1,5 +1,6 @@
 // ONNX ops on strings and words: StringNormalizer, TfIdfVectorizer.
 #include "compiler/frontend/selection/data_dependent.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -41,11 +42,11 @@ Values string_normalizer(Node& n) {
   Value x = n.input(0);
   std::string action = n.text("case_change_action", "NONE");
   if (action != "NONE" && action != "LOWER" && action != "UPPER")
-    return n.fail("case_change_action \"" + action + "\" is none of NONE, LOWER, UPPER"), Value();
+    return n.fail("case_change_action is \"" + action + "\", expected NONE, LOWER or UPPER"),
+           Value();
   if (n.rank(x) < 1 || n.rank(x) > 2)
-    return n.fail("the input has rank " + llvm::Twine(n.rank(x)) + ", not 1 or 2"), Value();
-  if (n.rank(x) == 2)
-    n.require_equal(n.dim(x, 0), 1, "the first of two dims is {0}, it must be {1}");
+    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x))), Value();
+  if (n.rank(x) == 2) n.require_equal(n.dim(x, 0), 1, "the first of two dims is {0}, expected {1}");
   Value words = n.reshape(x, {n.shape(x).back()});
   words = at_least_one(n, without(n, words, n.strings("stopwords")));
   if (action != "NONE") words = change_case(n, words, action == "UPPER");
@@ -61,9 +62,9 @@ Values tf_idf_vectorizer(Node& n) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
-    return n.fail("mode \"" + mode + "\" is none of TF, IDF, TFIDF"), Value();
+    return n.fail("mode is \"" + mode + "\", expected TF, IDF or TFIDF"), Value();
   if (n.rank(x) > 2 || n.rank(x) < 1)
-    return n.fail("the input has rank " + llvm::Twine(n.rank(x)) + ", not 1 or 2"), Value();
+    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x))), Value();
   Value pool = n.has_attribute("pool_strings") ? n.constant(n.strings("pool_strings"))
                                                : n.constant(n.integers("pool_int64s"));
   llvm::SmallVector<float> weights = n.numbers("weights");
