@@ -1,4 +1,4 @@
-// Translates callees' memory formulas to formulas over the caller's dims.
+// Translates the bytes that callees need to values over the caller's dims.
 #include "compiler/bytecode/call_memory.h"
 
 #include <algorithm>
@@ -8,9 +8,6 @@ namespace scopevm::compiler::bytecode {
 namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
-
-// The length in characters above which formulas are omitted from reports.
-constexpr size_t kLongestFormula = 400;
 
 using Callees = std::set<FunctionIndex>;
 
@@ -42,10 +39,6 @@ ByPool total(ByPool own, const ByPool& calls, ShapeProgram& shapes) {
     CallBytes& sum = entry->second;
     sum.most = shapes.add(sum.most, bytes.most);
     sum.lower_bound = shapes.add(sum.lower_bound, bytes.lower_bound);
-    if (sum.formula && bytes.formula)
-      sum.formula = *sum.formula + *bytes.formula;
-    else
-      sum.formula.reset();
   }
   return own;
 }
@@ -100,7 +93,7 @@ class CallMemoryFinder {
     ByPool kept;
     for (const auto& [pool, sum] : bytes) {
       ValueIndex value = planned_[f].shapes.value(sum);
-      kept[pool] = {value, value, sum};
+      kept[pool] = {value, value};
     }
     return kept;
   }
@@ -142,13 +135,9 @@ class CallMemoryFinder {
     for (const auto& [pool, bytes] : by) {
       auto [entry, is_new] = most.try_emplace(pool, bytes);
       CallBytes& sum = entry->second;
-      if (!is_new) {
-        sum.most = shapes.max(sum.most, bytes.most);
-        sum.lower_bound = shapes.max(sum.lower_bound, bytes.lower_bound);
-        if (sum.formula && bytes.formula) sum.formula = max(*sum.formula, *bytes.formula);
-      }
-      if (!bytes.formula || (sum.formula && sum.formula->str().size() > kLongestFormula))
-        sum.formula.reset();
+      if (is_new) continue;
+      sum.most = shapes.max(sum.most, bytes.most);
+      sum.lower_bound = shapes.max(sum.lower_bound, bytes.lower_bound);
     }
   }
 
@@ -156,8 +145,7 @@ class CallMemoryFinder {
     const memory::Plan& plan = planned_[f].plan;
     ByPool own;
     for (const memory::Arena& arena : plan.arenas)
-      if (arena.segment == SegmentIndex{0})
-        own[arena.pool] = {arena.height, arena.lower_bound, plan.height_formula(arena)};
+      if (arena.segment == SegmentIndex{0}) own[arena.pool] = {arena.height, arena.lower_bound};
     return total(std::move(own), memory_[f].workspace, planned_[f].shapes);
   }
 
@@ -178,33 +166,18 @@ class CallMemoryFinder {
   // Translates the callee's bytes to the caller's dims.
   ByPool in_call(FunctionIndex f, const Step& step, const ByPool& by_pool) {
     const Function& caller = program_.functions[f];
-    const Function& callee = program_.functions[*step.callee()];
     ShapeProgram& shapes = planned_[f].shapes;
     std::vector<ValueIndex> dims;
-    std::map<std::string, DimExpr, std::less<>> names;
     for (size_t i = 0; i < step.operands.size(); ++i) {
       const Value& argument = caller.values[step.operands[i]];
       if (argument.is_list()) continue;
-      for (size_t axis = 0; axis < argument.shape.size(); ++axis) {
-        DimExpr dim = argument.shape[axis];
-        DimExpr parameter = callee.values[callee.inputs[i]].shape[axis];
-        dims.push_back(shapes.value(dim));
-        if (parameter.kind() == DimExpr::Kind::kSymbol)
-          names.try_emplace(std::string(parameter.symbol_name()), dim);
-      }
+      for (DimExpr dim : argument.shape) dims.push_back(shapes.value(dim));
     }
     const ShapeProgram& of = planned_[*step.callee()].shapes;
     ByPool results;
-    for (const auto& [pool, bytes] : by_pool) {
-      CallBytes& result = results[pool];
-      result = {shapes.value_in_call(of, bytes.most, dims),
-                shapes.value_in_call(of, bytes.lower_bound, dims), std::nullopt};
-      if (bytes.formula)
-        result.formula = bytes.formula->substitute([&](std::string_view name) {
-          auto bound = names.find(name);
-          return bound == names.end() ? std::nullopt : std::optional(bound->second);
-        });
-    }
+    for (const auto& [pool, bytes] : by_pool)
+      results[pool] = {shapes.value_in_call(of, bytes.most, dims),
+                       shapes.value_in_call(of, bytes.lower_bound, dims)};
     return results;
   }
 

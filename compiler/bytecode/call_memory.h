@@ -10,12 +10,10 @@
 
 namespace scopevm::compiler::bytecode {
 
-// A number of bytes in one pool: as values of the function's shape program, and as a formula for
-// reports.
+// A number of bytes in one pool, as values of the function's shape program.
 struct CallBytes {
   ShapeProgram::ValueIndex most;         // peak over the calls
   ShapeProgram::ValueIndex lower_bound;  // lower bound of the peak over all plans of the callees
-  std::optional<DimExpr> formula = DimExpr(0);  // empty if too long
 };
 
 struct CallMemory {

@@ -5,12 +5,10 @@
 #include <set>
 
 #include "compiler/bytecode/call_memory.h"
+#include "compiler/shapes/formula_text.h"
 
 namespace scopevm::compiler::bytecode {
 namespace {
-
-// Longer formulas are truncated. They are for reports only; slots hold the exact values.
-constexpr size_t kLongestFormula = 400;
 
 std::string dim_text(DimExpr dim) {
   return dim.is_constant(Value::kAnyDim) ? format::kAnyDim : dim.str();
@@ -26,48 +24,6 @@ format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
   return decl;
 }
 
-std::string cut(std::string formula) {
-  if (formula.size() > kLongestFormula) formula = formula.substr(0, kLongestFormula - 3) + "...";
-  return formula;
-}
-
-// The sum of the live buffers at the step with the largest sum for the representative dims.
-DimExpr peak_formula(const Function& function, const PlannedFunction& planned,
-                     const memory::Arena& arena) {
-  std::map<std::string, int64_t> symbols;
-  for (const Dimension& dimension : function.dimensions)
-    symbols[dimension.name] = dimension.representative;
-  // Sizes of segment 0 do not depend on these symbols.
-  for (const Segment& segment : function.segments)
-    for (const RuntimeSymbol& defined : segment.symbols) symbols[defined.symbol] = 0;
-  std::vector<memory::Buffer> buffers = planned.plan.at(arena, planned.shapes, symbols, 1);
-  int64_t most = -1;
-  DimExpr formula = 0;
-  for (int64_t step = 0; step < static_cast<int64_t>(function.steps.size()); ++step) {
-    int64_t live = 0;
-    DimExpr sum = 0;
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      if (step < buffers[i].lower || step >= buffers[i].upper) continue;
-      live += buffers[i].size;
-      sum = sum + planned.plan.liveness.buffers[{static_cast<uint32_t>(buffers[i].id)}].bytes;
-    }
-    if (live > most) {
-      most = live;
-      formula = sum;
-    }
-  }
-  return formula;
-}
-
-// An arena's size for reports. If the exact formula is too long, its largest term at the
-// representative dims.
-std::string arena_formula(const Function& function, const PlannedFunction& planned,
-                          const memory::Arena& arena) {
-  std::optional<DimExpr> exact = planned.plan.height_formula(arena);
-  if (exact && exact->str().size() <= kLongestFormula) return exact->str();
-  return "max(" + cut(peak_formula(function, planned, arena).str()) + ", ...)";
-}
-
 // Adds the arenas of later segments, and the values with their own storage.
 void add_memory_by_data(const Machine& machine, const Function& function, PlannedFunction& planned,
                         format::FunctionDecl& decl) {
@@ -75,13 +31,9 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
   const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
   for (const memory::Arena& arena : planned.plan.arenas) {
     if (arena.segment == SegmentIndex{0}) continue;
-    DimExpr sum = 0;
-    for (memory::BufferIndex buffer : arena.buffers)
-      sum = sum + planned.plan.liveness.buffers[buffer].bytes;
     decl.memory.push_back({arena.pool.value, "segment " + std::to_string(arena.segment.value),
                            false, shapes.slot_of(arena.height).value,
-                           shapes.slot_of(arena.lower_bound).value, "at most " + cut(sum.str()),
-                           true});
+                           shapes.slot_of(arena.lower_bound).value, "", true});
   }
   bool has_lists = std::ranges::any_of(function.inputs,
                                        [&](ValueId id) { return function.values[id].is_list(); });
@@ -94,8 +46,7 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
       const PoolIndex pool =
           is_made_by_callee ? machine.global_pool(value.place.device) : value.place.pool;
       const uint32_t slot = shapes.slot_of(shapes.value(value.bytes())).value;
-      decl.memory.push_back(
-          {pool.value, value.name, false, slot, slot, cut(value.bytes().str()), true});
+      decl.memory.push_back({pool.value, value.name, false, slot, slot, "", true});
     }
   if (!has_lists) return;
   const uint32_t none = shapes.slot_of(shapes.value(0)).value;
@@ -143,8 +94,7 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
   auto add = [&](PoolIndex pool, const char* what, const CallBytes& bytes) {
     if (shapes.constant_of(bytes.most) == 0) return;
     decl.memory.push_back({pool.value, what, false, shapes.slot_of(bytes.most).value,
-                           shapes.slot_of(bytes.lower_bound).value,
-                           bytes.formula ? cut(bytes.formula->str()) : "...", false});
+                           shapes.slot_of(bytes.lower_bound).value, "", false});
   };
   for (const auto& [pool, bytes] : calls.workspace) add(pool, "calls", bytes);
   for (const auto& [pool, bytes] : calls.results) add(pool, "results of calls", bytes);
@@ -156,6 +106,20 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
     }
 }
 
+// Sets the formula of each entry without one to that of its slot.
+void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
+  std::vector<format::MemoryDecl*> entries;
+  std::vector<ShapeProgram::ValueIndex> values;
+  for (format::MemoryDecl& entry : decl.memory) {
+    if (!entry.formula.empty()) continue;
+    entries.push_back(&entry);
+    values.push_back(*shapes.stores()[SlotIndex{entry.bytes_slot}]);
+  }
+  FormulaText text = formula_text(shapes.formulas(values));
+  for (size_t i = 0; i < entries.size(); ++i) entries[i]->formula = std::move(text.formulas[i]);
+  decl.definitions = std::move(text.definitions);
+}
+
 void add_memory(const Program& program, const Function& function, PlannedFunction& planned,
                 const CallMemory& calls, const Code& code, format::FunctionDecl& decl) {
   const Machine& machine = program.machine;
@@ -164,8 +128,7 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
     if (arena.segment == SegmentIndex{0})
       decl.memory.push_back({arena.pool.value, "workspace", false,
                              shapes.slot_of(arena.height).value,
-                             shapes.slot_of(arena.lower_bound).value,
-                             arena_formula(function, planned, arena), false});
+                             shapes.slot_of(arena.lower_bound).value, "", false});
   add_memory_of_calls(program, calls, shapes, decl);
   add_memory_by_data(machine, function, planned, decl);
   for (size_t i = 0; i < function.outputs.size(); ++i) {
@@ -177,9 +140,8 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
           {pool, function.output_names[i], true, slot, slot, "elements of the list", true});
       continue;
     }
-    DimExpr bytes = output.bytes();
-    decl.memory.push_back({pool, function.output_names[i], true, slot, slot, cut(bytes.str()),
-                           depends_on_data(function, bytes)});
+    decl.memory.push_back({pool, function.output_names[i], true, slot, slot, "",
+                           depends_on_data(function, output.bytes())});
   }
 }
 
@@ -204,6 +166,7 @@ Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex
                            emit_code(machine, function, planned, shape_functions, messages));
   add_memory(program, function, planned, calls, code, decl);
   add_strings(program, planned.shapes, decl);
+  add_formulas(planned.shapes, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);

@@ -11,6 +11,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/values/symbolic_values.h"
 #include "compiler/placement/call_tree.h"
+#include "compiler/shapes/formula_text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler {
@@ -289,8 +290,9 @@ Result<double> Compilation::copy_seconds(const CopyExplanation::Copy& copy) cons
 CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool is_spill) const {
   // The options' dims apply to main only.
   const bool is_known = !copy.is_local || copy.bytes.is_constant();
+  FormulaText text = formula_text({&copy.bytes, 1});
   return {.value = copy.value,
-          .formula = copy.bytes.str(),
+          .formula = std::move(text.formulas.front()),
           .bytes = is_known ? known_bytes(copy.bytes) : std::nullopt,
           .times = copy.times,
           .from = copy.from,
@@ -300,7 +302,8 @@ CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool i
           .is_spill = is_spill,
           .function = copy.function,
           .times_depend_on = copy.times_depend_on,
-          .has_own_dims = !is_known};
+          .has_own_dims = !is_known,
+          .definitions = std::move(text.definitions)};
 }
 
 // Spills are known only after kernels are generated, because their scratch memory counts too.

@@ -45,9 +45,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Symbol, name, model_name, d
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Check, condition, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Function, name, values, symbols, checks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation, functions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FormulaDefinition, name, formula)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Copy, value, formula, bytes, times, from, to,
                                    producer_reason, consumer_reason, is_spill, seconds, function,
-                                   times_depend_on, has_own_dims)
+                                   times_depend_on, has_own_dims, definitions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Node, name, op, place, reads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Limit, pool, limit_bytes, needed_bytes, moved,
                                    seconds, lower_bound_seconds)

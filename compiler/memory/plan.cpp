@@ -149,20 +149,6 @@ std::vector<Buffer> Plan::at(const Arena& arena, const ShapeProgram& shapes,
   return *std::move(buffers);
 }
 
-std::optional<DimExpr> Plan::height_formula(const Arena& arena) const {
-  constexpr size_t kLongest = 400;  // characters; longer formulas are not readable
-  std::vector<DimExpr> ends(arena.buffers.size());
-  DimExpr height = 0;
-  for (int i : arena.layers.order) {
-    DimExpr offset = 0;
-    for (int other : arena.layers.below[i]) offset = max(offset, ends[other]);
-    ends[i] = offset + liveness.buffers[arena.buffers[i]].bytes;
-    height = max(height, ends[i]);
-    if (height.str().size() > kLongest || ends[i].str().size() > kLongest) return std::nullopt;
-  }
-  return height;
-}
-
 Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes) {
   const std::vector<Request> samples = sample_requests(function);
   Plan plan;

@@ -141,9 +141,6 @@ struct Plan {
   // The buffers of an arena at given dims, to validate or to print. Empty if sizes overflow.
   std::vector<Buffer> at(const Arena& arena, const ShapeProgram& shapes,
                          const std::map<std::string, int64_t>& symbols, int64_t threads) const;
-  // The height of an arena as one expression over dims and threads. Empty if the expression is too
-  // long to print.
-  std::optional<DimExpr> height_formula(const Arena& arena) const;
 };
 
 // Plans `function` and adds the formulas to `shapes`. Computes first-fit plans in several orders at

@@ -100,6 +100,10 @@ class Prover {
 
 }  // namespace
 
-bool is_never_negative(DimExpr e) { return Prover().prove(e); }
+// Larger expressions are not analysed: a shared operand is visited once per occurrence.
+bool is_never_negative(DimExpr e) {
+  constexpr size_t kLargestTree = 4096;
+  return dims::tree_size(e) <= kLargestTree && Prover().prove(e);
+}
 
 }  // namespace scopevm::compiler

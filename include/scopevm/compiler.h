@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "scopevm/export.h"
+#include "scopevm/formula.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -140,7 +141,7 @@ struct CopyExplanation {
   /// A copy between two places.
   struct Copy {
     std::string value;             ///< the node or input whose value is copied
-    std::string formula;           ///< bytes, as an expression over main's dimensions
+    std::string formula;           ///< bytes over main's dimensions and `definitions`
     std::optional<int64_t> bytes;  ///< set when `dims` fixes every dimension of `formula`
     /// How often a call makes the copy. Above 1 in a loop (at representative trip counts) and in a
     /// function that is called more than once. Unspecified if `times_depend_on` is not empty.
@@ -158,6 +159,7 @@ struct CopyExplanation {
     /// closure from another function. Empty when `times` is known.
     std::string times_depend_on;
     bool has_own_dims = false;  ///< `formula` uses dims of the function that its calls do not fix
+    std::vector<FormulaDefinition> definitions;  ///< of names in `formula`
   };
   /// An input, or the result of one kernel or copy. In program order.
   struct Node {

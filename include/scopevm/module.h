@@ -14,6 +14,7 @@
 
 #include "scopevm/dtype.h"
 #include "scopevm/export.h"
+#include "scopevm/formula.h"
 #include "scopevm/status.h"
 #include "scopevm/value_kind.h"
 
@@ -55,7 +56,7 @@ struct MemoryLine {
   int64_t bytes = 0;       ///< size of the storage
   /// Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
   int64_t lower_bound_bytes = 0;
-  std::string formula;           ///< `bytes` as an expression over the dimensions' names
+  std::string formula;           ///< `bytes` over dimensions and definitions (scopevm/formula.h)
   bool depends_on_data = false;  ///< data-dependent: known only during a call, `bytes` is 0
 };
 
@@ -70,8 +71,9 @@ struct ScopeBound {
 /// The memory of a call: see Module::memory_bound().
 struct MemoryBound {
   std::string function;  ///< the function that a call with these dims runs: "main" or a variant
-  std::vector<MemoryLine> lines;   ///< one per storage
-  std::vector<ScopeBound> scopes;  ///< one per memory scope of a device
+  std::vector<FormulaDefinition> definitions;  ///< of names in the formulas of `lines`
+  std::vector<MemoryLine> lines;               ///< one per storage
+  std::vector<ScopeBound> scopes;              ///< one per memory scope of a device
 };
 
 namespace vm {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/memory/random_functions.h"
+#include "tests/shapes/formula_value.h"
 #include "vm/format/disassembler.h"
 #include "vm/format/verify.h"
 #include "vm/format/writer.h"
@@ -14,7 +15,6 @@ namespace scopevm::compiler::bytecode {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const DimExpr n = DimExpr::symbol("n");
 
@@ -111,7 +111,7 @@ TEST(Bytecode, MemoryFormulasMatchTheProgram) {
   const format::MemoryDecl& workspace = e.main().memory[0];
   EXPECT_EQ(workspace.what, "workspace");
   EXPECT_EQ(workspace.pool, 1u);
-  EXPECT_EQ(workspace.formula, "256*$threads+192*n");
+  EXPECT_EQ(workspace.formula, "256*$threads + 192*n");
   EXPECT_EQ(e.slot(workspace.bytes_slot, {{"n", 10}}, 3), 768 + 1920);
   EXPECT_EQ(e.slot(workspace.lower_bound_slot, {{"n", 10}}, 3), 768 + 1920);
   const format::MemoryDecl& result = e.main().memory[1];
@@ -218,10 +218,22 @@ TEST(Bytecode, ConstantsAreLoadedOnceAtTheirFirstUse) {
   EXPECT_EQ(e.module.constants[0].pool, 2u);
 }
 
-TEST(Bytecode, LongFormulasAreMarkedAsTruncated) {
-  Emitted e = emit(program_of(memory::random_function(3, 80)));
-  EXPECT_THAT(e.main().memory[0].formula, HasSubstr("..."));
-  EXPECT_LE(e.main().memory[0].formula.size(), 420u);
+// The printed formulas, evaluated as text, have the values of the slots.
+TEST(Bytecode, FormulasAreTheValuesOfTheirSlots) {
+  size_t most_definitions = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    Emitted e = emit(program_of(memory::random_function(seed, 5 + static_cast<int>(seed) * 2)));
+    most_definitions = std::max(most_definitions, e.main().definitions.size());
+    for (const format::MemoryDecl& line : e.main().memory)
+      for (int64_t dim : {1, 2, 17, 63, 500})
+        for (int64_t threads : {1, 4}) {
+          const std::map<std::string, int64_t> symbols = {{"n", dim}, {"m", 3 * dim + 1}};
+          EXPECT_EQ(formula_value(e.main().definitions, line.formula, symbols, threads),
+                    e.slot(line.bytes_slot, symbols, threads))
+              << e.text();
+        }
+  }
+  EXPECT_GT(most_definitions, 0u);
 }
 
 TEST(Bytecode, RandomProgramsVerify) {

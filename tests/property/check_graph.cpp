@@ -16,6 +16,7 @@
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
 #include "tests/property/scatter.h"
+#include "tests/shapes/formula_value.h"
 
 namespace scopevm::compiler::property {
 namespace {
@@ -86,6 +87,22 @@ std::string str(const Symbols& symbols) {
   return text;
 }
 
+// The printed formulas must have the values of the shape function.
+Verdict check_formulas(const Module& module, const Symbols& symbols) {
+  constexpr int kThreads = 3;
+  std::map<std::string, int64_t> dims;
+  for (const DimensionSignature& dimension : module.signature().dimensions)
+    dims[dimension.name] = symbols.at(dimension.name);
+  const auto bound = module.memory_bound(dims, kThreads);
+  if (!bound.ok()) return {};  // no bound by dims
+  for (const MemoryLine& line : bound->lines)
+    if (!line.depends_on_data &&
+        formula_value(bound->definitions, line.formula, dims, kThreads) != line.bytes)
+      return failure(Finding::kMismatch, "formula of " + line.what + " is " + line.formula +
+                                             ", expected " + std::to_string(line.bytes));
+  return {};
+}
+
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
                      const std::vector<uint8_t>& bytes) {
   auto module = Module::load_bytes(bytes);
@@ -96,6 +113,8 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
     return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
   Verdict verdict;
   for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
+    Verdict formulas = check_formulas(*module, graph.requests[i].symbols);
+    if (formulas.finding != Finding::kAgrees) return formulas;
     std::vector<Tensor> inputs;
     for (const Array& array : graph.requests[i].inputs) {
       auto tensor = tensor_of(array);

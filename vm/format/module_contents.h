@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scopevm/dtype.h"
+#include "scopevm/formula.h"
 #include "scopevm/value_kind.h"
 #include "vm/format/host_kind.h"
 
@@ -46,7 +47,7 @@ struct MemoryDecl {
   bool is_result = false;
   uint32_t bytes_slot = 0;        // exact bytes of the storage
   uint32_t lower_bound_slot = 0;  // maximum of live bytes; for a result, equal to bytes_slot
-  std::string formula;            // human-readable: bytes over the dimensions' names
+  std::string formula;            // for reports: bytes over dimensions and definitions
   bool depends_on_data = false;   // known only during a call; 0 if the call does not allocate it
 };
 
@@ -65,6 +66,7 @@ struct FunctionDecl {
   std::vector<uint32_t> code;
   std::vector<MemoryDecl> memory;
   std::vector<SourceDecl> sources;
+  std::vector<FormulaDefinition> definitions;  // of names in the formulas of `memory`
 };
 
 // Check i of a shape function. In the message, "{0}" and "{1}" are the values of lhs_slot and

@@ -155,6 +155,9 @@ class TablesReader {
     });
     each(*f.sources(), out.sources,
          [&](const fb::Source& s) { return SourceDecl{s.word(), text(s.name())}; });
+    each(*f.definitions(), out.definitions, [&](const fb::Definition& d) {
+      return FormulaDefinition{text(d.name()), text(d.formula())};
+    });
     return out;
   }
 

@@ -57,9 +57,13 @@ Offset<fb::Function> function_table(FlatBufferBuilder& b, const FunctionDecl& fu
   auto sources = table_vector<fb::Source>(b, function.sources, [&](const auto& s) {
     return fb::CreateSource(b, s.word, b.CreateString(s.name));
   });
+  auto definitions = table_vector<fb::Definition>(b, function.definitions, [&](const auto& d) {
+    auto defined = b.CreateString(d.name);
+    return fb::CreateDefinition(b, defined, b.CreateString(d.formula));
+  });
   return fb::CreateFunction(b, name, inputs, outputs, dimensions, function.register_count,
                             function.slot_count, static_cast<uint32_t>(function.code.size()),
-                            memory, sources);
+                            memory, sources, definitions);
 }
 
 Offset<fb::ShapeFunction> shape_function_table(FlatBufferBuilder& b,

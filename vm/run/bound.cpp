@@ -113,7 +113,8 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
     computed = compute_slots(module, *entry, dims, threads);
   }
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> slots, std::move(computed));
-  MemoryBound bound{.function = entry->name, .lines = {}, .scopes = {}};
+  MemoryBound bound{
+      .function = entry->name, .definitions = entry->definitions, .lines = {}, .scopes = {}};
   for (const format::MemoryDecl& decl : entry->memory) {
     const format::PoolDecl& pool = module.contents().pools[decl.pool];
     MemoryLine line{module.contents().devices[pool.device].name,

@@ -107,6 +107,7 @@ class Evaluator {
     if (b < 1) return std::nullopt;
     if (function == "mod") return a % b < 0 ? a % b + b : a % b;
     if (function == "floordiv") return a / b - (a % b < 0 ? 1 : 0);
+    if (function == "ceildiv") return a / b + (a % b > 0 ? 1 : 0);
     return std::nullopt;
   }
 

@@ -6,6 +6,7 @@
 //   dim_expr.cpp       expressions
 //   shape_program.cpp  expressions -> program, by value numbering
 //   evaluate.cpp       program -> numbers, at compile time
+//   formulas.cpp       program -> simplified expressions, for reports
 //   emit_llvm.cpp      program -> native ShapeFn
 //
 // Values are numbered in order; equal computations share one value. Slots are the values that the
@@ -117,11 +118,17 @@ class ShapeProgram {
   std::optional<Values> evaluate(const std::map<std::string, int64_t>& symbols,
                                  int64_t threads) const;
 
+  // Each value as a simplified expression over dims, threads and runtime-defined symbols, valid for
+  // all dims that pass the checks. The same node stands for equal operands of the results.
+  std::vector<DimExpr> formulas(std::span<const ValueIndex> values) const;
+
   // One line per instruction, store and check.
   std::string str() const;
 
  private:
   ValueIndex instruction(Instruction instruction);
+  DimExpr formula(const Instruction& instruction, DimExpr a, DimExpr b) const;
+  std::vector<Values> sample_values() const;
   void slot_from_earlier(ValueIndex value);
   void condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message,
                  SegmentIndex segment = {});

@@ -66,6 +66,7 @@ function "main" registers 6 slots 5 {
   dimension "n" min 1 max 512 multiple_of 1
   input "x" f32 ["n", "8"]
   output "y" f32 ["n", "4"]
+  definition "A" formula "64*n"
   memory "workspace" pool 1 bytes s4 lower_bound s4 formula "64*n"
   memory "y" result pool 0 bytes s3 lower_bound s3 formula "16*n"
   code {
@@ -162,12 +163,12 @@ struct BadText {
 
 void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.8 producer \"t\"\n"
+#define HEADER "scopevm_module 0.9 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadText kBadStrings[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the text"},
-    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.8"},
+    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.9"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: string does not end on its line"},
     {"Escape", HEADER "device \"\\q\"", "f.sva:2:8: unknown escape in a string"},
@@ -212,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadTextTest, ::testing::ValuesIn(kBadStrings),
 
 TEST(Text, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.8 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.9 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

@@ -96,7 +96,7 @@ TEST(Corruption, OtherVersionsAreReported) {
   file[8] = 7;
   uint64_t sum = checksum(file.data(), offsetof(FileHeader, header_checksum));
   std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
-  EXPECT_EQ(error_of(file), "module format 7.8, this reader knows 0.8");
+  EXPECT_EQ(error_of(file), "module format 7.9, this reader knows 0.9");
 }
 
 // Without the checksum of constants, all other corruption is still detected.

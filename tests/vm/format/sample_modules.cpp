@@ -231,6 +231,7 @@ ModuleContents dense_module() {
   main.code = dense_code();
   main.memory = {{1, "workspace", false, 4, 4, "64*n", false}, {0, "y", true, 3, 3, "16*n", false}};
   main.sources = {{32, "fc+relu"}};
+  main.definitions = {{"A", "64*n"}};
   module.functions = {main};
   return module;
 }
@@ -352,6 +353,7 @@ struct Fingerprint {
           .add(int64_t{m.bytes_slot})
           .add(int64_t{m.lower_bound_slot})
           .add(m.formula);
+    for (const FormulaDefinition& d : f.definitions) add("def").add(d.name).add(d.formula);
     for (const SourceDecl& s : f.sources) add("src").add(int64_t{s.word}).add(s.name);
     return *this;
   }

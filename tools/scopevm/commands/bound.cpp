@@ -6,6 +6,7 @@
 #include "scopevm/module.h"
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/exit_code.h"
 
 namespace scopevm::tool {
@@ -13,6 +14,7 @@ namespace {
 
 void print_text(const MemoryBound& bound) {
   if (bound.function != "main") fmt::print("function {}\n", bound.function);
+  print_definitions("", bound.definitions);
   fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
   for (const MemoryLine& line : bound.lines) {
     const std::string what = (line.is_result ? "result " : "") + line.what + " = " + line.formula;
@@ -37,6 +39,7 @@ void print_json(const MemoryBound& bound) {
                              {"scope", scope.scope},
                              {"bound_bytes", scope.bytes},
                              {"lower_bound_bytes", scope.lower_bound_bytes}});
+  out["definitions"] = definitions_json(bound.definitions);
   out["lines"] = nlohmann::ordered_json::array();
   for (const MemoryLine& line : bound.lines)
     out["lines"].push_back({{"device", line.device},

@@ -10,6 +10,7 @@
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/commands/places_svg.h"
 #include "tools/scopevm/compiler_library.h"
@@ -112,7 +113,7 @@ std::string value_text(const CopyExplanation::Copy& copy) {
 }
 
 std::string bytes_text(const CopyExplanation::Copy& copy) {
-  std::string formula = copy.formula + " bytes";
+  std::string formula = copy.formula + (copy.formula == "1" ? " byte" : " bytes");
   if (copy.has_own_dims) formula += fmt::format(" (dims of {})", copy.function);
   if (!copy.bytes || std::to_string(*copy.bytes) == copy.formula) return formula;
   return fmt::format("{} = {}", formula, *copy.bytes);
@@ -165,6 +166,7 @@ void print_text(const CopyExplanation& explanation) {
   for (const CopyExplanation::Copy& copy : explanation.copies) {
     fmt::print("{}  {} -> {}  {}{}\n", value_text(copy), copy.from, copy.to, bytes_text(copy),
                times_text(copy));
+    print_definitions("    where ", copy.definitions);
     fmt::print("    {}\n    {}\n", copy.producer_reason, copy.consumer_reason);
   }
   print_limits(explanation);
@@ -180,6 +182,7 @@ void print_json(const CopyExplanation& explanation) {
   for (const CopyExplanation::Copy& copy : explanation.copies) {
     ordered_json& line = out["copies"].emplace_back(ordered_json{
         {"value", copy.value}, {"from", copy.from}, {"to", copy.to}, {"formula", copy.formula}});
+    line["definitions"] = definitions_json(copy.definitions);
     if (!copy.function.empty()) line["function"] = copy.function;
     if (copy.has_own_dims) line["has_own_dims"] = true;
     if (copy.bytes) line["bytes"] = *copy.bytes;

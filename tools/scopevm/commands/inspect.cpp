@@ -6,6 +6,7 @@
 
 #include "runtime/mapped_file.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/exit_code.h"
 #include "vm/format/layout.h"
 #include "vm/format/reader.h"
@@ -52,6 +53,7 @@ void print_function(const format::ModuleContents& module, const format::Function
   for (const format::TensorDecl& output : function.outputs)
     fmt::print("  output     {}\n", tensor_text(output));
   print_dimensions(function.dimensions);
+  print_definitions("  definition ", function.definitions);
   for (const format::MemoryDecl& line : function.memory) {
     const format::PoolDecl& pool = module.pools[line.pool];
     // The name is redundant if there is only one device.
@@ -60,8 +62,8 @@ void print_function(const format::ModuleContents& module, const format::Function
                module.devices.size() > 1 ? device + "." + pool.scope : pool.scope,
                line.is_result ? "result " + line.what : line.what, line.formula);
   }
-  fmt::print("  code       {} words, {} registers, {} slots\n", function.code.size(),
-             function.register_count, function.slot_count);
+  fmt::print("  code       {}, {}, {}\n", counted(function.code.size(), "word"),
+             counted(function.register_count, "register"), counted(function.slot_count, "slot"));
 }
 
 void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
@@ -87,9 +89,10 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   uint64_t constant_bytes = 0;
   for (const format::ConstantDecl& constant : module.constants)
     constant_bytes += constant.bytes.size;
-  fmt::print("{} constants, {} bytes\n", module.constants.size(), constant_bytes);
-  fmt::print("{} kernels, {} shape functions\n", module.kernels.size(),
-             module.shape_functions.size());
+  fmt::print("{}, {}\n", counted(module.constants.size(), "constant"),
+             counted(constant_bytes, "byte"));
+  fmt::print("{}, {}\n", counted(module.kernels.size(), "kernel"),
+             counted(module.shape_functions.size(), "shape function"));
   for (const format::ImageDecl& image : module.images)
     fmt::print("image {}: {} bytes, needs {}\n", image.target_cpu, image.bytes.size,
                image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
@@ -125,6 +128,7 @@ ordered_json function_json(const format::ModuleContents& module,
                       {"inputs", tensors_json(function.inputs)},
                       {"outputs", tensors_json(function.outputs)},
                       {"dimensions", dimensions_json(function.dimensions)},
+                      {"definitions", definitions_json(function.definitions)},
                       {"memory", ordered_json::array()},
                       {"code_words", function.code.size()},
                       {"registers", function.register_count},

@@ -82,6 +82,8 @@ class ModuleParser {
         assembly::visit_tensor(parser_, function.inputs.emplace_back());
       else if (parser_.accept_word("output"))
         assembly::visit_tensor(parser_, function.outputs.emplace_back());
+      else if (parser_.accept_word("definition"))
+        assembly::visit_definition(parser_, function.definitions.emplace_back());
       else if (parser_.accept_word("memory"))
         assembly::visit_memory(parser_, function.memory.emplace_back());
       else if (parser_.accept_word("code"))

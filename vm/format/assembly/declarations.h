@@ -113,6 +113,13 @@ void visit_tensor(V& v, Tensor& tensor) {
   v.optional_number("pool", tensor.pool);
 }
 
+template <typename V, typename Definition>
+void visit_definition(V& v, Definition& definition) {
+  v.string(definition.name);
+  v.word("formula");
+  v.string(definition.formula);
+}
+
 template <typename V, typename Memory>
 void visit_memory(V& v, Memory& memory) {
   v.string(memory.what);

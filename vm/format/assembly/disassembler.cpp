@@ -74,6 +74,8 @@ class ModulePrinter {
       line("  input", [&] { assembly::visit_tensor(printer_, t); });
     for (const TensorDecl& t : function.outputs)
       line("  output", [&] { assembly::visit_tensor(printer_, t); });
+    for (const FormulaDefinition& d : function.definitions)
+      line("  definition", [&] { assembly::visit_definition(printer_, d); });
     for (const MemoryDecl& m : function.memory)
       line("  memory", [&] { assembly::visit_memory(printer_, m); });
     out_ += "  code {\n";

@@ -1,0 +1,118 @@
+// Proofs over terms and floors; see dominance.h.
+#include "compiler/shapes/dominance.h"
+
+#include <algorithm>
+#include "compiler/shapes/polynomial.h"
+
+namespace scopevm::compiler::dims {
+namespace {
+
+using Kind = DimExpr::Kind;
+
+// x/d, where d is 1 for an expression that is no floordiv by a constant.
+struct Quotient {
+  DimExpr dividend;
+  int64_t divisor;
+};
+
+Quotient quotient_of(DimExpr e) {
+  if (e.kind() == Kind::kFloorDiv)
+    if (const auto d = e.operands()[1].as_constant(); d && *d > 0) return {e.operands()[0], *d};
+  return {e, 1};
+}
+
+// floordiv(x + c, d*r) <= floordiv(x, d) if floordiv(x, d) >= 0 and c <= d*(r - 1).
+// REQUIRES: `a` is not negative.
+bool is_finer_quotient(DimExpr a, DimExpr b) {
+  const Quotient fine = quotient_of(a), coarse = quotient_of(b);
+  if (coarse.divisor % fine.divisor != 0) return false;
+  const auto shift = (coarse.dividend - fine.dividend).as_constant();
+  return shift && *shift <= coarse.divisor - fine.divisor;
+}
+
+bool is_at_least_one(DimExpr e) { return interval_of(e).min >= 1; }
+
+}  // namespace
+
+bool DominanceProver::is_not_negative(DimExpr factor) {
+  auto [known, is_new] = is_not_negative_.try_emplace(factor, false);
+  if (is_new) known->second = is_never_negative(factor);
+  return known->second;
+}
+
+bool DominanceProver::is_factor_at_least(DimExpr a, DimExpr b) {
+  return a == b || is_finer_quotient(a, b) || is_not_negative(a - b);
+}
+
+// Compares products of non-negative factors: each factor of `b` has a larger one in `a`, and the
+// other factors of `a` are at least 1.
+bool DominanceProver::is_product_at_least(std::vector<DimExpr> a, const std::vector<DimExpr>& b) {
+  for (DimExpr factor : b) {
+    if (!is_not_negative(factor)) return false;
+    auto larger = std::ranges::find(a, factor);
+    if (larger == a.end())
+      larger = std::ranges::find_if(a, [&](DimExpr f) { return is_factor_at_least(f, factor); });
+    if (larger == a.end()) return false;
+    a.erase(larger);
+  }
+  return std::ranges::all_of(a, is_at_least_one);
+}
+
+// Each negative term is covered by parts of larger positive terms.
+bool DominanceProver::is_covered_by_terms(DimExpr difference) {
+  Polynomial positive, negative;
+  for (const auto& [monomial, coefficient] : to_polynomial(difference)) {
+    (coefficient > 0 ? positive : negative)[monomial] = coefficient;
+    if (coefficient > 0 &&
+        !std::ranges::all_of(monomial, [&](DimExpr factor) { return is_not_negative(factor); }))
+      return false;
+  }
+  for (auto& [monomial, missing] : negative)
+    for (auto& [larger, available] : positive) {
+      if (missing == 0) break;
+      if (available == 0 || !is_product_at_least(larger, monomial)) continue;
+      const int64_t covered = std::min(available, -missing);
+      available -= covered;
+      missing += covered;
+    }
+  return std::ranges::all_of(negative, [](const auto& term) { return term.second == 0; });
+}
+
+// A lower bound of a positive multiple of `e`, without the largest floordiv. Empty if there is none
+// to replace.
+std::optional<DimExpr> DominanceProver::without_largest_floor(DimExpr e) {
+  DimExpr largest, factor_of_largest;
+  for (const auto& [monomial, coefficient] : to_polynomial(e))
+    for (size_t i = 0; i < monomial.size(); ++i) {
+      if (quotient_of(monomial[i]).divisor == 1) continue;
+      if (tree_size(monomial[i]) <= tree_size(largest)) continue;
+      DimExpr factor = coefficient;
+      for (size_t k = 0; k < monomial.size(); ++k)
+        if (k != i) factor = factor * monomial[k];
+      if (!is_not_negative(coefficient > 0 ? factor : DimExpr(0) - factor)) continue;
+      largest = monomial[i];
+      factor_of_largest = factor;
+    }
+  const auto [x, d] = quotient_of(largest);
+  if (d == 1) return std::nullopt;
+  const bool is_positive = is_not_negative(factor_of_largest);
+  const DimExpr bound = is_positive ? x - DimExpr(d) + DimExpr(1) : x;
+  return DimExpr(d) * (e - factor_of_largest * largest) + factor_of_largest * bound;
+}
+
+bool DominanceProver::prove(DimExpr difference) {
+  constexpr size_t kLargestProvedByCases = 64;  // nodes; cases are slow
+  if (is_covered_by_terms(difference)) return true;
+  if (tree_size(difference) <= kLargestProvedByCases && is_never_negative(difference)) return true;
+  constexpr int kMostFloors = 6;
+  DimExpr bound = difference + DimExpr(known_factor(difference) - 1);
+  for (int i = 0; i < kMostFloors; ++i) {
+    const std::optional<DimExpr> next = without_largest_floor(bound);
+    if (!next) return false;
+    bound = *next;
+    if (is_covered_by_terms(bound)) return true;
+  }
+  return false;
+}
+
+}  // namespace scopevm::compiler::dims

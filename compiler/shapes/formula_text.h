@@ -1,0 +1,23 @@
+// Prints expressions as formulas for readers. An operand that occurs more than once, or that makes
+// a line too long, is printed once, as a definition with a name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/shapes/dim_expr.h"
+#include "scopevm/formula.h"
+
+namespace scopevm::compiler {
+
+struct FormulaText {
+  std::vector<FormulaDefinition> definitions;
+  std::vector<std::string> formulas;  // one per expression
+};
+
+// The length is linear in the number of distinct nodes of the expressions. If that number is above
+// a limit, formulas that need definitions are replaced by a message, and there are no definitions.
+FormulaText formula_text(std::span<const DimExpr> expressions);
+
+}  // namespace scopevm::compiler

@@ -1,0 +1,29 @@
+// Evaluates printed formulas with definitions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scopevm/formula.h"
+#include "vm/run/dim_formula.h"
+
+namespace scopevm {
+
+// Empty if the formula or a definition that it uses cannot be evaluated, or a definition redefines
+// a name.
+inline std::optional<int64_t> formula_value(const std::vector<FormulaDefinition>& definitions,
+                                            const std::string& formula,
+                                            std::map<std::string, int64_t> values,
+                                            int64_t threads = 1) {
+  values["$threads"] = threads;
+  for (const FormulaDefinition& definition : definitions) {
+    const std::optional<int64_t> value = vm::evaluate_dim(definition.formula, values);
+    if (value && !values.emplace(definition.name, *value).second) return std::nullopt;
+  }
+  return vm::evaluate_dim(formula, values);
+}
+
+}  // namespace scopevm

@@ -1,0 +1,33 @@
+// Prints the definitions of formulas, as text or JSON.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/formula.h"
+
+namespace scopevm::tool {
+
+// One line per definition: `prefix` and `A = ceildiv(n, 12)`.
+inline void print_definitions(std::string_view prefix,
+                              const std::vector<FormulaDefinition>& definitions) {
+  for (const FormulaDefinition& definition : definitions)
+    fmt::print("{}{} = {}\n", prefix, definition.name, definition.formula);
+}
+
+inline nlohmann::ordered_json definitions_json(const std::vector<FormulaDefinition>& definitions) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const FormulaDefinition& definition : definitions)
+    out.push_back({{"name", definition.name}, {"formula", definition.formula}});
+  return out;
+}
+
+// "1 kernel", "2 kernels"
+inline std::string counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace scopevm::tool
