@@ -1,5 +1,5 @@
 # cmake --install: the library, its headers, the command, and find_package(scopevm).
-#   runtime      what running needs      compiler     what `scopevm compile` needs besides
+#   runtime      what running needs      compiler     what `scopevm compile` needs in addition
 #   development  headers and the package
 include(CMakePackageConfigHelpers)
 

@@ -13,7 +13,7 @@ kRules='
 include/scopevm | scopevm/ |
 runtime         | scopevm/ runtime/ | boost/context/ tbb/ oneapi/tbb/ CL/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
-compiler        | scopevm/ vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
+compiler        | scopevm/ runtime/count_text.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
 '
 # `scopevm` must start without the compiler. Except for these files, sources in tools include only

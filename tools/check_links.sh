@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the relative links of all Markdown files lead to files or folders of the project.
+# Checks that the relative links of all Markdown files point to files or folders of the project.
 # Exits with 1 if one does not.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -35,7 +35,8 @@ Result<ShapeWork> shape_work(const vm::LoadedModule& module,
   for (const DimensionSignature& dimension : module.signature().dimensions) {
     const auto given = dims.find(dimension.name);
     if (given == dims.end())
-      return Status(StatusCode::kInvalidArgument, dimension.name + " needs a value");
+      return Status(StatusCode::kInvalidArgument,
+                    "missing value of dimension \"" + dimension.name + "\"");
     values.push_back(given->second);
   }
   const format::FunctionDecl& entry = *module.entry(values).decl;

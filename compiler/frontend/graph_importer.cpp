@@ -10,6 +10,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -269,9 +270,8 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
                                                                         : import_scan(node);
   if (!values.ok()) return values.status();
   if (values->size() != node.output_count())
-    return invalid("its subgraphs return " + std::to_string(values->size()) +
-                   (values->size() == 1 ? " result" : " results") + ", expected " +
-                   std::to_string(node.output_count()) + ", one for each output");
+    return invalid("its subgraphs return " + runtime::count_text(values->size(), "result") +
+                   ", expected " + std::to_string(node.output_count()) + ", one for each output");
   for (size_t i = 0; i < values->size(); ++i) SCOPEVM_RETURN_IF_ERROR(bind(proto, i, (*values)[i]));
   return {};
 }

@@ -72,7 +72,7 @@ class Lowering {
 }  // namespace
 
 Result<Program> lower_program(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
-                      const ModulesByDevice& kernels) {
+                              const ModulesByDevice& kernels) {
   return Lowering(machine, kernels).run(functions);
 }
 

@@ -21,6 +21,6 @@ struct GraphFunction {
 // type and dims are shared between functions. Errors: kUnsupported or kInternal with the op's
 // location; see status_of_diagnostics.
 Result<Program> lower_program(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
-                      const ModulesByDevice& kernels);
+                              const ModulesByDevice& kernels);
 
 }  // namespace scopevm::compiler::kernels

@@ -28,7 +28,7 @@ class Applier {
     for (FlowIndex f : graph_.values.indices())
       flow(f).is_free ? place_constant(f) : place_value(f);
     mark_devices();  // before ops are erased: it visits the ops of all tasks
-    erase_demands();
+    erase_annotations();
     merge_copies();
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (function.isPublic() && !function.isExternal()) copy_at_boundary(function);
@@ -238,7 +238,7 @@ class Applier {
 
   // --- Annotations, signatures and device attributes. ---
 
-  void erase_demands() {
+  void erase_annotations() {
     llvm::SmallVector<mlir::Operation*> constraints;
     module_.walk([&](mlir::Operation* op) {
       if (mlir::isa<graph::OnDeviceOp>(op)) constraints.push_back(op);
@@ -341,7 +341,7 @@ class Applier {
     const std::string is_on = record.name + " is placed on " + on_device;
     if (const Constraint* constraint = constraint_of(task))
       return is_on + ": " + placement::text_of(*constraint);
-    if (std::optional<TaskIndex> near = nearest_demand(task))
+    if (std::optional<TaskIndex> near = nearest_constraint(task))
       return is_on + ": lowest copy cost, because " + graph_.tasks[*near].name +
              " is required on " + on_device + " (" + placement::text_of(*constraint_of(*near)) +
              ")";
@@ -357,7 +357,7 @@ class Applier {
                                                                           : nullptr;
   }
 
-  std::optional<TaskIndex> nearest_demand(TaskIndex task) {
+  std::optional<TaskIndex> nearest_constraint(TaskIndex task) {
     if (neighbours_.empty()) find_neighbours();
     IndexedVector<TaskIndex, bool> is_seen(graph_.tasks.size(), false);
     std::vector<TaskIndex> queue = {task};

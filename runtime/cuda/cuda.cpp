@@ -94,7 +94,8 @@ Result<std::vector<CudaDeviceFacts>> list_devices(const Api& api) {
     SCOPEVM_RETURN_IF_ERROR(check(api, api.cuDriverGetVersion(&version), "cuDriverGetVersion"));
     SCOPEVM_RETURN_IF_ERROR(check(api, api.cuDeviceGetCount(&count), "cuDeviceGetCount"));
   }
-  if (count <= 0) return Status(StatusCode::kNotFound, "a driver is there, but no device");
+  if (count <= 0)
+    return Status(StatusCode::kNotFound, "the driver is installed, but there is no device");
   std::vector<CudaDeviceFacts> all;
   for (int number = 0; number < count; ++number) {
     SCOPEVM_ASSIGN_OR_RETURN(CudaDeviceFacts facts, facts_of(api, number));

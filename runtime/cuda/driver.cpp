@@ -28,11 +28,12 @@ class CudaDriver final : public DeviceDriver {
     return devices;
   }
   std::string_view note() const override {
-    return "kernels are not compiled for CUDA: reach these devices by OpenCL";
+    return "kernels cannot be compiled for CUDA; use these devices through OpenCL";
   }
   Result<std::shared_ptr<Device>> open(int) const override {
-    return Status(StatusCode::kUnsupported,
-                  "no kernels run on devices of kind \"cuda\": reach them by OpenCL");
+    return Status(
+        StatusCode::kUnsupported,
+        "kernels cannot run on devices of kind \"cuda\"; use these devices through OpenCL");
   }
 };
 

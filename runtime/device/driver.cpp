@@ -19,9 +19,8 @@ Result<std::shared_ptr<Device>> Drivers::open(std::string_view kind, int number)
   std::string known;
   for (const DeviceDriver* each : all_)
     known += (known.empty() ? "" : ", ") + std::string(each->kind());
-  return Status(StatusCode::kUnsupported, "it is of kind \"" + std::string(kind) +
-                                              "\", which this build does not know; it knows " +
-                                              known);
+  return Status(StatusCode::kUnsupported,
+                "unsupported kind \"" + std::string(kind) + "\"; this build supports " + known);
 }
 
 }  // namespace scopevm::runtime

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "runtime/count_text.h"
+
 namespace scopevm::runtime::opencl {
 namespace {
 
@@ -69,7 +71,7 @@ Result<Place> Blocks::find(const void* address, int64_t bytes) const {
       return Place{block.buffer.get(), offset};
   }
   return Status(StatusCode::kInternal,
-                std::to_string(bytes) + " bytes that lie in no block of the device");
+                count_text(bytes, "byte") + " at an address in no allocation of the device");
 }
 
 }  // namespace scopevm::runtime::opencl

@@ -37,8 +37,8 @@ Result<Image::Program> Image::build_text(const Context& context, std::string_vie
   error = api.clBuildProgram(program.get(), 1, &context.device, context.build_options.c_str(),
                              nullptr, nullptr);
   if (error == CL_BUILD_PROGRAM_FAILURE)
-    return Status(StatusCode::kInvalidModel,
-                  "the driver cannot build them:\n" + build_log(context, program.get()));
+    return Status(StatusCode::kInvalidModel, "the OpenCL driver cannot build the source:\n" +
+                                                 build_log(context, program.get()));
   SCOPEVM_RETURN_IF_ERROR(context.health.note(error, "clBuildProgram"));
   return Program(std::make_shared<const Handle<cl_program>>(std::move(program)));
 }

@@ -54,7 +54,7 @@ Result<std::vector<Found>> find_devices(const Api& api) {
   cl_int error = api.clGetPlatformIDs(0, nullptr, &count);
   if (error == kNoPlatform || (error == CL_SUCCESS && count == 0))
     return Status(StatusCode::kNotFound,
-                  "no OpenCL platform: a library is there, but no driver of a device");
+                  "no OpenCL platform: the OpenCL library is installed, but no device driver");
   SCOPEVM_RETURN_IF_ERROR(check(error, "clGetPlatformIDs"));
   std::vector<cl_platform_id> platforms(count);
   SCOPEVM_RETURN_IF_ERROR(
@@ -101,8 +101,8 @@ std::string describe(const OpenClDeviceFacts& facts) {
 }
 
 Status no_such_device(const Api& api, int number, const std::vector<Found>& found) {
-  std::string message = "no OpenCL device " + std::to_string(number) + "; there are:";
-  if (found.empty()) message = "no OpenCL device: the platforms have none";
+  std::string message = "no OpenCL device " + std::to_string(number) + "; the devices are:";
+  if (found.empty()) message = "no OpenCL device: the OpenCL platforms have no devices";
   for (size_t i = 0; i < found.size(); ++i)
     message += "\n  " + std::to_string(i) + ": " + describe(facts_of(api, found[i]));
   return {StatusCode::kNotFound, message};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/count_text.h"
+
 namespace scopevm::runtime::opencl {
 namespace {
 
@@ -154,7 +156,12 @@ Status OpenClStream::launch(const DeviceLaunch& launch) {
   if (launch.buffers.size() != static_cast<size_t>(kernel.buffers) ||
       launch.params.size() != static_cast<size_t>(kernel.params) || launch.grain < 1 ||
       launch.workers < 1)
-    status = {StatusCode::kInternal, "launched with what it does not take"};
+    status = {StatusCode::kInternal,
+              "invalid launch: expected " + count_text(kernel.buffers, "buffer") + " and " +
+                  count_text(kernel.params, "param") + ", given " +
+                  std::to_string(launch.buffers.size()) + " and " +
+                  std::to_string(launch.params.size()) + "; grain " + std::to_string(launch.grain) +
+                  " and workers " + std::to_string(launch.workers) + " must be at least 1"};
   if (status.ok() && launch.grid > 0) status = enqueue(kernel, launch);
   if (status.ok()) return status;
   return std::move(status).with_context("kernel " + *kernel.symbol);
@@ -186,8 +193,8 @@ Status OpenClStream::failed_command() {
     host_copies_ -= oldest.uses_host_memory ? 1 : 0;
     pending_.pop_front();
     if (state >= 0) continue;
-    if (kernel == nullptr) return context_.health.note(state, "a copy");
-    return context_.health.note(state, "its launch").with_context("kernel " + *kernel);
+    if (kernel == nullptr) return context_.health.note(state, "copy");
+    return context_.health.note(state, "launch").with_context("kernel " + *kernel);
   }
   return {};
 }

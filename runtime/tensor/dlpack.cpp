@@ -55,13 +55,13 @@ Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
   if (tensor.device.device_type != kDLCPU)
     return Status(StatusCode::kUnsupported, "DLPack tensor on device type " +
                                                 std::to_string(tensor.device.device_type) +
-                                                "; only CPU tensors are taken");
+                                                "; expected a CPU tensor");
   const std::optional<DType> dtype = from_dlpack_type(tensor.dtype);
   if (!dtype)
-    return Status(StatusCode::kUnsupported, "DLPack element type with code " +
-                                                std::to_string(tensor.dtype.code) + ", " +
-                                                std::to_string(tensor.dtype.bits) + " bits, " +
-                                                std::to_string(tensor.dtype.lanes) + " lanes");
+    return Status(StatusCode::kUnsupported,
+                  "unsupported DLPack element type: code " + std::to_string(tensor.dtype.code) +
+                      ", " + std::to_string(tensor.dtype.bits) + " bits, lanes " +
+                      std::to_string(tensor.dtype.lanes));
   if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
     return Status(StatusCode::kInvalidArgument, "DLPack tensor without a shape");
   const std::span<const int64_t> dims(tensor.shape, static_cast<size_t>(tensor.ndim));
@@ -69,7 +69,7 @@ Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
   if (bytes > 0 && !is_compact(tensor))
     return Status(StatusCode::kUnsupported,
                   "DLPack tensor of shape " + shape_text(dims) +
-                      " has strides; only compact row-major tensors are taken");
+                      " has strides; expected a compact row-major tensor");
   char* data = static_cast<char*>(tensor.data);
   if (data != nullptr) data += tensor.byte_offset;
   return Tensor::borrow(static_cast<void*>(data), *dtype, dims);
@@ -98,7 +98,7 @@ Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
 
 Result<DLManagedTensor*> Tensor::to_dlpack() const {
   if (dtype_ == DType::kStr)
-    return Status(StatusCode::kUnsupported, "to_dlpack: DLPack has no strings");
+    return Status(StatusCode::kUnsupported, "to_dlpack: DLPack does not support string tensors");
   auto* exported = new (std::nothrow) Exported;
   if (exported == nullptr) return Status(StatusCode::kOutOfMemory, "to_dlpack: out of memory");
   exported->tensor = *this;

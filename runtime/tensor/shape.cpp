@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "runtime/count_text.h"
 #include "scopevm/tensor.h"
 
 namespace scopevm::runtime {
@@ -10,7 +11,8 @@ namespace scopevm::runtime {
 Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims) {
   if (dims.size() > kMaxRank)
     return Status(StatusCode::kInvalidArgument,
-                  "shape " + shape_text(dims) + ": rank above " + std::to_string(kMaxRank));
+                  "shape " + shape_text(dims) + ": rank " + std::to_string(dims.size()) +
+                      " exceeds the limit of " + std::to_string(kMaxRank));
   int64_t bytes = byte_size(dtype);
   bool is_zero = false;
   for (const int64_t dim : dims) {
@@ -21,7 +23,7 @@ Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims) {
     // overflows in later computations.
     if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
       return Status(StatusCode::kInvalidArgument,
-                    "shape " + shape_text(dims) + ": size in bytes does not fit 64 bits");
+                    "shape " + shape_text(dims) + ": the size in bytes exceeds 64 bits");
   }
   return is_zero ? 0 : bytes;
 }
@@ -41,7 +43,7 @@ std::string type_text(DType dtype, std::span<const int64_t> dims) {
 
 std::string bytes_text(int64_t bytes) {
   constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  if (bytes < 1024) return count_text(bytes, "byte");
   double value = static_cast<double>(bytes) / 1024;
   size_t unit = 0;
   while (value >= 1024 && unit + 1 < std::size(kUnits)) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/count_text.h"
 #include "runtime/memory/storage.h"
 #include "runtime/memory/system_memory.h"
 #include "runtime/tensor/shape.h"
@@ -16,7 +17,7 @@ Result<int64_t> packed_bytes(std::span<const std::string_view> strings) {
   int64_t bytes = (std::ssize(strings) + 1) * static_cast<int64_t>(sizeof(int64_t));
   for (const std::string_view text : strings)
     if (__builtin_add_overflow(bytes, static_cast<int64_t>(text.size()), &bytes))
-      return Status(StatusCode::kInvalidArgument, "strings: their size does not fit 64 bits");
+      return Status(StatusCode::kInvalidArgument, "the size of the strings exceeds 64 bits");
   return bytes;
 }
 
@@ -38,14 +39,15 @@ Result<Tensor> Tensor::from_strings(std::span<const std::string_view> strings,
                                     std::span<const int64_t> dims) {
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t id_bytes, runtime::shape_bytes(DType::kStr, dims));
   if (id_bytes / byte_size(DType::kStr) != std::ssize(strings))
-    return Status(StatusCode::kInvalidArgument, std::to_string(strings.size()) +
-                                                    " strings do not fill a tensor of shape " +
-                                                    runtime::shape_text(dims));
+    return Status(StatusCode::kInvalidArgument,
+                  "tensor of shape " + runtime::shape_text(dims) + ": expected " +
+                      runtime::count_text(id_bytes / byte_size(DType::kStr), "string") +
+                      ", given " + std::to_string(strings.size()));
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::packed_bytes(strings));
   void* data = runtime::system_allocate(bytes);
   if (data == nullptr)
     return Status(StatusCode::kOutOfMemory,
-                  "strings of " + std::to_string(bytes) + " bytes: out of memory");
+                  "string tensor of " + runtime::count_text(bytes, "byte") + ": out of memory");
   runtime::pack_strings(strings, data);
   return TensorAccess::make_strings(
       data, runtime::Storage::adopt(data, bytes, [data] { runtime::system_deallocate(data); }),

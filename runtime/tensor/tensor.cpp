@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/count_text.h"
 #include "runtime/memory/storage.h"
 #include "runtime/memory/system_memory.h"
 #include "runtime/tensor/shape.h"
@@ -19,7 +20,7 @@ alignas(64) char no_elements[64];
 Status check_bytes(DType dtype) {
   if (dtype != DType::kStr) return {};
   return {StatusCode::kInvalidArgument,
-          "a tensor of strings has no bytes of its caller: make it with from_strings"};
+          "a string tensor cannot be allocated or borrowed: use Tensor::from_strings"};
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
   void* data = runtime::system_allocate(bytes);
   if (data == nullptr)
     return Status(StatusCode::kOutOfMemory,
-                  "tensor of " + std::to_string(bytes) + " bytes: out of memory");
+                  "tensor of " + runtime::count_text(bytes, "byte") + ": out of memory");
   return TensorAccess::make(
       data, runtime::Storage::adopt(data, bytes, [data] { runtime::system_deallocate(data); }),
       dtype, dims, bytes);
@@ -87,7 +88,8 @@ Result<Tensor> Tensor::borrow(void* data, DType dtype, std::span<const int64_t> 
   if (data == nullptr) data = no_elements;
   if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(byte_size(dtype)) != 0)
     return Status(StatusCode::kInvalidArgument,
-                  "tensor data is not aligned to its element, " + std::string(name(dtype)));
+                  "tensor data is not aligned to " + runtime::count_text(byte_size(dtype), "byte") +
+                      ", the size of an element of type " + std::string(name(dtype)));
   return TensorAccess::make(data, nullptr, dtype, dims, bytes);
 }
 

@@ -169,9 +169,10 @@ TEST_P(Devices, AllocatorOfOneDevice) {
     EXPECT_EQ(own->count(), 1);
   } else {
     EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
-    EXPECT_EQ(session.status().message(),
-              "an allocator for \"dev.global.workspace\", whose blocks come from its device's "
-              "driver");
+    EXPECT_EQ(
+        session.status().message(),
+        "memory scope \"dev.global.workspace\" takes no allocator: the device's driver allocates "
+        "its blocks");
   }
   auto all = std::make_shared<CountingAllocator>();
   const Session of_all = *Session::create(*module_, {.allocators = {{"global.workspace", all}}});

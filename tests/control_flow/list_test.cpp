@@ -57,8 +57,9 @@ TEST(Lists, IndexesCountFromBothEnds) {
   for (int64_t index : {3, -4}) {
     Status status = run(graph.call(), sequence, {integer(index)});
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(status.message()), HasSubstr("index " + std::to_string(index) +
-                                                         " is out of range: there are 3 elements"));
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr("index " + std::to_string(index) + " is out of range for a list of 3 elements"));
   }
 }
 

@@ -111,7 +111,7 @@ TEST(Range, ADeltaOfZeroAndAbsurdSizesAreErrors) {
               ElementsAre(0, 1));
 }
 
-TEST(Stages, DataDependentSizesInSequence) {
+TEST(Stages, OneAfterTheOther) {
   Graph graph = model("positive");
   EXPECT_THAT(elements(graph.run({floats({1, -1, 2, 0, 3})})[0]), ElementsAre(2, 5, 8));
   EXPECT_THAT(elements(graph.run({floats({-1, -2})})[0]), IsEmpty());

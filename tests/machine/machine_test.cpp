@@ -50,7 +50,7 @@ TEST(Machine, OneCpuIsTheHost) {
   }
 }
 
-TEST(Machine, EachDeviceHasThreePoolsAndEachCpuAStack) {
+TEST(Machine, EachDeviceHasItsThreePoolsAndEachCpuAStackAfterThem) {
   const Machine machine = read(with_pools(""));
   EXPECT_THAT(scopes(machine),
               ElementsAre("cpu.global", "cpu.global.workspace", "cpu.global.constant", "npu.global",
@@ -215,7 +215,7 @@ TEST(Machine, PinnedPoolsAreForOneDevice) {
   EXPECT_EQ(machine.pools[machine.global_pool(npu)].pinned_for, std::nullopt);
 }
 
-TEST(Machine, RemovedDevicesLeaveNoPools) {
+TEST(Machine, ReleasedDevicesLeaveNoTrace) {
   Machine machine = read(with_pools(R"(
       {"device": "cpu", "scope": "global.x", "reached_by": ["npu"]},
       {"device": "cpu", "scope": "global.y", "pinned_for": "gpu"})"));

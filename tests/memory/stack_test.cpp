@@ -206,7 +206,7 @@ TEST(Stack, ReturnedArgumentsStay) {
 
 TEST(Stack, ForwardedArguments) {
   // f passes its parameter to g, which reads it or returns it.
-  for (const bool gives_back : {false, true}) {
+  for (const bool is_returned : {false, true}) {
     Function f;
     add_input(f, {16});
     f.steps.push_back({.operands = {{0}}, .work = step::Call{FunctionIndex{2}}});
@@ -214,13 +214,13 @@ TEST(Stack, ForwardedArguments) {
     Program program = calling(std::move(f));
     Function g = reading();
     g.name = "g";
-    if (gives_back) add_output(g, {0});
+    if (is_returned) add_output(g, {0});
     add_function(program, std::move(g));
     EXPECT_EQ(error_of(program), "");
-    EXPECT_EQ(uses_stack(program), !gives_back);
+    EXPECT_EQ(uses_stack(program), !is_returned);
     for (FunctionIndex function : {FunctionIndex{1}, FunctionIndex{2}})
       EXPECT_EQ(program.functions[function].values[{0}].place.pool,
-                gives_back ? kWorkspace : kStack);
+                is_returned ? kWorkspace : kStack);
   }
 }
 

@@ -47,5 +47,6 @@ for copy in run["copies"]:
     counted[ends(copy), "bytes"] += copy["bytes"]
 if listed != counted:
     sys.exit(f"explain lists {dict(listed)}, the run counts {dict(counted)}")
-print(sum(copy["copies"] for copy in run["copies"]), "copies")
+copies = sum(copy["copies"] for copy in run["copies"])
+print(copies, "copy" if copies == 1 else "copies")
 END

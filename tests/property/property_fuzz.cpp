@@ -8,6 +8,7 @@
 
 #include "compiler/driver/context.h"
 #include "mlir/IR/MLIRContext.h"
+#include "runtime/count_text.h"
 #include "tests/property/shrink.h"
 
 namespace {
@@ -55,15 +56,15 @@ struct Summary {
   void print() const {
     double n = std::max<double>(1, static_cast<double>(graphs));
     std::printf(
-        "%lld graphs, %lld ops (%lld in the largest), %lld elements compared, %lld not "
+        "%s, %lld ops (%lld in the largest), %lld elements compared, %lld not "
         "known\n",
-        static_cast<long long>(graphs), static_cast<long long>(ops),
+        scopevm::runtime::count_text(graphs, "graph").c_str(), static_cast<long long>(ops),
         static_cast<long long>(largest), static_cast<long long>(compared),
         static_cast<long long>(skipped));
-    std::printf("compile: %.3f s a graph, at most %.2f s (seed %llu)\n", compile_seconds / n,
+    std::printf("compile: %.3f s per graph, at most %.2f s (seed %llu)\n", compile_seconds / n,
                 slowest, static_cast<unsigned long long>(slowest_seed));
     if (refused > 0)
-      std::printf("%lld do not fit within the limit\n", static_cast<long long>(refused));
+      std::printf("%s over the limit\n", scopevm::runtime::count_text(refused, "graph").c_str());
     for (const auto& [kind, count] : failures)
       std::printf("%6lld %s\n", static_cast<long long>(count), kind.c_str());
     std::printf("%lld failed\n", static_cast<long long>(failed()));
@@ -112,18 +113,18 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("Compares random graphs with a naive reference interpreter.");
-  app.add_option("--seed", options.seed, "of the first graph; the next has the next seed");
-  app.add_option("--graphs", options.graphs, "how many");
-  app.add_option("--ops", options.most_ops, "how many ops a graph has at most");
-  app.add_option("--seconds", options.seconds, "stop after so many; 0: never");
-  app.add_option("--failures", options.most_failures, "how many failures are shrunk and printed");
+  app.add_option("--seed", options.seed, "seed of the first graph; graph i has this seed plus i");
+  app.add_option("--graphs", options.graphs, "number of graphs");
+  app.add_option("--ops", options.most_ops, "largest number of ops of a graph");
+  app.add_option("--seconds", options.seconds, "stop after this time; 0: no limit");
+  app.add_option("--failures", options.most_failures, "number of failures to shrink and print");
   app.add_option("--cpu", options.check.cpu, "target CPU");
   app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
   app.add_flag("--squeezed", options.check.is_squeezed,
                "limit the workspace to a part of its size");
-  app.add_flag("!--no-shrink", options.shrinks, "print failures as they are");
+  app.add_flag("!--no-shrink", options.shrinks, "print failing graphs without shrinking them");
   app.add_flag("--print", options.prints, "print every graph");
-  app.add_flag("--verbose", options.is_verbose, "a line for every graph");
+  app.add_flag("--verbose", options.is_verbose, "print a line for every graph");
   CLI11_PARSE(app, argc, argv);
   return run(options);
 }

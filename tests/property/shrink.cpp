@@ -262,8 +262,10 @@ Shrunk shrink(const GraphCase& graph, const Verdict& verdict, const Check& check
 }
 
 std::string report(uint64_t seed, const GraphCase& graph, const Verdict& verdict) {
-  std::string text = "// seed " + std::to_string(seed) + ": " + name(verdict.finding) + ": " +
-                     verdict.detail + "\n";
+  std::string text = "// seed " + std::to_string(seed);
+  if (verdict.finding != Finding::kAgrees)
+    text += std::string(": ") + name(verdict.finding) + ": " + verdict.detail;
+  text += "\n";
   for (const Request& request : graph.requests) {
     text += "// dims:";
     for (const auto& [name, value] : request.symbols)

@@ -137,10 +137,10 @@ TEST(StringTensor, HoldsCopies) {
 TEST(StringTensor, HoldsStringsOnly) {
   const std::vector<std::string_view> two = {"a", "b"};
   EXPECT_THAT(std::string(Tensor::from_strings(two, std::vector<int64_t>{3}).status().message()),
-              testing::HasSubstr("2 strings do not fill a tensor of shape [3]"));
+              testing::HasSubstr("tensor of shape [3]: expected 3 strings, given 2"));
   EXPECT_FALSE(Tensor::from_strings(two, std::vector<int64_t>{-2}).ok());
   EXPECT_THAT(std::string(Tensor::allocate(DType::kStr, {2}).status().message()),
-              testing::HasSubstr("make it with from_strings"));
+              testing::HasSubstr("use Tensor::from_strings"));
   int32_t ids[2] = {0, 1};
   EXPECT_FALSE(Tensor::borrow(ids, DType::kStr, std::vector<int64_t>{2}).ok());
   const Tensor tensor = *Tensor::from_strings(two, std::vector<int64_t>{2});

@@ -98,7 +98,7 @@ TEST(DLPack, RejectsUnsupportedTensors) {
   };
   expect_refused([](Foreign& f) { f.managed.dl_tensor.device.device_type = kDLCUDA; }, "device");
   expect_refused([](Foreign& f) { f.managed.dl_tensor.dtype = {kDLComplex, 64, 1}; }, "code 5");
-  expect_refused([](Foreign& f) { f.managed.dl_tensor.dtype.lanes = 4; }, "4 lanes");
+  expect_refused([](Foreign& f) { f.managed.dl_tensor.dtype.lanes = 4; }, "lanes 4");
   expect_refused(
       [](Foreign& f) {
         f.strides = {1, 2};

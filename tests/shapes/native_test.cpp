@@ -66,7 +66,7 @@ TEST(NativeShapes, WritesSlotsAndReportsTheFirstFailedCheck) {
   ShapeProgram program = *ShapeProgram::create(function);
   const SlotIndex slot = program.slot_of(program.value(n * threads));
   NativeShapes native(program);
-  EXPECT_EQ(native({5, 3, 1, 5, 2}), 7) << "1 is no multiple of 4";
+  EXPECT_EQ(native({5, 3, 1, 5, 2}), 7) << "1 is not a multiple of 4";
   EXPECT_EQ(native({4, 3, 4, 4, 2}), -1);
   EXPECT_EQ(native.slots[slot], 8);
   EXPECT_EQ(native({4, 2, 4, 4, 2}), 0) << "dim 1 of a is 3";

@@ -39,7 +39,7 @@ TEST(ShapeProgram, ChecksDeclaredInputs) {
                       "from input \"a\" dim 0)"}));
 }
 
-TEST(ShapeProgram, SymbolMayBeBoundAfterItsFirstUse) {
+TEST(ShapeProgram, ASymbolMayBeBoundAfterItsFirstUseInAnExpression) {
   EXPECT_TRUE(ShapeProgram::create(function_of({{2 * n}, {n}})).ok());
 }
 

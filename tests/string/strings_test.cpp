@@ -151,13 +151,14 @@ TEST(Strings, NumbersAndBack) {
               ElementsAre(0.25f, 1000.0f, -std::numeric_limits<float>::infinity()));
   const Status status = parse.status_of({strings({"1", "2", "three"})});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("element 2, \"three\", is no f32"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("element 2, \"three\", is not a number of type f32"));
   EXPECT_THAT(elements(parse.run({strings({"7"})})[0]), ElementsAre(7));  // still usable
   // The quoted string in the message is one line and is not cut within a character.
   std::string odd("\0\n\"", 3);
   for (int i = 0; i < 30; ++i) odd += "\xc3\xa9";
   EXPECT_THAT(std::string(parse.status_of({strings({odd})}).message()),
-              HasSubstr(R"("\x00\n\")" + odd.substr(3, 36) + "\"..., is no f32"));
+              HasSubstr(R"("\x00\n\")" + odd.substr(3, 36) + "\"..., is not a number of type f32"));
   Graph format(one_op("number_to_string %x", "%x: !sv.tensor<i64[n]>", "!sv.tensor<i64[n]>",
                       "!sv.tensor<str[n]>"));
   EXPECT_THAT(strings_of(format.run({integers({7, -12, 7})})[0]), ElementsAre("7", "-12", "7"));

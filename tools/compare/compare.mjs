@@ -108,14 +108,17 @@ async function compareShape(context, shape) {
   return result;
 }
 
+// "1 step", "2 steps"
+const countText = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 function print(result) {
   const e = result.errors;
   console.log(`${result.model} ${result.shape}`);
   console.log(`  error      abs ${e.abs.toExponential(2)}, rel ${e.rel.toExponential(2)} ` +
-              `(where |value| >= 1e-3); ${e.bad} of ${e.count} elements above 1e-4` +
+              `(where |value| >= 1e-3); ${e.bad} of ${countText(e.count, 'element')} above 1e-4` +
               (e.worst ? ` [${e.worst}]` : ''));
   for (const l of result.latency)
-    console.log(`  ${l.threads} thread${l.threads > 1 ? 's' : ' '}  scopevm ` +
+    console.log(`  ${countText(l.threads, 'thread').padEnd(9)}  scopevm ` +
                 `${(l.scopevm_us / 1000).toFixed(3)} ms, ONNX Runtime ` +
                 `${(l.ort_us / 1000).toFixed(3)} ms, ratio ${l.ratio.toFixed(2)}`);
   if (result.load_us !== null && result.session_us)
@@ -126,17 +129,18 @@ function print(result) {
                 `${(result.peak.ort / 1e6).toFixed(1)} MB more than an idle Node process`);
   for (const m of result.memory ?? [])
     console.log(`  ${m.scope}: bound ${m.bound_bytes}, used ${m.peak_bytes}, lower bound ` +
-                `${m.lower_bound_bytes}, ${m.allocations} allocations`);
+                `${m.lower_bound_bytes}, ${countText(m.allocations, 'allocation')}`);
 }
 
 function reportStream(result, options) {
   const e = result.errors;
+  const differing = result.differing_tokens === undefined ?
+      '' : `, ${countText(result.differing_tokens, 'differing token')}`;
   if (options.json) console.log(JSON.stringify(result));
   else
-    console.log(`  ${result.stream}: ${result.steps} steps, abs ${e.abs.toExponential(2)} ` +
-                `(last step ${result.last.toExponential(2)}), ${e.bad} of ${e.count} elements above 1e-4` +
-                (result.differing_tokens === undefined ? '' :
-                                                         `, ${result.differing_tokens} tokens differ`));
+    console.log(`  ${result.stream}: ${countText(result.steps, 'step')}, ` +
+                `abs ${e.abs.toExponential(2)} (last step ${result.last.toExponential(2)}), ` +
+                `${e.bad} of ${countText(e.count, 'element')} above 1e-4${differing}`);
   if (e.bad > 0 || result.differing_tokens > 0) process.exitCode = 1;
 }
 
@@ -183,12 +187,12 @@ async function compareModel({file, name}, shapes, options) {
 async function main() {
   const options = parseArguments(process.argv.slice(2));
   const [wanted, ...rest] = options.positional;
-  const asked = rest.map(parseShape);
+  const requested = rest.map(parseShape);
   if (options.stream !== undefined && !(options.stream > 0))
     usage('--stream: expected a positive number of steps');
   for (const name of wanted === 'all' ? modelNames() : [wanted]) {
     const model = findModel(name);
-    const shapes = asked.length ? asked : defaultShapes(model.name, options.errorsOnly) ??
+    const shapes = requested.length ? requested : defaultShapes(model.name, options.errorsOnly) ??
         usage(`model "${model.name}" has no default shapes: expected SHAPE`);
     try {
       if (options.reference) await writeReference(options.reference, model, shapes);

@@ -1,4 +1,4 @@
-"""Prints what is in an ONNX file: opset, inputs, outputs, op counts, where the weights live.
+"""Prints the contents of an ONNX file: opset, inputs, outputs, initializers and op counts.
 
     python3 tools/models/describe.py model.onnx... [--nodes]
 """

@@ -1,8 +1,8 @@
-"""Writes the generated part of the benchmark set into a folder, one .onnx a model.
+"""Writes the generated models of the benchmark set to a folder, one .onnx file per model.
 
     python3 tools/models/generate.py models [NAME...] [--force]
 
-A model is written again only when it is older than the generators, or with --force.
+A model is regenerated only if it is older than the generators, or with --force.
 """
 import argparse
 import pathlib

@@ -1,6 +1,6 @@
 """GPT-2 small, one decode step with a key-value cache: batch, new length and past length dynamic.
 
-In the manner of the PyTorch exporter: Conv1D as Reshape, Gemm, Reshape; the causal mask as slices of
+As the PyTorch exporter writes it: Conv1D as Reshape, Gemm, Reshape; the causal mask as slices of
 a constant triangle; the cache concatenated and returned as outputs.
 """
 import math

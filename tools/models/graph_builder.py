@@ -1,7 +1,8 @@
-"""Writes ONNX graphs the way exporters do: one call a node, names made up in order, weights from a
-seeded generator so that a model has the same bytes on every machine.
+"""Builds ONNX graphs as exporters write them: one call per node, numbered names, and weights from a
+seeded generator, so that a model has the same bytes on every machine.
 
-The networks stand in convnets.py, bert.py, gpt2.py and lstm.py; generate.py writes them to files.
+The networks are defined in convnets.py, bert.py, gpt2.py and lstm.py; generate.py writes them to
+files.
 """
 import numpy as np
 import onnx
@@ -17,7 +18,7 @@ class GraphBuilder:
 
     def __init__(self, name, opset, seed, prefix=""):
         self.name = name
-        self.prefix = prefix  # of every made-up name: a nested graph shares its parent's names
+        self.prefix = prefix  # of every generated name: a nested graph shares its parent's names
         self.opset = opset
         self.random = np.random.Generator(np.random.PCG64(seed))
         self.nodes = []
@@ -36,7 +37,7 @@ class GraphBuilder:
         return name
 
     def output(self, name, value, dtype, dims):
-        """Gives `value` the public name `name` (by renaming it in the node that makes it)."""
+        """Makes `value` an output: renames it to `name` in the nodes that write and read it."""
         for node in self.nodes:
             for i, made in enumerate(node.output):
                 if made == value:
@@ -67,7 +68,7 @@ class GraphBuilder:
         return self.initializer(name, values * np.float32(std) + np.float32(mean))
 
     def unsqueeze(self, value, axis):
-        """Unsqueeze with the axis where this opset wants it."""
+        """Unsqueeze: the axis is an input from opset 13 on, an attribute before."""
         if self.opset >= 13:
             return self.op("Unsqueeze", value, self.constant([axis], np.int64))
         return self.op("Unsqueeze", value, axes=[axis])
@@ -84,7 +85,7 @@ class GraphBuilder:
         return self.op("Split", value, outputs=len(sizes), axis=axis, split=sizes)
 
     def dim(self, value, axis):
-        """One dimension of `value` as a scalar: Shape and Gather, as the PyTorch exporter has it."""
+        """One dimension of `value` as a scalar: Shape and Gather, as the PyTorch exporter writes it."""
         return self.op("Gather", self.op("Shape", value), self.constant(axis, np.int64), axis=0)
 
     def shape_of(self, *parts):

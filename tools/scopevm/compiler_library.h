@@ -1,4 +1,4 @@
-// Loads libscopevm_compiler.so on demand, so that commands without the compiler start without LLVM.
+// Loads libscopevm_compiler.so at its first use, so that commands without the compiler start without LLVM.
 #pragma once
 
 #include <cstdint>

@@ -17,16 +17,16 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  const std::string draft = path + "." + std::to_string(getpid()) + ".part";
-  std::FILE* file = std::fopen(draft.c_str(), "wb");
+  const std::string partial = path + "." + std::to_string(getpid()) + ".part";
+  std::FILE* file = std::fopen(partial.c_str(), "wb");
   bool is_written = file != nullptr;
   if (file != nullptr) {
     is_written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
     is_written = std::fclose(file) == 0 && is_written;
   }
-  if (is_written && std::rename(draft.c_str(), path.c_str()) == 0) return {};
+  if (is_written && std::rename(partial.c_str(), path.c_str()) == 0) return {};
   const Status status(StatusCode::kInvalidArgument, path + ": " + std::strerror(errno));
-  std::remove(draft.c_str());
+  std::remove(partial.c_str());
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/count_text.h"
 #include "runtime/tensor/dlpack_type.h"
 #include "runtime/tensor/shape.h"
 #include "scopevm/scopevm.h"
@@ -111,8 +112,9 @@ Result<Tensor> to_tensor(const scopevm_strings& given) {
 Result<const Tensor*> find_element(const Call& call, size_t index, size_t element) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(index));
   if (element < elements.size()) return &elements[element];
-  return Status(StatusCode::kNotFound,
-                "the result has " + std::to_string(elements.size()) + " elements");
+  return Status(StatusCode::kNotFound, "no element " + std::to_string(element) +
+                                           ": the result has " +
+                                           runtime::count_text(elements.size(), "element"));
 }
 
 Result<std::string_view> find_text(const Call& call, size_t index, size_t element,
@@ -121,10 +123,11 @@ Result<std::string_view> find_text(const Call& call, size_t index, size_t elemen
   if (tensor->dtype() != DType::kStr)
     return Status(
         StatusCode::kInvalidArgument,
-        "the result holds " + std::string(name(tensor->dtype())) + " elements, not strings");
+        "the result has " + std::string(name(tensor->dtype())) + " elements, expected strings");
   if (position >= static_cast<size_t>(tensor->element_count()))
     return Status(StatusCode::kNotFound,
-                  "the tensor has " + std::to_string(tensor->element_count()) + " strings");
+                  "no string " + std::to_string(position) + ": the tensor has " +
+                      runtime::count_text(tensor->element_count(), "string"));
   return tensor->string_at(static_cast<int64_t>(position));
 }
 
@@ -285,10 +288,12 @@ scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLMa
   const auto outputs = call->call.outputs();
   if (index >= outputs.size())
     return to_c({scopevm::StatusCode::kNotFound,
-                 "the call has " + std::to_string(outputs.size()) + " results"});
+                 "no result " + std::to_string(index) + ": the call has " +
+                     scopevm::runtime::count_text(outputs.size(), "result")});
   if (call->call.elements(index)->data() != &outputs[index])
     return to_c({scopevm::StatusCode::kInvalidArgument,
-                 "result " + std::to_string(index) + " is no tensor: ask for its elements"});
+                 "result " + std::to_string(index) +
+                     " is a list: read its elements with scopevm_call_output_element"});
   return scopevm::give_tensor(outputs[index], out);
 }
 

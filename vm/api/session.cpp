@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/count_text.h"
 #include "runtime/nearest_name.h"
 #include "vm/api/module_access.h"
 #include "vm/run/bind.h"
@@ -24,8 +25,8 @@ Result<size_t> find_name(std::string_view kind, std::string_view name,
 }
 
 Status bad_index(std::string_view kind, size_t index, size_t count) {
-  return {StatusCode::kNotFound, "the module has no " + std::string(kind) + " " +
-                                     std::to_string(index) + "; it has " + std::to_string(count)};
+  return {StatusCode::kNotFound, "no " + std::string(kind) + " " + std::to_string(index) +
+                                     ": the module has " + runtime::count_text(count, kind)};
 }
 
 void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t latency_ns) {
@@ -156,7 +157,7 @@ Status Call::set_output(size_t index, Tensor tensor) {
       context_->session->module().signature().outputs[index].dtype == DType::kStr)
     return {StatusCode::kInvalidArgument,
             "output \"" + context_->session->module().output_names()[index] +
-                "\": strings are not put into a buffer; each run makes them"};
+                "\": a buffer cannot hold strings; read the result after each run"};
   if (tensor.is_read_only())
     return {StatusCode::kInvalidArgument, "output \"" +
                                               context_->session->module().output_names()[index] +
@@ -165,7 +166,8 @@ Status Call::set_output(size_t index, Tensor tensor) {
   if (signature.kind != ValueKind::kTensor && !tensor.is_empty())
     return {StatusCode::kInvalidArgument,
             "output \"" + signature.name + "\": " + (is_optional(signature.kind) ? "an " : "a ") +
-                std::string(name(signature.kind)) + " takes no buffer"};
+                std::string(name(signature.kind)) +
+                " cannot be stored in a buffer; read its elements after each run"};
   context_->set_output(index, std::move(tensor));
   return {};
 }
@@ -191,7 +193,8 @@ Result<Tensor> Call::output(std::string_view name) const {
 Result<bool> Call::has_value(size_t output) const {
   if (output >= context_->results.size())
     return Status(StatusCode::kNotFound,
-                  "the call has " + std::to_string(context_->results.size()) + " results");
+                  "no result " + std::to_string(output) + ": the call has " +
+                      runtime::count_text(context_->results.size(), "result"));
   const vm::ListValue& list = context_->list_results[output];
   return !list.is_set || list.has_value;
 }
@@ -230,9 +233,9 @@ Result<std::vector<Tensor>> Session::call(std::span<const Tensor> inputs,
   Lease lease(bound_);
   vm::CallContext& context = *lease;
   if (inputs.size() > context.inputs.size())
-    return Status(StatusCode::kInvalidArgument, std::to_string(inputs.size()) +
-                                                    " inputs given; the module has " +
-                                                    std::to_string(context.inputs.size()));
+    return Status(StatusCode::kInvalidArgument,
+                  "expected at most " + runtime::count_text(context.inputs.size(), "input") +
+                      ", given " + std::to_string(inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].is_empty()) continue;
     SCOPEVM_RETURN_IF_ERROR(vm::check_input(bound_->module(), i, inputs[i]));

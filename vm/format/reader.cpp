@@ -6,12 +6,15 @@
 #include <cstring>
 #include <span>
 
+#include "runtime/count_text.h"
 #include "vm/format/checksum.h"
 #include "vm/format/layout.h"
 #include "vm/format/tables.h"
 
 namespace scopevm::format {
 namespace {
+
+using runtime::count_text;
 
 Status bad(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
 
@@ -28,22 +31,25 @@ struct Sections {
 
 Result<FileHeader> read_header(const Bytes& file) {
   if (file.size < sizeof(kMagic) || std::memcmp(file.data, kMagic, sizeof(kMagic)) != 0)
-    return bad("not a scopevm module: its first bytes are not a module's");
+    return bad("not a scopevm module: bad magic number");
   if (file.size < sizeof(FileHeader))
-    return bad("truncated: " + std::to_string(file.size) + " bytes, the header takes " +
+    return bad("truncated: " + count_text(file.size, "byte") + ", the header has " +
                std::to_string(sizeof(FileHeader)));
   FileHeader header;
   std::memcpy(&header, file.data, sizeof(header));
   if (header.header_checksum != checksum(&header, offsetof(FileHeader, header_checksum)))
-    return bad("header: damaged, its checksum does not match");
+    return bad("header: checksum mismatch; the file is damaged");
   if (header.version_major != kVersionMajor || header.version_minor != kVersionMinor)
-    return bad("module format " + std::to_string(header.version_major) + "." +
-               std::to_string(header.version_minor) + ", this reader knows " +
-               std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor));
-  if (file.size != header.file_size)
-    return bad((file.size < header.file_size ? "truncated: " : "bytes behind its end: ") +
-               std::to_string(file.size) + " bytes, the header says " +
-               std::to_string(header.file_size));
+    return bad("unsupported module format " + std::to_string(header.version_major) + "." +
+               std::to_string(header.version_minor) + ", expected " +
+               std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor) +
+               "; compile the model again with this release");
+  if (file.size > header.file_size)
+    return bad("trailing data: " + count_text(file.size - header.file_size, "byte") +
+               " after the end" + at(header.file_size));
+  if (file.size < header.file_size)
+    return bad("truncated: " + count_text(file.size, "byte") + ", expected " +
+               std::to_string(header.file_size) + " according to the header");
   return header;
 }
 
@@ -58,22 +64,27 @@ Result<Sections> read_sections(const Bytes& file, const FileHeader& header) {
   uint64_t end = sizeof(FileHeader) + sizeof(sections.entries);
   if (header.section_count != kSectionCount || header.section_table_offset != sizeof(FileHeader) ||
       file.size < end)
-    return bad("header: the section table is not where this version has it");
+    return bad("header: invalid section table: expected " + std::to_string(kSectionCount) +
+               " sections" + at(sizeof(FileHeader)) + ", given " +
+               std::to_string(header.section_count) + at(header.section_table_offset) +
+               " of a file of " + count_text(file.size, "byte"));
   std::memcpy(sections.entries, file.data + header.section_table_offset, sizeof(sections.entries));
   if (checksum(sections.entries, sizeof(sections.entries)) != header.section_table_checksum)
     return bad("section table" + at(header.section_table_offset) +
-               ": damaged, its checksum does not match");
+               ": checksum mismatch; the file is damaged");
   for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
     const SectionEntry& entry = sections.entries[kind];
     std::string name = std::string("section ") + kSectionNames[kind];
     if (entry.kind != kind || entry.offset != align_up(end))
-      return bad(name + ": not where it belongs");
+      return bad(name + ": expected kind " + std::to_string(kind) + at(align_up(end)) +
+                 ", given kind " + std::to_string(entry.kind) + at(entry.offset));
     if (entry.offset > file.size || entry.size > file.size - entry.offset)
-      return bad(name + at(entry.offset) + ": reaches beyond the file's end");
+      return bad(name + at(entry.offset) + ": " + count_text(entry.size, "byte") +
+                 " exceed the file of " + count_text(file.size, "byte"));
     SCOPEVM_RETURN_IF_ERROR(check_padding(file, end, entry.offset));
     end = entry.offset + entry.size;
   }
-  if (end != file.size) return bad("bytes behind the last section" + at(end));
+  if (end != file.size) return bad("trailing data after the last section" + at(end));
   return sections;
 }
 
@@ -84,7 +95,7 @@ Status check_sections(const Bytes& file, const Sections& sections, const ReadOpt
       continue;
     if (checksum(file.data + entry.offset, entry.size) != entry.checksum)
       return bad(std::string("section ") + kSectionNames[kind] + at(entry.offset) +
-                 ": damaged, its checksum does not match");
+                 ": checksum mismatch; the file is damaged");
   }
   return {};
 }
@@ -98,7 +109,8 @@ class BlobReader {
   Status take(Bytes& blob) {
     uint64_t begin = align_up(end_);
     if (begin > section_.size() || blob.size > section_.size() - begin)
-      return bad(std::string("section ") + name_ + ": shorter than its table says");
+      return bad(std::string("section ") + name_ + ": " + count_text(section_.size(), "byte") +
+                 " are fewer than the tables require");
     blob.owner = file_.owner;
     blob.data = section_.data() + begin;
     end_ = begin + blob.size;
@@ -106,7 +118,8 @@ class BlobReader {
   }
   Status finish() const {
     if (end_ == section_.size()) return {};
-    return bad(std::string("section ") + name_ + ": longer than its table says");
+    return bad(std::string("section ") + name_ + ": expected " + count_text(end_, "byte") +
+               " according to the tables, given " + std::to_string(section_.size()));
   }
 
  private:
@@ -117,23 +130,28 @@ class BlobReader {
 };
 
 Status read_code(std::span<const uint8_t> section, Tables& tables) {
+  const size_t size = section.size();
   for (size_t i = 0; i < tables.module.functions.size(); ++i) {
     uint64_t bytes = uint64_t{tables.code_words[i]} * sizeof(uint32_t);
-    if (bytes > section.size()) return bad("section code: shorter than its table says");
+    if (bytes > section.size())
+      return bad("section code: " + count_text(size, "byte") +
+                 " are fewer than the tables require");
     std::vector<uint32_t>& code = tables.module.functions[i].code;
     code.resize(tables.code_words[i]);
     if (bytes != 0) std::memcpy(code.data(), section.data(), bytes);
     section = section.subspan(bytes);
   }
-  return section.empty() ? Status() : bad("section code: longer than its table says");
+  if (section.empty()) return {};
+  return bad("section code: expected " + count_text(size - section.size(), "byte") +
+             " according to the tables, given " + std::to_string(size));
 }
 
 }  // namespace
 
 Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options) {
-  if (file.size == 0) return bad("empty");
+  if (file.size == 0) return bad("not a scopevm module: empty file");
   if (reinterpret_cast<uintptr_t>(file.data) % kAlignment != 0)
-    return Status(StatusCode::kInvalidArgument, "the module's memory is not 64-byte aligned");
+    return Status(StatusCode::kInvalidArgument, "the module's memory is not aligned to 64 bytes");
   SCOPEVM_ASSIGN_OR_RETURN(FileHeader header, read_header(file));
   SCOPEVM_ASSIGN_OR_RETURN(Sections sections, read_sections(file, header));
   SCOPEVM_RETURN_IF_ERROR(check_sections(file, sections, options));

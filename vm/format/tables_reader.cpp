@@ -58,7 +58,7 @@ class TablesReader {
   bool pay(uint64_t bytes) {
     if (bytes > budget_) {
       budget_ = 0;
-      fail("its parts overlap");
+      fail("tables or strings overlap");
       return false;
     }
     budget_ -= bytes;
@@ -94,13 +94,13 @@ class TablesReader {
 
   DType dtype(uint8_t value) {
     if (value < kDTypeCount) return static_cast<DType>(value);
-    fail("element type " + std::to_string(value) + " is not known");
+    fail("unknown element type " + std::to_string(value));
     return DType::kF32;
   }
 
   PoolKind pool_kind(uint8_t value) {
     if (value <= static_cast<uint8_t>(PoolKind::kConstant)) return static_cast<PoolKind>(value);
-    fail("pool kind " + std::to_string(value) + " is not known");
+    fail("unknown pool kind " + std::to_string(value));
     return PoolKind::kHeap;
   }
 
@@ -110,11 +110,11 @@ class TablesReader {
                   numbers(*p.shared_with())};
     if (p.bytes_per_second()) {
       pool.bytes_per_second = *p.bytes_per_second();
-      if (!pool.has_valid_bandwidth()) fail("a pool's bytes per second are out of range");
+      if (!pool.has_valid_bandwidth()) fail("bytes_per_second of a pool is out of range");
     }
     if (p.latency_seconds()) {
       pool.latency_seconds = *p.latency_seconds();
-      if (!pool.has_valid_latency()) fail("a pool's latency is out of range");
+      if (!pool.has_valid_latency()) fail("latency_seconds of a pool is out of range");
     }
     pool.alignment = p.alignment();
     pool.pinned_for = p.pinned_for();
@@ -123,7 +123,7 @@ class TablesReader {
 
   ValueKind value_kind(uint8_t value) {
     if (value < kValueKindCount) return static_cast<ValueKind>(value);
-    fail("kind of value " + std::to_string(value) + " is not known");
+    fail("unknown value kind " + std::to_string(value));
     return ValueKind::kTensor;
   }
 
@@ -203,7 +203,7 @@ Result<Tables> read_tables(std::span<const uint8_t> section) {
       section.data(), section.size(), kMaxDepth,
       static_cast<flatbuffers::uoffset_t>(section.size() / kMinTableBytes + 1));
   if (section.size() > std::numeric_limits<int32_t>::max() || !fb::VerifyModuleBuffer(verifier))
-    return Status(StatusCode::kInvalidModel, "not well-formed");
+    return Status(StatusCode::kInvalidModel, "malformed FlatBuffers data");
   TablesReader reader(section.size());
   Tables tables{reader.read(*fb::GetModule(section.data())), reader.take_code_words()};
   if (!reader.error().empty()) return Status(StatusCode::kInvalidModel, reader.error());

@@ -10,8 +10,8 @@ namespace scopevm::format {
 // Verifies declarations (verify/declarations.cpp), then the instructions of each function
 // individually (verify/instructions.cpp) and along control flow (verify/flow.cpp, transfer.cpp).
 // The interpreter checks values that depend on the request: sizes and offsets from slots. Errors:
-// kInvalidModel, "main: word 12: kill: register 3 is empty". Time and memory are bounded for every
-// input; a module that would exceed the bound is rejected with kUnsupported.
+// kInvalidModel, "main: word 12: kill: register 3 is empty, expected a value". Time and memory are
+// bounded for every input; a module that would exceed the bound is rejected with kUnsupported.
 Status verify(const ModuleContents& module);
 
 }  // namespace scopevm::format

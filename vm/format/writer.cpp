@@ -113,14 +113,14 @@ Status write_module_file(const std::string& path, const ModuleContents& module) 
   // have mapped the old file keep it.
   std::string partial = path + ".partial";
   std::FILE* out = std::fopen(partial.c_str(), "wb");
-  if (!out) return io_error(path, "cannot be written");
+  if (!out) return io_error(path, "cannot write the module");
   bool written = true;
   for (Piece piece : file.pieces)
     written = written &&
               (piece.empty() || std::fwrite(piece.data(), 1, piece.size(), out) == piece.size());
   written = std::fclose(out) == 0 && written;
   if (written && std::rename(partial.c_str(), path.c_str()) == 0) return {};
-  Status status = io_error(path, "cannot be written");
+  Status status = io_error(path, "cannot write the module");
   std::remove(partial.c_str());
   return status;
 }

@@ -38,8 +38,7 @@ Result<std::vector<uint32_t>> Encoder::finish() {
     uint32_t label = words_[at];
     if (label >= label_words_.size() || label_words_[label] == kUnbound) {
       if (first_error_.ok())
-        first_error_ = Status(StatusCode::kInternal,
-                              "code refers to label " + std::to_string(label) + ", never bound");
+        first_error_ = Status(StatusCode::kInternal, "undefined label " + std::to_string(label));
       break;
     }
     words_[at] = label_words_[label];

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "runtime/count_text.h"
+
 namespace scopevm::isa {
 namespace {
 
@@ -13,7 +15,9 @@ Status malformed(uint32_t start, const std::string& what) {
 }  // namespace
 
 Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t start) {
-  if (start >= code.size()) return malformed(start, "no instruction: the code ends before it");
+  if (start >= code.size())
+    return malformed(start,
+                     "no instruction: the code has " + runtime::count_text(code.size(), "word"));
   uint32_t first = code[start];
   Instruction in;
   in.row = find_opcode(static_cast<uint32_t>(opcode(first)));
@@ -23,8 +27,8 @@ Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t st
   std::string op(in.row->name);
   if (in.word_count == 0) return malformed(start, op + ": length is 0");
   if (in.word_count > code.size() - start)
-    return malformed(start,
-                     op + ": " + std::to_string(in.word_count) + " words, the code ends before");
+    return malformed(start, op + ": " + runtime::count_text(in.word_count, "word") +
+                                ", but the code ends after " + std::to_string(code.size() - start));
   std::span<const uint32_t> rest = code.subspan(start + 1, in.word_count - 1);
   for (size_t i = 0; i < in.row->fields.size(); ++i) {
     const FieldRow& field = in.row->fields[i];
@@ -41,8 +45,8 @@ Result<Instruction> read_instruction(std::span<const uint32_t> code, uint32_t st
     rest = rest.subspan(length);
   }
   if (!rest.empty())
-    return malformed(start,
-                     op + ": " + std::to_string(rest.size()) + " words after its last field");
+    return malformed(start, op + ": " + runtime::count_text(rest.size(), "extra word") +
+                                " after the last field");
   return in;
 }
 

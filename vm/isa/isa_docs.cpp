@@ -21,7 +21,7 @@ constexpr Family kFamilies[] = {
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void print_field_types() {
-  print("| field | one 32-bit word, unless said |\n|---|---|\n");
+  print("| field | one 32-bit word, unless stated otherwise |\n|---|---|\n");
 #define FIELD_TYPE(token, form, access, type, text) print("| `" #token "` | " text " |\n");
 #include "vm/isa/field_types.def"
 }
@@ -70,6 +70,16 @@ void print_field(const OpcodeRow& row, const FieldRow& field) {
   if (separator == "; ") print(")");
 }
 
+// Prints the text in backticks. Its bars are escaped: in a table they would end the cell.
+void print_code(std::string_view text) {
+  print("`");
+  for (const char c : text) {
+    if (c == '|') print("\\");
+    print({&c, 1});
+  }
+  print("`");
+}
+
 void print_family(const Family& family) {
   std::printf(
       "\n## %s\n\n| code | opcode | fields | effect | properties |\n|---|---|---|---|---|\n",
@@ -87,7 +97,7 @@ void print_family(const Family& family) {
       separator = "<br>";
     }
     print(" | ");
-    print(row.effect);
+    print_code(row.effect);
     print(" | ");
 #define TRAIT_ROW(name, text) \
   if (row.has(Trait::name)) print("`" #name "` ");
@@ -108,9 +118,9 @@ int main() {
       "each) and 64-bit integer slots `S`. An instruction is one word, `code | word_count << 16`, "
       "then its\n"
       "fields in order. Codes are frozen once released.\n\n"
-      "A field has its type, and in parentheses what the verifier requires of it: of a register "
-      "that is\n"
-      "read what it holds, of one that is written what it holds afterwards.\n\n");
+      "Each field has a type. The parentheses contain the rules of the verifier: the required "
+      "contents of a\n"
+      "register that is read, and the new contents of a register that is written.\n\n");
   print_field_types();
   print_traits();
   for (const Family& family : kFamilies) print_family(family);

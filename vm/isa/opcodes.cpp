@@ -249,7 +249,7 @@ constexpr int families_of(int code) {
                 #name ": a rule does not apply to its field, or has other arguments");          \
   static_assert(                                                                                \
       says_what_registers_hold({Opcode::name, #name, effect, 0, Fields_##name::kFields}),       \
-      #name ": a register lacks a rule that says what it holds, or a written one a definition");
+      #name ": a read register lacks a rule for its contents, or a written one a definition");
 #include "vm/isa/opcodes.def"
 
 struct Described {

@@ -24,7 +24,7 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
       continue;
     const std::vector<std::string> missing = runtime::missing_cpu_features(image.features);
     if (!missing.empty())
-      lacking += "\n  the image for " + image.target_cpu + " needs " + join(missing);
+      lacking += "\n  the image for " + image.target_cpu + " requires " + join(missing);
     else if (best == nullptr || image.features.size() > best->features.size())
       best = &image;
   }

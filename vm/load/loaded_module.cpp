@@ -69,9 +69,9 @@ bool admits(int64_t value, const format::DimensionDecl& dimension) {
 
 Status check_ranks(const FrameLayout& layout, const format::FunctionDecl& function) {
   if (layout.max_rank <= kMaxRank) return {};
-  return {StatusCode::kUnsupported, function.name + ": a tensor of rank " +
-                                        std::to_string(layout.max_rank) + "; at most " +
-                                        std::to_string(kMaxRank) + " is supported"};
+  return {StatusCode::kUnsupported, function.name + ": a tensor has rank " +
+                                        std::to_string(layout.max_rank) + ", the limit is " +
+                                        std::to_string(kMaxRank)};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/count_text.h"
 #include "runtime/tensor/shape.h"
 
 namespace scopevm::vm {
@@ -13,17 +14,17 @@ Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
   const std::string what =
       memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
   if (outcome == runtime::ScopeMemory::Outcome::kNoRoom)
-    return {StatusCode::kOutOfMemory, what + "the allocator has no room"};
+    return {StatusCode::kOutOfMemory, what + "the allocator is out of memory"};
   if (outcome == runtime::ScopeMemory::Outcome::kMisaligned)
-    return {StatusCode::kInvalidArgument, what + "the allocator's block is not at a multiple of " +
+    return {StatusCode::kInvalidArgument, what + "the allocator's block is not aligned to " +
                                               std::to_string(memory.alignment()) + " bytes"};
   const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
-  std::string free_text = runtime::bytes_text(free_bytes);
+  std::string free_text = runtime::bytes_text(free_bytes) + " free";
   // Print the exact difference if both sizes round to the same text.
-  if (free_text == runtime::bytes_text(bytes))
-    free_text = std::to_string(bytes - free_bytes) + " bytes less than that";
+  if (runtime::bytes_text(free_bytes) == runtime::bytes_text(bytes))
+    free_text = runtime::count_text(bytes - free_bytes, "byte") + " more than free";
   return {StatusCode::kResourceLimit,
-          what + free_text + " free of a limit of " + runtime::bytes_text(memory.limit())};
+          what + free_text + " of a limit of " + runtime::bytes_text(memory.limit())};
 }
 
 }  // namespace scopevm::vm

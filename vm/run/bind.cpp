@@ -106,7 +106,8 @@ Status check_list(const LoadedModule& module, size_t index, const ListValue& giv
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given) {
   const TensorSignature& signature = module.signature().inputs[index];
   if (given.is_empty())
-    return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": an empty tensor"};
+    return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": expected " +
+                                              declared_text(signature) + ", given an empty tensor"};
   if (given.dtype() != signature.dtype) return mismatch(signature, given, "wrong element type");
   if (signature.kind != ValueKind::kTensor && signature.dims == kAnyRank) return {};
   if (given.dims().size() != signature.dims.size()) return mismatch(signature, given, "wrong rank");

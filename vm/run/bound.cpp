@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/count_text.h"
 #include "runtime/nearest_name.h"
 #include "vm/isa/opcodes.h"
 #include "vm/run/bind.h"
@@ -26,8 +27,8 @@ Status check_dims(const Signature& signature, const std::map<std::string, int64_
   for (const DimensionSignature& dimension : signature.dimensions) {
     const auto given = dims.find(dimension.name);
     if (given == dims.end())
-      return {StatusCode::kInvalidArgument,
-              "dimension \"" + dimension.name + "\" needs a value: " + dimension.name + "=NUMBER"};
+      return {StatusCode::kInvalidArgument, "missing value of dimension \"" + dimension.name +
+                                                "\": expected " + dimension.name + "=NUMBER"};
     SCOPEVM_RETURN_IF_ERROR(
         check_dimension(dimension, given->second, "dimension " + dimension.name));
   }
@@ -42,8 +43,10 @@ Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::Regis
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const uint32_t input = inputs[i].value;
     if (input >= signature.inputs.size())
-      return Status(StatusCode::kUnsupported,
-                    "sizes depend on values computed during the call; there is no bound by dims");
+      return Status(
+          StatusCode::kUnsupported,
+          "sizes depend on values computed during the call, so no bound can be computed from "
+          "dims");
     const std::vector<AxisRule>& rules = module.axis_rules()[input];
     for (size_t axis = 0; axis < rules.size(); ++axis) {
       const AxisRule& rule = rules[axis];
@@ -51,9 +54,9 @@ Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::Regis
           rule.exact >= 0 ? rule.exact : evaluate_dim(signature.inputs[input].dims[axis], dims);
       if (!value)
         return Status(StatusCode::kInvalidArgument, "input \"" + signature.inputs[input].name +
-                                                        "\": dim " + std::to_string(axis) + ", " +
+                                                        "\": dim " + std::to_string(axis) + " (" +
                                                         signature.inputs[input].dims[axis] +
-                                                        ", has no value at these dims");
+                                                        ") cannot be computed from the given dims");
       values.push_back(*value);
     }
   }
@@ -72,7 +75,9 @@ Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> values, shape_inputs(module, in.inputs, dims));
     const format::ShapeFunctionDecl& decl = module.contents().shape_functions[in.function.value];
     if (values.size() != decl.dim_count)
-      return Status(StatusCode::kInvalidModel, "the shape function takes other inputs");
+      return Status(StatusCode::kInvalidModel, "the shape function expects " +
+                                                   runtime::count_text(decl.dim_count, "dim") +
+                                                   ", given " + std::to_string(values.size()));
     values.push_back(threads);
     SCOPEVM_ASSIGN_OR_RETURN(const KernelTable* kernels, module.kernels());
     const int64_t failed = kernels->shape_functions[in.function.value](values.data(), slots.data());
@@ -102,7 +107,9 @@ ScopeBound& scope_of(MemoryBound& bound, const MemoryLine& line) {
 
 Result<MemoryBound> memory_bound(const LoadedModule& module,
                                  const std::map<std::string, int64_t>& dims, int threads) {
-  if (threads < 1) return Status(StatusCode::kInvalidArgument, "threads must be at least 1");
+  if (threads < 1)
+    return Status(StatusCode::kInvalidArgument,
+                  "threads is " + std::to_string(threads) + ", expected at least 1");
   SCOPEVM_RETURN_IF_ERROR(check_dims(module.signature(), dims));
   const format::FunctionDecl* entry = entry_at(module, dims).decl;
   Result<std::vector<int64_t>> computed = compute_slots(module, *entry, dims, threads);

@@ -20,8 +20,8 @@ Status check_binding(const format::ModuleContents& contents, const DeviceBinding
                                               runtime::name_suggestion(binding.device, known)};
   }
   if (device->kind != binding.kind)
-    return {StatusCode::kInvalidArgument, "device \"" + binding.device + "\" is of kind " +
-                                              device->kind + ", not " + binding.kind};
+    return {StatusCode::kInvalidArgument, "device \"" + binding.device + "\": expected kind " +
+                                              device->kind + ", given " + binding.kind};
   return {};
 }
 
@@ -104,7 +104,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
                           static_cast<int>(kernel.param_count));
       if (function == nullptr)
         return {StatusCode::kInvalidModel,
-                context + ": its image has no kernel \"" + kernel.symbol + "\""};
+                context + ": the image does not define kernel \"" + kernel.symbol + "\""};
       kernels_[k] = {devices_[d].get(), function};
     }
     images_.push_back(*std::move(loaded));
@@ -134,8 +134,8 @@ Status BoundDevices::copy_constant(const format::ConstantDecl& constant, runtime
   *block = device.allocate(bytes);
   if (*block == nullptr) {
     SCOPEVM_RETURN_IF_ERROR(device.health());
-    return {StatusCode::kOutOfMemory, "no " + runtime::bytes_text(bytes) + " for constant \"" +
-                                          constant.name + "\" on " +
+    return {StatusCode::kOutOfMemory, "cannot allocate " + runtime::bytes_text(bytes) +
+                                          " for constant \"" + constant.name + "\" on " +
                                           std::string(device.description())};
   }
   blocks_.push_back({&device, *block, bytes});

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/count_text.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/memory/arena_allocator.h"
 #include "runtime/memory/heap_allocator.h"
@@ -13,6 +14,8 @@
 
 namespace scopevm::vm {
 namespace {
+
+using runtime::count_text;
 
 std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
                                              const BoundDevices& devices) {
@@ -63,10 +66,10 @@ Status check_constants(const format::ModuleContents& contents, const std::vector
     held[constant.pool] += constant.bytes.size;
   for (size_t i = 0; i < limits.size(); ++i)
     if (limits[i] >= 0 && held[i] > static_cast<uint64_t>(limits[i]))
-      return {StatusCode::kResourceLimit, contents.devices[contents.pools[i].device].name + " " +
-                                              contents.pools[i].scope + ": constants of " +
-                                              std::to_string(held[i]) + " bytes, over a limit of " +
-                                              std::to_string(limits[i]) + " bytes"};
+      return {StatusCode::kResourceLimit,
+              contents.devices[contents.pools[i].device].name + " " + contents.pools[i].scope +
+                  ": constants of " + count_text(held[i], "byte") + " exceed the limit of " +
+                  count_text(limits[i], "byte")};
   return {};
 }
 
@@ -83,15 +86,17 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   if (options.emulate) {
     if (!can_be_emulated(session->module_->contents()))
       return Status(StatusCode::kInvalidArgument,
-                    "nothing to emulate: the module's machine says no bytes_per_second and no "
-                    "latency_seconds of any pool");
+                    "nothing to emulate: the module has no pool with bytes_per_second or "
+                    "latency_seconds; compile it for a machine that defines them");
     session->emulation_ = std::make_unique<const Emulation>(session->module_->contents());
   }
   session->executor_ = options.executor ? std::move(options.executor)
                                         : runtime::make_default_executor(options.threads);
   session->threads_ = session->executor_->threads();
   if (session->threads_ < 1)
-    return Status(StatusCode::kInvalidArgument, "the executor has no threads");
+    return Status(
+        StatusCode::kInvalidArgument,
+        "the executor has " + std::to_string(session->threads_) + " threads, expected at least 1");
   return session;
 }
 
@@ -115,10 +120,10 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
     const format::PoolDecl& pool = contents.pools[i];
     const runtime::Device* device = devices_.device(pool.device).get();
     if (device != nullptr && device->block_alignment() < pool.alignment)
-      return {StatusCode::kUnsupported, name_of(contents, pool) + " is planned at multiples of " +
-                                            std::to_string(pool.alignment) + " bytes, and " +
+      return {StatusCode::kUnsupported, name_of(contents, pool) + " requires an alignment of " +
+                                            std::to_string(pool.alignment) + " bytes, but " +
                                             std::string(device->description()) + " aligns to " +
-                                            std::to_string(device->block_alignment())};
+                                            count_text(device->block_alignment(), "byte")};
     if (allocators[i] == nullptr) allocators[i] = default_allocator(pool, devices_);
     pools_.push_back(std::make_shared<runtime::ScopeMemory>(contents.devices[pool.device].name,
                                                             pool.scope, std::move(allocators[i]),
@@ -140,7 +145,8 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
   }
   if (is_bound) return {};
   return {StatusCode::kInvalidArgument,
-          "an allocator for \"" + binding.scope + "\", whose blocks come from its device's driver"};
+          "memory scope \"" + binding.scope +
+              "\" takes no allocator: the device's driver allocates its blocks"};
 }
 
 Status BoundSession::allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage) {

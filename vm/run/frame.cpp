@@ -40,11 +40,11 @@ Status FrameStack::push(const LoadedFunction& function) {
   const FrameLayout& layout = function.layout;
   if (layout.bytes > kMaxBytes - used_)
     return {StatusCode::kResourceLimit, function.decl->name +
-                                            ": the frames of its calls take more than " +
+                                            ": the frames of nested calls exceed " +
                                             std::to_string(kMaxBytes) + " bytes"};
   std::byte* memory = take(layout.bytes);
   if (memory == nullptr)
-    return {StatusCode::kOutOfMemory, function.decl->name + ": no room for a frame of " +
+    return {StatusCode::kOutOfMemory, function.decl->name + ": cannot allocate a frame of " +
                                           std::to_string(layout.bytes) + " bytes"};
   used_ += layout.bytes;
   Frame frame;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/count_text.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
 #include "vm/run/list.h"
@@ -76,9 +77,9 @@ class ResultMaker {
                             std::span<const int64_t> dims) {
     const Result<int64_t> bytes = runtime::shape_bytes(from.dtype, dims);
     if (bytes.ok() && *bytes == from.bytes) return {};
-    return {StatusCode::kInvalidModel, "output \"" + name + "\" has " + std::to_string(from.bytes) +
-                                           " bytes, not those of " +
-                                           runtime::type_text(from.dtype, dims)};
+    return {StatusCode::kInvalidModel,
+            "output \"" + name + "\" has " + runtime::count_text(from.bytes, "byte") +
+                ", expected the size of " + runtime::type_text(from.dtype, dims)};
   }
 
   // Appends the register's tensor, or a copy if the call cannot transfer ownership of its bytes.
@@ -108,10 +109,11 @@ class ResultMaker {
     const std::optional<uint32_t> pool =
         result_pool(*context_.entry->decl, session_.module(), name);
     if (!pool)
-      return {StatusCode::kInvalidModel, "output \"" + name + "\": no pool to put a copy in"};
+      return {StatusCode::kInvalidModel,
+              "output \"" + name + "\": the module has no heap pool for a copy"};
     Storage* storage = nullptr;
     SCOPEVM_RETURN_IF_ERROR(session_.allocate(*pool, from.bytes, &storage)
-                                .with_context("a copy for output \"" + name + "\""));
+                                .with_context("copy of output \"" + name + "\""));
     std::memcpy(storage->data, from.data, static_cast<size_t>(from.bytes));
     // One reference for the call, released at its end, and one for the tensor.
     context_.own(storage, static_cast<int32_t>(*pool));
@@ -156,9 +158,9 @@ void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
 Status check_failure(const format::ShapeFunctionDecl& function, int64_t check,
                      const int64_t* slots) {
   if (check >= static_cast<int64_t>(function.checks.size()))
-    return {StatusCode::kInvalidModel, "shape function \"" + function.symbol + "\" reports check " +
-                                           std::to_string(check) +
-                                           ", which the module does not have"};
+    return {StatusCode::kInvalidModel, "shape function \"" + function.symbol + "\": failed check " +
+                                           std::to_string(check) + " is out of range [0, " +
+                                           std::to_string(function.checks.size()) + ")"};
   const format::CheckDecl& decl = function.checks[static_cast<size_t>(check)];
   std::string text = decl.message;
   replace_all(text, "{0}", slots, decl.lhs_slot);

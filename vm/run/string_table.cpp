@@ -32,7 +32,8 @@ void StringTable::begin(BoundSession& session, CallContext& context) {
 }
 
 Result<Storage*> StringTable::allocate(int64_t bytes) {
-  if (session_ == nullptr) return Status(StatusCode::kInvalidModel, "no pool to keep strings in");
+  if (session_ == nullptr)
+    return Status(StatusCode::kInvalidModel, "the module has no heap pool for strings");
   Storage* storage = nullptr;
   SCOPEVM_RETURN_IF_ERROR(session_->allocate(pool_, bytes, &storage).with_context("strings"));
   context_->own(storage, static_cast<int32_t>(pool_));
@@ -95,7 +96,7 @@ Status StringTable::grow() {
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max() / 4;
   if (capacity_ > kMost || module_->size() > kMost)
     return {StatusCode::kResourceLimit,
-            "strings: more than " + std::to_string(capacity_) + " different ones in one call"};
+            "more than " + std::to_string(capacity_) + " different strings in one call"};
   const int32_t capacity = capacity_ == 0 ? kFirstCapacity : 2 * capacity_;
   SCOPEVM_ASSIGN_OR_RETURN(Storage * more,
                            allocate(capacity * static_cast<int64_t>(sizeof(Entry))));

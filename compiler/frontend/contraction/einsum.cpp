@@ -6,6 +6,7 @@
 
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/graph/type_rule.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -217,9 +218,8 @@ class Pair {
 int64_t read_operands(Node& n, const Equation& equation, llvm::SmallVector<Operand>& operands) {
   auto inputs = n.inputs();
   if (inputs.size() != equation.terms.size())
-    n.fail("the equation has " + llvm::Twine(equation.terms.size()) +
-           (equation.terms.size() == 1 ? " term" : " terms") + ", expected " +
-           llvm::Twine(inputs.size()) + ", one for each input");
+    n.fail("the equation has " + runtime::count_text(equation.terms.size(), "term") +
+           ", expected " + llvm::Twine(inputs.size()) + ", one for each input");
   int64_t widest = 0;
   for (size_t i = 0; i < inputs.size() && !n.has_failed(); ++i) {
     int64_t hidden = n.rank(inputs[i]) - letters_in(equation.terms[i]);

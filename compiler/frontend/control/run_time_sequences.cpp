@@ -2,6 +2,7 @@
 // the elements.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/graph_importer.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -196,9 +197,8 @@ Status GraphImporter::map_lists(Node& n, const onnx::GraphProto& body) {
   if (inputs.empty() || !mlir::isa<ListType>(inputs.front().getType()))
     return invalid("input 0 is not a sequence");
   if (static_cast<size_t>(body.output_size()) != n.output_count())
-    return invalid("its body has " + std::to_string(body.output_size()) +
-                   (body.output_size() == 1 ? " output" : " outputs") + ", expected " +
-                   std::to_string(n.output_count()));
+    return invalid("its body has " + runtime::count_text(body.output_size(), "output") +
+                   ", expected " + std::to_string(n.output_count()));
   for (const auto& output : body.output()) {
     auto dtype = dtype_of_onnx(output.type().tensor_type().elem_type());
     if (!dtype)

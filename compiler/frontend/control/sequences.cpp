@@ -2,6 +2,7 @@
 // any run-time representation. An optional is a sequence of length 0 or 1. Lengths that are only
 // known at run time are handled in run_time_sequences.cpp.
 #include "compiler/frontend/graph_importer.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -295,9 +296,8 @@ Status GraphImporter::import_sequence_map(Node& n) {
     if (n.has_failed()) return n.status();
     SCOPEVM_ASSIGN_OR_RETURN(auto outputs, import_subgraph(body->g(), inputs));
     if (outputs.size() != results.size())
-      return invalid("its body has " + std::to_string(outputs.size()) +
-                     (outputs.size() == 1 ? " output" : " outputs") + ", expected " +
-                     std::to_string(results.size()));
+      return invalid("its body has " + runtime::count_text(outputs.size(), "output") +
+                     ", expected " + std::to_string(results.size()));
     for (size_t o = 0; o < outputs.size(); ++o) results[o].push_back(outputs[o]);
   }
   for (size_t o = 0; o < results.size(); ++o) {

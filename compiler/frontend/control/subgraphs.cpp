@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/graph_importer.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -58,8 +59,8 @@ ControlFlowBuilder GraphImporter::control_flow() {
 Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::GraphProto& graph,
                                                                 llvm::ArrayRef<Value> bindings) {
   if (static_cast<size_t>(graph.input_size()) != bindings.size())
-    return invalid("graph \"" + graph.name() + "\" takes " + std::to_string(graph.input_size()) +
-                   (graph.input_size() == 1 ? " input" : " inputs") + ", given " +
+    return invalid("graph \"" + graph.name() + "\" takes " +
+                   runtime::count_text(graph.input_size(), "input") + ", given " +
                    std::to_string(bindings.size()));
   if (++subgraph_depth_ > kMaxSubgraphDepth)
     return invalid("graphs are nested more than " + std::to_string(kMaxSubgraphDepth) + " deep");
@@ -251,9 +252,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
         if (n.has_failed()) return n.status();
         SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(*body, inputs));
         if (outputs.size() < 1 + carried.size())
-          return invalid("its body has " + std::to_string(outputs.size()) +
-                         (outputs.size() == 1 ? " output" : " outputs") + ", expected at least " +
-                         std::to_string(1 + carried.size()) +
+          return invalid("its body has " + runtime::count_text(outputs.size(), "output") +
+                         ", expected at least " + std::to_string(1 + carried.size()) +
                          ": the condition and one for each carried value");
         if (!mlir::isa<graph::TensorType>(outputs[0].getType()))
           return invalid("the condition returned by its body is a sequence, expected a tensor");
@@ -302,9 +302,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::
         if (n.has_failed()) return n.status();
         SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(body, inputs));
         if (outputs.size() < states.size())
-          return invalid("its body has " + std::to_string(outputs.size()) +
-                         (outputs.size() == 1 ? " output" : " outputs") + ", expected at least " +
-                         std::to_string(states.size()) + ", one for each state");
+          return invalid("its body has " + runtime::count_text(outputs.size(), "output") +
+                         ", expected at least " + std::to_string(states.size()) +
+                         ", one for each state");
         Iteration iteration;
         iteration.carried.assign(outputs.begin(), outputs.begin() + states.size());
         iteration.parts.assign(outputs.begin() + states.size(), outputs.end());

@@ -1,5 +1,6 @@
 // Activation functions -> formulas: see activation.h.
 #include "compiler/frontend/elementwise/activation.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -89,8 +90,8 @@ llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const cha
   llvm::ArrayRef<float> alpha = alphas, beta = betas;
   llvm::SmallVector<Activation> activations;
   if (names.size() != otherwise.size() * directions)
-    return n.fail(llvm::Twine(names.size()) + (names.size() == 1 ? " activation" : " activations") +
-                  " given, expected " + llvm::Twine(otherwise.size() * directions)),
+    return n.fail(runtime::count_text(names.size(), "activation") + " given, expected " +
+                  llvm::Twine(otherwise.size() * directions)),
            activations;
   for (const std::string& name : names) {
     Activation activation{llvm::StringRef(name).lower()};

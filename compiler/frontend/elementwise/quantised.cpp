@@ -181,17 +181,17 @@ bool is_one_of(DType dtype, std::initializer_list<DType> dtypes) {
 DType quantised_type(Node& n, Value zero) {
   DType to = zero ? n.dtype(zero) : DType::kU8;
   if (n.opset() >= 21 && n.integer("output_dtype", 0) != 0) {
-    std::optional<DType> asked = dtype_of_onnx(static_cast<int>(n.integer("output_dtype", 0)));
-    if (!asked)
+    std::optional<DType> requested = dtype_of_onnx(static_cast<int>(n.integer("output_dtype", 0)));
+    if (!requested)
       return n.unsupported("output_dtype " +
                            onnx_type_name(static_cast<int>(n.integer("output_dtype", 0))) +
                            " is not supported"),
              to;
-    if (zero && *asked != to)
-      return n.fail("output_dtype is " + std::string(name(*asked)) +
+    if (zero && *requested != to)
+      return n.fail("output_dtype is " + std::string(name(*requested)) +
                     ", but the zero point has element type " + std::string(name(to))),
              to;
-    to = *asked;
+    to = *requested;
   }
   if (!is_one_of(to, {DType::kU8, DType::kI8, DType::kU16, DType::kI16}) ||
       (n.opset() < 21 && byte_size(to) == 2))

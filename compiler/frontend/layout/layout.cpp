@@ -6,6 +6,7 @@
 #include "compiler/frontend/layout/run_time_axes.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/shapes/dim_text.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -71,8 +72,7 @@ Values split(Node& n) {
   std::optional<Dims> parts = part_sizes(n, dim);
   if (n.has_failed() || !parts) return Value();
   if (parts->size() != n.output_count())
-    return n.fail("split has " + llvm::Twine(parts->size()) +
-                  (parts->size() == 1 ? " part" : " parts") + ", expected " +
+    return n.fail("split has " + runtime::count_text(parts->size(), "part") + ", expected " +
                   llvm::Twine(n.output_count()) + ", one for each output"),
            Value();
   DimExpr total = std::accumulate(parts->begin(), parts->end(), DimExpr(0));
@@ -107,7 +107,7 @@ Dims pads_of_axes(Node& n, const Dims& some, const Ints& axes) {
   auto rank = static_cast<size_t>(n.rank(n.input(0)));
   Dims pads(2 * rank, DimExpr(0));
   if (some.size() != 2 * axes.size())
-    n.fail(llvm::Twine(some.size()) + (some.size() == 1 ? " pad" : " pads") + " given, expected " +
+    n.fail(runtime::count_text(some.size(), "pad") + " given, expected " +
            llvm::Twine(2 * axes.size()) + ", two for each axis");
   for (size_t i = 0; i < axes.size() && !n.has_failed(); ++i) {
     auto axis = static_cast<size_t>(n.axis(axes[i], static_cast<int64_t>(rank)));
@@ -140,8 +140,8 @@ Values pad(Node& n, const Dims& pads, Value value) {
   if (mode == "wrap" && n.opset() >= 19 && pads.size() == 2 * static_cast<size_t>(n.rank(x)))
     return wrap(n, x, pads);
   if (pads.size() != 2 * static_cast<size_t>(n.rank(x)))
-    return n.fail(llvm::Twine(pads.size()) + (pads.size() == 1 ? " pad" : " pads") +
-                  " given, expected " + llvm::Twine(2 * n.rank(x)) + " for " + text_of(n.type(x))),
+    return n.fail(runtime::count_text(pads.size(), "pad") + " given, expected " +
+                  llvm::Twine(2 * n.rank(x)) + " for " + text_of(n.type(x))),
            Value();
   if (!symbolizePadMode(mode))
     return n.fail("mode is \"" + mode + "\", expected constant, reflect" +
@@ -173,8 +173,8 @@ Values center_crop_pad(Node& n) {
   Ints axes = n.integers("axes", first_axes(n.rank(x)));
   if (n.has_failed()) return Value();
   if (wanted.size() != axes.size())
-    return n.fail(llvm::Twine(wanted.size()) + (wanted.size() == 1 ? " size" : " sizes") +
-                  " given, expected " + llvm::Twine(axes.size()) + ", one for each axis"),
+    return n.fail(runtime::count_text(wanted.size(), "size") + " given, expected " +
+                  llvm::Twine(axes.size()) + ", one for each axis"),
            Value();
   auto rank = static_cast<size_t>(n.rank(x));
   Dims pads(2 * rank, DimExpr(0));

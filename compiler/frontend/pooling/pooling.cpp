@@ -2,6 +2,7 @@
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 #include "compiler/graph/type_rule.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -48,8 +49,7 @@ std::string text_of(llvm::ArrayRef<int64_t> values) {
 
 bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count) {
   if (values.size() == count) return true;
-  n.fail(name + " are " + text_of(values) + ", expected " + llvm::Twine(count) +
-         (count == 1 ? " value" : " values"));
+  n.fail(name + " are " + text_of(values) + ", expected " + runtime::count_text(count, "value"));
   return false;
 }
 

@@ -8,6 +8,7 @@
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/control/ops.cpp.inc"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::graph {
 
@@ -65,10 +66,6 @@ bool is_one_bool(mlir::Type type) {
          tensor(type).getElementCount().is_constant(1);
 }
 
-std::string counted(size_t count, llvm::StringRef what) {
-  return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
-}
-
 // Verifies that a value of type `from` can flow to `to`: dims that differ must be symbols of
 // `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
@@ -111,7 +108,7 @@ llvm::LogicalResult ReadDimsOp::verify() {
   TensorType type = tensor(getX().getType());
   if (is_float(type.getDtype()) || type.getDtype() == DType::kStr || type.getRank() > 1 ||
       !type.getElementCount().is_constant(static_cast<int64_t>(getSymbols().size())))
-    return emitOpError() << "expected " << counted(getSymbols().size(), "integer")
+    return emitOpError() << "expected " << runtime::count_text(getSymbols().size(), "integer")
                          << " of rank 0 or 1, one for each symbol, given " << text_of(type);
   return check_symbols(*this, getSymbols());
 }
@@ -138,11 +135,12 @@ llvm::LogicalResult IfOp::verify() {
     mlir::Operation* yield = region->front().getTerminator();
     if (region->front().getNumArguments() != 0)
       return emitOpError() << "a branch has "
-                           << counted(region->front().getNumArguments(), "argument")
+                           << runtime::count_text(region->front().getNumArguments(), "argument")
                            << ", expected 0";
     if (yield->getNumOperands() != getNumResults())
-      return emitOpError() << "a branch yields " << counted(yield->getNumOperands(), "value")
-                           << ", expected " << getNumResults() << ", one for each result";
+      return emitOpError() << "a branch yields "
+                           << runtime::count_text(yield->getNumOperands(), "value") << ", expected "
+                           << getNumResults() << ", one for each result";
     for (auto [value, result] : llvm::zip(yield->getOperandTypes(), getResultTypes()))
       if (failed(check_flow(*this, value, result, getSymbols(), "a yielded value")))
         return mlir::failure();
@@ -160,12 +158,13 @@ llvm::LogicalResult LoopOp::verify() {
     return emitOpError() << "expected at most 1 trip count, given "
                          << getTripCount().getValue().size();
   if (block.getNumArguments() != carried)
-    return emitOpError() << "the body takes " << counted(block.getNumArguments(), "argument")
+    return emitOpError() << "the body takes "
+                         << runtime::count_text(block.getNumArguments(), "argument")
                          << ", expected " << carried << ", one for each carried value";
   if (getNumResults() < carried || yielded.size() != first + getNumResults())
-    return emitOpError() << "the body yields " << counted(yielded.size(), "value") << " for "
-                         << counted(getNumResults(), "result") << " and "
-                         << counted(carried, "carried value")
+    return emitOpError() << "the body yields " << runtime::count_text(yielded.size(), "value")
+                         << " for " << runtime::count_text(getNumResults(), "result") << " and "
+                         << runtime::count_text(carried, "carried value")
                          << (first == 1 ? ", in addition to the condition" : "");
   if (first == 1 && failed(check_condition(*this, yielded[0].getType()))) return mlir::failure();
   for (size_t i = 0; i < carried; ++i)
@@ -254,8 +253,8 @@ namespace {
 llvm::LogicalResult check_results(mlir::Operation* call, const llvm::Twine& callee,
                                   llvm::ArrayRef<mlir::Type> types) {
   if (types.size() != call->getNumResults())
-    return call->emitOpError() << "has " << counted(call->getNumResults(), "result") << ", but "
-                               << callee << " returns " << types.size();
+    return call->emitOpError() << "has " << runtime::count_text(call->getNumResults(), "result")
+                               << ", but " << callee << " returns " << types.size();
   for (auto [i, result] : llvm::enumerate(call->getResultTypes()))
     if (!is_same_value(result, types[i]))
       return call->emitOpError() << "result " << i << " is " << text_of(result) << ", but "

@@ -5,13 +5,10 @@
 #include <map>
 
 #include "compiler/graph/type_rule.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::graph {
 namespace {
-
-std::string counted(size_t count, llvm::StringRef what) {
-  return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
-}
 
 class CallTyper {
  public:
@@ -20,7 +17,8 @@ class CallTyper {
 
   llvm::LogicalResult bind(mlir::TypeRange parameters, mlir::TypeRange arguments) {
     if (parameters.size() != arguments.size())
-      return call_->emitOpError() << callee_ << " takes " << counted(parameters.size(), "argument")
+      return call_->emitOpError() << callee_ << " takes "
+                                  << runtime::count_text(parameters.size(), "argument")
                                   << ", given " << arguments.size();
     for (size_t i = 0; i < parameters.size(); ++i)
       if (failed(bind_names(i, parameters[i], arguments[i]))) return mlir::failure();
@@ -41,14 +39,14 @@ class CallTyper {
         std::optional<DimExpr> given = is_bound(dim) ? substituted(dim) : runtime_defined(dim);
         if (!given)
           return call_->emitOpError()
-                 << "symbols has " << counted(symbols_.size(), "name")
+                 << "symbols has " << runtime::count_text(symbols_.size(), "name")
                  << ", expected one more for dim " << dim.str() << " of the results of " << callee_;
         dims.push_back(*given);
       }
       results.push_back(TensorType::get(type.getContext(), tensor.getDtype(), dims));
     }
     if (definitions_.size() == symbols_.size()) return mlir::success();
-    return call_->emitOpError() << "symbols has " << counted(symbols_.size(), "name")
+    return call_->emitOpError() << "symbols has " << runtime::count_text(symbols_.size(), "name")
                                 << ", expected " << definitions_.size()
                                 << ", one for each data-dependent dim in the results of "
                                 << callee_;
@@ -215,8 +213,8 @@ ClosureType infer_closure(ClosureOp op) {
   llvm::ArrayRef<mlir::Type> parameters = callee.getFunctionType().getInputs();
   std::string name = ("@" + op.getCallee()).str();
   if (bound > parameters.size()) {
-    op.emitOpError() << name << " takes " << counted(parameters.size(), "argument") << ", given "
-                     << bound;
+    op.emitOpError() << name << " takes " << runtime::count_text(parameters.size(), "argument")
+                     << ", given " << bound;
     return nullptr;
   }
   for (mlir::Type type :

@@ -6,6 +6,7 @@
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
 #include "compiler/graph/string/ops.cpp.inc"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::graph {
 
@@ -14,10 +15,6 @@ namespace {
 llvm::LogicalResult check_strings(TypeRule& rule, mlir::Value x) {
   if (tensor_type(x).getDtype() == DType::kStr) return mlir::success();
   return rule.fail("x must have element type str, but is " + text_of(x.getType()));
-}
-
-std::string counted(int64_t count, llvm::StringRef what) {
-  return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
 }
 
 // The pool must divide into whole n-grams of each length, with one column for each n-gram.
@@ -30,17 +27,18 @@ llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
     if (starts[i] < 0 || end < starts[i] || end > size || (i == 0 && starts[i] != 0))
       return rule.fail("starts[" + llvm::Twine(i) + "] is " + llvm::Twine(starts[i]) +
                        "; starts must begin with 0 and ascend within the pool of " +
-                       counted(size, "element"));
+                       runtime::count_text(size, "element"));
     if ((end - starts[i]) % length != 0)
-      return rule.fail(counted(end - starts[i], "element") + " of the pool for n-grams of length " +
-                       llvm::Twine(length) + ", expected a multiple of the length");
+      return rule.fail(runtime::count_text(end - starts[i], "element") +
+                       " of the pool for n-grams of length " + llvm::Twine(length) +
+                       ", expected a multiple of the length");
     count += (end - starts[i]) / length;
   }
   if (count != static_cast<int64_t>(op.getColumns().size()))
-    return rule.fail(counted(static_cast<int64_t>(op.getColumns().size()), "column") +
+    return rule.fail(runtime::count_text(static_cast<int64_t>(op.getColumns().size()), "column") +
                      " given, expected " + llvm::Twine(count) + ", one for each n-gram");
   if (!op.getWeights().empty() && op.getWeights().size() != op.getColumns().size())
-    return rule.fail(counted(static_cast<int64_t>(op.getWeights().size()), "weight") +
+    return rule.fail(runtime::count_text(static_cast<int64_t>(op.getWeights().size()), "weight") +
                      " given, expected " + llvm::Twine(count) + ", one for each n-gram");
   return mlir::success();
 }

@@ -234,7 +234,7 @@ bool can_be_covered(SpillProblem problem) {
 }
 
 // The cost of the most expensive choice.
-double dearest(const SpillItem& item) {
+double largest_cost(const SpillItem& item) {
   double most = Trial::cost_of(item, everything(item));
   for (const SpillItem::Move& move : item.moves) most = std::max(most, move.cost);
   return most;
@@ -250,7 +250,7 @@ SpillSolution choose_spills(const SpillProblem& problem) {
   Prices prices(problem);
   std::vector<SpillChoice> choices;
   double length = 1, all = 0;
-  for (const SpillItem& item : problem.items) all += dearest(item);
+  for (const SpillItem& item : problem.items) all += largest_cost(item);
   int rounds_without_gain = 0;
   for (int round = 0; round < kRounds; ++round) {
     const double bound = prices.solve(choices);

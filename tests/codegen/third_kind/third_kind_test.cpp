@@ -75,9 +75,9 @@ TEST(ThirdKind, UnknownKindErrorListsTheKnownKinds) {
             "\"game\"");
   EXPECT_EQ(message_of(toy, backends()), "");
   EXPECT_EQ(runtime::built_in_drivers().open("toy", 0).status().message(),
-            "it is of kind \"toy\", which this build does not know; it knows cpu, opencl, cuda");
+            "unsupported kind \"toy\"; this build supports cpu, opencl, cuda");
   EXPECT_EQ(drivers().open("game", 0).status().message(),
-            "it is of kind \"game\", which this build does not know; it knows cpu, opencl, cuda, "
+            "unsupported kind \"game\"; this build supports cpu, opencl, cuda, "
             "toy");
 }
 
@@ -178,7 +178,7 @@ TEST_F(CompiledForToys, NeedsADriverOfTheKind) {
   const Result<Module> module = compile(R"({"name": "toy", "kind": "toy"})");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(make_session(*module, runtime::built_in_drivers()).status().message(),
-            "device \"toy\": it is of kind \"toy\", which this build does not know; it knows cpu, "
+            "device \"toy\": unsupported kind \"toy\"; this build supports cpu, "
             "opencl, cuda");
 }
 

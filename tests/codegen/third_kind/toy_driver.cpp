@@ -92,7 +92,8 @@ class ToyDriver final : public runtime::DeviceDriver {
   }
   Result<std::shared_ptr<runtime::Device>> open(int number) const override {
     if (number != 0)
-      return Status(StatusCode::kNotFound, "no toy " + std::to_string(number) + "; there is 0");
+      return Status(StatusCode::kNotFound,
+                    "no toy device " + std::to_string(number) + "; the only one is 0");
     return std::shared_ptr<runtime::Device>(std::make_shared<ToyDevice>());
   }
 };

@@ -50,7 +50,7 @@ def _positions():
     case("sequence_erase_last", 17, "SequenceErase", {"xs": parts}, [parts[:-1]])
     case("sequence_insert_given", 17, "SequenceInsert",
          {"xs": parts, "x": x, "at": np.int64(-1)}, [parts[:-1] + [x] + parts[-1:]])
-    case("sequence_insert_behind_last", 17, "SequenceInsert",
+    case("sequence_insert_after_last", 17, "SequenceInsert",
          {"xs": parts, "x": x, "at": np.int64(4)}, [parts + [x]])
     case("sequence_length", 17, "SequenceLength", {"xs": parts}, [np.int64(4)])
 

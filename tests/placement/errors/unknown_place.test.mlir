@@ -5,7 +5,7 @@ func.func @on_device(%x: !t) -> !t {
 }
 // -----
 !t = !sv.tensor<f32[n]>
-func.func @asks_for_nothing(%x: !t) -> !t {
+func.func @unconstrained(%x: !t) -> !t {
   %0 = sv.on_device %x {place = "gpu", constrain_body = false} : (!t) -> !t
   return %0 : !t
 }

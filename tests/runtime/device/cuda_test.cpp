@@ -62,11 +62,11 @@ TEST_F(Cuda, EveryNoDeviceStatusIsNotFound) {
   fake_cuda().failing_call = "cuInit";
   fake_cuda().error = 100;
   EXPECT_EQ(failure().code(), StatusCode::kNotFound);
-  EXPECT_EQ(failure().message(), "a driver is there, but no device");
+  EXPECT_EQ(failure().message(), "the driver is installed, but there is no device");
   fake_cuda().failing_call = "";
   fake_cuda().devices.clear();
   EXPECT_EQ(failure().code(), StatusCode::kNotFound);
-  EXPECT_EQ(failure().message(), "a driver is there, but no device");
+  EXPECT_EQ(failure().message(), "the driver is installed, but there is no device");
 }
 
 TEST_F(Cuda, AnyCallMayFail) {
@@ -112,7 +112,7 @@ TEST(DriverLibrary, ReportsWhatIsMissing) {
   double (*function)(double) = nullptr;
   const Status status = library->find("cosine_of", function);
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
-  EXPECT_EQ(status.message(), "libm.so.6 has no cosine_of");
+  EXPECT_EQ(status.message(), "libm.so.6 does not define cosine_of");
   ASSERT_TRUE(library->find("cos", function).ok());
   EXPECT_EQ(function(0), 1);
 }

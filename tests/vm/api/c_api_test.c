@@ -80,7 +80,7 @@ static void run_calls(const scopevm_session* session) {
 
   DLManagedTensor* result = NULL;
   OK(scopevm_call_output(call, 0, &result));
-  FAILS(scopevm_call_output(call, 1, &result), 12, "1 results");
+  FAILS(scopevm_call_output(call, 1, &result), 12, "1 result");
   scopevm_call_free(call);
   EXPECT(result->dl_tensor.ndim == 2 && result->dl_tensor.shape[1] == 4);
   EXPECT(((float*)result->dl_tensor.data)[3] == 24);
@@ -122,10 +122,10 @@ static void run_strings(const char* path) {
   OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
   EXPECT(size == 4 && memcmp(text, "T\0WO", 4) == 0);
   FAILS(scopevm_call_output_string(call, 0, 0, 2, &text, &size), 12, "2 strings");
-  FAILS(scopevm_call_output_string(call, 0, 1, 0, &text, &size), 12, "1 elements");
-  FAILS(scopevm_call_output_string(call, 1, 0, 0, &text, &size), 12, "1 results");
+  FAILS(scopevm_call_output_string(call, 0, 1, 0, &text, &size), 12, "1 element");
+  FAILS(scopevm_call_output_string(call, 1, 0, 0, &text, &size), 12, "1 result");
   DLManagedTensor* result = NULL;
-  FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack has no strings");
+  FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack does not support string tensors");
   strings.sizes = NULL;
   OK(scopevm_call_set_input_strings(call, "x", &strings));
   OK(scopevm_call_run(call, 0));
@@ -194,7 +194,7 @@ static void run_sequences(const char* path) {
   OK(scopevm_call_output_size(call, 1, &size, &has_value));
   EXPECT(size == 0 && has_value == 0);
   DLManagedTensor* result = NULL;
-  FAILS(scopevm_call_output(call, 0, &result), 10, "is no tensor");
+  FAILS(scopevm_call_output(call, 0, &result), 10, "is a list");
   FAILS(scopevm_call_output_element(call, 0, 2, &result), 12, "2 elements");
   OK(scopevm_call_output_element(call, 0, 1, &result));
   EXPECT(((float*)result->dl_tensor.data)[3] == 4);
@@ -252,7 +252,7 @@ int main(int argc, char** argv) {
   OK(scopevm_module_memory_bound(module, names, values, 1, 2, "global.workspace", &bytes));
   EXPECT(bytes == 16 * 3 + 64 * 2);
   FAILS(scopevm_module_memory_bound(module, names, values, 0, 1, "global", &bytes), 10,
-        "needs a value");
+        "missing value");
 
   scopevm_session* session = NULL;
   OK(scopevm_session_create(module, NULL, &session));

@@ -151,8 +151,7 @@ TEST(Text, ElidedDataIsReportedAsMissing) {
             std::string::npos);
   Result<ModuleContents> again = assemble(text, "m.sva");
   ASSERT_FALSE(again.ok());
-  EXPECT_NE(again.status().message().find(": the data was left out of this text"),
-            std::string::npos);
+  EXPECT_NE(again.status().message().find(": the data is elided"), std::string::npos);
 }
 
 struct BadText {
@@ -167,39 +166,42 @@ void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadText kBadStrings[] = {
-    {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the text"},
-    {"Version", "scopevm_module 9.1 producer \"t\"", "f.sva:1:16: module format 9.1 is not 0.9"},
+    {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the file"},
+    {"Version", "scopevm_module 9.1 producer \"t\"",
+     "f.sva:1:16: unsupported module format 9.1, expected 0.9"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
-    {"String", HEADER "device \"cpu", "f.sva:2:8: string does not end on its line"},
-    {"Escape", HEADER "device \"\\q\"", "f.sva:2:8: unknown escape in a string"},
+    {"String", HEADER "device \"cpu", "f.sva:2:8: unterminated string"},
+    {"Escape", HEADER "device \"\\q\"",
+     "f.sva:2:8: unknown escape in a string: expected \\\", \\\\, \\n or \\xHH"},
     {"Character", HEADER "device ?", "f.sva:2:8: unexpected character"},
     {"Choice", HEADER "pool \"p\" gizmo",
      "f.sva:2:10: expected one of heap, arena, stack, constant, found 'gizmo'"},
     {"NotWhole", HEADER "kernel \"k\" buffers 1.5 params 0",
-     "f.sva:2:20: number 1.5 is out of range: at most 4294967295"},
+     "f.sva:2:20: number 1.5 is out of range: expected an integer, at most 4294967295"},
     {"Real", HEADER "pool \"p\" heap device 0 limit -1 bytes_per_second nan",
      "f.sva:2:50: expected a number, found 'nan'"},
     {"RealRange", HEADER "pool \"p\" heap device 0 limit -1 latency_seconds 1e999",
      "f.sva:2:49: expected a number, found '1e999'"},
     {"NumberRange", HEADER "kernel \"k\" buffers 4294967296 params 0",
-     "f.sva:2:20: number 4294967296 is out of range: at most 4294967295"},
+     "f.sva:2:20: number 4294967296 is out of range: expected an integer, at most 4294967295"},
     {"Base64", HEADER "image device 0 cpu \"c\" features [] bytes 3 {\n  QUJ$\n}",
-     "f.sva:3:6: not base64"},
+     "f.sva:3:6: invalid base64 data"},
     {"DataSize", HEADER "image device 0 cpu \"c\" features [] bytes 4 {\n  QUJD\n}",
-     "f.sva:2:42: 4 bytes declared, 3 given"},
+     "f.sva:2:42: expected 4 bytes, given 3"},
     {"Opcode", CODE("  frobnicate %r1"), "f.sva:4:3: unknown opcode 'frobnicate'"},
     {"FieldName", CODE("  %r0 = alloc_storage #0 bytes=4"),
      "f.sva:4:26: expected 'size', found 'bytes'"},
     {"Register", CODE("  kill s3"), "f.sva:4:8: expected a register, like %r3, found 's3'"},
-    {"NoResult", CODE("  move %r1"), "f.sva:4:3: move writes one register, before '='"},
+    {"NoResult", CODE("  move %r1"),
+     "f.sva:4:3: move writes one register: expected '%rN = move', given 0 registers"},
     {"ResultTooMany", CODE("  %r1 = kill %r0"), "f.sva:4:9: kill writes no register"},
     {"Immediate", CODE("  %r0 = alloc_storage #0 size=2147483648"),
-     "f.sva:4:31: immediate is out of range: at most 2147483647"},
-    {"LabelUnbound", CODE("  jump nowhere"), "f.sva:4:8: label nowhere is never bound"},
-    {"LabelTwice", CODE("a:\na:"), "f.sva:5:1: label a is bound twice"},
-    {"Name", CODE("  call @g ()"), "f.sva:4:8: no function is named \"g\""},
+     "f.sva:4:31: immediate is out of range: expected at most 2147483647, given 2147483648"},
+    {"LabelUnbound", CODE("  jump nowhere"), "f.sva:4:8: undefined label nowhere"},
+    {"LabelTwice", CODE("a:\na:"), "f.sva:5:1: duplicate label a"},
+    {"Name", CODE("  call @g ()"), "f.sva:4:8: undefined function \"g\""},
     {"Unclosed", HEADER "function \"f\" registers 1 slots 1 {\n",
-     "f.sva:3:1: expected a declaration of a function, found the end of the text"},
+     "f.sva:3:1: expected a declaration of a function, found the end of the file"},
 };
 
 class BadTextTest : public ::testing::TestWithParam<BadText> {};

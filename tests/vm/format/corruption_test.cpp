@@ -77,18 +77,19 @@ TEST(Corruption, MessagesContainErrorAndLocation) {
     file[at] ^= 1;
     return error_of(file);
   };
-  EXPECT_EQ(error_of({}), "empty");
-  EXPECT_EQ(changed(0), "not a scopevm module: its first bytes are not a module's");
-  EXPECT_EQ(changed(8), "header: damaged, its checksum does not match");
-  EXPECT_EQ(changed(70), "section table at byte 64: damaged, its checksum does not match");
-  EXPECT_EQ(changed(200), "section tables at byte 192: damaged, its checksum does not match");
+  EXPECT_EQ(error_of({}), "not a scopevm module: empty file");
+  EXPECT_EQ(changed(0), "not a scopevm module: bad magic number");
+  EXPECT_EQ(changed(8), "header: checksum mismatch; the file is damaged");
+  EXPECT_EQ(changed(70), "section table at byte 64: checksum mismatch; the file is damaged");
+  EXPECT_EQ(changed(200), "section tables at byte 192: checksum mismatch; the file is damaged");
   File longer = good;
   longer.push_back(0);
-  EXPECT_EQ(error_of(longer), "bytes behind its end: " + std::to_string(longer.size()) +
-                                  " bytes, the header says " + std::to_string(good.size()));
+  EXPECT_EQ(error_of(longer),
+            "trailing data: 1 byte after the end at byte " + std::to_string(good.size()));
   File shorter(good.begin(), good.end() - 1);
   EXPECT_EQ(error_of(shorter), "truncated: " + std::to_string(shorter.size()) +
-                                   " bytes, the header says " + std::to_string(good.size()));
+                                   " bytes, expected " + std::to_string(good.size()) +
+                                   " according to the header");
 }
 
 TEST(Corruption, OtherVersionsAreReported) {
@@ -96,7 +97,9 @@ TEST(Corruption, OtherVersionsAreReported) {
   file[8] = 7;
   uint64_t sum = checksum(file.data(), offsetof(FileHeader, header_checksum));
   std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
-  EXPECT_EQ(error_of(file), "module format 7.9, this reader knows 0.9");
+  EXPECT_EQ(
+      error_of(file),
+      "unsupported module format 7.9, expected 0.9; compile the model again with this release");
 }
 
 // Without the checksum of constants, all other corruption is still detected.
@@ -151,16 +154,16 @@ TEST(Corruption, ImpossibleSpeedsAreRejected) {
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
   for (double bad : {0.0, -0.0, -1.0, nan, -nan, infinity, -infinity, 1e-310, 5e-324, 0.5, 1e300})
     EXPECT_EQ(error_of(replaced(good, kBandwidth, bad)),
-              "section tables: a pool's bytes per second are out of range")
+              "section tables: bytes_per_second of a pool is out of range")
         << bad;
   for (double bad : {0.0, -0.0, -1e-6, nan, infinity, -infinity, 1e-310, 3601.0})
     EXPECT_EQ(error_of(replaced(good, kLatency, bad)),
-              "section tables: a pool's latency is out of range")
+              "section tables: latency_seconds of a pool is out of range")
         << bad;
 }
 
 // Corrupted tables with correct checksums, as a hostile writer would produce.
-TEST(Corruption, SurvivesRandomTablesWithValidChecksums) {
+TEST(Corruption, RandomTablesWithValidChecksumsAreSurvived) {
   std::mt19937_64 random(7);
   File good = write_module(dense_module());
   for (int round = 0; round < 20000; ++round) {

@@ -40,12 +40,12 @@ TEST(RoundTrip, ConstantsAndImagesPointIntoTheFileAligned) {
   Bytes memory = aligned_copy(file.data(), file.size());
   Result<ModuleContents> read = read_module(memory);
   ASSERT_TRUE(read.ok());
-  auto lies_inside = [&](const Bytes& bytes) {
+  auto is_inside = [&](const Bytes& bytes) {
     return bytes.data >= memory.data && bytes.data + bytes.size <= memory.data + memory.size &&
            bytes.owner == memory.owner && reinterpret_cast<uintptr_t>(bytes.data) % kAlignment == 0;
   };
-  for (const ConstantDecl& constant : read->constants) EXPECT_TRUE(lies_inside(constant.bytes));
-  for (const ImageDecl& image : read->images) EXPECT_TRUE(lies_inside(image.bytes));
+  for (const ConstantDecl& constant : read->constants) EXPECT_TRUE(is_inside(constant.bytes));
+  for (const ImageDecl& image : read->images) EXPECT_TRUE(is_inside(image.bytes));
 }
 
 class ModuleFile : public ::testing::Test {
@@ -67,7 +67,8 @@ TEST_F(ModuleFile, HasTheSameBytesAsInMemory) {
 TEST_F(ModuleFile, ReportsAFileThatCannotBeWritten) {
   Status status = write_module_file("/nowhere/module.bc", dense_module());
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.message(), "/nowhere/module.bc: cannot be written: No such file or directory");
+  EXPECT_EQ(status.message(),
+            "/nowhere/module.bc: cannot write the module: No such file or directory");
 }
 
 }  // namespace

@@ -88,66 +88,66 @@ const Code kCode[] = {
     {"Good", emit_ret, ""},
     // Field values out of range, one per field type.
     {"Register", [](Encoder& c) { c.emit(op::kill{.value = {5}}); },
-     "main: word 0: kill: value: register 5 is out of range: there are 5"},
+     "main: word 0: kill: value: register 5 is out of range [0, 5)"},
     {"RegisterInList",
      [](Encoder& c) {
        std::vector<RegisterIndex> bad = {{0xFFFFFFFF}};
        c.emit(op::ret{.values = bad});
      },
-     "main: word 0: ret: values: register 4294967295 is out of range: there are 5"},
+     "main: word 0: ret: values: register 4294967295 is out of range [0, 5)"},
     {"SlotOfInt", [](Encoder& c) { emit_storage(c, 1, 0, Int::slot({5})); },
-     "main: word 0: alloc_storage: size: slot 5 is out of range: there are 5"},
+     "main: word 0: alloc_storage: size: slot 5 is out of range [0, 5)"},
     {"SlotOfDims",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
        emit_tensor(c, 2, 1, {Int::slot({kHuge})});
      },
-     "main: word 4: alloc_tensor: dims: slot 2147483647 is out of range: there are 5"},
+     "main: word 4: alloc_tensor: dims: slot 2147483647 is out of range [0, 5)"},
     {"Pool", [](Encoder& c) { emit_storage(c, 1, 4); },
-     "main: word 0: alloc_storage: from: pool 4 is out of range: there are 4"},
+     "main: word 0: alloc_storage: from: pool 4 is out of range [0, 4)"},
     {"Function", [](Encoder& c) { c.emit(op::call{.callee = {1}}); },
-     "main: word 0: call: callee: function 1 is out of range: there are 1"},
+     "main: word 0: call: callee: function 1 is out of range [0, 1)"},
     {"ShapeFunction", [](Encoder& c) { c.emit(op::shape_function{.function = {1}}); },
-     "main: word 0: shape_function: function: shape function 1 is out of range: there are 1"},
+     "main: word 0: shape_function: function: shape function 1 is out of range [0, 1)"},
     {"Kernel", [](Encoder& c) { c.emit(op::launch{.kernel = {2}}); },
-     "main: word 0: launch: kernel: kernel 2 is out of range: there are 2"},
+     "main: word 0: launch: kernel: kernel 2 is out of range [0, 2)"},
     {"Constant", [](Encoder& c) { c.emit(op::load_const{.dst = {1}, .constant = {3}}); },
-     "main: word 0: load_const: constant: constant 3 is out of range: there are 3"},
+     "main: word 0: load_const: constant: constant 3 is out of range [0, 3)"},
     {"Message", [](Encoder& c) { c.emit(op::fail{.text = {1}}); },
-     "main: word 0: fail: text: message 1 is out of range: there are 1"},
+     "main: word 0: fail: text: message 1 is out of range [0, 1)"},
     {"ElementType",
      [](Encoder& c) {
        c.emit(op::alloc_view{.dst = {1}, .of = {0}, .dtype = static_cast<DType>(200)});
      },
-     "main: word 0: alloc_view: dtype: element type 200 is out of range: there are 14"},
+     "main: word 0: alloc_view: dtype: element type 200 is out of range [0, 14)"},
     // Inconsistencies between fields and tables.
     {"RetCount", [](Encoder& c) { c.emit(op::ret{.values = kNone}); },
-     "main: word 0: ret: 0 values, expected 1"},
+     "main: word 0: ret: the number of values is 0, expected 1"},
     {"CallArguments", [](Encoder& c) { c.emit(op::call{.callee = {0}, .arguments = kNone}); },
-     "main: word 0: call: 0 arguments, expected 1"},
+     "main: word 0: call: the number of arguments is 0, expected 1"},
     {"CallResults", [](Encoder& c) { c.emit(op::call{.callee = {0}, .arguments = kInput}); },
-     "main: word 0: call: 0 results, expected 1"},
+     "main: word 0: call: the number of results is 0, expected 1"},
     {"ConstantPool", [](Encoder& c) { emit_storage(c, 1, 2); },
      "main: word 0: alloc_storage: pool \"global.constant\" holds constants only"},
     {"LaunchBuffers", [](Encoder& c) { c.emit(op::launch{.kernel = {0}, .buffers = kNone}); },
-     "main: word 0: launch: 0 buffers, expected 1"},
+     "main: word 0: launch: the number of buffers is 0, expected 1"},
     {"LaunchParams",
      [](Encoder& c) { c.emit(op::launch{.kernel = {0}, .params = {4}, .buffers = kInput}); },
-     "main: word 0: launch: slots from 4 on do not hold 2 params"},
+     "main: word 0: launch: 2 params from slot 4 on: the frame has 5 slots"},
     {"LoadDimSlot", [](Encoder& c) { c.emit(op::load_dim{.dst = {5}, .of = {0}}); },
-     "main: word 0: load_dim: dst: slot 5 is out of range: there are 5"},
+     "main: word 0: load_dim: dst: slot 5 is out of range [0, 5)"},
     {"LoadDimAxis",
      [](Encoder& c) {
        c.emit(op::load_dim{.dst = {0}, .of = {0}, .axis = Int::immediate(2)});
        emit_ret(c);
      },
-     "main: word 0: load_dim: axis 2 is out of range: there are 2"},
+     "main: word 0: load_dim: axis 2 is out of range [0, 2)"},
     {"LoadDimAxisSlot",
      [](Encoder& c) {
        c.emit(op::load_dim{.dst = {0}, .of = {0}, .axis = Int::slot({0})});
        emit_ret(c);
      },
-     "main: word 0: load_dim: axis must be an immediate"},
+     "main: word 0: load_dim: axis must be an immediate, given a slot"},
     {"ShapeDims",
      [](Encoder& c) {
        c.emit(op::shape_function{.function = {0}, .inputs = kNone});
@@ -155,60 +155,60 @@ const Code kCode[] = {
      },
      "main: word 0: shape_function: inputs have 0 dims, expected 2"},
     {"RunsOff", [](Encoder& c) { c.emit(op::kill{.value = {0}}); },
-     "main: word 0: kill: control runs off the end of the code"},
+     "main: word 0: kill: control reaches the end of the code"},
     // Registers.
     {"UseOfEmpty", [](Encoder& c) { c.emit(op::ret{.values = kFirst}); },
-     "main: word 0: ret: register 1 is empty, a tensor is needed"},
+     "main: word 0: ret: register 1 is empty, expected a tensor"},
     {"UseOfKilled",
      [](Encoder& c) {
        c.emit(op::kill{.value = {0}});
        emit_ret(c);
      },
-     "main: word 2: ret: register 0 is empty, a tensor is needed"},
+     "main: word 2: ret: register 0 is empty, expected a tensor"},
     {"KillOfEmpty",
      [](Encoder& c) {
        c.emit(op::kill{.value = {1}});
        emit_ret(c);
      },
-     "main: word 0: kill: register 1 is empty"},
+     "main: word 0: kill: register 1 is empty, expected a value"},
     {"MoveOfEmpty",
      [](Encoder& c) {
        c.emit(op::move{.dst = {2}, .from = {1}});
        emit_ret(c);
      },
-     "main: word 0: move: register 1 is empty"},
+     "main: word 0: move: register 1 is empty, expected a value"},
     {"StorageAsTensor",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
        c.emit(op::ret{.values = kFirst});
      },
-     "main: word 4: ret: register 1 holds a storage, a tensor is needed"},
+     "main: word 4: ret: register 1 holds a storage, expected a tensor"},
     {"TensorOverTensor",
      [](Encoder& c) {
        emit_tensor(c, 1, 0);
        emit_ret(c);
      },
-     "main: word 0: alloc_tensor: register 0 holds a tensor, a storage is needed"},
+     "main: word 0: alloc_tensor: register 0 holds a tensor, expected a storage"},
     {"ViewOfStorage",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
        c.emit(op::alloc_view{.dst = {2}, .of = {1}});
        emit_ret(c);
      },
-     "main: word 4: alloc_view: register 1 holds a storage, a tensor is needed"},
+     "main: word 4: alloc_view: register 1 holds a storage, expected a tensor"},
     {"LaunchOnStorage",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
        c.emit(op::launch{.kernel = {0}, .buffers = kFirst});
        emit_ret(c);
      },
-     "main: word 4: launch: register 1 holds a storage, a tensor is needed"},
+     "main: word 4: launch: register 1 holds a storage, expected a tensor"},
     {"RetType",
      [](Encoder& c) {
        c.emit(op::load_const{.dst = {1}, .constant = {2}});
        c.emit(op::ret{.values = kFirst});
      },
-     "main: word 3: ret: register 1 holds i64 of rank 2, \"y\" is f32 of rank 2"},
+     "main: word 3: ret: register 1 holds i64 of rank 2, expected f32 of rank 2 for \"y\""},
     {"CallType",
      [](Encoder& c) {
        std::vector<Int> flat = {Int::slot({0})};
@@ -216,7 +216,7 @@ const Code kCode[] = {
        c.emit(op::call{.callee = {0}, .arguments = kFirst, .results = kFirst});
        emit_ret(c);
      },
-     "main: word 6: call: register 1 holds f32 of rank 1, \"x\" is f32 of rank 2"},
+     "main: word 6: call: register 1 holds f32 of rank 1, expected f32 of rank 2 for \"x\""},
     {"TensorBeyondStorage",
      [](Encoder& c) {
        emit_storage(c, 1, 0, Int::immediate(64));
@@ -224,7 +224,7 @@ const Code kCode[] = {
            .dst = {2}, .storage = {1}, .offset = Int::immediate(32), .bytes = Int::immediate(33)});
        emit_ret(c);
      },
-     "main: word 4: alloc_tensor: bytes 32 to 65 of a storage of 64"},
+     "main: word 4: alloc_tensor: bytes [32, 65) are outside of a storage of 64 bytes"},
     {"DimsBeyondBytes",
      [](Encoder& c) {
        std::vector<Int> dims = {Int::immediate(4), Int::immediate(5)};
@@ -237,7 +237,7 @@ const Code kCode[] = {
                                .dims = dims});
        emit_ret(c);
      },
-     "main: word 4: alloc_tensor: dims take 80 bytes of 79"},
+     "main: word 4: alloc_tensor: dims require 80 bytes, given 79"},
     {"ViewBeyondBytes",
      [](Encoder& c) {
        std::vector<Int> dims = {Int::immediate(33)};
@@ -245,7 +245,7 @@ const Code kCode[] = {
        c.emit(op::alloc_view{.dst = {2}, .of = {1}, .dtype = DType::kF32, .dims = dims});
        emit_ret(c);
      },
-     "main: word 3: alloc_view: dims take 132 bytes of 128"},
+     "main: word 3: alloc_view: dims require 132 bytes, given 128"},
     {"DimsOverflow",
      [](Encoder& c) {
        std::vector<Int> dims(4, Int::immediate(Int::kMaxImmediate));
@@ -260,7 +260,7 @@ const Code kCode[] = {
        c.emit(op::device_copy{.to = {1}, .to_pool = {2}, .from = {0}, .from_pool = {0}});
        emit_ret(c);
      },
-     "main: word 3: device_copy: register 1 holds a constant or an input, which is never written"},
+     "main: word 3: device_copy: register 1 holds a constant or an input, which is read-only"},
     {"CopyToViewOfConstant",
      [](Encoder& c) {
        c.emit(op::load_const{.dst = {1}, .constant = {0}});
@@ -268,7 +268,7 @@ const Code kCode[] = {
        c.emit(op::device_copy{.to = {2}, .to_pool = {2}, .from = {0}, .from_pool = {0}});
        emit_ret(c);
      },
-     "main: word 8: device_copy: register 2 holds a constant or an input, which is never written"},
+     "main: word 8: device_copy: register 2 holds a constant or an input, which is read-only"},
     // Strings.
     {"ParseOfNumbers",
      [](Encoder& c) {
@@ -277,7 +277,7 @@ const Code kCode[] = {
        c.emit(op::string_to_number{.to = {2}, .from = {0}});
        emit_ret(c);
      },
-     "main: word 13: string_to_number: register 0 holds f32 elements, not strings"},
+     "main: word 13: string_to_number: register 0 holds f32 elements, expected strings"},
     {"FormatIntoNumbers",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
@@ -285,7 +285,7 @@ const Code kCode[] = {
        c.emit(op::number_to_string{.to = {2}, .from = {0}});
        emit_ret(c);
      },
-     "main: word 13: number_to_string: register 2 holds f32 elements, not strings"},
+     "main: word 13: number_to_string: register 2 holds f32 elements, expected strings"},
     {"CaseIntoAConstant",
      [](Encoder& c) {
        std::vector<Int> dims = {Int::immediate(8)};
@@ -294,7 +294,7 @@ const Code kCode[] = {
        c.emit(op::change_case{.to = {2}, .from = {2}, .upper = Int::immediate(0)});
        emit_ret(c);
      },
-     "main: word 9: change_case: register 2 holds a constant or an input, which is never written"},
+     "main: word 9: change_case: register 2 holds a constant or an input, which is read-only"},
     {"TextAsASize",
      [](Encoder& c) {
        std::vector<Int> dims = {Int::immediate(8)};
@@ -303,7 +303,7 @@ const Code kCode[] = {
        c.emit(op::load_element{.dst = {0}, .of = {2}, .index = Int::immediate(0)});
        emit_ret(c);
      },
-     "main: word 9: load_element: elements are str, not integers"},
+     "main: word 9: load_element: elements are str, expected integers"},
     {"LaunchAcrossDevices",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
@@ -315,8 +315,7 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 26: launch: register 2 is stored in memory of device \"gpu\", which the kernel's "
-     "device "
-     "\"cpu\" does not reach"},
+     "device \"cpu\" cannot access"},
     {"CopyNamesAnotherPool",
      [](Encoder& c) {
        emit_storage(c, 1, 3);
@@ -333,9 +332,7 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 13: load_element: register 1 is stored in memory of device \"gpu\", which the "
-     "host "
-     "does "
-     "not read"},
+     "host cannot access"},
     {"DeviceStorageGrows",
      [](Encoder& c) {
        emit_storage(c, 1, 3);
@@ -343,16 +340,15 @@ const Code kCode[] = {
            .storage = {1}, .from = {3}, .used = Int::immediate(0), .needed = Int::immediate(8)});
        emit_ret(c);
      },
-     "main: word 4: grow_storage: pool \"global\" of device \"gpu\" is not the host's"},
+     "main: word 4: grow_storage: pool \"global\" of device \"gpu\" is not in host memory"},
     {"ReturnOfDeviceMemory",
      [](Encoder& c) {
        emit_storage(c, 1, 3);
        emit_tensor(c, 1, 1);
        c.emit(op::ret{.values = kFirst});
      },
-     "main: word 13: ret: register 1 is stored in memory of device \"gpu\", \"y\" in that of "
-     "device "
-     "\"cpu\""},
+     "main: word 13: ret: register 1 is stored in memory of device \"gpu\", expected memory of "
+     "device \"cpu\" for \"y\""},
     // Control-flow paths.
     {"DifferentOnTwoPaths",
      [](Encoder& c) {
@@ -367,8 +363,9 @@ const Code kCode[] = {
        emit_tensor(c, 2, 1);
        emit_ret(c);
      },
-     "main: word 8: alloc_tensor: register 1 holds different things on different paths, a storage "
-     "is needed"},
+     "main: word 8: alloc_tensor: register 1 holds incompatible values on different paths, "
+     "expected a "
+     "storage"},
     {"KilledInALoop",
      [](Encoder& c) {
        Encoder::Label again = c.new_label();
@@ -382,7 +379,8 @@ const Code kCode[] = {
        c.bind(done);
        emit_ret(c);
      },
-     "main: word 4: kill: register 1 holds different things on different paths"},
+     "main: word 4: kill: register 1 holds incompatible values on different paths, expected a "
+     "value"},
     {"OverwrittenConflictIsFine",
      [](Encoder& c) {
        Encoder::Label yes = c.new_label();
@@ -405,46 +403,47 @@ const Code kCode[] = {
        emit_list(c, 2, kFirst, 1);
        emit_ret(c);
      },
-     "main: word 4: make_list: register 1 holds a storage, a tensor is needed"},
+     "main: word 4: make_list: register 1 holds a storage, expected a tensor"},
     {"ListOfAnotherType",
      [](Encoder& c) {
        c.emit(op::load_const{.dst = {1}, .constant = {2}});
        emit_list(c, 2, kFirst, 1);
        emit_ret(c);
      },
-     "main: word 3: make_list: register 1 holds i64 of rank 2, the element is f32 of rank 2"},
+     "main: word 3: make_list: register 1 holds i64 of rank 2, expected f32 of rank 2 for the "
+     "element"},
     {"ListOfTensorsForLists",
      [](Encoder& c) {
        emit_list(c, 2, kInput, 2);
        emit_ret(c);
      },
-     "main: word 0: make_list: register 0 holds a tensor, a list is needed"},
+     "main: word 0: make_list: register 0 holds a tensor, expected a list"},
     {"ListTooDeep",
      [](Encoder& c) {
        emit_list(c, 2, kNone, 3);
        emit_ret(c);
      },
-     "main: word 0: make_list: depth must be an immediate from 1 to 2"},
+     "main: word 0: make_list: depth must be an immediate from 1 to 2, given 3"},
     {"ListOfNoDepth",
      [](Encoder& c) {
        emit_list(c, 2, kNone, 0);
        emit_ret(c);
      },
-     "main: word 0: make_list: depth must be an immediate from 1 to 2"},
+     "main: word 0: make_list: depth must be an immediate from 1 to 2, given 0"},
     {"GetOfHugeRank",
      [](Encoder& c) {
        emit_list(c, 1, kNone, 1);
        emit_get(c, 2, 1, 17);
        emit_ret(c);
      },
-     "main: word 6: list_get: rank must be an immediate from 0 to 16"},
+     "main: word 6: list_get: rank must be an immediate from 0 to 16, given 17"},
     {"GetOfListWithRank",
      [](Encoder& c) {
        emit_list(c, 1, kNone, 2);
        emit_get(c, 2, 1, 1);
        emit_ret(c);
      },
-     "main: word 6: list_get: an element is a list, of rank 0"},
+     "main: word 6: list_get: rank must be 0 for an element that is a list, given 1"},
     {"ListFromConstantPool",
      [](Encoder& c) {
        emit_list(c, 2, kNone, 1, 2);
@@ -457,44 +456,44 @@ const Code kCode[] = {
        c.emit(op::list_append{.list = {1}, .from = {0}, .element = {1}});
        emit_ret(c);
      },
-     "main: word 6: list_append: register 1 holds a list, a tensor is needed"},
+     "main: word 6: list_append: register 1 holds a list, expected a tensor"},
     {"InsertIntoTensor",
      [](Encoder& c) {
        c.emit(
            op::list_insert{.list = {0}, .from = {0}, .element = {0}, .index = Int::immediate(0)});
        emit_ret(c);
      },
-     "main: word 0: list_insert: register 0 holds a tensor, a list is needed"},
+     "main: word 0: list_insert: register 0 holds a tensor, expected a list"},
     {"EraseFromTensor",
      [](Encoder& c) {
        c.emit(op::list_erase{.list = {0}, .from = {0}, .index = Int::immediate(0)});
        emit_ret(c);
      },
-     "main: word 0: list_erase: register 0 holds a tensor, a list is needed"},
+     "main: word 0: list_erase: register 0 holds a tensor, expected a list"},
     {"GetFromEmptyRegister",
      [](Encoder& c) {
        emit_get(c, 2, 1, 0);
        emit_ret(c);
      },
-     "main: word 0: list_get: register 1 is empty, a list is needed"},
+     "main: word 0: list_get: register 1 is empty, expected a list"},
     {"SizeOfTensor",
      [](Encoder& c) {
        c.emit(op::list_size{.dst = {0}, .list = {0}});
        emit_ret(c);
      },
-     "main: word 0: list_size: register 0 holds a tensor, a list is needed"},
+     "main: word 0: list_size: register 0 holds a tensor, expected a list"},
     {"SizeToNoSlot",
      [](Encoder& c) {
        c.emit(op::list_size{.dst = {5}, .list = {0}});
        emit_ret(c);
      },
-     "main: word 0: list_size: dst: slot 5 is out of range: there are 5"},
+     "main: word 0: list_size: dst: slot 5 is out of range [0, 5)"},
     {"ReturnOfList",
      [](Encoder& c) {
        emit_list(c, 1, kNone, 1);
        c.emit(op::ret{.values = kFirst});
      },
-     "main: word 6: ret: register 1 holds a list, a tensor is needed"},
+     "main: word 6: ret: register 1 holds a list, expected a tensor"},
     {"ListsOfDifferentDepthMeet",
      [](Encoder& c) {
        Encoder::Label join = c.new_label(), other = c.new_label();
@@ -508,8 +507,9 @@ const Code kCode[] = {
        c.emit(op::list_size{.dst = {0}, .list = {1}});
        emit_ret(c);
      },
-     "main: word 16: list_size: register 1 holds different things on different paths, a list is "
-     "needed"},
+     "main: word 16: list_size: register 1 holds incompatible values on different paths, expected "
+     "a "
+     "list"},
     {"GoodList",
      [](Encoder& c) {
        emit_list(c, 1, kInput, 1);

@@ -164,7 +164,7 @@ TEST(VerifyStack, RejectsListsAndDynamicStorages) {
                      "a:\n%r1 = alloc_storage @global.stack size=16\njump end\n"
                      "b:\n%r1 = alloc_storage @global size=16\n"
                      "end:\ngrow_storage %r1 @global used=0 needed=64\nret (%r0)")
-                .find("register 1 holds different things on different paths"),
+                .find("register 1 holds incompatible values on different paths"),
             std::string::npos);
 }
 
@@ -174,21 +174,23 @@ TEST(VerifyStack, RejectsFramesOverTheLimit) {
             "");
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=65\nret (%r0)"), "");
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=129\nret (%r0)"),
-            "main: word 0: alloc_storage: 192 bytes of pool \"global.stack\", which has 128 in a "
+            "main: word 0: alloc_storage: 192 bytes in pool \"global.stack\", the limit is 128 per "
             "frame");
   // The limit applies to the sum of small allocations, also of those on alternative paths.
-  EXPECT_EQ(error_of("branch condition=s0 then_to=a else_to=b\n"
-                     "a:\n%r1 = alloc_storage @global.stack size=100\njump end\n"
-                     "b:\n%r1 = alloc_storage @global.stack size=1\n"
-                     "end:\nret (%r0)"),
-            "main: word 10: alloc_storage: 192 bytes of pool \"global.stack\", which has 128 in a "
-            "frame");
+  EXPECT_EQ(
+      error_of("branch condition=s0 then_to=a else_to=b\n"
+               "a:\n%r1 = alloc_storage @global.stack size=100\njump end\n"
+               "b:\n%r1 = alloc_storage @global.stack size=1\n"
+               "end:\nret (%r0)"),
+      "main: word 10: alloc_storage: 192 bytes in pool \"global.stack\", the limit is 128 per "
+      "frame");
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=s0\nret (%r0)"),
-            "main: word 0: alloc_storage: size: of a stack it must be an immediate");
+            "main: word 0: alloc_storage: size must be an immediate for a stack pool, given a "
+            "slot");
   // The sum does not overflow.
   std::string many;
   for (int i = 0; i < 40; ++i) many += "%r1 = alloc_storage @global.stack size=2147483647\n";
-  EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes of pool"), std::string::npos);
+  EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes in pool"), std::string::npos);
 }
 
 TEST(VerifyStack, StackPoolsAreForCpusAndLimited) {
@@ -196,36 +198,37 @@ TEST(VerifyStack, StackPoolsAreForCpusAndLimited) {
   EXPECT_EQ(error_of("ret (%r0)", stack + "0"), "");
   EXPECT_EQ(error_of("ret (%r0)", stack + "1048576"), "");
   EXPECT_EQ(error_of("ret (%r0)", stack + "1048577"),
-            "pool 1: a stack of 1048577 bytes, the limit is 1048576");
+            "pool 1: stack pool: limit is 1048577, expected 0 to 1048576");
   EXPECT_EQ(error_of("ret (%r0)", stack + "-1"),
-            "pool 1: a stack of -1 bytes, the limit is 1048576");
+            "pool 1: stack pool: limit is -1, expected 0 to 1048576");
   EXPECT_EQ(error_of("ret (%r0)", kPools + "\n" + stack + "64"),
-            "pool 1: a second stack of its device");
+            "pool 1: second stack pool of a device, expected at most one");
   EXPECT_EQ(error_of("ret (%r0)",
                      "device \"gpu\" kind \"opencl\" workers 64\n"
                      "pool \"global.stack\" stack device 1 limit 64"),
-            "pool 1: a stack of a device that is no CPU");
+            "pool 1: stack pool of a non-CPU device");
 }
 
-TEST(VerifyStack, RejectsConstantsInputsAndResultsInFrames) {
+TEST(VerifyStack, ConstantsAndValuesOfTheInterfaceAreNotStoredInAFrame) {
   const auto with = [](const std::function<void(ModuleContents&)>& change) {
     ModuleContents module = *assemble(module_text("ret (%r0)", kPools, ""), "t.sva");
     change(module);
     return std::string(verify(module).message());
   };
-  EXPECT_EQ(with([](ModuleContents& m) { m.functions[0].inputs[0].pool = 1; }),
-            "main: \"x\": callers of the module have no frame");
+  EXPECT_EQ(
+      with([](ModuleContents& m) { m.functions[0].inputs[0].pool = 1; }),
+      "main: \"x\": stack pool: a value of the module's interface cannot be stored in a frame");
   EXPECT_EQ(with([](ModuleContents& m) { m.functions[0].outputs[0].pool = 1; }),
-            "main: output \"y\": would go with the frame");
+            "main: output \"y\": is stored in a frame that ends with the call");
   EXPECT_EQ(with([](ModuleContents& m) { m.functions[1].outputs[0].pool = 1; }),
-            "reads: output \"y\": would go with the frame");
+            "reads: output \"y\": is stored in a frame that ends with the call");
   EXPECT_EQ(
       with([](ModuleContents& m) { m.functions[0].memory = {{1, "y", true, 0, 0, "16", false}}; }),
-      "main: memory \"y\": a result does not lie in a frame");
+      "main: memory \"y\": stack pool: a result cannot be stored in a frame");
   EXPECT_EQ(with([](ModuleContents& m) {
               m.constants = {{"c", DType::kU8, {1}, 1, aligned_copy("c", 1)}};
             }),
-            "constant 0 \"c\": lies in no frame");
+            "constant 0 \"c\": stack pool: a constant cannot be stored in a frame");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Encoder, DecodesItsOutput) {
   EXPECT_EQ(in.buffers[2], RegisterIndex{7});
 }
 
-TEST(Encoder, DecodesFieldsAfterLists) {
+TEST(Encoder, DecodesFieldsAfterAList) {
   Encoder code;
   std::vector<RegisterIndex> arguments = {{1}, {2}};
   std::vector<RegisterIndex> results = {{3}};
@@ -121,7 +121,7 @@ TEST(Encoder, RejectsAnUnboundLabel) {
   code.emit(op::jump{.to = Encoder::target(code.new_label())});
   Result<std::vector<uint32_t>> words = code.finish();
   ASSERT_FALSE(words.ok());
-  EXPECT_EQ(words.status().message(), "code refers to label 0, never bound");
+  EXPECT_EQ(words.status().message(), "undefined label 0");
 }
 
 TEST(Encoder, RejectsTooLongInstructions) {

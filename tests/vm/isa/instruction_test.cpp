@@ -34,12 +34,14 @@ TEST(ReadInstruction, SplitsEveryOpcodeIntoItsFields) {
 }
 
 TEST(ReadInstruction, ReportsTheError) {
-  EXPECT_EQ(error_of({}), "word 0: no instruction: the code ends before it");
+  EXPECT_EQ(error_of({}), "word 0: no instruction: the code has 0 words");
   EXPECT_EQ(error_of({0xFFFF}), "word 0: unknown opcode 65535");
   EXPECT_EQ(error_of({first(Opcode::jump, 0)}), "word 0: jump: length is 0");
-  EXPECT_EQ(error_of({first(Opcode::jump, 3), 0}), "word 0: jump: 3 words, the code ends before");
+  EXPECT_EQ(error_of({first(Opcode::jump, 3), 0}),
+            "word 0: jump: 3 words, but the code ends after 2");
   EXPECT_EQ(error_of({first(Opcode::jump, 1)}), "word 0: jump: too short for field \"to\"");
-  EXPECT_EQ(error_of({first(Opcode::jump, 3), 0, 0}), "word 0: jump: 1 words after its last field");
+  EXPECT_EQ(error_of({first(Opcode::jump, 3), 0, 0}),
+            "word 0: jump: 1 extra word after the last field");
   EXPECT_EQ(error_of({first(Opcode::ret, 3), 0xFFFFFFFF, 0}),
             "word 0: ret: too short for field \"values\"");
 }

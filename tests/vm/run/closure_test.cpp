@@ -131,26 +131,26 @@ TEST(Closure, KeepsAStorageAlive) {
 }
 
 TEST(Closure, TypeMismatchFailsTheCall) {
-  const std::string what = "takes or gives other types than this call";
+  const std::string what = "do not match the signature of ";
   EXPECT_THAT(error_of("%r3 = make_closure @global @of_matrix (%r1)\n"
                        "%r4 = call_closure %r3 (%r2) [267]\nret (%r4)\n"),
-              HasSubstr("\"of_matrix\" " + what));
+              HasSubstr(what + "\"of_matrix\""));
   EXPECT_THAT(error_of("%r3 = make_closure @global @first (%r1)\n"
                        "%r4 = call_closure %r3 (%r2, %r2) [267]\nret (%r4)\n"),
-              HasSubstr("\"first\" " + what));
+              HasSubstr(what + "\"first\""));
   EXPECT_THAT(error_of("%r3 = make_closure @global @first (%r1)\n"
                        "%r4 = call_closure %r3 (%r3) [267]\nret (%r4)\n"),
-              HasSubstr("\"first\" " + what));
+              HasSubstr(what + "\"first\""));
   EXPECT_THAT(error_of("%r3 = make_closure @global @apply ()\n"
                        "%r4 = call_closure %r3 (%r2, %r2) [267]\nret (%r4)\n"),
-              HasSubstr("\"apply\" " + what));
+              HasSubstr(what + "\"apply\""));
   EXPECT_THAT(error_of("%r3 = make_closure @global @choose ()\n"
                        "%r4 = call_closure %r3 (%r0, %r1) [267]\nret (%r4)\n"),
-              HasSubstr("\"choose\" " + what));
+              HasSubstr(what + "\"choose\""));
   // The argument has elements of 8 bytes, the function's parameter elements of 4.
   EXPECT_THAT(error_of("%r3 = make_closure @global @first (%r1)\n"
                        "%r4 = call_closure %r3 (%r2) [268]\nret (%r2)\n"),
-              HasSubstr("\"first\" " + what));
+              HasSubstr(what + "\"first\""));
 }
 
 TEST(Closure, RecursionEndsAtTheLimit) {
@@ -179,45 +179,46 @@ std::string verifier_error(const std::string& code) {
 
 TEST(Closure, VerifierRejects) {
   EXPECT_THAT(verifier_error("%r3 = call_closure %r1 (%r2) [267]\nret (%r3)\n"),
-              HasSubstr("call_closure: register 1 holds a tensor, a closure is needed"));
+              HasSubstr("call_closure: register 1 holds a tensor, expected a closure"));
   EXPECT_THAT(verifier_error("%r3 = call_closure %r4 (%r2) [267]\nret (%r3)\n"),
-              HasSubstr("call_closure: register 4 is empty, a closure is needed"));
+              HasSubstr("call_closure: register 4 is empty, expected a closure"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1, %r1, %r1)\nret (%r1)\n"),
-              HasSubstr("make_closure: 3 captured, \"first\" takes 2"));
-  EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r0)\nret (%r1)\n"),
-              HasSubstr("make_closure: register 0 holds bool of rank 0, \"a\" is f32 of rank 1"));
+              HasSubstr("make_closure: 3 captured values, but \"first\" has 2 inputs"));
+  EXPECT_THAT(
+      verifier_error("%r3 = make_closure @global @first (%r0)\nret (%r1)\n"),
+      HasSubstr("make_closure: register 0 holds bool of rank 0, expected f32 of rank 1 for \"a\""));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r4 = make_closure @global @apply (%r3)\nret (%r1)\n"),
-              HasSubstr("make_closure: \"f\" is not a tensor"));
+              HasSubstr("make_closure: captured input \"f\" must be a tensor, given closure"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\nret (%r3)\n"),
-              HasSubstr("ret: register 3 holds a closure, a tensor is needed"));
+              HasSubstr("ret: register 3 holds a closure, expected a tensor"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "load_dim dst=s0 %r3 axis=0\nret (%r1)\n"),
-              HasSubstr("load_dim: register 3 holds a closure, a tensor is needed"));
+              HasSubstr("load_dim: register 3 holds a closure, expected a tensor"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r4 = make_list @global depth=1 f32 (%r3)\nret (%r1)\n"),
-              HasSubstr("make_list: register 3 holds a closure, a tensor is needed"));
+              HasSubstr("make_list: register 3 holds a closure, expected a tensor"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "list_size dst=s0 %r3\nret (%r1)\n"),
-              HasSubstr("list_size: register 3 holds a closure, a list is needed"));
+              HasSubstr("list_size: register 3 holds a closure, expected a list"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r4 = alloc_storage @global size=4\n"
                              "%r5 = call_closure %r3 (%r4) [267]\nret (%r5)\n"),
-              HasSubstr("call_closure: register 4 holds a storage, a tensor is needed"));
+              HasSubstr("call_closure: register 4 holds a storage, expected a tensor"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r5 = call_closure %r3 (%r2) []\nret (%r1)\n"),
-              HasSubstr("call_closure: 1 results, expected 0"));
+              HasSubstr("call_closure: the number of results is 1, expected 0"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r5 = call_closure %r3 (%r2) [131072]\nret (%r1)\n"),
-              HasSubstr("call_closure: types: 131072 is not a type"));
+              HasSubstr("call_closure: types: invalid type 131072"));
   EXPECT_THAT(verifier_error("%r3 = make_closure @global @first (%r1)\n"
                              "%r5 = call_closure %r3 (%r2) [65536]\nret (%r5)\n"),
-              HasSubstr("ret: register 5 holds a closure, a tensor is needed"));
+              HasSubstr("ret: register 5 holds a closure, expected a tensor"));
   EXPECT_THAT(verifier_error("branch condition=s0 then_to=L0 else_to=L1\n"
                              "L0:\n%r3 = make_closure @global @first (%r1)\njump L2\n"
                              "L1:\n%r3 = move %r1\n"
                              "L2:\n%r4 = call_closure %r3 (%r2) [267]\nret (%r4)\n"),
-              HasSubstr("call_closure: register 3 holds different things on different paths"));
+              HasSubstr("call_closure: register 3 holds incompatible values on different paths"));
 }
 
 TEST(Closure, MainHasNoClosureParametersOrResults) {
@@ -226,7 +227,7 @@ TEST(Closure, MainHasNoClosureParametersOrResults) {
     format::FunctionDecl& main = contents.functions[0];
     (is_input ? main.inputs : main.outputs)[0].kind = ValueKind::kClosure;
     EXPECT_THAT(std::string(format::verify(contents).message()),
-                HasSubstr("callers of the module have no closures"));
+                HasSubstr("a closure cannot cross the interface of the module"));
   }
 }
 

@@ -35,7 +35,7 @@ std::string copy(int to, const std::string& to_pool, int from, const std::string
          std::to_string(from) + " from_pool=" + from_pool + "\n";
 }
 
-const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2", kBeside = "#3";
+const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2", kSecond = "#3";
 
 // A module with main(x) -> y and the given code. Slot s0 is the bytes of x, s1 its elements.
 std::string module_of(const std::string& code) {
@@ -106,8 +106,8 @@ TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
     if (session.ok()) continue;
     EXPECT_EQ(session.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(std::string(session.status().message()),
-                ::testing::HasSubstr("dev.global.workspace is planned at multiples of " +
-                                     std::to_string(alignment) + " bytes, and "));
+                ::testing::HasSubstr("dev.global.workspace requires an alignment of " +
+                                     std::to_string(alignment) + " bytes, but "));
   }
 }
 
@@ -185,8 +185,8 @@ TEST_F(DeviceCopies, DeviceStorageIsReleasedImmediately) {
 // needs the memory.
 TEST_F(DeviceCopies, PoolsOfADeviceShareItsMemory) {
   const std::string there_and_back = on_the_way_ + result_ + "kill %r3\nkill %r4\n" +
-                                     tensor(3, 4, kBeside) + copy(4, kBeside, 6, kHost) +
-                                     copy(6, kHost, 4, kBeside) + "ret (%r6)\n";
+                                     tensor(3, 4, kSecond) + copy(4, kSecond, 6, kHost) +
+                                     copy(6, kHost, 4, kSecond) + "ret (%r6)\n";
   EXPECT_EQ(waits_of(there_and_back, kElements * 6), 1);
 }
 

@@ -43,9 +43,9 @@ TEST_F(SumErrors, MissingInput) {
 
 TEST_F(SumErrors, ExtraInput) {
   expect(call_.set_input(2, tensor({3, 4})), StatusCode::kNotFound,
-         "the module has no input 2; it has 2");
+         "no input 2: the module has 2 inputs");
   expect(session_.call(std::vector{tensor({3, 4}), tensor({3, 4}), tensor({1})}).status(),
-         StatusCode::kInvalidArgument, "3 inputs given; the module has 2");
+         StatusCode::kInvalidArgument, "expected at most 2 inputs, given 3");
 }
 
 TEST_F(SumErrors, MisspeltInput) {
@@ -109,7 +109,7 @@ TEST_F(SumErrors, FailedCheckReportsTheValues) {
 
 TEST_F(SumErrors, BoundReportsMissingDims) {
   expect(module_.memory_bound({}).status(), StatusCode::kInvalidArgument,
-         "dimension \"n\" needs a value");
+         "missing value of dimension \"n\": expected n=NUMBER");
   expect(module_.memory_bound({{"n", 1}, {"N", 1}}).status(), StatusCode::kInvalidArgument,
          "the module has no dimension \"N\"; did you mean \"n\"?");
   expect(module_.memory_bound({{"n", 2000}}).status(), StatusCode::kInvalidArgument,
@@ -191,7 +191,7 @@ TEST(Alignment, AllocatorHasThePoolsAlignment) {
       EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
       EXPECT_THAT(std::string(status.message()),
                   HasSubstr("alloc_storage: cpu global.workspace: 864 bytes requested, the "
-                            "allocator's block is not at a multiple of 128 bytes"));
+                            "allocator's block is not aligned to 128 bytes"));
     }
     for (const ScopeStats& scope : session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
     EXPECT_TRUE(Session::create(test::load(contents))->call(inputs).ok());
@@ -240,7 +240,7 @@ TEST(OutOfMemory, EveryAllocationMayFail) {
     failing->fail_at(1);
     const Status status = session.call(inputs).status();
     EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
-    EXPECT_THAT(std::string(status.message()), HasSubstr("the allocator has no room"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the allocator is out of memory"));
     EXPECT_TRUE(failing->has_failed());
     EXPECT_EQ(heap->stats().live_bytes, 0);
     EXPECT_EQ(arena->stats().live_bytes, 0);
@@ -249,7 +249,7 @@ TEST(OutOfMemory, EveryAllocationMayFail) {
   }
 }
 
-TEST(Bytecode, TensorsAreInsideTheirStorage) {
+TEST(Bytecode, TensorsAreStoredInsideTheirStorage) {
   format::ModuleContents contents = test::sum_contents();
   contents.functions[0].memory.clear();
   test::CodeWriter code;
@@ -265,7 +265,8 @@ TEST(Bytecode, TensorsAreInsideTheirStorage) {
                                               *Tensor::allocate(DType::kF32, dims)})
                             .status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("bytes 0 + 32 lie outside a storage of 8"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("bytes [0, 0+32) are outside of a storage of 8 bytes"));
 }
 
 TEST(Images, MissingKernelIsAnError) {
@@ -282,7 +283,7 @@ TEST(Images, UnsupportedCpuIsReported) {
   contents.images[0].features = {"sse2", "quantum"};
   const Status status = Session::create(test::load(std::move(contents))).status();
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("the image for future needs quantum"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the image for future requires quantum"));
 }
 
 TEST(Images, GarbageIsAnError) {

@@ -100,8 +100,9 @@ TEST(List, NegativeIndexCountsFromTheEnd) {
     index.elements<int64_t>()[0] = given;
     const Status status = call.run();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(status.message()), HasSubstr("index " + std::to_string(given) +
-                                                         " is out of range: there are 3 elements"));
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr("index " + std::to_string(given) + " is out of range for a list of 3 elements"));
   }
 }
 
@@ -135,7 +136,7 @@ TEST(List, ElementsOfManyRanks) {
   ASSERT_TRUE(call.set_sequence("xs", {*Tensor::allocate(DType::kF32, {2, 1, 3})}).ok());
   status = call.run();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("element 0 has 3 dims, 1 are needed"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("element 0 has rank 3, expected rank 1"));
 }
 
 TEST(List, ArgumentsAndResultsOfCalls) {
@@ -252,7 +253,9 @@ TEST(List, InputsOfAnotherKindAreRejected) {
   ASSERT_TRUE(call.set_input("x", floats({1})).ok());
   ASSERT_TRUE(call.set_no_value("o").ok());
   expect(call.run(), "missing input \"xs\": expected sequence of f32[?, 4]");
-  expect(call.set_output("ys", good), "output \"ys\": a sequence takes no buffer");
+  expect(call.set_output("ys", good),
+         "output \"ys\": a sequence cannot be stored in a buffer; read its elements after "
+         "each run");
   EXPECT_EQ(call.set_sequence("zs", {}).code(), StatusCode::kNotFound);
   EXPECT_EQ(call.elements(0).status().code(), StatusCode::kNotFound);
 }

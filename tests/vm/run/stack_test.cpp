@@ -162,7 +162,7 @@ TEST(Stack, TensorsAreInsideTheStorage) {
                              "ret (%r0)\n")));
   Call call = session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(61))).ok());
-  EXPECT_THAT(std::string(call.run().message()), HasSubstr("lie outside a storage of 64"));
+  EXPECT_THAT(std::string(call.run().message()), HasSubstr("are outside of a storage of 64 bytes"));
 }
 
 // --- Recursion. ---------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ TEST(Stack, FramesOfACallShareALimit) {
   const Session session = *Session::create(test::load(
       contents_of(kCallsDeeper, deeper(format::kMaxStackBytes), format::kMaxStackBytes)));
   EXPECT_THAT(error_of(session, 1000, StatusCode::kResourceLimit),
-              HasSubstr("deeper: the frames of its calls take more than 268435456 bytes"));
+              HasSubstr("deeper: the frames of nested calls exceed 268435456 bytes"));
 }
 
 TEST(Stack, SessionLimitAppliesToAllFrames) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "runtime/count_text.h"
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/formulas.h"
@@ -22,6 +23,7 @@ namespace {
 
 using Explained = ShapeExplanation::Function;
 using nlohmann::ordered_json;
+using runtime::count_text;
 
 std::string bound_text(const ShapeExplanation::Symbol& symbol) {
   if (!symbol.is_bound) return "at least 0";
@@ -122,10 +124,10 @@ std::string bytes_text(const CopyExplanation::Copy& copy) {
 void print_limits(const CopyExplanation& explanation) {
   for (const CopyExplanation::Limit& limit : explanation.limits) {
     fmt::print(
-        "{} is limited to {} bytes; without spilling, {} bytes are live there. Moves and spills "
+        "{} is limited to {}; without spilling, {} are live there. Moves and spills "
         "cost {:.3f} ms per call (lower bound {:.3f} ms):\n",
-        limit.pool, limit.limit_bytes, limit.needed_bytes, 1e3 * limit.seconds,
-        1e3 * limit.lower_bound_seconds);
+        limit.pool, count_text(limit.limit_bytes, "byte"), count_text(limit.needed_bytes, "byte"),
+        1e3 * limit.seconds, 1e3 * limit.lower_bound_seconds);
     for (const std::string& moved : limit.moved) fmt::print("    {}\n", moved);
     // Calls of one function at different dims make the same copies; each is printed once.
     std::set<std::string> lines;
@@ -154,7 +156,7 @@ std::string copies_text(const std::vector<CopyExplanation::Copy>& copies) {
     total = total && copy.bytes ? std::optional(*total + *copy.bytes) : std::nullopt;
   }
   std::string text = fmt::format("{} {}", copies.size(), copies.size() == 1 ? "copy" : "copies");
-  if (total) text += fmt::format(", {} bytes{}", *total, repeats ? " each time" : "");
+  if (total) text += fmt::format(", {}{}", count_text(*total, "byte"), repeats ? " each time" : "");
   for (const auto& [why, count] : open)
     text += fmt::format(", {} with {}-dependent count", count, why);
   return text;

@@ -25,9 +25,4 @@ inline nlohmann::ordered_json definitions_json(const std::vector<FormulaDefiniti
   return out;
 }
 
-// "1 kernel", "2 kernels"
-inline std::string counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace scopevm::tool

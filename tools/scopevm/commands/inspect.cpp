@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/count_text.h"
 #include "runtime/mapped_file.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/formulas.h"
@@ -16,6 +17,7 @@ namespace scopevm::tool {
 namespace {
 
 using nlohmann::ordered_json;
+using runtime::count_text;
 
 std::string tensor_text(const format::TensorDecl& tensor) {
   const std::string kind =
@@ -62,8 +64,9 @@ void print_function(const format::ModuleContents& module, const format::Function
                module.devices.size() > 1 ? device + "." + pool.scope : pool.scope,
                line.is_result ? "result " + line.what : line.what, line.formula);
   }
-  fmt::print("  code       {}, {}, {}\n", counted(function.code.size(), "word"),
-             counted(function.register_count, "register"), counted(function.slot_count, "slot"));
+  fmt::print("  code       {}, {}, {}\n", count_text(function.code.size(), "word"),
+             count_text(function.register_count, "register"),
+             count_text(function.slot_count, "slot"));
 }
 
 void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
@@ -78,7 +81,7 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   for (const format::PoolDecl& pool : module.pools) {
     fmt::print("pool {}: {} on {}", pool.scope, kind_text(pool.kind),
                module.devices[pool.device].name);
-    if (pool.limit >= 0) fmt::print(", at most {} bytes", pool.limit);
+    if (pool.limit >= 0) fmt::print(", at most {}", count_text(pool.limit, "byte"));
     if (pool.bytes_per_second > 0) fmt::print(", {} bytes/s", pool.bytes_per_second);
     if (pool.latency_seconds > 0) fmt::print(", latency {} s", pool.latency_seconds);
     if (pool.alignment > format::kLeastAlignment)
@@ -89,17 +92,18 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   uint64_t constant_bytes = 0;
   for (const format::ConstantDecl& constant : module.constants)
     constant_bytes += constant.bytes.size;
-  fmt::print("{}, {}\n", counted(module.constants.size(), "constant"),
-             counted(constant_bytes, "byte"));
-  fmt::print("{}, {}\n", counted(module.kernels.size(), "kernel"),
-             counted(module.shape_functions.size(), "shape function"));
+  fmt::print("{}, {}\n", count_text(module.constants.size(), "constant"),
+             count_text(constant_bytes, "byte"));
+  fmt::print("{}, {}\n", count_text(module.kernels.size(), "kernel"),
+             count_text(module.shape_functions.size(), "shape function"));
   for (const format::ImageDecl& image : module.images)
-    fmt::print("image {}: {} bytes, needs {}\n", image.target_cpu, image.bytes.size,
+    fmt::print("image {}: {}, requires {}\n", image.target_cpu,
+               count_text(image.bytes.size, "byte"),
                image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
   for (const format::SectionEntry& section : section_table(file))
-    fmt::print("section {}: {} bytes at {}\n", format::kSectionNames[section.kind], section.size,
-               section.offset);
-  fmt::print("{} bytes\n", file.size);
+    fmt::print("section {}: {} at {}\n", format::kSectionNames[section.kind],
+               count_text(section.size, "byte"), section.offset);
+  fmt::print("{}\n", count_text(file.size, "byte"));
 }
 
 ordered_json tensors_json(const std::vector<format::TensorDecl>& tensors) {

@@ -7,10 +7,13 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/count_text.h"
 #include "tools/scopevm/tensors/element_text.h"
 
 namespace scopevm::tool {
 namespace {
+
+using runtime::count_text;
 
 constexpr int64_t kShownElements = 8;
 
@@ -76,8 +79,9 @@ void print_text(const RunReport& report) {
   if (!report.has_stats) return;
   const Latency latency = summarise(report.latency_ns);
   fmt::print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
-  fmt::print("latency of {} run(s), us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
-             report.latency_ns.size(), latency.median_us, latency.min_us, latency.p99_us);
+  fmt::print("latency of {}, us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
+             count_text(report.latency_ns.size(), "run"), latency.median_us, latency.min_us,
+             latency.p99_us);
   if (report.emulated_seconds)
     fmt::print("times are emulated: copies and launches take at least {:.1f} us per run\n",
                *report.emulated_seconds * 1e6);
@@ -88,8 +92,8 @@ void print_text(const RunReport& report) {
     fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", use.device, use.scope, use.bound_bytes,
                use.peak_bytes, use.lower_bound_bytes, use.allocations);
   for (const CopyUse& use : report.copies)
-    fmt::print("{} {}, {} bytes from {} to {}\n", use.copies, use.copies == 1 ? "copy" : "copies",
-               use.bytes, place_text(use.from_device, use.from_scope),
+    fmt::print("{} {}, {} from {} to {}\n", use.copies, use.copies == 1 ? "copy" : "copies",
+               count_text(use.bytes, "byte"), place_text(use.from_device, use.from_scope),
                place_text(use.to_device, use.to_scope));
 }
 

@@ -1,6 +1,7 @@
 // Parses declarations in any order, then resolves names.
 #include "vm/format/assembler.h"
 
+#include "runtime/count_text.h"
 #include "vm/format/assembly/code_parser.h"
 #include "vm/format/assembly/declarations.h"
 #include "vm/format/assembly/parser.h"
@@ -32,7 +33,7 @@ class ModuleParser {
     if (parser_.token().kind != assembly::Token::Kind::kNumber)
       parser_.fail_expected("a version, like " + known);
     else if (parser_.token().text != known)
-      parser_.fail("module format " + parser_.token().text + " is not " + known);
+      parser_.fail("unsupported module format " + parser_.token().text + ", expected " + known);
     parser_.advance();
     parser_.word("producer");
     parser_.string(module_.producer);
@@ -117,14 +118,17 @@ class ModuleParser {
     uint64_t size = 0;
     size_t offset = parser_.token().offset;
     parser_.number(size);
-    if (parser_.is_word("elided")) return parser_.fail("the data was left out of this text");
+    if (parser_.is_word("elided"))
+      return parser_.fail("the data is elided; disassemble the module without --no-data");
     std::vector<uint8_t> decoded = parser_.base64();
     if (parser_.has_failed()) return;
     if (decoded.size() != size)
-      return parser_.fail_at(offset, std::to_string(size) + " bytes declared, " +
-                                         std::to_string(decoded.size()) + " given");
+      return parser_.fail_at(offset, "expected " + runtime::count_text(size, "byte") + ", given " +
+                                         std::to_string(decoded.size()));
     bytes = aligned_copy(decoded.data(), decoded.size());
-    if (bytes.size != size) parser_.fail_at(offset, "no memory for the data");
+    if (bytes.size != size)
+      parser_.fail_at(offset,
+                      "out of memory for " + runtime::count_text(size, "byte") + " of data");
   }
 
   void resolve() {
@@ -132,8 +136,8 @@ class ModuleParser {
     for (const assembly::PendingReference& pending : pending_) {
       std::optional<uint32_t> index = references.find(pending.form, pending.name);
       if (!index)
-        return parser_.fail_at(pending.offset, "no " + std::string(isa::name(pending.form)) +
-                                                   " is named \"" + pending.name + "\"");
+        return parser_.fail_at(pending.offset, "undefined " + std::string(isa::name(pending.form)) +
+                                                   " \"" + pending.name + "\"");
       module_.functions[pending.function].code[pending.word] = *index;
     }
   }

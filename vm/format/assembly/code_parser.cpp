@@ -52,7 +52,7 @@ void CodeParser::directive() {
 
 void CodeParser::bind(const std::string& name, size_t offset) {
   if (!labels_.emplace(name, static_cast<uint32_t>(function_.code.size())).second)
-    parser_.fail_at(offset, "label " + name + " is bound twice");
+    parser_.fail_at(offset, "duplicate label " + name);
 }
 
 void CodeParser::instruction(const std::vector<uint32_t>& written, bool has_written,
@@ -68,7 +68,9 @@ void CodeParser::instruction(const std::vector<uint32_t>& written, bool has_writ
       if (isa::is_list(field.type))
         push(static_cast<uint32_t>(written.size()));
       else if (written.size() != 1)
-        return parser_.fail_at(offset, name + " writes one register, before '='");
+        return parser_.fail_at(offset, name + " writes one register: expected '%rN = " + name +
+                                           "', given " + std::to_string(written.size()) +
+                                           " registers");
       function_.code.insert(function_.code.end(), written.begin(), written.end());
     } else {
       if (is_named(*row, field)) {
@@ -82,7 +84,9 @@ void CodeParser::instruction(const std::vector<uint32_t>& written, bool has_writ
   if (has_written && !takes_written) return parser_.fail_at(offset, name + " writes no register");
   size_t words = function_.code.size() - start;
   if (words > isa::kMaxInstructionWords)
-    return parser_.fail_at(offset, name + " is too long: " + std::to_string(words) + " words");
+    return parser_.fail_at(offset, name + " has " + std::to_string(words) +
+                                       " words, the limit is " +
+                                       std::to_string(isa::kMaxInstructionWords));
   function_.code[start] = isa::instruction_word(row->opcode, static_cast<uint32_t>(words));
 }
 
@@ -130,12 +134,15 @@ void CodeParser::int_value() {
   size_t offset = parser_.token().offset;
   if (parser_.token().kind != Token::Kind::kNumber) {
     parser_.slot(value);
-    if (value > Int::kMaxImmediate) parser_.fail_at(offset, "slot is out of range");
+    if (value > Int::kMaxImmediate)
+      parser_.fail_at(offset, "slot is out of range: expected at most 2147483647, given " +
+                                  std::to_string(value));
     return push(Int::slot({value}).word());
   }
   parser_.number(value);
   if (value > Int::kMaxImmediate)
-    parser_.fail_at(offset, "immediate is out of range: at most 2147483647");
+    parser_.fail_at(offset, "immediate is out of range: expected at most 2147483647, given " +
+                                std::to_string(value));
   push(value);
 }
 
@@ -165,8 +172,7 @@ void CodeParser::target() {
 void CodeParser::resolve_labels() {
   for (const LabelUse& use : uses_) {
     auto label = labels_.find(use.name);
-    if (label == labels_.end())
-      return parser_.fail_at(use.offset, "label " + use.name + " is never bound");
+    if (label == labels_.end()) return parser_.fail_at(use.offset, "undefined label " + use.name);
     function_.code[use.word] = label->second;
   }
 }

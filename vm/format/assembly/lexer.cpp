@@ -83,10 +83,11 @@ Token Lexer::string(Token token) {
       token.text += static_cast<char>(hex_value(text_[at_ + 1]) * 16 + hex_value(text_[at_ + 2]));
       at_ += 2;
     } else {
-      return error(std::move(token), "unknown escape in a string");
+      return error(std::move(token),
+                   "unknown escape in a string: expected \\\", \\\\, \\n or \\xHH");
     }
   }
-  return error(std::move(token), "string does not end on its line");
+  return error(std::move(token), "unterminated string");
 }
 
 Token Lexer::next() {
@@ -129,7 +130,7 @@ bool Lexer::read_base64(std::vector<uint8_t>& bytes, Token& token) {
   size_t length = parse_base64(text_.substr(at_), bytes, bad_at);
   if (length == std::string_view::npos) {
     token.offset = at_ + bad_at;
-    token = error(std::move(token), "not base64");
+    token = error(std::move(token), "invalid base64 data");
     return false;
   }
   at_ += length;

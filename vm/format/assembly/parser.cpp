@@ -13,7 +13,7 @@ void Parser::fail_at(size_t offset, const std::string& what) {
 }
 
 void Parser::fail_expected(std::string_view what) {
-  std::string found = "the end of the text";
+  std::string found = "the end of the file";
   if (token_.kind == Token::Kind::kString) {
     found.clear();
     append_quoted(found, token_.text);

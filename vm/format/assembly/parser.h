@@ -60,7 +60,7 @@ class Parser {
   void number(Number& value) {
     if (token_.kind != Token::Kind::kNumber) return fail_expected("a number");
     if (!parse_number(token_.text, value))
-      return fail("number " + token_.text + " is out of range: at most " +
+      return fail("number " + token_.text + " is out of range: expected an integer, at most " +
                   std::to_string(std::numeric_limits<Number>::max()));
     advance();
   }

@@ -5,11 +5,14 @@
 #include <set>
 #include <unordered_set>
 
+#include "runtime/count_text.h"
 #include "vm/format/verify.h"
 #include "vm/format/verify/stages.h"
 
 namespace scopevm::format {
 namespace {
+
+using runtime::count_text;
 
 // Far above the sizes in real models. They bound the cost of a request and of a message.
 constexpr size_t kMaxDimText = 4096;
@@ -38,11 +41,14 @@ Status verify_devices(const ModuleContents& module) {
   if (std::ranges::none_of(module.devices, &DeviceDecl::is_host))
     return invalid("module has no CPU");
   for (const DeviceDecl& device : module.devices) {
+    const std::string context = "device " + quoted(device.name);
     if (device.is_host() ? device.workers != 0 : device.workers < 1 || device.workers > kMaxWorkers)
-      return invalid("device " + quoted(device.name) + ": " + std::to_string(device.workers) +
-                     " workers");
+      return invalid(context + ": workers is " + std::to_string(device.workers) + ", expected " +
+                     (device.is_host() ? "0 for a CPU" : "1 to " + std::to_string(kMaxWorkers)));
     if (device.number > (device.is_host() ? 0 : kMaxDeviceNumber))
-      return invalid("device " + quoted(device.name) + ": number " + std::to_string(device.number));
+      return invalid(
+          context + ": number is " + std::to_string(device.number) + ", expected " +
+          (device.is_host() ? "0 for a CPU" : "at most " + std::to_string(kMaxDeviceNumber)));
   }
   return {};
 }
@@ -50,9 +56,11 @@ Status verify_devices(const ModuleContents& module) {
 Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
   for (uint32_t device : pool.shared_with) {
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
-    if (device == pool.device) return invalid("is shared with its own device");
+    if (device == pool.device) return invalid("shared_with contains the pool's own device");
     if (module.devices[device].kind != module.devices[pool.device].kind)
-      return invalid("is shared with a device of another kind");
+      return invalid("shared_with contains device " + quoted(module.devices[device].name) +
+                     " of kind " + module.devices[device].kind + ", expected kind " +
+                     module.devices[pool.device].kind);
   }
   return {};
 }
@@ -60,26 +68,28 @@ Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
 // A CPU has at most one stack pool, with a limit that keeps frames small.
 Status verify_stack(const ModuleContents& module, const PoolDecl& pool) {
   if (pool.kind != PoolKind::kStack) return {};
-  if (!module.devices[pool.device].is_host()) return invalid("a stack of a device that is no CPU");
+  if (!module.devices[pool.device].is_host()) return invalid("stack pool of a non-CPU device");
   if (pool.limit < 0 || pool.limit > kMaxStackBytes)
-    return invalid("a stack of " + std::to_string(pool.limit) + " bytes, the limit is " +
+    return invalid("stack pool: limit is " + std::to_string(pool.limit) + ", expected 0 to " +
                    std::to_string(kMaxStackBytes));
   for (const PoolDecl& other : module.pools)
     if (&other != &pool && other.kind == PoolKind::kStack && other.device == pool.device)
-      return invalid("a second stack of its device");
+      return invalid("second stack pool of a device, expected at most one");
   return {};
 }
 
 Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
   if (pool.pinned_for == -1) return {};
   if (pool.pinned_for < 0)
-    return invalid("is pinned for device " + std::to_string(pool.pinned_for));
+    return invalid("pinned_for is " + std::to_string(pool.pinned_for) +
+                   ", expected a device index or -1");
   const auto device = static_cast<uint32_t>(pool.pinned_for);
   SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
-  if (module.devices[device].is_host()) return invalid("is pinned for a CPU");
-  if (!module.devices[pool.device].is_host())
-    return invalid("is pinned, and of a device that is no CPU");
-  return pool.kind == PoolKind::kArena ? Status() : invalid("is pinned, and no arena");
+  if (module.devices[device].is_host())
+    return invalid("pinned for device " + quoted(module.devices[device].name) +
+                   ", a CPU; expected a non-CPU device");
+  if (!module.devices[pool.device].is_host()) return invalid("pinned pool of a non-CPU device");
+  return pool.kind == PoolKind::kArena ? Status() : invalid("pinned pool must be an arena");
 }
 
 Status verify_machine(const ModuleContents& module) {
@@ -88,15 +98,21 @@ Status verify_machine(const ModuleContents& module) {
     const PoolDecl& pool = module.pools[i];
     std::string context = "pool " + std::to_string(i);
     if (static_cast<uint8_t>(pool.kind) > static_cast<uint8_t>(PoolKind::kConstant))
-      return invalid(context + ": kind is not known");
+      return invalid(context + ": unknown kind " + std::to_string(static_cast<int>(pool.kind)));
     if (pool.bytes_per_second != 0 && !pool.has_valid_bandwidth())
-      return invalid(context + ": its bytes per second are out of range");
+      return invalid(context + ": bytes_per_second is out of range");
     if (pool.latency_seconds != 0 && !pool.has_valid_latency())
-      return invalid(context + ": its latency is out of range");
+      return invalid(context + ": latency_seconds is out of range");
     if (!pool.has_valid_alignment() ||
         (pool.kind == PoolKind::kStack && pool.alignment != kLeastAlignment))
-      return invalid(context + ": alignment " + std::to_string(pool.alignment));
-    if (pool.limit < -1) return invalid(context + ": limit " + std::to_string(pool.limit));
+      return invalid(context + ": alignment is " + std::to_string(pool.alignment) + ", expected " +
+                     (pool.kind == PoolKind::kStack
+                          ? std::to_string(kLeastAlignment)
+                          : "a power of two from " + std::to_string(kLeastAlignment) + " to " +
+                                std::to_string(kMostAlignment)));
+    if (pool.limit < -1)
+      return invalid(context + ": limit is " + std::to_string(pool.limit) +
+                     ", expected at least 0, or -1 for none");
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", pool.device, module.devices.size()).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_sharing(module, pool).with_context(context));
@@ -122,7 +138,7 @@ Status verify_images(const ModuleContents& module) {
     for (const std::string& feature : image.features)
       if (feature.empty() || feature.size() > kMaxFeatureText ||
           feature.find_first_of(" \t\n") != std::string::npos)
-        return invalid(context + ": " + quoted(feature) + " is not a feature's name");
+        return invalid(context + ": invalid feature name " + quoted(feature));
   }
   if (!module.shape_functions.empty() && !has_image(module, kHostKind))
     return invalid("module has kernels or shape functions but no image for a CPU");
@@ -161,11 +177,11 @@ Status verify_symbols(const ModuleContents& module) {
 // of zero-initialised elements.
 Status verify_strings(const ModuleContents& module) {
   if (!module.strings.empty() && !module.strings.front().empty())
-    return invalid("text 0: is not the empty text");
+    return invalid("string 0: expected the empty string");
   std::unordered_set<std::string_view> seen;
   for (size_t i = 0; i < module.strings.size(); ++i)
     if (!seen.insert(module.strings[i]).second)
-      return invalid("text " + std::to_string(i) + ": is there twice");
+      return invalid("string " + std::to_string(i) + ": duplicate of an earlier string");
   return {};
 }
 
@@ -173,9 +189,13 @@ Status verify_ids(const ModuleContents& module, const ConstantDecl& constant) {
   for (uint64_t at = 0; at < constant.bytes.size; at += sizeof(int32_t)) {
     uint32_t id = 0;
     std::memcpy(&id, constant.bytes.data + at, sizeof id);
-    SCOPEVM_RETURN_IF_ERROR(check_index("text", id, module.strings.size()));
+    SCOPEVM_RETURN_IF_ERROR(check_index("string id", id, module.strings.size()));
   }
   return {};
+}
+
+Status check_dtype(DType dtype) {
+  return check_index("element type", static_cast<uint8_t>(dtype), kDTypeCount);
 }
 
 Status verify_constants(const ModuleContents& module) {
@@ -184,13 +204,13 @@ Status verify_constants(const ModuleContents& module) {
     std::string context = "constant " + std::to_string(i) + " " + quoted(constant.name);
     SCOPEVM_RETURN_IF_ERROR(
         check_index("pool", constant.pool, module.pools.size()).with_context(context));
-    if (is_stack(module, constant.pool)) return invalid(context + ": lies in no frame");
-    if (static_cast<int>(constant.dtype) >= kDTypeCount)
-      return invalid(context + ": element type is not known");
+    if (is_stack(module, constant.pool))
+      return invalid(context + ": stack pool: a constant cannot be stored in a frame");
+    SCOPEVM_RETURN_IF_ERROR(check_dtype(constant.dtype).with_context(context));
     int64_t bytes = checked_byte_size(constant.dims, constant.dtype);
     if (bytes < 0) return invalid(context + ": dims are negative or too large");
     if (static_cast<uint64_t>(bytes) != constant.bytes.size)
-      return invalid(context + ": dims take " + std::to_string(bytes) + " bytes, it has " +
+      return invalid(context + ": dims require " + count_text(bytes, "byte") + ", given " +
                      std::to_string(constant.bytes.size));
     if (constant.dtype == DType::kStr)
       SCOPEVM_RETURN_IF_ERROR(verify_ids(module, constant).with_context(context));
@@ -213,20 +233,23 @@ bool is_expression(const std::string& dim) {
 Status verify_tensor(const ModuleContents& module, const TensorDecl& tensor) {
   SCOPEVM_RETURN_IF_ERROR(
       check_index("pool", tensor.pool, module.pools.size()).with_context(quoted(tensor.name)));
-  if (static_cast<int>(tensor.dtype) >= kDTypeCount)
-    return invalid(quoted(tensor.name) + ": element type is not known");
-  if (static_cast<int>(tensor.kind) >= kValueKindCount)
-    return invalid(quoted(tensor.name) + ": kind of value is not known");
+  SCOPEVM_RETURN_IF_ERROR(check_dtype(tensor.dtype).with_context(quoted(tensor.name)));
+  SCOPEVM_RETURN_IF_ERROR(
+      check_index("value kind", static_cast<uint8_t>(tensor.kind), kValueKindCount)
+          .with_context(quoted(tensor.name)));
   for (const std::string& dim : tensor.dims)
     if (dim.empty() || dim.size() > kMaxDimText)
-      return invalid(quoted(tensor.name) + ": dim text of " + std::to_string(dim.size()) +
-                     " characters");
+      return invalid(quoted(tensor.name) + ": a dim has " + count_text(dim.size(), "character") +
+                     ", expected 1 to " + std::to_string(kMaxDimText));
   return {};
 }
 
 Status verify_bounds(const DimensionDecl& dimension) {
   if (dimension.min >= 0 && dimension.min <= dimension.max && dimension.multiple_of >= 1) return {};
-  return invalid("dimension " + quoted(dimension.name) + ": bounds are not valid");
+  return invalid("dimension " + quoted(dimension.name) + ": invalid bounds: min " +
+                 std::to_string(dimension.min) + ", max " + std::to_string(dimension.max) +
+                 ", multiple_of " + std::to_string(dimension.multiple_of) +
+                 "; expected 0 <= min <= max and multiple_of >= 1");
 }
 
 // The inputs and outputs of an entry function are in host memory.
@@ -234,43 +257,49 @@ Status verify_entry(const ModuleContents& module, const FunctionDecl& function) 
   for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
     for (const TensorDecl& value : *values)
       if (value.kind == ValueKind::kClosure)
-        return invalid(quoted(value.name) + ": callers of the module have no closures");
+        return invalid(quoted(value.name) + ": a closure cannot cross the interface of the module");
       else if (is_stack(module, value.pool))
-        return invalid(quoted(value.name) + ": callers of the module have no frame");
+        return invalid(quoted(value.name) +
+                       ": stack pool: a value of the module's interface "
+                       "cannot be stored in a frame");
       else if (!module.devices[module.pools[value.pool].device].is_host())
-        return invalid(quoted(value.name) + ": callers of the module have host memory only");
+        return invalid(
+            quoted(value.name) +
+            ": a value of the module's interface must be in host memory, given memory of " +
+            place_text(module, value.pool));
   return {};
 }
 
 Status verify_signature(const ModuleContents& module, const FunctionDecl& function) {
   std::set<std::string_view> symbols;
   for (const DimensionDecl& dimension : function.dimensions) {
-    if (dimension.name.empty() || !symbols.insert(dimension.name).second)
-      return invalid("dimension " + quoted(dimension.name) + ": is not a name of its own");
+    if (dimension.name.empty()) return invalid("dimension without a name");
+    if (!symbols.insert(dimension.name).second)
+      return invalid("duplicate dimension " + quoted(dimension.name));
     SCOPEVM_RETURN_IF_ERROR(verify_bounds(dimension));
   }
   std::set<std::string_view> names;
   for (const TensorDecl& input : function.inputs) {
     SCOPEVM_RETURN_IF_ERROR(verify_tensor(module, input).with_context("input"));
-    if (!names.insert(input.name).second)
-      return invalid("input " + quoted(input.name) + ": a second one of this name");
+    if (!names.insert(input.name).second) return invalid("duplicate input " + quoted(input.name));
     for (const std::string& dim : input.dims) {
       if (input.kind != ValueKind::kTensor) {
         bool is_any = dim == kAnyDim || (dim == kAnyDims && input.dims.size() == 1);
         if (!is_any && !is_dim_number(dim))
           return invalid("input " + quoted(input.name) + ": dim " + quoted(dim) +
-                         " of its elements is neither a number nor \"?\"");
+                         " of its elements: expected a number or \"?\"");
         continue;
       }
       if (!is_dim_number(dim) && !symbols.contains(dim) && !is_expression(dim))
         return invalid("input " + quoted(input.name) + ": dim " + quoted(dim) +
-                       " is neither a number nor a declared dimension, nor an expression");
+                       ": expected a number, a declared dimension or an expression");
     }
   }
   for (const TensorDecl& output : function.outputs) {
     SCOPEVM_RETURN_IF_ERROR(verify_tensor(module, output).with_context("output"));
     if (is_stack(module, output.pool))
-      return invalid("output " + quoted(output.name) + ": would go with the frame");
+      return invalid("output " + quoted(output.name) +
+                     ": is stored in a frame that ends with the call");
   }
   return function.name == "main" ? verify_entry(module, function) : Status();
 }
@@ -279,11 +308,11 @@ Status verify_function_sizes(const FunctionDecl& function) {
   // Almost every register is an input or occurs in an instruction.
   uint64_t most = function.inputs.size() + function.code.size() + kSpareRegisters;
   if (function.register_count < function.inputs.size())
-    return invalid(std::to_string(function.register_count) + " registers do not hold " +
-                   std::to_string(function.inputs.size()) + " inputs");
+    return invalid(count_text(function.register_count, "register") + ", expected at least " +
+                   std::to_string(function.inputs.size()) + " for the inputs");
   if (function.register_count > most)
     return invalid(std::to_string(function.register_count) +
-                   " registers are more than the code can name");
+                   " registers are too many for the code");
   if (function.slot_count > kMaxSlots)
     return invalid(std::to_string(function.slot_count) + " slots, the limit is " +
                    std::to_string(kMaxSlots));
@@ -294,7 +323,7 @@ Status verify_functions(const ModuleContents& module) {
   std::set<std::string_view> names;
   for (const FunctionDecl& function : module.functions) {
     if (!names.insert(function.name).second)
-      return invalid("function " + quoted(function.name) + ": a second one of this name");
+      return invalid("duplicate function " + quoted(function.name));
     SCOPEVM_RETURN_IF_ERROR(verify_signature(module, function).with_context(function.name));
     SCOPEVM_RETURN_IF_ERROR(verify_function_sizes(function).with_context(function.name));
   }
@@ -315,13 +344,14 @@ Status verify_variant(const ModuleContents& module, const VariantDecl& variant,
   const std::vector<FunctionDecl>& functions = module.functions;
   SCOPEVM_RETURN_IF_ERROR(check_index("function", variant.function, functions.size()));
   const FunctionDecl& function = functions[variant.function];
-  if (&function == &main) return invalid("is main itself");
-  if (!are_alike(function.inputs, main.inputs)) return invalid("its inputs are not those of main");
-  if (!are_alike(function.outputs, main.outputs))
-    return invalid("its outputs are not those of main");
+  if (&function == &main) return invalid("function is main, expected another function");
+  const std::string expected =
+      " differ from those of main: expected the same names, kinds, element types and ranks";
+  if (!are_alike(function.inputs, main.inputs)) return invalid("inputs" + expected);
+  if (!are_alike(function.outputs, main.outputs)) return invalid("outputs" + expected);
   if (!std::ranges::equal(variant.dimensions, main.dimensions, {}, &DimensionDecl::name,
                           &DimensionDecl::name))
-    return invalid("its dimensions are not those of main");
+    return invalid("dimensions differ from those of main: expected the same names in this order");
   for (const DimensionDecl& dimension : variant.dimensions)
     SCOPEVM_RETURN_IF_ERROR(verify_bounds(dimension));
   return verify_entry(module, function);
@@ -346,8 +376,8 @@ Status verify_code(const ModuleContents& module, const FunctionDecl& function,
 
 Status check_index(std::string_view what, uint64_t index, uint64_t count) {
   if (index < count) return {};
-  return invalid(std::string(what) + " " + std::to_string(index) + " is out of range: there are " +
-                 std::to_string(count));
+  return invalid(std::string(what) + " " + std::to_string(index) + " is out of range [0, " +
+                 std::to_string(count) + ")");
 }
 
 int64_t checked_byte_size(const std::vector<int64_t>& dims, DType dtype) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/count_text.h"
 #include "vm/format/layout.h"
 #include "vm/format/verify/stages.h"
 #include "vm/isa/instruction.h"
@@ -16,6 +17,7 @@ using isa::FieldType;
 using isa::Instruction;
 using isa::Rule;
 using isa::RuleKind;
+using runtime::count_text;
 
 class InstructionVerifier {
  public:
@@ -41,7 +43,7 @@ class InstructionVerifier {
   Status cut() {
     const std::vector<uint32_t>& code = function_.code;
     for (uint64_t word = 0; word < code.size();) {
-      if (word > UINT32_MAX) return invalid("code is too long");
+      if (word > UINT32_MAX) return invalid("code is too long: the limit is 2^32 words");
       SCOPEVM_ASSIGN_OR_RETURN(Instruction in,
                                isa::read_instruction(code, static_cast<uint32_t>(word)));
       is_start_[word] = true;
@@ -81,7 +83,7 @@ class InstructionVerifier {
             check_index("shape function", word, module_.shape_functions.size()));
         const uint32_t slots = module_.shape_functions[word].slot_count;
         if (slots <= function_.slot_count) return {};
-        return invalid("writes " + std::to_string(slots) + " slots, the frame has " +
+        return invalid("writes " + count_text(slots, "slot") + ", the frame has " +
                        std::to_string(function_.slot_count));
       }
       case FieldForm::kernel_form:
@@ -98,12 +100,12 @@ class InstructionVerifier {
         if (word < is_start_.size() && is_start_[word]) return {};
         return invalid("word " + std::to_string(word) + " is not the start of an instruction");
     }
-    return invalid("field form is not known");
+    return invalid("unknown field form");
   }
 
   static Status value_type(uint32_t word) {
     if (isa::ValueType::is_valid(word)) return {};
-    return invalid(std::to_string(word) + " is not a type");
+    return invalid("invalid type " + std::to_string(word));
   }
 
   Status rules(const Instruction& in) {
@@ -130,7 +132,7 @@ class InstructionVerifier {
         return immediate(field, rule.arguments[0], rule.arguments[1]);
       case RuleKind::axis_of:
         if (!isa::Int::from_word(field.words[0]).is_slot()) return {};
-        return invalid(std::string(field.name()) + " must be an immediate");
+        return invalid(std::string(field.name()) + " must be an immediate, given a slot");
       case RuleKind::gives:
         return takes(field.words[0], in.field(rule, 0));
       case RuleKind::host_heap:
@@ -158,7 +160,7 @@ class InstructionVerifier {
       case RuleKind::dims_of:
         return {};
     }
-    return invalid("rule is not known");
+    return invalid("unknown rule");
   }
 
   // A list of written registers has one register per value of the definition.
@@ -181,13 +183,13 @@ class InstructionVerifier {
       case DefinitionKind::changed:
         return {};
     }
-    return invalid("definition is not known");
+    return invalid("unknown definition");
   }
 
   static Status check_count(const Instruction::Field& field, uint64_t expected) {
     if (field.words.size() == expected) return {};
-    return invalid(std::to_string(field.words.size()) + " " + std::string(field.name()) +
-                   ", expected " + std::to_string(expected));
+    return invalid("the number of " + std::string(field.name()) + " is " +
+                   std::to_string(field.words.size()) + ", expected " + std::to_string(expected));
   }
 
   static Status immediate(const Instruction::Field& field, int64_t min, int64_t max) {
@@ -195,13 +197,14 @@ class InstructionVerifier {
     if (!value.is_slot() && value.immediate_value() >= min && value.immediate_value() <= max)
       return {};
     return invalid(std::string(field.name()) + " must be an immediate from " + std::to_string(min) +
-                   " to " + std::to_string(max));
+                   " to " + std::to_string(max) + ", given " +
+                   (value.is_slot() ? "a slot" : std::to_string(value.immediate_value())));
   }
 
   Status params(uint32_t first, const KernelDecl& kernel) const {
     if (uint64_t{first} + kernel.param_count <= function_.slot_count) return {};
-    return invalid("slots from " + std::to_string(first) + " on do not hold " +
-                   std::to_string(kernel.param_count) + " params");
+    return invalid(count_text(kernel.param_count, "param") + " from slot " + std::to_string(first) +
+                   " on: the frame has " + count_text(function_.slot_count, "slot"));
   }
 
   Status check_pool(uint32_t index) const {
@@ -219,12 +222,13 @@ class InstructionVerifier {
     if (pool.kind != PoolKind::kStack) return check_pool(index);
     const isa::Int size = isa::Int::from_word(size_field.words[0]);
     if (size.is_slot())
-      return invalid(std::string(size_field.name()) + ": of a stack it must be an immediate");
+      return invalid(std::string(size_field.name()) +
+                     " must be an immediate for a stack pool, given a slot");
     int64_t& taken = taken_[index];
     taken += static_cast<int64_t>(align_up(static_cast<uint64_t>(size.immediate_value())));
     if (taken <= pool.limit) return {};
-    return invalid(std::to_string(taken) + " bytes of pool \"" + pool.scope + "\", which has " +
-                   std::to_string(pool.limit) + " in a frame");
+    return invalid(count_text(taken, "byte") + " in pool \"" + pool.scope + "\", the limit is " +
+                   std::to_string(pool.limit) + " per frame");
   }
 
   // The VM allocates lists and closures in such a pool.
@@ -232,7 +236,7 @@ class InstructionVerifier {
     SCOPEVM_RETURN_IF_ERROR(check_pool(index));
     if (is_host_pool(module_, index)) return {};
     return invalid("pool \"" + module_.pools[index].scope + "\" of " + place_text(module_, index) +
-                   " is not the host's");
+                   " is not in host memory");
   }
 
   Status copied(uint32_t to, uint32_t from) const {
@@ -248,27 +252,29 @@ class InstructionVerifier {
   static Status closed_over(const FunctionDecl& callee) {
     for (const std::vector<TensorDecl>* values : {&callee.inputs, &callee.outputs})
       for (const TensorDecl& value : *values)
-        if (list_depth(value.kind) > 0) return invalid("\"" + value.name + "\" is a list");
+        if (list_depth(value.kind) > 0)
+          return invalid("\"" + value.name + "\" is a list; a closure cannot take or return lists");
     return {};
   }
 
   // A closure captures only tensors, so closures do not nest.
   static Status bound(const FunctionDecl& callee, size_t count) {
     if (count > callee.inputs.size())
-      return invalid(std::to_string(count) + " captured, \"" + callee.name + "\" takes " +
-                     std::to_string(callee.inputs.size()));
+      return invalid(count_text(count, "captured value") + ", but \"" + callee.name + "\" has " +
+                     count_text(callee.inputs.size(), "input"));
     for (size_t i = 0; i < count; ++i)
       if (callee.inputs[i].kind != ValueKind::kTensor)
-        return invalid("\"" + callee.inputs[i].name + "\" is not a tensor");
+        return invalid("captured input \"" + callee.inputs[i].name + "\" must be a tensor, given " +
+                       std::string(name(callee.inputs[i].kind)));
     return {};
   }
 
   Status end() const {
-    if (starts_.empty()) return invalid("has no code");
+    if (starts_.empty()) return invalid("the function has no code");
     Instruction last = isa::verified_instruction(function_.code, starts_.back());
     if (last.row->has(isa::Trait::no_fall_through)) return {};
     return invalid("word " + std::to_string(last.start) + ": " + std::string(last.row->name) +
-                   ": control runs off the end of the code");
+                   ": control reaches the end of the code");
   }
 
   Status memory_and_sources() const {
@@ -277,7 +283,7 @@ class InstructionVerifier {
       SCOPEVM_RETURN_IF_ERROR(
           check_index("pool", memory.pool, module_.pools.size()).with_context(context));
       if (memory.is_result && module_.pools[memory.pool].kind == PoolKind::kStack)
-        return invalid(context + ": a result does not lie in a frame");
+        return invalid(context + ": stack pool: a result cannot be stored in a frame");
       for (uint32_t slot : {memory.bytes_slot, memory.lower_bound_slot})
         SCOPEVM_RETURN_IF_ERROR(
             check_index("slot", slot, function_.slot_count).with_context(context));
@@ -285,8 +291,9 @@ class InstructionVerifier {
     uint32_t previous = 0;
     for (const SourceDecl& source : function_.sources) {
       if (source.word >= is_start_.size() || !is_start_[source.word] || source.word < previous)
-        return invalid("source \"" + source.name + "\": word " + std::to_string(source.word) +
-                       " is not an instruction, or not in order");
+        return invalid(
+            "source \"" + source.name + "\": word " + std::to_string(source.word) +
+            " is not the start of an instruction, or precedes that of the previous source");
       previous = source.word;
     }
     return {};

@@ -59,7 +59,7 @@ inline std::string describe(RegisterState::Kind kind) {
     case RegisterState::Kind::kClosure:
       return "holds a closure";
     case RegisterState::Kind::kConflict:
-      return "holds different things on different paths";
+      return "holds incompatible values on different paths";
   }
   return "";
 }

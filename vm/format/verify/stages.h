@@ -34,7 +34,7 @@ std::string place_text(const ModuleContents& module, uint32_t pool);
 
 inline Status invalid(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
 
-// Fails with "WHAT INDEX is out of range: there are COUNT" unless index < count.
+// Fails with "WHAT INDEX is out of range [0, COUNT)" unless index < count.
 Status check_index(std::string_view what, uint64_t index, uint64_t count);
 
 // The product of `dims` times the element size; -1 on overflow or a negative dim.

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/count_text.h"
 #include "vm/format/defined_rank.h"
 
 namespace scopevm::format {
@@ -14,6 +15,7 @@ using isa::DefinitionKind;
 using isa::Instruction;
 using isa::Rule;
 using isa::RuleKind;
+using runtime::count_text;
 
 namespace {
 
@@ -46,7 +48,7 @@ Status check_dims(std::span<const uint32_t> dims, DType dtype, int64_t bytes) {
   int64_t needed = checked_byte_size(values, dtype);
   if (needed < 0) return invalid("dims are too large");
   if (bytes < 0 || needed <= bytes) return {};
-  return invalid("dims take " + std::to_string(needed) + " bytes of " + std::to_string(bytes));
+  return invalid("dims require " + count_text(needed, "byte") + ", given " + std::to_string(bytes));
 }
 
 }  // namespace
@@ -203,12 +205,13 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
     case RuleKind::closed_over:
       return {};
   }
-  return invalid("rule is not known");
+  return invalid("unknown rule");
 }
 
 Status Transfer::expect_any(const Operand& operand) {
   if (is_value(operand.held.kind)) return {};
-  return invalid(register_text(operand.reg) + " " + describe(operand.held.kind));
+  return invalid(register_text(operand.reg) + " " + describe(operand.held.kind) +
+                 ", expected a value");
 }
 
 Status Transfer::expect(const Operand& operand, Kind kind) {
@@ -217,8 +220,8 @@ Status Transfer::expect(const Operand& operand, Kind kind) {
                        : kind == Kind::kTensor  ? "tensor"
                        : kind == Kind::kClosure ? "closure"
                                                 : "list";
-  return invalid(register_text(operand.reg) + " " + describe(operand.held.kind) + ", a " + needed +
-                 " is needed");
+  return invalid(register_text(operand.reg) + " " + describe(operand.held.kind) + ", expected a " +
+                 needed);
 }
 
 // Checks the type of a value and, for a tensor, that the same devices can access it.
@@ -228,12 +231,12 @@ Status Transfer::expect_value(const Operand& operand, const RegisterState& expec
   const RegisterState& held = operand.held;
   if (held.reach != expected.reach && held.kind == Kind::kTensor)
     return invalid(register_text(operand.reg) + " is stored in memory of " +
-                   place_text(module_, held.reach) + ", " + what + " in that of " +
-                   place_text(module_, expected.reach));
+                   place_text(module_, held.reach) + ", expected memory of " +
+                   place_text(module_, expected.reach) + " for " + what);
   if (held.dtype == expected.dtype && held.rank == expected.rank && held.depth == expected.depth)
     return {};
-  return invalid(register_text(operand.reg) + " holds " + type_text(held) + ", " + what + " is " +
-                 type_text(expected));
+  return invalid(register_text(operand.reg) + " holds " + type_text(held) + ", expected " +
+                 type_text(expected) + " for " + what);
 }
 
 Status Transfer::expect_declared(const Operand& operand, const TensorDecl& decl) const {
@@ -257,7 +260,7 @@ Status Transfer::expect_on_host(const Operand& operand) const {
   const uint32_t reach = operand.held.reach;
   if (operand.held.kind == Kind::kClosure || is_host_pool(module_, reach)) return {};
   return invalid(register_text(operand.reg) + " is stored in memory of " +
-                 place_text(module_, reach) + ", which the host does not read");
+                 place_text(module_, reach) + ", which the host cannot access");
 }
 
 // If the exact pool is unknown, checks only which devices can access it; the VM then relies on the
@@ -278,33 +281,32 @@ Status Transfer::expect_reached(const Operand& operand, uint32_t device) const {
     return {};
   return invalid(register_text(operand.reg) + " is stored in memory of " +
                  place_text(module_, operand.held.reach) + ", which the kernel's device \"" +
-                 module_.devices[device].name + "\" does not reach");
+                 module_.devices[device].name + "\" cannot access");
 }
 
 Status Transfer::expect_writable(const Operand& operand) {
   if (!operand.held.is_read_only) return {};
-  return invalid(register_text(operand.reg) +
-                 " holds a constant or an input, which is never written");
+  return invalid(register_text(operand.reg) + " holds a constant or an input, which is read-only");
 }
 
 Status Transfer::expect_strings(const Operand& operand, bool are_strings) {
   const DType dtype = operand.held.dtype;
   if ((dtype == DType::kStr) == are_strings) return {};
   return invalid(register_text(operand.reg) + " holds " + std::string(name(dtype)) +
-                 " elements, not " + (are_strings ? "strings" : "numbers"));
+                 " elements, expected " + (are_strings ? "strings" : "numbers"));
 }
 
 Status Transfer::expect_integers(const Operand& operand) {
   const DType dtype = operand.held.dtype;
   if (!is_float(dtype) && dtype != DType::kStr) return {};
-  return invalid("elements are " + std::string(name(dtype)) + ", not integers");
+  return invalid("elements are " + std::string(name(dtype)) + ", expected integers");
 }
 
 Status Transfer::check_total_rank(const Field& field, const State& state, uint32_t expected) {
   uint64_t dims = 0;
   for (uint32_t reg : field.words) dims += state[reg].rank;
   if (dims == expected) return {};
-  return invalid(std::string(field.name()) + " have " + std::to_string(dims) + " dims, expected " +
+  return invalid(std::string(field.name()) + " have " + count_text(dims, "dim") + ", expected " +
                  std::to_string(expected));
 }
 
@@ -347,7 +349,9 @@ Result<RegisterState> Transfer::define(const Instruction& in, const Field& field
                             host_reach_);
     case DefinitionKind::makes_element: {
       const RegisterState& list = state[in.word(definition, 0)];
-      if (list.depth > 1 && rank != 0) return invalid("an element is a list, of rank 0");
+      if (list.depth > 1 && rank != 0)
+        return invalid("rank must be 0 for an element that is a list, given " +
+                       std::to_string(rank));
       return declared_state(list.dtype, rank, list.depth - 1, host_reach_);
     }
     case DefinitionKind::makes_closure:
@@ -367,7 +371,7 @@ Result<RegisterState> Transfer::define(const Instruction& in, const Field& field
     case DefinitionKind::changed:
       return state[field.words[i]];
   }
-  return invalid("definition is not known");
+  return invalid("unknown definition");
 }
 
 Result<RegisterState> Transfer::define_tensor(const Instruction& in,
@@ -378,9 +382,9 @@ Result<RegisterState> Transfer::define_tensor(const Instruction& in,
   const auto dtype = static_cast<DType>(in.word(definition, 3));
   if (storage.bytes >= 0 && !offset.is_slot() && bytes >= 0 &&
       offset.immediate_value() + bytes > storage.bytes)
-    return invalid("bytes " + std::to_string(offset.immediate_value()) + " to " +
-                   std::to_string(offset.immediate_value() + bytes) + " of a storage of " +
-                   std::to_string(storage.bytes));
+    return invalid("bytes [" + std::to_string(offset.immediate_value()) + ", " +
+                   std::to_string(offset.immediate_value() + bytes) +
+                   ") are outside of a storage of " + count_text(storage.bytes, "byte"));
   SCOPEVM_RETURN_IF_ERROR(check_dims(in.field(definition, 4).words, dtype, bytes));
   return RegisterState{Kind::kTensor,      dtype,         false, rank,
                        storage.pool,       storage.reach, bytes, 0,

@@ -34,7 +34,8 @@ bool Interpreter::check_closure(const op::call_closure& in, const List& closure)
                                  result.dims.size() == type.rank;
   }
   return fits || fail(StatusCode::kInvalidModel,
-                      "\"" + callee.name + "\" takes or gives other types than this call");
+                      "the arguments or results of the call do not match the signature of \"" +
+                          callee.name + "\"");
 }
 
 bool Interpreter::execute(const op::call_closure& in) {

@@ -5,12 +5,15 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/count_text.h"
+
 namespace scopevm::vm {
 
 using runtime::ScopeMemory;
 using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
+using runtime::count_text;
 
 bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
   return kernels_[in.kernel.value] != nullptr;
@@ -83,8 +86,8 @@ bool Interpreter::execute(const op::device_copy& in) {
   const Register& to = reg(in.to);
   const Register& from = reg(in.from);
   if (to.bytes != from.bytes)
-    return fail(StatusCode::kInvalidModel,
-                std::to_string(from.bytes) + " bytes into " + std::to_string(to.bytes));
+    return fail(StatusCode::kInvalidModel, "copy of " + count_text(from.bytes, "byte") +
+                                               " into a tensor of " + std::to_string(to.bytes));
   context_.count_copy(in.from_pool.value, in.to_pool.value, from.bytes);
   const bool is_emulated = session_.emulation() != nullptr;
   const Clock::time_point start = is_emulated ? Clock::now() : Clock::time_point();

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/count_text.h"
 #include "runtime/tensor/shape.h"
 #include "vm/run/interpreter/interpreter_class.h"
 #include "vm/run/results.h"
@@ -20,6 +21,7 @@ using runtime::ScopeMemory;
 using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
+using runtime::count_text;
 
 // Inlines opcodes that loops execute often into the dispatch loop: a function call would cost as
 // much as the operation.
@@ -101,7 +103,7 @@ bool Interpreter::start(const LoadedFunction& function) {
 
 // Whether the current function is a variant that failed at its first instruction. The call then
 // falls back to main, so that error messages do not depend on the module's variants.
-bool Interpreter::may_give_way() const {
+bool Interpreter::can_fall_back() const {
   return context_.frames.depth() == 1 && at_ == frame_.function->decl->code.data() &&
          frame_.function != &session_.module().main();
 }
@@ -175,7 +177,10 @@ bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
 
 bool Interpreter::pass(uint32_t parameter, const Register& argument, const int64_t* dims) {
   if (argument.rank > frame_.function->layout.max_rank)
-    return fail(StatusCode::kInvalidModel, "an argument's rank is not its parameter's");
+    return fail(StatusCode::kInvalidModel, "argument " + std::to_string(parameter) + " has rank " +
+                                               std::to_string(argument.rank) +
+                                               ", expected at most " +
+                                               std::to_string(frame_.function->layout.max_rank));
   set({parameter}, argument);
   std::memcpy(this->dims({parameter}), dims, argument.rank * sizeof(int64_t));
   return true;
@@ -199,7 +204,9 @@ bool Interpreter::execute(const op::ret& in) {
     const Register& value = callee.registers[in.values[i].value];
     const RegisterIndex dst = callee.results[i];
     if (value.rank > frame_.function->layout.max_rank)
-      return fail(StatusCode::kInvalidModel, "a result's rank is not its declaration's");
+      return fail(StatusCode::kInvalidModel,
+                  "result " + std::to_string(i) + " has rank " + std::to_string(value.rank) +
+                      ", expected at most " + std::to_string(frame_.function->layout.max_rank));
     set(dst, value);
     std::memcpy(dims(dst), callee.dims_of(in.values[i].value), value.rank * sizeof(int64_t));
   }
@@ -247,7 +254,8 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
     if (!status_.ok()) return false;
     if (bytes != given.bytes())
       return fail(StatusCode::kInvalidModel,
-                  "R" + std::to_string(in.dst.value) + ": a result's size is not its shape's");
+                  "R" + std::to_string(in.dst.value) + ": the result requires " +
+                      count_text(given.bytes(), "byte") + ", given " + std::to_string(bytes));
     *storage = context_.output_storages[site.output];
     return true;
   }
@@ -256,7 +264,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
 
 SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   const int64_t bytes = value(in.size);
-  if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size");
+  if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size " + std::to_string(bytes));
   if (is_stack(in.from)) {
     const LoadedFunction& function = *frame_.function;
     const auto word = static_cast<uint32_t>(at_ - function.decl->code.data());
@@ -289,8 +297,9 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_tensor& in) {
   // The subtraction cannot overflow, because both operands are nonnegative.
   if (offset < 0 || bytes < 0 || bytes > storage.bytes || offset > storage.bytes - bytes)
     return fail(StatusCode::kInvalidModel,
-                "bytes " + std::to_string(offset) + " + " + std::to_string(bytes) +
-                    " lie outside a storage of " + std::to_string(storage.bytes));
+                "bytes [" + std::to_string(offset) + ", " + std::to_string(offset) + "+" +
+                    std::to_string(bytes) + ") are outside of a storage of " +
+                    count_text(storage.bytes, "byte"));
   set(in.dst, {storage.data + offset, storage.storage, bytes, in.dtype,
                static_cast<uint8_t>(in.dims.size())});
   set_dims(in.dst, in.dims);
@@ -318,9 +327,10 @@ bool Interpreter::execute(const op::grow_storage& in) {
   const int64_t used = value(in.used);
   const int64_t needed = value(in.needed);
   if (used < 0 || needed < used || used > held.bytes)
-    return fail(StatusCode::kInvalidModel, std::to_string(used) + " bytes used of " +
-                                               std::to_string(held.bytes) + ", " +
-                                               std::to_string(needed) + " needed");
+    return fail(StatusCode::kInvalidModel,
+                "used is " + std::to_string(used) + " and needed is " + std::to_string(needed) +
+                    "; expected 0 <= used <= needed, and used at most the storage's size of " +
+                    count_text(held.bytes, "byte"));
   if (needed <= held.bytes) return true;
   const int64_t bytes = held.bytes > needed / 2 ? 2 * held.bytes : needed;
   Storage* storage = nullptr;
@@ -357,17 +367,19 @@ bool Interpreter::execute(const op::shape_function& in) {
   for (uint32_t i = 0; i < in.inputs.size(); ++i) {
     const uint32_t rank = reg(in.inputs[i]).rank;
     if (count + rank > decl.dim_count)
-      return fail(StatusCode::kInvalidModel, "the inputs' ranks are not those it was made for");
+      return fail(StatusCode::kInvalidModel,
+                  "the inputs have more than " + count_text(decl.dim_count, "dim"));
     std::memcpy(frame_.shape_dims + count, dims(in.inputs[i]), rank * sizeof(int64_t));
     count += rank;
   }
   if (count != decl.dim_count)
-    return fail(StatusCode::kInvalidModel, "the inputs' ranks are not those it was made for");
+    return fail(StatusCode::kInvalidModel, "the inputs have " + count_text(count, "dim") +
+                                               ", expected " + std::to_string(decl.dim_count));
   frame_.shape_dims[count] = session_.threads();
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
   if (failed < 0) return true;
-  if (may_give_way()) {
+  if (can_fall_back()) {
     leave_frame();
     return start(session_.module().main());
   }
@@ -378,7 +390,9 @@ bool Interpreter::execute(const op::shape_function& in) {
 SCOPEVM_HOT bool Interpreter::execute(const op::load_dim& in) {
   const int64_t axis = value(in.axis);
   if (axis < 0 || axis >= reg(in.of).rank)
-    return fail(StatusCode::kInvalidModel, "no axis " + std::to_string(axis));
+    return fail(StatusCode::kInvalidModel, "axis " + std::to_string(axis) +
+                                               " is out of range [0, " +
+                                               std::to_string(reg(in.of).rank) + ")");
   frame_.slots[in.dst.value] = dims(in.of)[axis];
   return true;
 }
@@ -387,7 +401,9 @@ SCOPEVM_HOT bool Interpreter::execute(const op::load_element& in) {
   const Register& of = reg(in.of);
   const int64_t index = value(in.index);
   if (index < 0 || index >= of.bytes / byte_size(of.dtype))
-    return fail(StatusCode::kInvalidModel, "no element " + std::to_string(index));
+    return fail(StatusCode::kInvalidModel,
+                "element " + std::to_string(index) + " is out of range [0, " +
+                    std::to_string(of.bytes / byte_size(of.dtype)) + ")");
   frame_.slots[in.dst.value] = element(of, index);
   return true;
 }

@@ -43,7 +43,7 @@ class Interpreter {
 
  private:
   bool start(const LoadedFunction& function);
-  bool may_give_way() const;
+  bool can_fall_back() const;
   void loop();
 #define OPCODE(name, code, effect, ...) bool execute(const isa::op::name& in);
 #include "vm/isa/opcodes.def"

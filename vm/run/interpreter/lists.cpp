@@ -3,19 +3,22 @@
 
 #include <cstring>
 
+#include "runtime/count_text.h"
+
 namespace scopevm::vm {
 
 using runtime::ScopeMemory;
 using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
+using runtime::count_text;
 
 // Converts a sequence or optional input to a list. An optional has one element or none.
 bool Interpreter::bind_list(uint32_t input) {
   const format::TensorDecl& decl = frame_.function->decl->inputs[input];
   const ListValue& given = context_.list_inputs[input];
   const std::optional<uint32_t> pool = session_.module().heap_pool();
-  if (!pool) return fail(StatusCode::kInvalidModel, "no pool to keep lists in");
+  if (!pool) return fail(StatusCode::kInvalidModel, "the module has no heap pool for lists");
   Storage* list = nullptr;
   int rank = 0;
   for (const Tensor& element : given.elements) rank = std::max(rank, element.rank());
@@ -34,7 +37,9 @@ bool Interpreter::bind_list(uint32_t input) {
 bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank,
                                 Storage** storage) {
   const int64_t bytes = List::bytes_for(capacity, max_rank);
-  if (bytes < 0) return fail(StatusCode::kResourceLimit, "a list is too long");
+  if (bytes < 0)
+    return fail(StatusCode::kResourceLimit,
+                "the size of a list of " + std::to_string(capacity) + " elements exceeds 64 bits");
   if (!allocate(pool, bytes, storage)) return false;
   List::create(*storage, capacity, max_rank);
   return true;
@@ -62,8 +67,8 @@ bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
   const int64_t given = *index;
   if (given < 0) *index += size;
   if (*index >= 0 && *index < count) return true;
-  return fail_at_source("index " + std::to_string(given) + " is out of range: there are " +
-                        std::to_string(size) + " elements");
+  return fail_at_source("index " + std::to_string(given) + " is out of range for a list of " +
+                        count_text(size, "element"));
 }
 
 bool Interpreter::insert(RegisterIndex list, isa::PoolIndex pool, RegisterIndex element,
@@ -91,9 +96,9 @@ bool Interpreter::execute(const op::list_get& in) {
   if (!find_index(&index, list.size(), list.size())) return false;
   const Register element = list.element(index);
   if (element.rank != in.rank.immediate_value())
-    return fail_at_source("element " + std::to_string(index) + " has " +
-                          std::to_string(element.rank) + " dims, " +
-                          std::to_string(in.rank.immediate_value()) + " are needed");
+    return fail_at_source("element " + std::to_string(index) + " has rank " +
+                          std::to_string(element.rank) + ", expected rank " +
+                          std::to_string(in.rank.immediate_value()));
   // Copy the dims first: set() can release the list if in.dst holds its last reference.
   std::memcpy(dims(in.dst), list.dims_of(index), element.rank * sizeof(int64_t));
   set(in.dst, element);

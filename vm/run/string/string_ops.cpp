@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/count_text.h"
 #include "runtime/memory/storage.h"
 #include "runtime/string/case.h"
 #include "runtime/string/numbers.h"
@@ -36,14 +37,14 @@ void set_id(const Register& ids, int64_t i, int32_t id) {
 
 Result<std::string_view> string_at(const StringTable& table, const Register& ids, int64_t i) {
   if (const std::optional<std::string_view> text = table.find(id_at(ids, i))) return *text;
-  return Status(StatusCode::kInvalidModel, "element " + std::to_string(i) + " is no text: id " +
+  return Status(StatusCode::kInvalidModel, "element " + std::to_string(i) + ": invalid string id " +
                                                std::to_string(id_at(ids, i)));
 }
 
 Status check_counts(const Register& from, const Register& to) {
   if (count_of(from) == count_of(to)) return {};
-  return {StatusCode::kInvalidModel,
-          std::to_string(count_of(from)) + " elements into " + std::to_string(count_of(to))};
+  return {StatusCode::kInvalidModel, runtime::count_text(count_of(from), "element") +
+                                         ", but the result has " + std::to_string(count_of(to))};
 }
 
 Status not_a_number(std::string_view text, DType dtype, int64_t i) {
@@ -54,8 +55,9 @@ Status not_a_number(std::string_view text, DType dtype, int64_t i) {
   std::string shown;
   format::assembly::append_quoted(shown, text.substr(0, size));
   if (size < text.size()) shown += "...";
-  return {StatusCode::kInvalidArgument,
-          "element " + std::to_string(i) + ", " + shown + ", is no " + std::string(name(dtype))};
+  return {StatusCode::kInvalidArgument, "element " + std::to_string(i) + ", " + shown +
+                                            ", is not a number of type " +
+                                            std::string(name(dtype))};
 }
 
 }  // namespace
