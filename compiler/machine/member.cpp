@@ -51,10 +51,10 @@ Result<std::string> Member::text() const {
 
 Result<int64_t> Member::whole_number(int64_t least) const {
   if (value_.is_number_unsigned() && value_.get<uint64_t>() > INT64_MAX)
-    return fail("expected a whole number of at most " + std::to_string(INT64_MAX) + ", found " +
+    return fail("expected an integer of at most " + std::to_string(INT64_MAX) + ", found " +
                 found());
   if (!value_.is_number_integer() || value_.get<int64_t>() < least)
-    return fail("expected a whole number of at least " + std::to_string(least) + ", found " +
+    return fail("expected an integer of at least " + std::to_string(least) + ", found " +
                 found());
   return value_.get<int64_t>();
 }

@@ -74,18 +74,18 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_device(R"({"name": "x", "kind": null})"),
             "devices[1].kind: expected a string, found null"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
-            "devices[1].workers: expected a whole number of at least 1, found 0"},
+            "devices[1].workers: expected an integer of at least 1, found 0"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 0})"),
-            "devices[1].workers: expected a whole number of at least 1, found 0"},
+            "devices[1].workers: expected an integer of at least 1, found 0"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 1.5})"),
-            "devices[1].workers: expected a whole number of at least 1, found 1.5"},
+            "devices[1].workers: expected an integer of at least 1, found 1.5"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "workers": 16777217})"),
             "devices[1].workers: expected at most 16777216, found 16777217"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
             "devices[1].memory: unknown member; expected one of name, kind, workers, "
             "max_stack_bytes, alignment, target_cpu, features"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 32})"),
-            "devices[1].alignment: expected a whole number of at least 64, found 32"},
+            "devices[1].alignment: expected an integer of at least 64, found 32"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 96})"),
             "devices[1].alignment: expected a power of two, at most 4096, found 96"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "alignment": 8192})"),
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_device(R"({"name": "x", "kind": "opencl", "max_stack_bytes": 64})"),
             "devices[1].max_stack_bytes: only a CPU has a stack"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": -1})"),
-            "devices[1].max_stack_bytes: expected a whole number of at least 0, found -1"},
+            "devices[1].max_stack_bytes: expected an integer of at least 0, found -1"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": 1048577})"),
             "devices[1].max_stack_bytes: expected at most 1048576, found 1048577"}));
 
@@ -140,12 +140,12 @@ INSTANTIATE_TEST_SUITE_P(
             "pools[0].kind: scope \"global.constant\" must be of kind \"constant\", found "
             "\"heap\""},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit_bytes": -1})"),
-            "pools[0].limit_bytes: expected a whole number of at least 0, found -1"},
+            "pools[0].limit_bytes: expected an integer of at least 0, found -1"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit_bytes": "8 GB"})"),
-            "pools[0].limit_bytes: expected a whole number of at least 0, found \"8 GB\""},
+            "pools[0].limit_bytes: expected an integer of at least 0, found \"8 GB\""},
         Bad{with_pools(
                 R"({"device": "cpu", "scope": "global", "limit_bytes": 18446744073709551615})"),
-            "pools[0].limit_bytes: expected a whole number of at most 9223372036854775807, found "
+            "pools[0].limit_bytes: expected an integer of at most 9223372036854775807, found "
             "18446744073709551615"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 0})"),
             "pools[0].bytes_per_second: expected a number from 1.0 to 1e+18, found 0"},
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_device(R"({"name": "a", "kind": "cuda"}, {"name": "a", "kind": "cpu"})"),
             "devices[2].name: duplicate device name \"a\""},
         Bad{with_device(R"({"name": "a", "kind": "cuda", "workers": 0})"),
-            "devices[1].workers: expected a whole number of at least 1, found 0"},
+            "devices[1].workers: expected an integer of at least 1, found 0"},
         Bad{with_device(R"({"name": "a", "kind": "cuda", "target_cpu": "sm_90"})"),
             "devices[1].target_cpu: kernels cannot be compiled for device \"a\", of kind cuda"},
         Bad{with_device(R"({"name": "a", "kind": "cuda", "max_stack_bytes": 64})"),
@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_cuda(R"(, "pools": [{"device": "d", "scope": "global"}])"),
             "pools[0].device: unknown device \"d\"; expected one of a, cpu, b, npu, gpu, c"},
         Bad{with_cuda(R"(, "pools": [{"device": "c", "scope": "global", "limit_bytes": -1}])"),
-            "pools[0].limit_bytes: expected a whole number of at least 0, found -1"},
+            "pools[0].limit_bytes: expected an integer of at least 0, found -1"},
         Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "global", "reached_by": ["b"]},
                                      {"device": "a", "scope": "global.workspace"}])"),
             "pools: \"global\" and \"global.workspace\" of device \"a\" must have the same "

@@ -175,8 +175,8 @@ void print_text(const CopyExplanation& explanation) {
   for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
   fmt::print("{}{}\n", copies_text(explanation.copies),
              !explanation.is_proved       ? "; the cheapest placement found, not proved optimal"
-             : explanation.limits.empty() ? "; no placement costs less"
-                                          : "; without the limits, no placement costs less");
+             : explanation.limits.empty() ? "; the placement is optimal"
+                                          : "; without the limits, the placement is optimal");
 }
 
 void print_json(const CopyExplanation& explanation) {
