@@ -37,8 +37,7 @@ def row(scopevm, model):
 
 def main():
     scopevm, *models = sys.argv[1:]
-    print("| model | size, MB | compile, s | " + " | ".join(f"{s}, %" for s in STAGES) +
-          " | peak, MB | limit, MB |")
+    print("| model | size | compile, s | " + " | ".join(STAGES) + " | peak | limit |")
     print("| --- " + "| ---: " * (len(STAGES) + 4) + "|")
     failures = []
     for model in models:

@@ -11,18 +11,23 @@ const row = cells => console.log(`| ${cells.join(' | ')} |`);
 
 const done = results.filter(r => !r.failure);
 const threads = [...new Set(done.flatMap(r => r.latency.map(l => l.threads)))];
-row(['model', 'shape', ...threads.flatMap(
-    t => [`scopevm, ${t} thr, ms`, `ONNX Runtime, ${t} thr, ms`, 'ratio']), 'largest error abs; rel']);
-row(['---', '---', ...threads.flatMap(() => ['---:', '---:', '---:']), '---']);
+row(['model', 'shape',
+     ...threads.flatMap(t => [`scopevm, ${t}`, `ORT, ${t}`, `ratio, ${t}`])]);
+row(['---', '---', ...threads.flatMap(() => ['---:', '---:', '---:'])]);
 for (const r of done)
   row([r.model, r.shape.replaceAll(',', ', '),
-       ...r.latency.flatMap(l => [ms(l.scopevm_us), ms(l.ort_us), l.ratio.toFixed(2)]),
-       `${r.errors.abs.toExponential(1)}; ${r.errors.rel.toExponential(1)}` +
-           (r.errors.bad ? `, ${r.errors.bad} above 1e-4` : '')]);
+       ...r.latency.flatMap(l => [ms(l.scopevm_us), ms(l.ort_us), l.ratio.toFixed(2)])]);
 
 console.log();
-row(['model', 'shape', 'compile, s', 'module load, ms', 'session creation, ms', 'scopevm peak, MB',
-     'ONNX Runtime peak, MB', 'workspace bound, MB', 'over lower bound']);
+row(['model', 'shape', 'largest absolute error', 'largest relative error']);
+row(['---', '---', '---:', '---:']);
+for (const r of done)
+  row([r.model, r.shape.replaceAll(',', ', '), r.errors.abs.toExponential(1),
+       r.errors.rel.toExponential(1) + (r.errors.bad ? `, ${r.errors.bad} above 1e-4` : '')]);
+
+console.log();
+row(['model', 'shape', 'compile, s', 'load, ms', 'session, ms', 'scopevm, MB', 'ORT, MB',
+     'bound, MB', 'ratio']);
 row(['---', '---', ...Array(7).fill('---:')]);
 for (const r of done) {
   const bound = r.memory.reduce((sum, m) => sum + m.bound_bytes, 0);
