@@ -37,7 +37,7 @@ def row(scopevm, model):
 
 def main():
     scopevm, *models = sys.argv[1:]
-    print("| model | size | compile, s | " + " | ".join(STAGES) + " | peak | limit |")
+    print("| model | size | time, s | " + " | ".join(STAGES) + " | peak | limit |")
     print("| --- " + "| ---: " * (len(STAGES) + 4) + "|")
     failures = []
     for model in models:
