@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks the wording of the sources: no leftover marks, no unspecific names of files or types, no
-# words of rejected_words.txt except those of allowed_words.txt, and a comment at the start of every
-# C++ file or of its header. Exits with 1 if there is an offence.
+# words of rejected_words.txt except those of allowed_words.txt, a comment at the start of every C++
+# file or of its header, and at most 100 columns in the text of documentation pages. Exits with 1 if
+# there is an offence.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,6 +33,16 @@ while IFS= read -r file; do
   [[ $file == *.cpp && -f ${file%.cpp}.h ]] && continue
   head -n 1 "$file" | grep -qE '^(//|/\*)' || offend "$file: missing opening comment"
 done < <(files '*.h' '*.cpp')
+
+# Tables, code blocks, lines with a link and generated pages may be wider. In the C locale, a column
+# is a byte that does not continue a UTF-8 character.
+while IFS= read -r hit; do
+  offend "$hit: longer than 100 columns"
+done < <(files '*.md' ':!docs/isa.md' ':!docs/ops.md' | LC_ALL=C xargs -r awk '
+  FNR == 1 { in_block = 0 }
+  /^ *```/ { in_block = !in_block; next }
+  in_block || /^ *\|/ || /^    / || /\]\(|https?:/ { next }
+  { gsub(/[\200-\277]/, ""); if (length($0) > 100) print FILENAME ":" FNR }')
 
 # Prints FILE:LINE: TEXT for each line of a text file that contains a word of REGEX.
 lines_with() {
