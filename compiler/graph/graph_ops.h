@@ -42,7 +42,7 @@ enum class ElementDims : uint8_t {
 inline constexpr int64_t kAnyDim = -1;
 
 // The associative operator of a reduction.
-enum class Combine : uint8_t { kSum, kProduct, kMax, kMin, kXor };
+enum class Combine : uint8_t { kSum, kProduct, kMax, kMin };
 
 // Default CostOp implementation for families without a formula: derived from the op's other
 // interfaces.

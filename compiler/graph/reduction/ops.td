@@ -25,7 +25,6 @@ def ReduceSumOp : Graph_Reduce<"reduce_sum", "sum over axes", "kSum">;
 def ReduceMeanOp : Graph_Reduce<"reduce_mean", "mean over axes", "kSum", "true">;
 def ReduceProdOp : Graph_Reduce<"reduce_prod", "product over axes", "kProduct">;
 def ReduceMaxOp : Graph_Reduce<"reduce_max", "maximum over axes", "kMax">;
-def ReduceBitXorOp : Graph_Reduce<"reduce_bit_xor", "bitwise exclusive or over axes; of integers", "kXor">;
 def ReduceMinOp : Graph_Reduce<"reduce_min", "minimum over axes", "kMin">;
 
 class Graph_ArgReduce<string mnemonic, string summary> : Graph_Op<mnemonic, summary> {

@@ -194,8 +194,6 @@ std::optional<DimExpr> SymbolicValues::combined(Combine how, DimExpr a, DimExpr 
       return intervals_.greater(a, b);
     case Combine::kMin:
       return intervals_.smaller(a, b);
-    case Combine::kXor:
-      break;  // not a dimension expression
   }
   return std::nullopt;
 }

@@ -17,8 +17,6 @@ Term combine(Combine how, Term a, Term b, bool is_unsigned) {
     case Combine::kMin:
       if (a.is_float()) return a.make<mlir::arith::MinimumFOp>(a, b);
       return select(less(b, a, is_unsigned), b, a);
-    case Combine::kXor:
-      return a ^ b;
   }
   return a;
 }

@@ -33,15 +33,6 @@ std::vector<double> reduce(const Array& x, unsigned axes, const std::string& op)
   return y;
 }
 
-TEST(Reduction, BitsByExclusiveOr) {
-  auto out = run_text(one_op("%x: !sv.tensor<i32[a,b]>",
-                             "%r = sv.reduce_bit_xor %x {axes = array<i64: 1>} : "
-                             "(!sv.tensor<i32[a,b]>) -> !sv.tensor<i32[a,1]>",
-                             "i32[a,1]"),
-                      {Array::of<int32_t>(DType::kI32, {2, 3}, {1, 2, 4, 7, 7, 5})}, "host");
-  EXPECT_EQ(out[0].as<int32_t>(), (std::vector<int32_t>{7, 5}));
-}
-
 TEST(Reduction, EveryAxesSetAndOperator) {
   Array x = random_f32({3, 70, 37}, 5);
   for (unsigned axes = 1; axes < 8; ++axes)
