@@ -48,7 +48,7 @@ class ModuleParser {
       assembly::visit_kernel(parser_, module_.kernels.emplace_back());
     else if (parser_.accept_word("message"))
       parser_.string(module_.messages.emplace_back());
-    else if (parser_.accept_word("text"))
+    else if (parser_.accept_word("string"))
       parser_.string(module_.strings.emplace_back());
     else if (parser_.accept_word("shape_function"))
       shape_function(module_.shape_functions.emplace_back());

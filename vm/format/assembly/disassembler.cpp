@@ -29,7 +29,7 @@ class ModulePrinter {
     for (const KernelDecl& k : module_.kernels)
       line("kernel", [&] { assembly::visit_kernel(printer_, k); });
     for (const std::string& m : module_.messages) line("message", [&] { printer_.string(m); });
-    for (const std::string& t : module_.strings) line("text", [&] { printer_.string(t); });
+    for (const std::string& t : module_.strings) line("string", [&] { printer_.string(t); });
     for (const ShapeFunctionDecl& f : module_.shape_functions) print(f);
     for (const FunctionDecl& f : module_.functions) print(f);
     for (const VariantDecl& v : module_.variants) print(v);
