@@ -64,6 +64,7 @@ Result<std::vector<Buffer>> parse_csv(std::string_view text) {
       int64_t value = 0;
       std::string_view field = take(row, ',');
       bool is_name = column == "id" || column == "buffer";
+      // The public instances use names such as "b12" as ids; these are numbered by line.
       if (!parse(field, value) && !is_name)
         return Status(StatusCode::kInvalidModel, "line " + std::to_string(line) + ": \"" +
                                                      std::string(field) + "\" is not a number");

@@ -48,6 +48,7 @@ void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order
     int64_t at = 0;
     for (const Buffer* other : placed) {
       if (!live_together(buffer, *other)) continue;
+      // `placed` is sorted by offset, so the first sufficient gap is the lowest.
       if (at + buffer.size <= *other->offset) break;
       at = std::max(at, *other->offset + other->size);
     }
@@ -102,6 +103,7 @@ std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffer
     if (may_use_spans || !is_by_span) orders.push_back(order_by(buffers, priority));
   };
   add(false, size);
+  // Sizes are multiples of the alignment; dividing by it first keeps the product from overflowing.
   add(true, [&](int i) { return size(i) / Pool::kLeastAlignment * span(i); });
   add(false, [&](int i) { return peak[i]; });
   add(true, span);
@@ -119,6 +121,7 @@ int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans) {
     std::vector<Buffer> trial = buffers;
     place_first_fit(trial, order);
     if (best.empty() || height_of(trial) < height_of(best)) best = std::move(trial);
+    // No plan is lower than the bound, so the remaining orders cannot improve it.
     if (height_of(best) == bound) break;
   }
   buffers = std::move(best);

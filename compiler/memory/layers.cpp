@@ -24,6 +24,8 @@ Layers layers_of(const std::vector<Buffer>& buffers) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     int buffer = layers.order[i];
     std::vector<int>& below = layers.below[buffer];
+    // From the top down, so that the nearest buffers below come first and make the ones under them
+    // redundant.
     for (size_t j = i; j-- > 0;) {
       int other = layers.order[j];
       if (conflict(buffer, other) &&

@@ -136,6 +136,8 @@ class LifespanFinder {
     for (size_t r = 0; r < step.results.size(); ++r) {
       ValueId id = step.results[r];
       const Value& value = function_.values[id];
+      // A loop-carried value or a result of an if has several writes; the first one makes its
+      // buffer.
       const bool is_written_before = result_.buffer_of_value[id].has_value();
       if (is_written_before || value.is_view() || is_output_[id] ||
           value.storage != ValueStorage::kPlanned)
@@ -159,9 +161,12 @@ class LifespanFinder {
       const ValueId operand = root_of(function_, step.operands[permission.operand]);
       const std::optional<BufferIndex> buffer = result_.buffer_of_value[operand];
       bool dies_here = last_[operand] == at;
+      // A kernel permits in-place for one operand position only. If the value is also another
+      // operand, the kernel would read elements that it has already overwritten.
       bool is_read_once = std::count_if(step.operands.begin(), step.operands.end(), [&](ValueId o) {
                             return root_of(function_, o) == operand;
                           }) == 1;
+      // Two results of one launch cannot share an operand's buffer.
       bool is_taken = std::any_of(step.results.begin(), step.results.begin() + r,
                                   [&](ValueId o) { return result_.buffer_of_value[o] == buffer; });
       if (buffer && dies_here && is_read_once && !is_taken &&
@@ -173,6 +178,7 @@ class LifespanFinder {
   }
 
   BufferIndex add_temporary(const step::Launch& launch, const Temporary& temporary, int64_t at) {
+    // A grid of at most one grain runs as a single task, on one worker, so one part suffices.
     const bool is_never_split = is_never_negative(launch.grain - launch.grid);
     DimExpr bytes = round_up(temporary.bytes, Pool::kLeastAlignment);  // each worker's part
     if (temporary.per_worker && !is_never_split) bytes = bytes * DimExpr::symbol(kThreadsSymbol);
@@ -185,6 +191,7 @@ class LifespanFinder {
     bytes =
         round_up(is_never_negative(bytes) ? bytes : max(bytes, 0), machine_.pools[pool].alignment);
     if (std::ranges::find(function_.stacks, pool) != function_.stacks.end())
+      // A frame has a constant size; see stack.cpp.
       bytes = interval_of(bytes).max;
     SegmentIndex segment;
     for (const std::string& symbol : bytes.symbols())

@@ -29,6 +29,7 @@ class FunctionPinning {
     const std::optional<PoolIndex> pinned =
         machine_.pinned_pool(place.device, function_.values[other].place.device);
     const std::optional<BufferIndex> buffer = liveness_.buffer_of_value[root];
+    // A buffer that an earlier copy has already moved is not in the workspace pool any more.
     if (!pinned || !buffer || place.pool != machine_.workspace_pool(place.device)) return;
     const std::optional<std::vector<int64_t>> accesses = uses_.accesses_if_free(*buffer);
     if (accesses && uses_.may_use(*accesses, *pinned))

@@ -52,12 +52,14 @@ class ArenaPlanner {
         if (best != 0 && ratio >= best) continue;
         best = ratio;
         arena_.layers = std::move(layers);
+        // The height meets the lower bound at every sample, so no other layers are better.
         if (best == 1) return {};
       }
     return {};
   }
 
   static double worst_ratio(const Layers& layers, std::vector<std::vector<Buffer>>& at_samples) {
+    // A ratio, not a height: otherwise the largest sample would decide alone.
     double worst = 1;
     for (std::vector<Buffer>& buffers : at_samples) {
       place_by_layers(layers, buffers);

@@ -58,6 +58,7 @@ Request limit_request(const Machine& machine, const Function& function) {
   Request request = sample_requests(function).front();
   request.threads = machine.devices[machine.host_device()].workers;
   for (const Dimension& dimension : function.dimensions)
+    // A larger maximum is the absence of a bound; limits are then kept at the representative value.
     if (dimension.max <= kLargestSample) request.symbols[dimension.name] = dimension.max;
   std::erase_if(request.symbols, [](const auto& symbol) { return symbol.first.starts_with('$'); });
   return request;

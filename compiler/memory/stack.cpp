@@ -37,6 +37,7 @@ class KeptValues {
       kept_.emplace_back(function.values.size(), false);
       for (ValueId input : function.inputs) kept_.back()[input] = is_entry(function);
     }
+    // Terminates, because values only become kept.
     for (bool has_grown = true; has_grown;) {
       has_grown = false;
       for (FunctionIndex f : program.functions.indices()) has_grown |= visit(f);
@@ -58,6 +59,7 @@ class KeptValues {
     bool has_grown = false;
     for (ValueId output : function.outputs) has_grown |= keep(f, output);
     for (const Step& step : function.steps) {
+      // The callee of a closure is known only at run time, so its arguments count as kept.
       const bool keeps_all = step.is<step::Move, step::MakeClosure, step::CallClosure,
                                      step::MakeList, step::ListInsert>();
       const auto* call = step.as<step::Call>();
@@ -96,6 +98,7 @@ class FunctionStacks {
     for (DeviceIndex device : machine_.devices.indices())
       if (std::optional<PoolIndex> stack = machine_.stack_pool(device))
         move_segments(machine_.workspace_pool(device), *stack);
+    // The order in which pools were added depends on the values; the module's order does not.
     std::ranges::sort(function_.stacks);
     return {};
   }
@@ -262,6 +265,8 @@ Status use_stacks(Program& program) {
     SCOPEVM_RETURN_IF_ERROR(FunctionStacks(program.machine, program.functions[f], [&](ValueId id) {
                               return kept.is_kept(f, id);
                             }).run());
+  // Pools propagate along chains of calls and around recursive ones. Terminates, because a
+  // parameter changes at most once.
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const Function& function : program.functions) has_changed |= pass_on(program, function);

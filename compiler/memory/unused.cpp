@@ -9,6 +9,8 @@ class UsedDevices {
  public:
   explicit UsedDevices(const Program& program)
       : machine_(program.machine), used_(machine_.devices.size()) {
+    // The VM itself runs on the CPU: shape functions, lists and strings need it even without
+    // kernels.
     for (DeviceIndex device : used_.indices()) used_[device] = machine_.devices[device].is_host();
     for (const Kernel& kernel : program.kernels) used_[kernel.device] = true;
     for (const Constant& constant : program.constants) use_pool(constant.pool);

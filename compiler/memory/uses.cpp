@@ -28,6 +28,7 @@ void BufferUses::read_steps() {
         step.is<step::Launch, step::Copy, step::Read, step::Assert, step::StringWork>();
     for (size_t o = 0; o < step.operands.size(); ++o) {
       Uses& uses = uses_[root_of(function_, step.operands[o])];
+      // A step that reads a value through several operands or views is one read.
       if (uses.reads.empty() || uses.reads.back() != at) uses.reads.push_back(at);
       const bool is_passed = step.is<step::Call, step::CallClosure>();
       const bool is_condition = step.is<step::If>() && o == 0;
@@ -36,6 +37,8 @@ void BufferUses::read_steps() {
     for (ValueId result : step.results) {
       Uses& uses = uses_[root_of(function_, result)];
       uses.writes.push_back(at);
+      // A result of a call or of a control mark is not plain: the callee or the mark determines its
+      // storage.
       uses.is_plain = uses.is_plain && is_plain;
     }
   }

@@ -43,6 +43,8 @@ class Prices {
           gradient[s] -= useful(problem_.items[i], s);
     double square = 0;
     for (int64_t s = 0; s < problem_.steps; ++s) {
+      // The projection onto nonnegative prices cancels these components, so they must not count in
+      // the length of the step either.
       if (gradient[s] < 0 && price_[s] == 0) gradient[s] = 0;  // prices are not negative
       square += gradient[s] * gradient[s];
     }
@@ -78,11 +80,14 @@ class Prices {
         double total = destination.out_cost;
         for (size_t g = 0; g < item.values[v].gaps.size(); ++g) {
           const SpillItem::Gap& gap = item.values[v].gaps[g];
+          // The gaps of a value are disjoint, so their choices are independent once the copy out is
+          // paid. A gap is used if the price of its bytes exceeds the copy back.
           const double gain = destination.back_cost - paid(item, gap.lower, gap.upper);
           if (gain >= 0) continue;
           total += gain;
           held.gaps.push_back(static_cast<int>(g));
         }
+        // `best_way` starts at 0, the cost of no spill: a destination is chosen only if it pays.
         if (total >= best_way) continue;
         best_way = total;
         choice.values[v] = std::move(held);
@@ -95,6 +100,7 @@ class Prices {
       best = total;
       choice.move = static_cast<int>(m);
     }
+    // A moved buffer has no bytes in the pool that its values could release in addition.
     if (choice.move) choice.values.assign(item.values.size(), {});
     return best;
   }
@@ -131,6 +137,7 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
   Trial trial(problem);
   for (size_t i = 0; i < choices.size(); ++i) trial.set(i, choices[i]);
   if (!complete(problem, trial)) {
+    // The first failure is that of the pure greedy method, whose step is the one to report.
     if (!best.worst_step) best.worst_step = trial.worst_step();
     return;
   }
@@ -148,6 +155,7 @@ class StepBound {
   StepBound(const SpillProblem& problem, int64_t step, int64_t need) {
     for (const SpillItem& item : problem.items)
       if (const double cost = cheapest_at(item, step); cost < kNever)
+        // Bytes beyond the need do not count, as in Prices::useful().
         destinations_.push_back({std::min(item.bytes, need), cost});
     std::ranges::sort(destinations_, {}, [](const Destination& destination) {
       return destination.cost / static_cast<double>(destination.bytes);
@@ -192,7 +200,10 @@ class StepBound {
   void search(size_t i, int64_t need, double cost) {
     if (need <= 0) best_ = std::min(best_, cost);
     if (need <= 0 || i == destinations_.size() || ++nodes_ >= kMostNodes) return;
+    // Dantzig's bound (1957).
     if (cost + relaxed(i, need) >= best_) return;
+    // The branch that takes the cheapest item per byte comes first: it finds a good solution early,
+    // which prunes the others.
     search(i + 1, need - destinations_[i].bytes, cost + destinations_[i].cost);
     search(i + 1, need, cost);
   }
@@ -223,6 +234,8 @@ SpillChoice everything(const SpillItem& item) {
 
 // Whether a solution exists if the room in other pools is ignored.
 bool can_be_covered(SpillProblem problem) {
+  // With unlimited room, the choice that spills everything covers the most. If it fails, no prices
+  // can help.
   problem.elsewhere.clear();
   Trial trial(problem);
   for (size_t i = 0; i < problem.items.size(); ++i) {
@@ -244,6 +257,8 @@ double largest_cost(const SpillItem& item) {
 
 SpillSolution choose_spills(const SpillProblem& problem) {
   SpillSolution best;
+  // The greedy solution alone: it ends the search if nothing has to be spilled, and is the target
+  // of the first steps.
   try_choices(problem, {}, best);
   if ((best.is_found && best.cost == 0) || !can_be_covered(problem)) return best;
   best.lower_bound = bound_of_steps(problem);
@@ -258,11 +273,15 @@ SpillSolution choose_spills(const SpillProblem& problem) {
     best.lower_bound = std::max(best.lower_bound, bound);
     if (round % kRoundsPerTrial == 0) try_choices(problem, choices, best);
     if (best.is_found && best.cost - best.lower_bound <= kCloseEnough * best.cost) break;
+    // Halving the step length when the bound stalls is the customary rule for Polyak steps (Held,
+    // Wolfe and Crowder, 1974).
     if (rounds_without_gain == 6) {
       length /= 2;
       rounds_without_gain = 0;
     }
     if (round % kRoundsPerExchange == 0 && best.is_found) exchange(problem, best);
+    // Polyak's rule needs the optimal value; an upper bound takes its place. Without a solution,
+    // twice the cost of spilling everything is one.
     prices.change(choices, best.is_found ? best.cost : 2 * all, bound, length);
   }
   return best;

@@ -26,6 +26,8 @@ struct Blocks {
     for (size_t i = 0; i < function.steps.size(); ++i) {
       const Step& step = function.steps[i];
       const auto at = static_cast<int64_t>(i);
+      // A closing mark belongs to the parent block, so it leaves its block before it is recorded.
+      // An opening mark is recorded before its block is entered.
       if (step.is<step::Else, step::EndIf, step::EndLoop>()) current = blocks[current].parent;
       of_step.push_back(current);
       if (step.is<step::If>()) current = add(current, at, 1);
@@ -35,6 +37,8 @@ struct Blocks {
         current = add(current, at, trips(loop->trip_count, request));
       if (step.is<step::EndIf, step::EndLoop>())
         for (Block& block : blocks | std::views::drop(1))
+          // Both branches of an if begin at its If and end at its EndIf: a value that only one
+          // branch reads must be in its pool before the If.
           if (block.begin == step.begin()) block.end = at;
     }
   }
@@ -80,6 +84,7 @@ class SiteReader {
     SpillProblem& problem = site_.problem;
     problem.steps = static_cast<int64_t>(function_.steps.size());
     problem.room = room_.at(pool_) - fixed_in(pool_);
+    // Pools without a limit have no entry: their room is unlimited.
     make_room_elsewhere();
     for (BufferIndex buffer : sizes_.indices())
       if (site_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer].size > 0) add_item(buffer);
@@ -133,6 +138,8 @@ class SiteReader {
     std::vector<ValueId>& values = site_.values.emplace_back();
     add_moves(item, buffer);
     for (ValueId id : uses_.values_of(buffer))
+      // An item is spilled by value, not by buffer: values that share the buffer in place are
+      // copied separately.
       if (SpillItem::Value held; find_gaps(id, held)) {
         add_destinations(id, sized.size, held);
         if (held.destinations.empty()) continue;
@@ -149,6 +156,8 @@ class SiteReader {
     for (int64_t at : *steps) accesses += blocks_.times_of_step(at);
     for (PoolIndex pool : machine_.pools.indices()) {
       if (!is_candidate(pool) || !uses_.may_use(*steps, pool)) continue;
+      // A faster pool costs 0 rather than a negative amount, because the lower bounds assume
+      // nonnegative costs.
       const double slower = 1 / machine_.pools[pool].planned_bytes_per_second() -
                             1 / machine_.pools[pool_].planned_bytes_per_second();
       item.moves.push_back(
@@ -161,6 +170,8 @@ class SiteReader {
   bool find_gaps(ValueId id, SpillItem::Value& held) const {
     const BufferUses::Uses& uses = uses_.of_value(id);
     const Value& value = function_.values[id];
+    // A second write would make the spilled copy stale. A swap exchanges the registers of two
+    // buffers, so a copy would belong to the wrong one.
     if (!uses.is_plain || uses.writes.size() != 1 || value.swap_partner) return false;
     held.made = uses.writes[0];
     held.times = blocks_.times_of_step(held.made);
@@ -169,6 +180,7 @@ class SiteReader {
     for (int64_t read : uses.reads) accesses.push_back(access_from(home, read));
     std::ranges::sort(accesses, {}, &Access::begin);
     int64_t end = held.made;
+    // Accesses can overlap, because a use inside a block extends over the whole block.
     for (const Access& access : accesses) {
       if (access.begin > end + 1) held.gaps.push_back({end + 1, access.begin});
       end = std::max(end, access.end);
@@ -179,6 +191,8 @@ class SiteReader {
   Access access_from(int home, int64_t step) const {
     Access access{step, step};
     for (int block = blocks_.of_step[step]; block != home; block = blocks_.blocks[block].parent)
+      // Reloads before the opening mark are executed once and on every path, so the reloaded value
+      // is defined at each later use.
       access = {blocks_.blocks[block].begin, blocks_.blocks[block].end};
     return access;
   }
@@ -186,6 +200,7 @@ class SiteReader {
   void add_destinations(ValueId id, int64_t bytes, SpillItem::Value& held) const {
     const double size = static_cast<double>(bytes);
     for (PoolIndex pool : machine_.pools.indices()) {
+      // Strings are ids of the call's string table; only the host's own steps access them.
       if (!is_candidate(pool) || function_.values[id].dtype == DType::kStr) continue;
       held.destinations.push_back({pool, machine_.copy_seconds(pool_, pool, size) * held.times,
                                    machine_.copy_seconds(pool, pool_, size) * held.times});

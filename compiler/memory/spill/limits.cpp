@@ -57,15 +57,18 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
       if (is_seen[id] || !has_own || value.is_list() || value.origin != ValueOrigin::kStep)
         continue;
       is_seen[id] = true;
+      // The session allocates a result, and the callee its own results, in the pool of results.
       const bool is_made_outside = is_output[id] || step.callee();
       const PoolIndex pool =
           is_made_outside ? result_pool(program.machine, value) : value.place.pool;
       const DimExpr bytes = round_up(value.bytes(), program.machine.pools[pool].alignment);
+      // A result is live past the last step, until the caller takes it.
       timeline.add(pool, at, is_output[id] ? end + 1 : last[id].value_or(-1) + 1,
                    evaluate(bytes, request).value_or(0));
     }
     if (!step.callee()) continue;
     if (auto callee = callees.find(*step.callee()); callee != callees.end())
+      // A callee needs its plan only during the call.
       for (const auto& [pool, bytes] : callee->second) timeline.add(pool, at, at + 1, bytes);
   }
   return timeline.most();
@@ -95,6 +98,8 @@ std::optional<PoolIndex> tighten(const PoolBytes& limits, const PoolBytes& used,
   int64_t most = 0;
   for (const auto& [pool, limit] : limits) {
     const int64_t over = at(used, pool) - limit;
+    // Fragmentation does not shrink in proportion to the room, so the reduction grows with the
+    // rounds.
     if (over > 0) room[pool] -= over * (round + 1);
     if (over > most) {
       most = over;
@@ -183,6 +188,8 @@ class LimitKeeper {
     for (const Function& function : program_.functions)
       requests_.push_back(limit_request(program_.machine, function));
     IndexedVector<FunctionIndex, bool> is_called(program_.functions.size());
+    // Callers come before callees, so the request of a caller is complete before its dims are
+    // passed on.
     for (FunctionIndex caller : callees_first | std::views::reverse)
       for (const Step& step : program_.functions[caller].steps) {
         const auto* call = step.as<step::Call>();
@@ -200,6 +207,7 @@ class LimitKeeper {
       const std::vector<DimExpr>& given = caller.values[call.operands[o]].shape;
       const std::vector<DimExpr>& taken = callee.values[callee.inputs[o]].shape;
       for (size_t axis = 0; axis < std::min(given.size(), taken.size()); ++axis) {
+        // An expression is computed from symbols, which other dims determine.
         if (taken[axis].kind() != DimExpr::Kind::kSymbol) continue;
         int64_t& dim = requests_[to].symbols[std::string(taken[axis].symbol_name())];
         const int64_t known = evaluate(given[axis], requests_[from]).value_or(0);
@@ -233,6 +241,8 @@ class LimitKeeper {
   Status keep(FunctionIndex index) {
     const Function original = program_.functions[index];
     const Request& request = requests_[index];
+    // The callees are complete: functions are visited callees first. In a cycle of recursive calls
+    // a callee may be missing; the session enforces the limit there.
     const PoolBytes fixed = fixed_bytes(program_, original, heights_, request);
     PoolBytes room = limits_;
     Status over;
@@ -240,6 +250,8 @@ class LimitKeeper {
       Function& function = program_.functions[index] = original;
       std::vector<SpillReport> reports;
       Status status = spill_all(program_, function, room, fixed, request, reports);
+      // After the first round the room is artificially small, so the failure to spill is due to
+      // fragmentation and is reported as such.
       if (!status.ok()) return over.ok() ? status : over;
       SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
       SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(program_.machine, function, shapes));

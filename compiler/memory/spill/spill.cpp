@@ -50,6 +50,8 @@ class Rewriter {
     const Value value = function_.values[id];
     Value outside = value;
     outside.place = {machine_.pools[spilled.pool].device, spilled.pool};
+    // The pools over their limits are spilled one after another. A later one must not move this
+    // copy: the report states its pool.
     outside.is_scope_required = true;
     spilled.outside = add_value(std::move(outside));
     for (int gap : choice.gaps)
@@ -61,6 +63,8 @@ class Rewriter {
   ValueId renamed(const Spilled& spilled, ValueId id, int64_t step) {
     ValueId now = spilled.value;
     for (const Spilled::Return& back : spilled.returns)
+      // The latest reload before the step in program order also dominates it, because reloads are
+      // made only in the block that writes the value.
       if (back.before <= step) now = back.value;
     return shown(id, spilled.value, now);
   }
@@ -95,6 +99,7 @@ class Rewriter {
     const auto count = static_cast<int64_t>(function_.steps.size());
     std::vector<std::vector<Step>> before(count + 1);
     for (const Spilled& spilled : spilled_) {
+      // Immediately after the step that writes the value, so that the gap may begin there.
       before[spilled.made + 1].push_back(copy(spilled.value, spilled.outside));
       for (const Spilled::Return& back : spilled.returns)
         before[back.before].push_back(copy(spilled.outside, back.value));
@@ -107,6 +112,7 @@ class Rewriter {
       steps.push_back(std::move(function_.steps[i]));
     }
     for (Step& step : steps)
+      // Else, EndIf and EndLoop refer to their opening marks by position.
       if (const std::optional<int64_t> begin = step.begin()) step.set_begin(now_at[*begin]);
     function_.steps = std::move(steps);
   }

@@ -19,6 +19,8 @@ void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit vis
     const SpillChoice::Value& held = choice.values[v];
     if (held.gaps.empty()) continue;
     visit(item.values[v].destinations[held.destination].pool, item.values[v].made,
+          // The copy stays until the last reload, which is inserted before step `upper`, has read
+          // it.
           item.values[v].gaps[held.gaps.back()].upper + 1);
   }
 }
@@ -35,6 +37,7 @@ std::vector<SpillChoice> next_choices(const SpillItem& item, const SpillChoice& 
   for (size_t v = 0; v < item.values.size(); ++v)
     for (size_t w = 0; w < item.values[v].destinations.size(); ++w) {
       const SpillChoice::Value& held = now.values[v];
+      // All gaps of a value share one copy, so the first one fixes the destination.
       if (!held.gaps.empty() && held.destination != static_cast<int>(w)) continue;
       for (size_t g = 0; g < item.values[v].gaps.size(); ++g) {
         const int gap = static_cast<int>(g);
@@ -78,6 +81,8 @@ double Trial::cost_of(const SpillItem& item, const SpillChoice& choice) {
 
 bool Trial::set(size_t i, const SpillChoice& choice) {
   const SpillItem& item = problem_.items[i];
+  // The old choice is withdrawn before the room is tested: its bytes in other pools may be what the
+  // new one needs.
   const SpillChoice before = choices_[i];
   apply(item, before, -1);
   apply(item, choice, 1);
@@ -141,10 +146,13 @@ bool complete(const SpillProblem& problem, Trial& trial, size_t banned) {
               !is_spilled_at(item, now, step))
             useful += static_cast<double>(std::min(trial.excess()[step], item.bytes));
         const double extra = Trial::cost_of(item, choice) - Trial::cost_of(item, now);
+        // `useful` is positive: the worst step has an excess, and this choice newly spills the item
+        // there.
         found.emplace_back(extra / useful, i, std::move(choice));
       }
     }
     std::ranges::stable_sort(found, {}, [](const auto& entry) { return std::get<0>(entry); });
+    // A cheap choice can fail for lack of room in another pool; then the next cheapest is tried.
     const bool is_set = std::ranges::any_of(found, [&](const auto& entry) {
       return trial.set(std::get<1>(entry), std::get<2>(entry));
     });
@@ -165,6 +173,7 @@ void thin_out(const SpillProblem& problem, Trial& trial) {
     const SpillChoice now = trial.choices()[i];
     SpillChoice none;
     none.values.resize(now.values.size());
+    // Cannot fail, nor can the restoring calls below: they need no room, or the room that they had.
     trial.set(i, none);
     if (trial.is_done()) continue;
     trial.set(i, now);
