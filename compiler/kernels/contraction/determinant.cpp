@@ -72,10 +72,13 @@ llvm::LogicalResult lower(graph::DetOp op, LoweringContext& context) {
     Term one = convert(k.index(1), k.number_type(copy));
     Term det = k.loop(k.index(0), n, 1, {one}, [&](Term step, auto so_far) {
       Term row = matrix.pivot_row(step), is_elsewhere = step < row;
+      // Each exchange of rows negates the determinant; see signed_pivot.
       k.when(is_elsewhere, [&] { matrix.swap_rows(step, row); });
       Term pivot = matrix.load(step, step);
       // A pivot of 0 makes the determinant 0, so elimination is skipped.
       k.when(pivot == 0, [] {}, [&] { matrix.eliminate_below(step, pivot); });
+      // After elimination the matrix is triangular, so the determinant is the product of the
+      // pivots.
       Term signed_pivot = select(is_elsewhere, pivot.number(0.0) - pivot, pivot);
       return Terms{so_far[0] * signed_pivot};
     })[0];

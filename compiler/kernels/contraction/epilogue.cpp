@@ -33,6 +33,7 @@ Epilogue::Epilogue(const FusedContraction& fused, const OutputAxes& axes, mlir::
     : fused_(fused), axes_(axes), bias_(bias) {
   if (bias) {
     Access access{.dtype = dtype_of(bias), .row_stride = 1};
+    // The bias of a convolution is one number per output channel, the same for all images.
     access.batch_strides.assign(axes.rows, DimExpr(0));
     operands_.push_back({bias, access});
   }
@@ -82,6 +83,8 @@ void Epilogue::allow_in_place(KernelBuilder& k) {
       bool is_equal = byte_size(result.access.dtype) == byte_size(operand.access.dtype) &&
                       shape_of(operand.value) == fused_.type().getShape();
       if (!is_equal || paired.contains(&operand)) continue;
+      // Safe with equal sizes only: each element of the operand is read immediately before the
+      // result's element at the same position is written.
       if (!k.allow_in_place(result.buffer, operand.buffer)) continue;
       paired.insert(&operand);
       break;
@@ -106,6 +109,7 @@ Term Epilogue::at(const Tensor& tensor, Term row, Term column) {
 Term Epilogue::load(CodeBuilder& e, const Tensor& tensor, Term row, Term column, int64_t lanes,
                     Term mask) {
   Term position = at(tensor, row, column);
+  // An operand that is constant along the row is loaded once and broadcast.
   if (tensor.access.by_column) return e.load_number(tensor.buffer, position, lanes, mask);
   return e.splat(e.load_number(tensor.buffer, position), lanes);
 }

@@ -76,12 +76,15 @@ class ImageConv {
   }
 
   void emit_items() {
+    // Outside the loop, because an alloca in a loop would grow the stack with each iteration.
     Unfold unfold(k_);
     k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
       Term unfolded = quotient(item, block_count_);
       Term block = remainder(item, block_count_);
       Term panel = remainder(unfolded, panels_);
       Term plane = quotient(unfolded, panels_);  // image and group
+      // The carried panel starts at -1, so a worker unfolds at its first item, wherever its range
+      // begins.
       k_.when(unfolded == carried[0], [] {}, [&] { emit_unfold(unfold, plane, panel); });
       emit_item(plane, panel, block);
       return Terms{unfolded};
@@ -92,6 +95,8 @@ class ImageConv {
     Term channels = channels_;
     Term area = height_ * width_;
     Unfold::Image image{.buffer = x_,
+                        // Channels of a group are adjacent, so the plane of (image, group) begins
+                        // at plane * channels.
                         .at = plane * channels * area,
                         .channels = channels,
                         .height = height_,
@@ -126,6 +131,8 @@ class ImageConv {
                            .block = block,
                            .depth = depth_,
                            .depth_blocks = depth_blocks_,
+                           // Rows of the product are output channels of one group; the epilogue's
+                           // rows are those of all groups.
                            .first_row = group * rows_,
                            .first_column = first,
                            .columns = min(positions_ - first, kPanelColumns)};

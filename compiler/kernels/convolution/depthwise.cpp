@@ -51,7 +51,11 @@ class DepthwiseConv {
     Term image = quotient(item, rows_), row = remainder(item, rows_);
     Term channel = image * channels_ + quotient(row, multiplier_);
     Plane plane{
-        .x_at = channel * (height_ * width_), .w_at = row * (kernel_[0] * kernel_[1]), .row = row};
+        // Each input channel has `multiplier_` adjacent output channels (ONNX: output channels /
+        // group).
+        .x_at = channel * (height_ * width_),
+        .w_at = row * (kernel_[0] * kernel_[1]),
+        .row = row};
     epilogue_.enter(k_, image);
     k_.loop(k_.index(0), out_height_, 1, [&](Term y) { emit_line(plane, y); });
   }
@@ -84,6 +88,7 @@ class DepthwiseConv {
     Term halves[2];
     for (int64_t half = 0; half < 2; ++half) {
       Term numbers = iota_times(k_.index(1)) + k_.splat(to_i32(first + half * lanes_), lanes_);
+      // Unsigned, so that the negative coordinates of the left padding are outside too.
       Term inside = less(numbers, width, /*is_unsigned=*/true);
       halves[half] = k_.load(x_, from + half * lanes_, lanes_, inside);
     }
@@ -124,6 +129,7 @@ class DepthwiseConv {
     };
     return k_.loop(k_.index(0), kernel_[0], 1, {zero}, [&](Term ky, llvm::ArrayRef<Term> carried) {
       Term line = top + ky * dilations_[0];
+      // The whole line is padding or not, so one branch per line replaces a mask per element.
       Term inside = (0 <= line) & (line < height_);
       return k_.branch(
           inside, type_, [&] { return taps_of_line(ky, line, carried[0]); },

@@ -101,6 +101,8 @@ class GenericConv {
       if (transposed_) {
         Term scaled = out[i] + axis.pad - reach;
         inside = inside & (0 <= scaled);
+        // `scaled` may be negative here, where the unsigned remainder is meaningless; the
+        // comparison above excludes that case.
         inside = inside & (remainder(scaled, axis.stride) == 0);
         in = quotient(scaled, axis.stride);
       } else {
@@ -122,6 +124,8 @@ class GenericConv {
                 Term plane = image * channels_ + channel;
                 Term x = sum_.load(x_, plane * area + offset);
                 Term filter =
+                    // ONNX: the weights of Conv are [rows, channels / group, kernel], those of
+                    // ConvTranspose [channels, rows / group, kernel].
                     transposed_ ? channel * group_rows_ + in_group : row * group_channels_ + c;
                 Term w = sum_.load(w_, filter * kernel + tap);
                 return Terms{sum_.multiply_add(x, w, carried[0])};

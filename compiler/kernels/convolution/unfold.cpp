@@ -24,6 +24,7 @@ Unfold::Unfold(CodeBuilder& e) : e_(e), lane_count_(e.lanes(DType::kI32)) {
 }
 
 void Unfold::emit_table(const Image& image, Term first) {
+  // One division per panel; the coordinates of the other positions follow by increments.
   Terms start{quotient(first, image.out_width), remainder(first, image.out_width)};
   e_.loop(e_.index(0), e_.index(kPanelColumns), 1, start, [&](Term j, llvm::ArrayRef<Term> at) {
     Term y = at[0] * image.strides[0] - image.pads[0];
@@ -88,6 +89,8 @@ void Unfold::emit(const Image& image, Term first, const Buffer& to, Term to_at) 
   Term rows = image.channels * kPanelColumns;  // elements of one kernel position
   for (int64_t column = 0; column < kPanelColumns; column += lane_count_) {
     Lanes lanes = lanes_from(image, first, column);
+    // Whether the lanes are a run does not depend on the kernel position: it shifts all lanes
+    // equally.
     e_.loop(e_.index(0), image.kernel[0], 1, [&](Term ky) {
       e_.loop(e_.index(0), image.kernel[1], 1, [&](Term kx) {
         Term position = ky * image.kernel[1] + kx;

@@ -146,6 +146,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ReadDimsOp op) {
     symbols.push_back(element);
     if (!op.getIsSigned()) continue;
     element.symbol += ".neg";
+    // A dim formula has no negative symbols: a signed element e is max(e, 0) - max(-e, 0).
     element.part = RuntimeSymbol::Part::kNegative;
     symbols.push_back(element);
   }
@@ -167,12 +168,16 @@ llvm::LogicalResult FunctionLowering::lower(graph::IfOp op) {
       begin.results.push_back(id);
       continue;
     }
+    // Its size is known only after the branch has run, so each branch makes the storage and hands
+    // it over.
     function_.values[id].storage = ValueStorage::kOwn;
     add_dim_symbols(op.getSymbols(), result.getType(), end.operands.size(),
                     "\"" + op_name(op) + "\"", symbols);
     end.operands.push_back(id);
   }
   const SegmentIndex outer = segment_;
+  // A segment without symbols: it collects the request checks of the branch, which must not fail a
+  // call that takes the other branch.
   begin.segment = segment_ = new_segment({});
   const int64_t at = push(std::move(begin));
   if (failed(lower_branch(op, op.getThen().front(), is_open))) return mlir::failure();
@@ -196,6 +201,8 @@ llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& 
   const auto outer = defined_;
   mlir::OperandRange yielded = block.getTerminator()->getOperands();
   for (size_t i = 0; i < yielded.size(); ++i)
+    // Before the block is lowered, so that its steps write the result directly. separate_results()
+    // has made the yielded values distinct.
     if (!is_open[i]) ids_[yielded[i]] = value_of(op.getOutputs()[i]);
   if (failed(lower_block(block))) return mlir::failure();
   current_ = op;
@@ -205,6 +212,7 @@ llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& 
     function_.values[from].storage = ValueStorage::kOwn;
     push(move(from, value_of(op.getOutputs()[i])));
   }
+  // Symbols of this branch are not defined in the other branch or after the if.
   defined_ = outer;
   return mlir::success();
 }
@@ -224,6 +232,8 @@ std::vector<FunctionLowering::Carried> FunctionLowering::begin_carried(graph::Lo
       function_.values[current].storage = ValueStorage::kOwn;
       push(move(c.value, current));
       c.value = current;
+      // The result shares the carried register, but its dims are those after the last iteration, so
+      // it is a view with its own type.
       ValueId shown = add_value(op_name(op), result.getType());
       function_.values[shown].origin = ValueOrigin::kView;
       function_.values[shown].view_of = current;
@@ -250,6 +260,7 @@ void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
     Value& value = function_.values[part];
     value.origin = ValueOrigin::kPart;
     value.view_of = whole;
+    // All parts have the same size, so that of iteration i begins at i times that size.
     value.offset = DimExpr::symbol(op.getIndex().str()) * value.bytes();
     ids_[yielded[first + i]] = part;
   }
@@ -258,6 +269,7 @@ void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
 llvm::LogicalResult FunctionLowering::lower(graph::LoopOp op) {
   llvm::ArrayRef<DimExpr> trip_count = op.getTripCount().getValue();
   std::vector<Carried> carried = begin_carried(op);
+  // Without a trip count only the condition ends the loop.
   Step loop{.work = step::Loop{trip_count.empty() ? DimExpr(kNoLimit) : trip_count.front()}};
   std::vector<RuntimeSymbol> symbols = {{.symbol = op.getIndex().str(),
                                          .source = RuntimeSymbol::Source::kCount,
@@ -310,6 +322,8 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
         push(move(next, apart));
         next = apart;
       }
+      // Moves and swaps come after all of these decisions: an earlier one would change a value that
+      // a later yield reads.
       ends.push_back(move(next, c.value));
     } else if (!take_over(next, c.value, begin)) {
       function_.values[next].swap_partner = c.value;
@@ -326,6 +340,8 @@ bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
   const Step* writer = nullptr;  // the first step that writes `next`
   for (auto at = static_cast<size_t>(begin) + 1; at < function_.steps.size(); ++at) {
     const Step& step = function_.steps[at];
+    // An if lists its results, so it counts as their writer, and reads inside its branches come
+    // after it.
     const bool reads_current = llvm::any_of(step.operands, is_current);
     if (writer && reads_current) return false;
     if (llvm::any_of(step.results, is_current)) return false;  // another yield took it over

@@ -77,6 +77,7 @@ ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
 }
 
 ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Constant()> make) {
+  // By device, because a constant is stored in the constant pool of the device that reads it.
   auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(device_.value) + " " + key);
   if (is_new) entry->second = add_constant(make(), device_);
   return entry->second;
@@ -96,6 +97,8 @@ void FunctionLowering::launch(Step step) {
       kernel_indexes_.try_emplace({device_, launch.kernel}, program_.kernels.next_index());
   if (is_new) {
     program_.kernels.push_back(made);
+    // The kernel modules of two devices of one kind are shared, but a kernel of the program belongs
+    // to one device.
     program_.kernels.back().device = device_;
   }
   launch.kernel = entry->second;
@@ -110,6 +113,8 @@ void FunctionLowering::launch(Step step) {
     for (Temporary& temporary : launch.temporaries) {
       temporary.bytes = known(temporary.bytes);
       if (!temporary.per_worker) continue;
+      // One buffer for all workers: the planner multiplies per-worker parts by the session's
+      // threads, which is the wrong number here.
       temporary.bytes = round_up(temporary.bytes, Pool::kLeastAlignment) * DimExpr(device.workers);
       temporary.per_worker = false;
     }
@@ -236,6 +241,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ReshapeOp op) {
   ValueId view = add_value(op_name(op), op.getResult().getType());
   function_.values[view].origin = ValueOrigin::kView;
   function_.values[view].view_of = of;
+  // A view has the bytes of its source, so also its place, even if its type has none.
   function_.values[view].place = function_.values[of].place;
   ids_[op.getResult()] = view;
   return mlir::success();

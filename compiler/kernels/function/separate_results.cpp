@@ -46,8 +46,11 @@ void separate_returned(mlir::Operation* terminator) {
     if (!mlir::isa<TensorType>(operand.get().getType())) continue;
     mlir::Value root = viewed(operand.get());
     auto loop = root.getDefiningOp<graph::LoopOp>();
+    // A carried result shares its register with the loop's initial value and body, so it cannot be
+    // given a caller's buffer.
     bool is_carried =
         loop && mlir::cast<mlir::OpResult>(root).getResultNumber() < loop.getInitial().size();
+    // Inputs and constants belong to the caller and the module.
     bool is_own = root.getDefiningOp() && !root.getDefiningOp<graph::ConstantOp>() && !is_carried;
     if (!is_own || !taken.insert(root.getAsOpaquePointer()).second) copy_operand(operand);
   }
@@ -56,6 +59,7 @@ void separate_returned(mlir::Operation* terminator) {
 void separate_loop(graph::LoopOp loop) {
   for (mlir::OpOperand& initial : loop->getOpOperands())
     if (mlir::isa<TensorType>(initial.get().getType()) &&
+        // The loop overwrites the storage of its initial values, so no other op may read them.
         (!is_written_in(initial.get(), loop->getBlock()) || !initial.get().hasOneUse()))
       copy_operand(initial);
   mlir::Block& body = loop.getBody().front();
@@ -79,6 +83,7 @@ void separate_captured(graph::ClosureOp closure) {
     bool is_fixed =
         operand.get().getDefiningOp<graph::ConstantOp>() || is_of_the_model(operand.get());
     auto copy = operand.get().getDefiningOp<graph::ExpandOp>();
+    // A copy from an earlier run of this pass, which is idempotent.
     bool is_copy = copy && copy->hasOneUse() && copy->getBlock() == closure->getBlock();
     if (!is_fixed && !is_copy) copy_operand(operand);
   }

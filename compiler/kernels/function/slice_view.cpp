@@ -17,6 +17,8 @@ bool is_contiguous(graph::SliceOp slice) {
   llvm::ArrayRef<DimExpr> starts = slice.getStarts().getValue();
   bool is_inside = false;
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    // A symbolic size is compared as an expression: dims that are equal only at run time do not
+    // make a part.
     bool is_whole = sizes[axis] == type_of(slice.getX()).getDim(static_cast<int64_t>(axis)) &&
                     starts[axis].is_constant(0) && slice.getSteps()[axis] == 1;
     if (is_inside && !is_whole) return false;
@@ -57,6 +59,7 @@ void FunctionLowering::lower_part(graph::SliceOp slice) {
   value.origin = ValueOrigin::kPart;
   value.view_of = of;
   value.place = function_.values[of].place;
+  // In bytes, row-major.
   DimExpr stride = byte_size(value.dtype), offset = 0;
   for (int64_t axis = type_of(slice.getX()).getRank(); axis-- > 0;) {
     offset = offset + slice.getStarts().getValue()[axis] * stride;

@@ -33,6 +33,7 @@ class Attention {
         k_(context, fused.product.op, "attention") {
     bool is_one = score_shape_.a.batch_is_one && score_shape_.b.batch_is_one &&
                   product_shape_.b.batch_is_one && epilogue_.batch_is_one();
+    // Both products and the epilogue share one grid, so either all batches are merged or none.
     if (!is_one || score_shape_.batch.size() < 2) return;
     for (MatMulShape* shape : {&score_shape_, &product_shape_}) {
       fusion::collapse_batch(shape->a);
@@ -47,6 +48,8 @@ class Attention {
     declare(blocks);
     emit_items();
     DimExpr depths = score_shape_.depth + product_shape_.columns;
+    // Multiply-adds of an item: each score costs one dot product over the depth and one update per
+    // column of v.
     DimExpr work = blocks.block_rows() * max(score_shape_.columns, 1) * max(depths, 1);
     return k_.launch(element_count(score_shape_.batch) * blocks.blocks, grain_of(1 << 20, work));
   }
@@ -64,6 +67,8 @@ class Attention {
     scratch_parts({{&sums_, rows * DimExpr(kPanelColumns)},
                    {&by_, round_up(rows, 16)},
                    {&query_rows_, depth_blocks(depth) * rows * DimExpr(kRowStride)},
+                   // Scores in the layout of copied rows of A, because they are the A operand of
+                   // the second product.
                    {&score_rows_, depth_blocks(length) * rows * DimExpr(kRowStride)},
                    {&key_panels_, panels * depth * DimExpr(kPanelColumns)},
                    {&value_panels_, product_panels * length * DimExpr(kPanelColumns)}});
@@ -102,6 +107,8 @@ class Attention {
     k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
       Term batch = quotient(item, blocks_);
       Terms at = query_batch_->coordinates(batch);
+      // A worker's range can begin inside a batch element, so its first item always packs: the
+      // carried batch starts at -1.
       k_.when(batch == carried[0], [] {}, [&] { emit_panels(at); });
       emit_block_of_rows(at, batch, remainder(item, blocks_));
       return Terms{batch};
@@ -135,6 +142,8 @@ class Attention {
     Term last_tile = min(first_tile + tiles_per_block_, tiles_);
     first_row_ = tile_start(first_tile, rows_, tiles_);
     Term last_row = tile_start(last_tile, rows_, tiles_);
+    // The upper bound, not the actual count: the layout of packed rows must not depend on the
+    // block.
     block_rows_ = tiles_per_block_ * kTileRows;
     MatrixView queries{queries_, query_batch_->a_start(k_, at),
                        scores_.getTransposeA() ? rows_ : depth_, !scores_.getTransposeA()};
@@ -151,6 +160,8 @@ class Attention {
                            .tiles = tiles_,
                            .tiles_per_block = tiles_per_block_,
                            .block = block,
+                           // The epilogue's rows are rows of the whole matrix, because tiles are
+                           // numbered over all of them.
                            .first_row = k_.index(0)};
     emit_scores(operands);
     k_.loop(k_.index(0), last_row - first_row_, 1, [&](Term row) { emit_softmax(row); });
@@ -222,9 +233,12 @@ class Attention {
       Term known = mask ? select(mask, x, least) : x;
       return select(carried < known, known, carried);
     });
+    // Subtracting the maximum keeps the exponentials from overflowing and does not change the
+    // quotient.
     Term top = k_.splat(across(mlir::vector::CombiningKind::MAXNUMF, most), lanes);
     Term sums = fold_row(row, zero, [&](Term at, Term x, Term mask, Term carried) {
       Term power = exp_f32(x - top);
+      // Disabled lanes were loaded as 0, whose exponential is not 0.
       if (mask) power = select(mask, power, zero);
       k_.store(scratch_.buffer, at, power, mask);
       return carried + power;

@@ -55,6 +55,8 @@ class MatMul {
     // A matrix with fewer rows than a block needs less scratch, which may then fit in a frame.
     DimExpr held = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
     DimExpr tile_size = held * DimExpr(kPanelColumns);
+    // Depth blocks are block_rows apart in packed rows; the last one needs only the rows that
+    // exist.
     DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + held) * DimExpr(kRowStride);
     DimExpr panel_size = is_packed_ ? DimExpr(0) : steps_ * DimExpr(kPanelColumns);
     scratch_ = k_.scratch(tile_size + rows_size + panel_size, step);
@@ -86,6 +88,8 @@ class MatMul {
       Term batch = quotient(packed_block, block_count_);
       Term block = remainder(packed_block, block_count_);
       Terms at = batch_->coordinates(batch);
+      // The carried block starts at -1, so a worker packs at its first item, wherever its range
+      // begins.
       k_.when(packed_block == carried[0], [] {}, [&] { emit_rows(at, block); });
       emit_item(at, block, panel);
       return Terms{packed_block};
@@ -107,6 +111,7 @@ class MatMul {
     Term first = panel * kPanelColumns;
     Term columns = min(column_count_ - first, kPanelColumns);
     Buffer b = b_;
+    // Position of the panel in a packed constant.
     Term b_at = panel * step_count_ * kPanelColumns;
     if (!is_packed_) {
       MatrixView view{b, batch_->b_start(k_, at), shape_.transpose_b ? depth_param_ : column_count_,
@@ -131,6 +136,8 @@ class MatMul {
                            .block = block,
                            .depth = step_count_,
                            .depth_blocks = depth_blocks_,
+                           // The epilogue's row 0 is row 0 of the matrix, since tiles are numbered
+                           // over all rows.
                            .first_row = k_.index(0),
                            .first_column = first,
                            .columns = columns};

@@ -17,6 +17,7 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
   access.batch_strides.resize(batch);
   bool full = true, none = true;
   for (int64_t axis = batch; axis-- > 0;) {
+    // Batch dims broadcast as in NumPy: aligned at the last dim, missing dims are 1.
     int64_t own = axis - (batch - leading);
     DimExpr dim = own < 0 ? DimExpr(1) : operand.getDim(own);
     full &= dim == result.getDim(axis);
@@ -44,6 +45,8 @@ MatMulShape::MatMulShape(const FusedContraction& fused)
   transpose_b = op.getTransposeB() && b_rank > 1;
   depth = a_type.getDim(transpose_a ? a_rank - 2 : a_rank - 1);
   DimExpr b_depth = b_type.getDim(b_rank == 1 || transpose_b ? b_rank - 1 : b_rank - 2);
+  // The two depths are equal; a constant one gives simpler formulas and allows packing at compile
+  // time.
   if (b_depth.is_constant()) depth = b_depth;
   for (int64_t axis = 0; axis < axes.rows; ++axis) batch.push_back(result.getDim(axis));
   for (int64_t axis = axes.rows; axis < axes.columns; ++axis) rows = rows * result.getDim(axis);
@@ -54,6 +57,7 @@ MatMulShape::MatMulShape(const FusedContraction& fused)
 }
 
 void MatMulShape::collapse_batch(Epilogue& epilogue) {
+  // Merging removes the divisions per item that recover the coordinates of each batch dim.
   if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one()) return;
   fusion::collapse_batch(a);
   fusion::collapse_batch(b);

@@ -36,6 +36,7 @@ ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t de
     Constant source = graph::constant_of_elements(b, DType::kF32);
     const float* from = reinterpret_cast<const float*>(source.data);
     int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
+    // Zero-initialised: the missing columns of the last panel add nothing.
     std::vector<float> packed(panels * depth * kPanelColumns);
     for (int64_t panel = 0; panel < panels; ++panel) {
       float* to = packed.data() + panel * depth * kPanelColumns;
@@ -77,6 +78,7 @@ ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t grou
     for (int64_t group = 0; group < groups; ++group)
       for (int64_t tile = 0; tile < tiles; ++tile) {
         float* to = packed.data() + (group * tiles + tile) * depth * kTileRows;
+        // The same split as tile_start(), so that compile-time and run-time packing agree.
         int64_t first = tile * rows / tiles, last = (tile + 1) * rows / tiles;
         for (int64_t r = first; r < last; ++r) {
           const float* row = from + (group * rows + r) * depth;

@@ -54,6 +54,8 @@ void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term colum
           [&] { copy([&](Term at) { return e.load(b.buffer, at, lanes, mask); }); });
       continue;
     }
+    // A column of B is contiguous along the depth, so a row of the panel is gathered from `lanes`
+    // columns.
     Term offsets = e.iota(e.builder().getI32Type(), lanes) * e.splat(to_i32(b.stride), lanes);
     Term from_at = b.start + (first + j) * b.stride;
     e.loop(e.index(0), depth, 1, [&](Term k) {

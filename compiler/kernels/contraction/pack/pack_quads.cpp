@@ -81,6 +81,7 @@ void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term 
         lanes <= left, [&] { all_steps([&](Term at) { return e.load(b.buffer, at, lanes); }); },
         [&] { all_steps([&](Term at) { return masked(left, at); }); });
     e.when(0 < rest, [&] {
+      // The last quad reads only rows that exist: a mask of 0 lanes reads nothing and gives zeros.
       pack(steps,
            [&](Term at, int64_t i) { return masked(select(i < rest, left, e.index(0)), at); });
     });

@@ -19,6 +19,8 @@ ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int6
   Term row_size = channel_count * kernel_size;
   k.loop(k.begin(), k.end(), 1, [&](Term item) {
     Term group = quotient(item, tile_count), tile = remainder(item, tile_count);
+    // A tile of fewer than 12 rows leaves its other places unset: the micro-kernel does not read
+    // them.
     Term first = tile_start(tile, row_count, tile_count);
     Term last = tile_start(tile + 1, row_count, tile_count);
     Term tile_at = item * row_size * kTileRows;

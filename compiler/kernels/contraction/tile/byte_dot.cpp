@@ -30,6 +30,7 @@ Halves unsigned_halves(CodeBuilder& e, Term x) {
 
 Halves signed_halves(CodeBuilder& e, Term x) {
   Term halves = as_halves(e, x);
+  // Shifting left and then right extends the sign of the low byte.
   return {shift_right_signed(shift_left(halves, 8), 8), shift_right_signed(halves, 8)};
 }
 
@@ -38,11 +39,14 @@ Halves signed_halves(CodeBuilder& e, Term x) {
 Term byte_dot(CodeBuilder& e, Term a, Term b, Term sum) {
   const Target& target = e.target();
   std::string bits = std::to_string(target.vector_bits);
+  // vpdpbusd multiplies unsigned by signed bytes, without saturation of the sum.
   if (target.has_byte_dot)
     return call_intrinsic("llvm.x86.avx512.vpdpbusd." + bits, sum, {sum, a, b});
   const char* multiply = target.vector_bits == 512   ? "llvm.x86.avx512.pmaddw.d.512"
                          : target.vector_bits == 256 ? "llvm.x86.avx2.pmadd.wd"
                                                      : "llvm.x86.sse2.pmadd.wd";
+  // pmaddubsw has the right operand types but saturates its i16 sums, so bytes are widened to i16
+  // and multiplied with pmaddwd, which is exact.
   Halves left = unsigned_halves(e, a), right = signed_halves(e, b);
   Term even = call_intrinsic(multiply, sum, {left.even, right.even});
   Term odd = call_intrinsic(multiply, sum, {left.odd, right.odd});

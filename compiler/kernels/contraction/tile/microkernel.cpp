@@ -43,6 +43,7 @@ class SubTile {
         rows_(rows),
         lanes_(e.target().lanes(4)),
         has_fma_(e.target().vector_bits >= 256) {
+    // Of 32 and 16 vector registers; the rest holds a row of B and the broadcast element of A.
     int64_t budget = e.target().vector_bits == 512 ? 24 : 12;
     if (rows < 4)
       while (sets_ < kUnroll && 2 * sets_ * rows * kVectors <= budget) sets_ *= 2;
@@ -61,6 +62,7 @@ class SubTile {
           }
           return next;
         });
+    // Adds up the sets before the remaining steps, which use one set only.
     for (int64_t set = 1; set < sets_; ++set)
       for (int64_t i = 0; i < set_size(); ++i) sums[i] = sums[i] + sums[set * set_size() + i];
     sums.truncate(set_size());
@@ -94,6 +96,7 @@ class SubTile {
           return loaded;
         },
         [&] { return Terms(set_size(), zero); });
+    // Only the first set starts from C; the others are added to it.
     sums.append((sets_ - 1) * set_size(), zero);
     return sums;
   }
@@ -110,6 +113,7 @@ class SubTile {
   void prefetch(Term k, int64_t u) {
     constexpr int64_t kLineFloats = 16;
     for (int64_t column = 0; column < kVectors * lanes_; column += kLineFloats) {
+      // May be past the end of the panel: a prefetch of an invalid address has no effect.
       Term at = b_at(k, u + kPrefetchDistance, 0) + column;
       e_.builder().create<mlir::memref::PrefetchOp>(o_.b.memref, mlir::ValueRange{at},
                                                     /*isWrite=*/false, /*localityHint=*/3,
@@ -219,6 +223,8 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
         const Term a_at = term(1) + row * row_stride;
         const Term b_at = term(3) + column;
         const Term c_at = term(5) + row * kPanelColumns + column;
+        // A tile's last sub-tile may have fewer rows; each count has its own function, so that sums
+        // are not indexed at run time.
         e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
           e.call(sub_tiles[i], {argument(0), a_at.value, argument(2), b_at.value, argument(4),
                                 c_at.value, argument(6), argument(8)});

@@ -7,6 +7,8 @@ namespace scopevm::compiler::kernels {
 
 RowBlocks::RowBlocks(DimExpr rows, int64_t most_tiles) : rows(rows) {
   tiles = ceildiv(rows, kTileRows);
+  // Tiles are spread evenly over the least number of blocks, so that no worker gets a small last
+  // block.
   DimExpr at_least = max(ceildiv(tiles, most_tiles), 1);
   tiles_per_block = max(ceildiv(tiles, at_least), 1);
   blocks = ceildiv(tiles, tiles_per_block);
@@ -31,8 +33,11 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_tile, Term la
   e.loop(e.index(0), o.depth_blocks, 1, [&](Term block) {
     Term k = block * kBlockDepth;
     Term depth = min(o.depth - k, kBlockDepth);
+    // The first depth block overwrites the scratch of the previous item; depth 0 has one block,
+    // which writes zeros.
     Term accumulate = 0 < block;
     Term b_at = o.b_at + k * kPanelColumns;
+    // Tiles inside depth blocks: a block of the B panel stays in L2 while all tiles use it.
     e.loop(first_tile, last_tile, 1, [&](Term tile) {
       Term start = tile_start(tile, o.rows, o.tiles);
       Term rows = tile_start(tile + 1, o.rows, o.tiles) - start;
@@ -56,6 +61,8 @@ void emit_finish(CodeBuilder& e, const BlockOperands& o, Term first_row, Term la
       Term column = o.first_column + j;
       Term left = o.columns - j;
       e.when(
+          // Scratch rows have all 32 columns, so the load is never masked; operands and results end
+          // at the last column.
           lanes <= left, [&] { take(sum, row, column, lanes, {}); },
           [&] { take(sum, row, column, lanes, e.mask(left, lanes)); });
     });
