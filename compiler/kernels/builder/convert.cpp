@@ -54,9 +54,13 @@ Term f32_to_f16(Term x) {
 Term float_to_integer(Term x, mlir::Type element, bool is_unsigned) {
   int bits = static_cast<int>(element.getIntOrFloatBitWidth());
   double low = is_unsigned ? 0.0 : -std::ldexp(1.0, bits - 1);
+  // Powers of two, which every float type represents exactly; the largest integer itself may not
+  // be.
   double end = std::ldexp(1.0, is_unsigned ? bits : bits - 1);
   Term too_high = end <= x;
   Term too_low = x < low;
+  // LLVM makes conversions of values out of range poison, so they are replaced before the
+  // conversion and selected after it.
   Term outside = too_high | too_low | is_nan(x);
   Term inside = select(outside, x.number(0.0), x);
   Term result = is_unsigned ? convert<arith::FPToUIOp>(inside, element)

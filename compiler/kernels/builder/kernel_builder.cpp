@@ -79,6 +79,7 @@ Scratch KernelBuilder::scratch(DimExpr elements, DType dtype) {
   Buffer buffer = add_buffer(position, element_type(dtype, Elements::kNumbers), dtype);
   // The VM rounds each worker's part up to whole cache lines.
   constexpr int64_t kLineBytes = 64;
+  // Whole cache lines also keep two workers from sharing a line.
   return {buffer, worker() * param(round_up(elements, kLineBytes / byte_size(dtype)))};
 }
 

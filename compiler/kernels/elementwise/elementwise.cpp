@@ -90,6 +90,8 @@ Term remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
   Term r = make<arith::RemFOp>(a, b.value);
   if (!sign_of_divisor) return r;
   Term zero = r.number(0.0);
+  // fmod has the sign of a. Adding b once moves a remainder of the other sign into [0, b) or (b,
+  // 0].
   Term differ = less(r, zero) ^ less(b, zero);
   return select(differ & (r != zero), r + b, r);
 }
@@ -113,6 +115,7 @@ Term power(Term a, Term b, DType a_type, DType b_type) {
     DType computed = a.element().isF64() ? DType::kF64 : DType::kF32;
     return float_power(a, cast(b, b_type, computed));
   }
+  // An integer base with a real exponent: ONNX gives the result the type of the base.
   Term wide = make<math::PowFOp>(cast(a, a_type, DType::kF64), cast(b, b_type, DType::kF64).value);
   return cast(wide, DType::kF64, a_type);
 }

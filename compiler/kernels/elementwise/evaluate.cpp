@@ -19,6 +19,7 @@ mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t
                                                                   : llvm::APFloat::IEEEdouble();
     llvm::APFloat value(semantics, llvm::APInt(llvm::APFloat::getSizeInBits(semantics), bits));
     bool loses_digits = false;
+    // Exact: 16-bit floats are widened to f32, other types keep their format.
     value.convert(mlir::cast<mlir::FloatType>(type).getFloatSemantics(),
                   llvm::APFloat::rmNearestTiesToEven, &loses_digits);
     return builder.getFloatAttr(type, value);
@@ -61,6 +62,7 @@ void Evaluator::collect(mlir::Value value) {
       return;
     }
   for (const Leaf& leaf : leaves_)
+    // Two arguments of a group can be one value; they share one buffer of the kernel.
     if (body_.outer(leaf.value) == outer) return leaves_.push_back({value, leaf.buffer, {}});
   leaves_.push_back({value, k_.operand(outer, Elements::kNumbers), {}});
 }
@@ -80,6 +82,8 @@ void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
   if (row_op) late = read_late(row_op);
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
+    // A second leaf of the same buffer could be read at other positions after they were
+    // overwritten.
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
                         return other.buffer.memref == leaf.buffer.memref;
                       }) > 1;
@@ -115,6 +119,8 @@ Evaluator::Row Evaluator::at(llvm::ArrayRef<Term> index, Term linear) {
     }
     row.bases.push_back(base);
     bool stays = space_.operands[i].back().motion == Motion::kBroadcast;
+    // An operand that does not move along the row is loaded once per row, outside the loop over
+    // lanes.
     row.held.push_back(stays ? k_.load_number(leaf.buffer, base) : Term());
   }
   return row;
@@ -129,6 +135,8 @@ Term Evaluator::load(size_t i, const Row& row, const Lanes& lanes) {
   if (space_.operands[i].back().motion == Motion::kFull) return moving();
   mlir::Type type = k_.vector(k_.number_type(leaf.buffer), lanes.count);
   return k_.branch(
+      // Whether a symbolic dim broadcasts is known only at run time. The branch is invariant in the
+      // loop over lanes.
       leaf.strides.back() == 0, type,
       [&] { return Terms{k_.splat(k_.load_number(leaf.buffer, row.bases[i]), lanes.count)}; },
       [&] { return Terms{moving()}; })[0];

@@ -40,12 +40,14 @@ int lane_count(const FusedBody& body, const Target& target) {
   auto widen = [&](mlir::Value value) {
     DType dtype = tensor_type(value).getDtype();
     bool is_half = dtype == DType::kF16 || dtype == DType::kBF16;
+    // 16-bit floats are computed in f32, so they count as 4 bytes.
     widest = std::max(widest, is_half ? 4 : byte_size(dtype));
   };
   for (mlir::Operation* op : body.ops) {
     for (mlir::Value operand : op->getOperands()) widen(operand);
     for (mlir::Value result : op->getResults()) widen(result);
   }
+  // Vectors of f64 and i64 then take two registers.
   return target.lanes(static_cast<int>(std::min<int64_t>(widest, 4)));
 }
 

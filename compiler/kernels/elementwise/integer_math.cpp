@@ -17,6 +17,8 @@ Term safe_divisor(Term a, Term b, bool is_unsigned) {
   if (!is_unsigned) {
     unsigned bits = a.element().getIntOrFloatBitWidth();
     Term least = a.integer(static_cast<int64_t>(uint64_t{1} << (bits - 1)));
+    // The quotient overflows, which traps on x86. With divisor 1 the result is a, the quotient
+    // modulo 2^n.
     traps = traps | ((a == least) & (b == -1));
   }
   return select(traps, b.integer(1), b);
@@ -42,6 +44,7 @@ Term integer_remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
 
 Term integer_shift(Term a, Term amount, bool left) {
   Term width = amount.integer(a.element().getIntOrFloatBitWidth());
+  // LLVM makes a shift by the width or more poison; here all bits are shifted out.
   Term fits = less(amount, width, true);
   Term safe = select(fits, amount, amount.integer(0));
   Term shifted = left ? make<arith::ShLIOp>(a, safe) : make<arith::ShRUIOp>(a, safe);
@@ -53,6 +56,7 @@ Term integer_shift(Term a, Term amount, bool left) {
 // overflow.
 Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
   Term odd = exponent & exponent.integer(1);
+  // Unsigned, so a negative exponent is long too; its result is replaced below.
   Term is_long = less(exponent.integer(63), exponent, true);
   Term bits = select(is_long, odd + exponent.integer(62), exponent);
   Term result = a.integer(1), square = a;

@@ -48,8 +48,10 @@ class MapKernel {
   void rows() {
     size_t inner = evaluator_.space().dims.size() - 1;
     Terms sizes = evaluator_.sizes(0, inner);
+    // With an empty inner dim the grid is empty, but the division must not trap.
     Term length = max(evaluator_.size(inner), k_.index(1));
     Term row = quotient(k_.begin(), length);
+    // State: the next element, its index in the outer dims, and the first element of its row.
     Terms start = {k_.begin()};
     start.append(k_.split_index(row, sizes));
     start.push_back(row * length);

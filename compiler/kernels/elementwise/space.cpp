@@ -24,6 +24,8 @@ std::vector<AxisAccess> access_of(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<D
     if (dim == dims[axis])
       axes[axis] = {Motion::kFull, stride};
     else
+      // The dim is 1 or equal to that of the result, so the factor is 0 or 1: it turns the stride
+      // into that of a broadcast.
       axes[axis] = {Motion::kUnknown, stride * min(dim - 1, 1)};
     stride = stride * dim;
   }
@@ -70,6 +72,7 @@ Space make_space(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<int> tags,
     space.dims.pop_back();
     space.tags.pop_back();
     for (auto& axes : space.operands) {
+      // One step along the merged dim is one step along its inner part.
       axes[last - 1].stride = axes[last].stride;
       axes.pop_back();
     }

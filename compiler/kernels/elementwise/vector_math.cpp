@@ -36,6 +36,8 @@ constexpr int kMantissaBits = 23;
 Term exp_f32(Term x) {
   constexpr double kRound = 12582912.0;
   mlir::Type i32 = x.builder->getI32Type();
+  // Beyond these, the result is 0 or infinity in f32; the clamp keeps n within the range of two
+  // exponents.
   x = clamp(x, -104.0, 89.0);
   Term rounded = x * 1.44269504088896341 + kRound;
   Term n = rounded - kRound;
@@ -46,6 +48,7 @@ Term exp_f32(Term x) {
   p = p * (r * r) + r + 1.0;
   Term bits = bitcast(rounded, i32);
   Term exponent = bits - bits.integer(0x4B400000);  // the bits of kRound
+  // One factor could not represent 2^n for n < -126 or n > 127.
   Term half = shift_right_signed(exponent, 1);
   auto power_of_two = [&](Term e) {
     return bitcast(shift_left(e + e.integer(127), kMantissaBits), x.element());
@@ -64,6 +67,7 @@ Term log_f32(Term x) {
   Term e_bits = shift_right_signed(shifted, kMantissaBits);
   Term m = bitcast(bits - shift_left(e_bits, kMantissaBits), x.element()) - 1.0;
   Term e = x.with(x.builder->create<mlir::arith::SIToFPOp>(x.location, x.type(), e_bits.value));
+  // Subnormal inputs were scaled by 2^23.
   e = select(subnormal, e - 23.0, e);
   Term z = m * m;
   Term p = polynomial(
@@ -79,6 +83,7 @@ Term log_f32(Term x) {
 }
 
 Term tanh_f32(Term x) {
+  // Here the approximation is exactly 1 in f32.
   x = clamp(x, -7.90531110763549805, 7.90531110763549805);
   Term z = x * x;
   Term p = polynomial(
@@ -90,6 +95,7 @@ Term tanh_f32(Term x) {
 }
 
 Term erf_f32(Term x) {
+  // Here erf and the approximation are exactly 1 in f32.
   x = clamp(x, -4.0, 4.0);
   Term z = x * x;
   Term p = polynomial(

@@ -15,6 +15,8 @@ void copy_slice(KernelBuilder& k, Buffer x, Term from, Buffer result, Term to, D
 }
 
 Term clamped_index(KernelBuilder& k, Buffer indices, Term at, Term size) {
+  // ONNX makes an index out of range an error of the model. Clamping keeps the access in bounds
+  // without a failure path in the kernel.
   return clamp(k.load_index(indices, at, size), k.index(0), size - 1);
 }
 
@@ -33,6 +35,7 @@ llvm::LogicalResult lower(graph::GatherOp op, LoweringContext& context) {
                                   {count, {0, inner}}};
   k.for_items(axes, {0, 0}, [&](auto index, auto offsets) {
     k.when(
+        // With an axis of size 0 there is no valid index; the result is 0.
         k.index(0) < size_value,
         [&] {
           Term from = offsets[0] + clamped_index(k, indices, index[1], size_value) * slice;

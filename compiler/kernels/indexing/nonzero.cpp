@@ -24,6 +24,7 @@ class NonzeroScan {
   // is set if element i + j is non-zero.
   Term over_block(Term index, Term initial, llvm::function_ref<Term(Term, Term, Term)> next) {
     Term low = index * block_, high = min(low + block_, count_);
+    // One bit per lane must fit in an i64.
     int64_t lanes = std::min<int64_t>(k_.lanes(x_.dtype), 64);
     Term whole = high - remainder(high - low, k_.index(lanes));
     Term now = over(low, whole, lanes, initial, next);

@@ -7,6 +7,7 @@ namespace scopevm::compiler::kernels {
 llvm::LogicalResult lower(graph::DiagonalOp op, LoweringContext& context) {
   Dims from = row_major_strides(shape_of(op.getX()));
   Dims to = row_major_strides(shape_of(op.getResult()));
+  // One step along the diagonal is one step along both axes.
   from[op.getFirst()] = from[op.getFirst()] + from[op.getSecond()];
   from.erase(from.begin() + op.getSecond());
   StridedCopy copy;

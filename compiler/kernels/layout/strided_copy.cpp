@@ -58,6 +58,7 @@ struct Tile {
     };
     Terms rows;
     for (int64_t r = 0; r < size; ++r)
+      // Rows past the end get an empty mask, so that the number of loads is fixed.
       rows.push_back(k.load(x, from + x_stride * r, size, lanes(r, is, js)));
     rows = transpose(rows);
     for (int64_t r = 0; r < size; ++r) k.store(y, to + y_stride * r, rows[r], lanes(r, js, is));
@@ -102,6 +103,7 @@ llvm::LogicalResult lower_rows(mlir::Operation* op, LoweringContext& context, ml
   Buffer source = k.operand(x), destination = k.result(result);
   Axis row = copy.axes.empty() ? Axis{1, {1, 1}} : copy.axes.pop_back_val();
   DimExpr step = row.strides[0], item_size = row.size;
+  // A single row is divided into chunks, so that several workers share it.
   bool in_chunks = copy.axes.empty();
   if (in_chunks) {
     copy.axes.push_back({ceildiv(row.size, kChunk), {step * kChunk, kChunk}});
@@ -129,6 +131,8 @@ llvm::LogicalResult lower_rows(mlir::Operation* op, LoweringContext& context, ml
 llvm::LogicalResult lower_strided_copy(mlir::Operation* op, LoweringContext& context, mlir::Value x,
                                        mlir::Value result, StridedCopy copy) {
   simplify(copy.axes);
+  // Rows that are contiguous, or constant, in x need no transposition: they are copied or filled as
+  // vectors.
   bool stays_or_runs = !copy.axes.empty() && (copy.axes.back().strides[0].is_constant(0) ||
                                               copy.axes.back().strides[0].is_constant(1));
   for (size_t d = 0; d + 1 < copy.axes.size(); ++d)

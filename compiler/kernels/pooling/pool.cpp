@@ -82,6 +82,7 @@ Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
     return min(ceil_quotient(max(end - start, zero), axis.dilation_value), axis.kernel_value);
   };
   Taps taps{.start = start, .high = taps_below(axis.size_value)};
+  // The first tap at or after position 0.
   taps.low = min(ceil_quotient(max(zero - start, zero), axis.dilation_value), taps.high);
   taps.counted =
       pool_ == Pool::kAverageWithPads ? taps_below(axis.padded_end_value) : taps.high - taps.low;
@@ -140,6 +141,7 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, T
   }
   Term value = reduce(0, taps, plane, lanes, first(lanes));
   if (pool_ != Pool::kMax) {
+    // ONNX count_include_pad selects whether taps in the padding count.
     Term count = k_.index(1);
     for (const Taps& axis : taps) count = count * axis.counted;
     mlir::Type type = mlir::getElementTypeOrSelf(value.type());

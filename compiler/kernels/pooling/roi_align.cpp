@@ -70,6 +70,7 @@ Between RoiKernel::between(Term coordinate, Term last) {
 
 // Accumulates x at one point, interpolated bilinearly from its four neighbours; 0 outside x.
 Term RoiKernel::sample(Term plane, Term y, Term x, Term so_far) {
+  // As in the ONNX definition, points up to one element outside of x take the value of the border.
   Term inside = (-1.0 <= y) & (y <= real(height_)) & (-1.0 <= x) & (x <= real(width_));
   Term zero = real(0.0);
   Between row = between(select(inside, max(y, zero), zero), height_ - 1);

@@ -40,6 +40,7 @@ void Lines::emit(Term first, const Lanes& lanes, bool is_log) const {
   Term least = neutral_value(k, Combine::kMax, type, false);
   Term top = walk(first, least, [&](Term at, Term most) {
     Term x = load(at);
+    // A NaN may be lost here, but the exponentials restore it.
     return select(most < x, x, most);
   });
   Term zero = neutral_value(k, Combine::kSum, type, false);

@@ -45,6 +45,7 @@ Term neutral_value(CodeBuilder& k, Combine how, mlir::Type type, bool is_unsigne
 
 Term across_lanes(CodeBuilder& k, Combine how, Term lanes, bool is_unsigned) {
   int64_t count = mlir::cast<mlir::VectorType>(lanes.type()).getDimSize(0);
+  // A tree: log2(lanes) steps instead of a chain over all lanes.
   while (count > 1) {
     count /= 2;
     Term low = k.slice(lanes, 0, count), high = k.slice(lanes, count, count);

@@ -25,9 +25,12 @@ void emit_arg(KernelBuilder& k, mlir::Operation* op, Buffer from, Buffer to, Ter
   Terms best = k.loop(k.index(0), line.length, 1, {least, k.index(0)}, [&](Term i, auto now) {
     Term x = k.load_number(from, line.first + i * line.stride);
     Term value = now[0], a = is_max ? value : x, b = is_max ? x : value;
+    // ONNX select_last_index: equal elements replace the best one only if the last index is
+    // requested.
     Term better = wants_last ? less_equal(a, b, unsigned_type) : less(a, b, unsigned_type);
     if (x.is_float()) {
       Term old_is_number = value == value, nan_wins = is_nan(x);
+      // The first NaN stays, as the first of equal elements does.
       if (!wants_last) nan_wins = nan_wins & old_is_number;
       better = better | nan_wins;
     }

@@ -24,6 +24,8 @@ llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& conte
   if (auto row = mlir::dyn_cast<RowOp>(special)) {
     graph::TensorType type = tensor_type(special->getOperand(0));
     bool is_inner = true;
+    // Dims of size 1 after the axis do not change the layout, so such an axis counts as the
+    // innermost.
     for (int64_t i = row.getRowAxis() + 1; i < type.getRank(); ++i)
       is_inner = is_inner && type.getDim(i).is_constant(1);
     if (is_inner) return lower_rows(body, special, context);

@@ -39,6 +39,7 @@ class Reduction {
     for (size_t dim = 0; dim < space.dims.size(); ++dim) {
       bool is_reduced = space.tags[dim] == kReduced;
       (is_reduced ? reduced : results) = (is_reduced ? reduced : results) * space.dims[dim];
+      // The last dim is handled by the lanes, so loops cover the dims before it.
       if (dim + 1 < space.dims.size()) (is_reduced ? reduced_ : kept_).push_back(dim);
     }
     if (op_.isMean()) count_ = k_.param(reduced);
@@ -121,6 +122,8 @@ class Reduction {
     // A loop with at most one iteration.
     sums[0] = k_.loop(vector_end, length, lanes_, {sums[0]}, [&](Term offset, auto now) {
       Term mask = k_.mask(length - offset, lanes_);
+      // Disabled lanes were loaded as 0, which is not neutral for products and extrema, so they
+      // keep their old sum.
       return Terms{select(mask, accumulate(now[0], row, {lanes_, offset, mask}), now[0])};
     })[0];
     return sums;
@@ -134,6 +137,8 @@ class Reduction {
       });
       Term total = sums[0];
       for (int64_t i = 1; i < kAccumulators; ++i)
+        // The order of additions is fixed by the lanes and accumulators, not by the threads, so
+        // results are reproducible.
         total = combine(how_, total, sums[i], is_unsigned_);
       k_.store_number(result_, item, finish(across_lanes(k_, how_, total, is_unsigned_)));
     });

@@ -30,6 +30,7 @@ class RowKernel {
   llvm::LogicalResult lower() {
     const Space& space = evaluator_.space();
     size_t inner = space.dims.size() - 1;
+    // The normalised dims must merge into one dim, because a row is one run of memory.
     if (llvm::count(space.tags, 1) != 1)
       return body_.op->emitError(
           "scale and bias of layer_norm must not broadcast along normalised dims");
@@ -62,6 +63,8 @@ class RowKernel {
   void choose_scratch(DimExpr length) {
     for (size_t i = 0; i < results_.size(); ++i) {
       mlir::Value value = body_.results[i];
+      // A result that is computed before the row op is final after the first pass and must not be
+      // overwritten.
       bool is_late = value == op_->getResult(0) || !is_before(value);
       if (is_late && results_[i].dtype == scratch_type()) scratch_.buffer = results_[i];
     }
@@ -95,7 +98,8 @@ class RowKernel {
     Term rest = remainder(length_, k_.index(lanes_)), whole = length_ - rest;
     auto step = [&](Term sum, const Lanes& lanes) {
       Term x = masked(k_, how, lanes, value(lanes), false);
-      // A NaN may be lost here, but the exponentials restore it.
+      // One comparison and a select, which is cheaper than a maximum that propagates NaN. A NaN may
+      // be lost here, but the exponentials restore it.
       if (how == Combine::kMax) return select(sum < x, x, sum);
       return combine(how, sum, x, false);
     };
@@ -119,6 +123,7 @@ class RowKernel {
     for (size_t i = 0; i < results_.size(); ++i)
       if (is_before(body_.results[i]))
         store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
+    // A leaf is loaded again instead; see second_look().
     if (body_.computes(x_)) store_scratch(lanes, x);
     return x;
   }
@@ -147,6 +152,7 @@ class RowKernel {
       store_scratch(lanes, is_log ? shifted : e);
       return e;
     });
+    // One division per row; the elements are multiplied.
     Term by = spread(is_log ? logarithm(sum) : 1.0 / sum);
     finish([&](const Lanes& lanes, TermMap&) {
       Term e = load_scratch(lanes);
@@ -159,6 +165,8 @@ class RowKernel {
     Term sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_look(lanes); });
     Term count = cast(convert(length_, k_.builder().getI64Type()), DType::kI64, scratch_type());
     Term mean = spread(sum / count);
+    // Two passes: the one-pass formula E[x^2] - E[x]^2 loses all digits if the mean is large
+    // compared with the deviation.
     Term squares = pass(Combine::kSum, [&](const Lanes& lanes) {
       Term distance = second_look(lanes) - mean;
       return distance * distance;

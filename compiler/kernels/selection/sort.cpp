@@ -78,9 +78,11 @@ class MergeSort {
   void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
     Term last = end - 1;
     k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
+      // An exhausted run has no next element. The load is clamped, and its value is not used.
       Term left = k_.load(from, min(now[0], last)), right = k_.load(from, min(now[1], last));
       Term has_left = now[0] < middle, has_right = now[1] < end;
       Term is_right_before =
+          // Strictly before: of equal rows the left one is taken, which keeps the sort stable.
           rows_.is_before(convert(right, k_.index_type()), convert(left, k_.index_type()));
       Term no = k_.index(0) == k_.index(1);
       Term takes_right = select(has_right, select(has_left, is_right_before, has_right), no);
@@ -150,6 +152,7 @@ class Groups {
     Term found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto groups) {
       Term at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
       Term is_first = i == 0;
+      // Adjacent rows in sorted order are equal unless the first is before the second.
       Term is_new = select(is_first, is_first, rows_.is_before(before, at));
       Term now = select(is_new, groups[0] + 1, groups[0]), group = now - 1;
       k_.when(is_new, [&] {
@@ -169,6 +172,8 @@ class Groups {
     find(first, sizes);
     k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto next) {
       Term group = load(group_, i);
+      // The sort is stable, so `first` is the smallest row number of the group and is reached
+      // before its other rows.
       Term is_first = load(first, group) == i;
       k_.when(is_first, [&] {
         store(names, group, next[0]);

@@ -15,6 +15,7 @@ struct Box {
 Box load_box(KernelBuilder& k, Buffer boxes, Term at, bool is_centered) {
   Term v[4];
   for (int64_t i = 0; i < 4; ++i) v[i] = k.load(boxes, at * 4 + i);
+  // ONNX allows any two diagonal corners.
   if (!is_centered) return {{min(v[0], v[2]), min(v[1], v[3])}, {max(v[0], v[2]), max(v[1], v[3])}};
   Term half_width = v[2] * 0.5, half_height = v[3] * 0.5;
   return {{v[0] - half_width, v[1] - half_height}, {v[0] + half_width, v[1] + half_height}};
@@ -60,6 +61,8 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
       Terms end = k.loop_while(
           {k.index(0), k.index(0)},
           [&](auto now) {
+            // Scores descend, so the first one at or below the threshold ends the loop. The
+            // position is clamped because the load precedes the test of the bound.
             Term is_good = score_threshold < k.load(scores, ranked + min(now[0], last));
             return (now[0] < n) & (now[1] < most) & is_good;
           },

@@ -39,6 +39,7 @@ struct Heap {
         {hole, moving}, [&](auto now) { return now[1] & (now[0] * 2 + 1 < size); },
         [&](auto now) {
           Term left = now[0] * 2 + 1, right = select(left + 1 < size, left + 1, left);
+          // The worse child moves up, because the worst element is the root.
           Term child = select(is_worse(load(right), load(left)), right, left);
           Term sinks = is_worse(load(child), entry);
           k.when(sinks, [&] { store(now[0], load(child)); });
@@ -69,6 +70,8 @@ llvm::LogicalResult lower(graph::TopKOp op, LoweringContext& context) {
       return Entry{k.load_number(x, offsets[0] + i * stride), convert(i, i64)};
     };
     k.loop(k.index(0), places, 1, [&](Term i) { heap.store(i, entry(i)); });
+    // Floyd's heap construction (1964): sifts down from the last parent to the root, in linear
+    // time.
     Term parents = quotient(places, k.index(2));
     k.loop(k.index(0), parents, 1, [&](Term i) {
       Term parent = parents - i - 1;
@@ -77,9 +80,11 @@ llvm::LogicalResult lower(graph::TopKOp op, LoweringContext& context) {
     // If k is 0 there is no root to load.
     k.loop(select(k.index(0) < places, places, n), n, 1, [&](Term i) {
       Entry next = entry(i);
+      // The element replaces the worst of the k best so far.
       k.when(heap.is_worse(heap.load(k.index(0)), next),
              [&] { heap.sift(next, k.index(0), places); });
     });
+    // The worst remaining element goes to the end, so the best one ends up first.
     k.loop(k.index(1), places, 1, [&](Term i) {
       Term last = places - i;
       Entry moved = heap.load(last);

@@ -48,6 +48,7 @@ class TableKernel {
 // The position in x, as a real number, of result position `o`.
 Term TableKernel::coordinate(Term o, Term in, Term out) {
   llvm::ArrayRef<float> scales = op_.getScales();
+  // ONNX: with `sizes` instead of `scales`, the scale is the quotient of the sizes.
   Term scale = scales.empty() ? out / in : in.number(static_cast<double>(scales[axis_]));
   auto half_pixel = [&] { return (o + 0.5) / scale - 0.5; };
   switch (op_.getCoordinates()) {
@@ -138,6 +139,8 @@ class AxisKernel {
   llvm::LogicalResult lower(DimExpr outer, DimExpr in, DimExpr out, DimExpr inner) {
     Term n = k_.param(in), m = k_.param(out), row = k_.param(inner);
     llvm::SmallVector<Axis> axes = {{outer, {in * inner, out * inner}}};
+    // On the last axis the taps of adjacent results are not adjacent, so results are computed one
+    // by one.
     bool by_element = inner.is_constant(1);
     if (!by_element) axes.push_back({out, {0, inner}});
     k_.for_items(axes, {0, 0}, [&](auto index, auto offsets) {
@@ -157,6 +160,7 @@ class AxisKernel {
           position(index[1], offsets[1]);
       };
       Term item = by_element ? m : row;
+      // An empty axis has no elements to interpolate.
       k_.when(k_.index(0) < n, resample, [&] { k_.fill(y_, offsets[1], item, k_.zero(y_)); });
     });
     DimExpr item = by_element ? out : inner;
@@ -219,6 +223,7 @@ llvm::LogicalResult lower(graph::ResizeOp op, LoweringContext& context) {
   DType dtype = dtype_of(op.getX());
   llvm::SmallVector<size_t> axes;
   for (size_t d = now.size(); d-- > 0;) {
+    // A scale close to 1 can give a result of the same size that is still shifted.
     bool keeps_scale = op.getScales().empty() || op.getScales()[d] == 1.0f;
     if (!(now[d] == out[d] && keeps_scale)) axes.push_back(d);
   }

@@ -46,6 +46,7 @@ std::vector<Branch> branches_of(graph::CountNgramsOp op, llvm::ArrayRef<int64_t>
   size_t gram = 0;
   for (size_t i = 0; i < starts.size(); ++i) {
     auto at = static_cast<size_t>(starts[i]);
+    // ONNX ngram_counts: entry i is the position in the pool of the first n-gram of length i + 1.
     size_t end = i + 1 < starts.size() ? static_cast<size_t>(starts[i + 1]) : pool.size();
     for (size_t length = i + 1; at < end; at += length, ++gram)
       if (length >= op.getMinLength() && length <= op.getMaxLength())
@@ -131,6 +132,7 @@ class NgramWalk {
   template <typename T>
   Buffer operand(LoweringContext& context, graph::CountNgramsOp op, DType dtype, const char* name,
                  const std::vector<T>& elements) {
+    // The op's address distinguishes the tables of several ops.
     std::string key = std::string("ngrams ") + name + ":" +
                       std::to_string(reinterpret_cast<uintptr_t>(op.getOperation()));
     ValueId id = context.constant(key, [&] { return table(dtype, name, elements); });
@@ -149,11 +151,13 @@ class NgramWalk {
           Term key = convert(k_.load(x_, from + now[0]), i64_);
           Term end = index_at(first_, now[1] + 1);
           Term edge = find(key, index_at(first_, now[1]), end);
+          // The key is loaded even if edge == end; the sentinel keeps that in bounds.
           Term is_found = (edge < end) & (k_.load(keys_, edge) == key);
           // A single element is independent of the distance, so it is counted once.
           Term is_new = select(now[2] == 0, distance == 1, yes);
           Term column = index_at(columns_, edge);
           k_.when(is_found & is_new & (0 <= column), [&] { add(edge, to + column); });
+          // Edge e leads to node e + 1.
           return Terms{now[0] + distance, edge + 1, now[2] + 1, is_found};
         });
   }
