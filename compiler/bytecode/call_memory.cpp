@@ -62,6 +62,7 @@ class CallMemoryFinder {
 
   void find(FunctionIndex f) {
     if (is_known_[f]) return;
+    // Set before the visit, so that recursive calls end. Their memory is reported as open.
     is_known_[f] = true;
     const Function& function = program_.functions[f];
     const memory::LastSteps releases = memory::release_steps(function);
@@ -85,6 +86,7 @@ class CallMemoryFinder {
       for (ValueId result : function.steps[before].results) {
         const Value& value = function.values[result];
         if (function.steps[before].is<step::Call>() && !is_output[result] && !value.is_list() &&
+            // A result is counted from the call that returns it until its register is released.
             (before == at || releases[result] >= at) && !depends_on_data(function, value.bytes())) {
           DimExpr& sum = bytes[program_.machine.global_pool(value.place.device)];
           sum = sum + value.bytes();
@@ -108,6 +110,7 @@ class CallMemoryFinder {
       needed.workspace = in_call(f, step, workspace_of(callee));
       needed.results = total(kept, in_call(f, step, memory_[callee].results), planned_[f].shapes);
     }
+    // A bound is evaluated before the call, so it may use only the dims of the inputs.
     bool has_early_dims = is_early(f, needed.workspace) && is_early(f, needed.results);
     if (has_early_dims) {
       raise(f, memory.workspace, needed.workspace);

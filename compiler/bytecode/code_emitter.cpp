@@ -53,6 +53,8 @@ CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, Plann
   const memory::LastSteps last_uses = memory::last_uses(function);
   const memory::LastSteps releases = memory::release_steps(function);
   for (ValueId id : function.values.indices()) {
+    // A register that holds a reference must be released on every path, at the end of the branches.
+    // Other registers are only renumbered, so they are free after the last use in program order.
     const std::optional<int64_t> last = holds_reference(id) ? releases[id] : last_uses[id];
     if (last && *last < static_cast<int64_t>(function.steps.size())) dying_[*last].push_back(id);
   }
@@ -115,6 +117,7 @@ RegisterIndex CodeEmitter::register_of(ValueId id) {
   const ValueId shown = shown_in(id);
   const Value& value = function_.values[shown];
   std::optional<RegisterIndex>& reg = registers_[shown];
+  // Loaded at its first use. load_constants_of_region() has loaded those of branches and loops.
   if (!reg && value.origin == ValueOrigin::kConstant) {
     reg = take_register();
     encoder_.emit(op::load_const{.dst = *reg, .constant = *value.constant});
@@ -133,6 +136,8 @@ bool CodeEmitter::holds_reference(ValueId root) const {
 
 void CodeEmitter::release(ValueId id) {
   const ValueId root = memory::root_of(function_, id);
+  // Results are read by `ret`, and inputs belong to the caller. A value without a register was
+  // never used.
   if (is_output_[root] || function_.values[id].origin == ValueOrigin::kInput || !registers_[id])
     return;
   if (holds_reference(root)) encoder_.emit(op::kill{.value = *registers_[id]});
@@ -164,6 +169,8 @@ void CodeEmitter::emit_arenas(SegmentIndex segment) {
   for (ArenaIndex i : plan_.arenas.indices()) {
     const memory::Arena& arena = plan_.arenas[i];
     if (arena.segment != segment) continue;
+    // A segment in a loop begins in each iteration; it allocates to the same register again, which
+    // releases the old storage.
     if (!arenas_[i]) arenas_[i] = take_register();
     emit_storage(*arenas_[i], arena.pool, int_operand(arena.height));
   }
@@ -218,6 +225,8 @@ void CodeEmitter::make_own_storage(ValueId id, PoolIndex pool) {
   auto next = [&] { return is_output_[id] ? new_register() : take_register(); };
   storages_[id] = next();
   registers_[id] = next();
+  // A dynamically sized accumulator starts empty and gets its tensor after the loop
+  // (finish_accumulators()).
   const bool is_dynamic = value.storage == ValueStorage::kDynamic;
   emit_storage(*storages_[id], pool, is_dynamic ? Int::immediate(0) : int_operand(value.bytes()));
   if (!is_dynamic) emit_tensor(*registers_[id], *storages_[id], shapes_.constant(0), value);
@@ -328,6 +337,7 @@ void CodeEmitter::emit_launch(const step::Launch& launch,
                               const std::vector<RegisterIndex>& buffers) {
   std::vector<ValueIndex> params;
   for (DimExpr param : launch.params) params.push_back(shapes_.value(param));
+  // A kernel reads its params from consecutive slots.
   const SlotIndex block = params.empty() ? SlotIndex{0} : shapes_.block_of(params);
   encoder_.emit(op::launch{.kernel = launch.kernel,
                            .params = block,
@@ -341,6 +351,8 @@ void CodeEmitter::emit_return() {
   for (ValueId output : function_.outputs) {
     const Value& value = function_.values[output];
     RegisterIndex reg = register_of(output);
+    // A view shares its source's register, which has the source's dims; the caller must get those
+    // of the view.
     if (value.origin == ValueOrigin::kView && !value.is_list()) {
       const RegisterIndex view = new_register();
       emit_view(view, reg, value);

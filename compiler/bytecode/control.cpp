@@ -14,6 +14,7 @@ using isa::RegisterIndex;
 namespace op = isa::op;
 
 void CodeEmitter::emit_control(const Step& step, int64_t index) {
+  // Only for the outermost region, which contains the inner ones.
   if (step.is<step::If, step::Loop>() && depth_++ == 0) load_constants_of_region(index);
   if (step.is<step::EndIf, step::EndLoop>()) --depth_;
   if (step.is<step::Read>()) return begin_segment(step);
@@ -45,6 +46,7 @@ void CodeEmitter::emit_swap(const Step& step) {
   emit_move(spare, a);
   emit_move(a, b);
   emit_move(b, spare);
+  // The spare register must not keep a reference to a storage.
   encoder_.emit(op::kill{.value = spare});
   free_.push_back(spare);
 }
@@ -73,6 +75,7 @@ void CodeEmitter::begin_segment(const Step& step) {
   if (!step.segment) return;
   const SegmentIndex segment = *step.segment;
   emit_symbols(step);
+  // A segment without symbols and checks has no slots to compute and no arena of its own.
   const bool has_work =
       !function_.segments[segment].symbols.empty() || !shapes_.conditions_of(segment).empty();
   if (!has_work) return;
@@ -162,6 +165,7 @@ void CodeEmitter::begin_loop(const Step& step, int64_t index) {
     if (symbols[i].source == RuntimeSymbol::Source::kCount)
       open.count_slot = shapes_.symbol_slots(*step.segment)[i];
   encoder_.emit(op::set_slot{.dst = open.count_slot, .value = Int::immediate(0)});
+  // The check is at the end of the loop: one branch per iteration.
   encoder_.emit(op::jump{.to = isa::Encoder::target(open.check)});
   encoder_.bind(open.body);
   loops_.emplace(index, open);
@@ -171,6 +175,7 @@ void CodeEmitter::begin_loop(const Step& step, int64_t index) {
 void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
   const OpenLoop& open = loops_.at(end.begin);
   const Step& loop = function_.steps[end.begin];
+  // Before the condition, so that the count is that of executed iterations on both exits.
   encoder_.emit(op::add_slot{.dst = open.count_slot, .by = Int::immediate(1)});
   if (end.has_condition) {
     Int condition = condition_slot(step.operands[0]);

@@ -92,6 +92,7 @@ std::vector<PoolIndex> pools_of_calls(const Program& program) {
 void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeProgram& shapes,
                          format::FunctionDecl& decl) {
   auto add = [&](PoolIndex pool, const char* what, const CallBytes& bytes) {
+    // Callees without a workspace need no entry.
     if (shapes.constant_of(bytes.most) == 0) return;
     decl.memory.push_back({pool.value, what, false, shapes.slot_of(bytes.most).value,
                            shapes.slot_of(bytes.lower_bound).value, "", false});
@@ -115,6 +116,7 @@ void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
     entries.push_back(&entry);
     values.push_back(*shapes.stores()[SlotIndex{entry.bytes_slot}]);
   }
+  // All formulas of a function together, so that they share definitions of common parts.
   FormulaText text = formula_text(shapes.formulas(values));
   for (size_t i = 0; i < entries.size(); ++i) entries[i]->formula = std::move(text.formulas[i]);
   decl.definitions = std::move(text.definitions);
@@ -164,6 +166,8 @@ Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
   SCOPEVM_ASSIGN_OR_RETURN(Code code,
                            emit_code(machine, function, planned, shape_functions, messages));
+  // After the code: emitting code and memory adds slots to the shape program, and slot_count below
+  // must include all of them.
   add_memory(program, function, planned, calls, code, decl);
   add_strings(program, planned.shapes, decl);
   add_formulas(planned.shapes, decl);
@@ -179,12 +183,14 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
   format::ShapeFunctionDecl decl;
   decl.symbol = shape_symbol(function, segment);
   decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
+  // Later segments read dims and symbols from slots that the earlier ones have written.
   decl.dim_count = segment.value == 0 ? shapes.dim_count() : 0;
   for (const ShapeProgram::Condition* condition : shapes.conditions_of(segment)) {
     auto& check = decl.checks.emplace_back();
     check = {condition->message, condition->lhs_slot.value, condition->rhs_slot.value, {}};
     for (SlotIndex slot : condition->more_slots) check.more_slots.push_back(slot.value);
   }
+  // The index after the last condition denotes an overflow in the shape function.
   decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
   return decl;
 }

@@ -99,6 +99,7 @@ void CodeEmitter::release_views() {
 void CodeEmitter::take_list(const Step& step, int64_t index) {
   const ValueId from = memory::root_of(function_, step.operands[0]);
   const RegisterIndex source = register_of(from);
+  // The caller owns the lists that it passes.
   const bool is_ours = function_.values[from].origin != ValueOrigin::kInput;
   if (is_ours && std::ranges::find(dying_[index], from) != dying_[index].end()) {
     registers_[step.results[0]] = std::exchange(registers_[from], std::nullopt);
@@ -106,6 +107,8 @@ void CodeEmitter::take_list(const Step& step, int64_t index) {
   }
   const RegisterIndex to = take_register();
   registers_[step.results[0]] = to;
+  // Both registers reference one list, so the VM copies it at the next change, unless the kill
+  // below leaves one reference.
   emit_move(to, source);
   if (is_ours && is_dead_after(from, index)) encoder_.emit(op::kill{.value = source});
 }
