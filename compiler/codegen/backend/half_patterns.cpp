@@ -26,6 +26,7 @@ Term f16_to_f32(Term stored) {
   Term magnitude = bits & bits.integer(0x7FFF);
   Term moved = shift_left(magnitude, 13);
   Term finite = bitcast(bitcast(moved, b.getF32Type()) * std::ldexp(1.0, 112), b.getI32Type());
+  // Infinity and NaN keep their mantissa and get the largest exponent of f32.
   Term special = moved | moved.integer(0x7F800000);
   Term result = select(magnitude < 0x7C00, finite, special);
   return bitcast(result | sign, b.getF32Type());
@@ -48,6 +49,7 @@ Term f32_to_f16(Term x) {
   Term result = select(magnitude < 0x38800000, subnormal, normal);
   // 65520 and above round to infinity.
   result = select(magnitude < 0x477FF000, result, result.integer(0x7C00));
+  // Every NaN becomes the quiet NaN with an empty payload.
   result = select(is_nan(x), result.integer(0x7E00), result);
   return convert<arith::TruncIOp>(result | sign, b.getI16Type());
 }

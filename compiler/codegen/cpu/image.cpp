@@ -30,6 +30,7 @@ using Part = std::vector<mlir::func::FuncOp>;
 // Groups functions so that callers and callees are together, and merges single-function groups up
 // to kKernelsPerPart.
 std::vector<Part> split(mlir::ModuleOp kernels) {
+  // Connected components of the call graph, by union-find.
   llvm::EquivalenceClasses<mlir::Operation*> classes;
   std::vector<mlir::func::FuncOp> functions(kernels.getOps<mlir::func::FuncOp>().begin(),
                                             kernels.getOps<mlir::func::FuncOp>().end());
@@ -90,6 +91,7 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
   for (Part& part : split(kernels)) {
     modules.push_back(mlir::ModuleOp::create(kernels.getLoc()));
     for (mlir::func::FuncOp function : part) {
+      // Separate modules, because passes of one MLIR module must not run in several threads.
       function->remove();
       modules.back()->push_back(function);
     }
@@ -106,6 +108,7 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
       std::lock_guard<std::mutex> lock(mutex);
       if (!object.ok()) {
         if (failure.ok()) failure = std::move(object).status();
+        // Stops the other threads after their current part.
         next = objects.size();
         return;
       }

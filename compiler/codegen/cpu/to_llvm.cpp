@@ -56,6 +56,7 @@ void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel
   llvm::Type* i64 = builder.getInt64Ty();
   body.setName(kernel.symbol + ".body");
   body.setLinkage(llvm::GlobalValue::InternalLinkage);
+  // The entry is a thin adapter; inlining removes the call and the unused fields of descriptors.
   body.addFnAttr(llvm::Attribute::AlwaysInline);
   auto* entry = llvm::Function::Create(
       llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, i64, i64, i64}, false),

@@ -40,6 +40,7 @@ std::string truth(Form form, const std::string& x) {
 }
 
 std::string integer_infix(Form form, const std::string& a, const char* sign, const std::string& b) {
+  // C promotes uchar and ushort to int; a product of two ushort values can overflow it.
   if (form.is_scalar() && form.bits() < 32 && !form.is_bool())
     return narrowed(form, infix("(uint)" + a, sign, b));
   return narrowed(form, infix(a, sign, b));
@@ -56,6 +57,8 @@ std::string with_nan(const char* function, const char* zeros, Form form, const s
                      const std::string& b) {
   const std::string chosen = call(function, a, b);
   const std::string same =
+      // Used if a == b. The bits differ only for zeros of different sign: `&` gives +0, the
+      // maximum, and `|` gives -0, the minimum.
       call("as_" + type_name(form), infix(as_unsigned(form, a), zeros, as_unsigned(form, b)));
   if (form.is_scalar())
     return "(" + a + " == " + b + " ? " + same + " : " + a + " != " + a + " || " + b + " != " + b +
@@ -95,6 +98,7 @@ std::string binary(llvm::StringRef op, Form form, const std::string& a, const st
   auto found = binaries().find(op);
   if (found == binaries().end()) return "";
   const BinaryText& entry = found->second;
+  // Lanes of bools are 0 or -1, for which only bitwise operations are correct.
   const bool takes_bools = op == "arith.andi" || op == "arith.ori" || op == "arith.xori";
   if (form.is_bool() && !takes_bools) return "";
   switch (entry.kind) {
@@ -237,6 +241,7 @@ std::string compared(arith::CmpIOp op, Form form, Form to, const std::string& a,
 std::string compared(arith::CmpFOp op, Form to, const std::string& a, const std::string& b) {
   using P = arith::CmpFPredicate;
   auto yes = [&](const char* sign) { return truth(to, infix(a, sign, b)); };
+  // An unordered comparison is the negation of the opposite ordered one, which is false for NaN.
   auto no = [&](const char* sign) { return truth(to, "!" + infix(a, sign, b)); };
   const std::string is_one = "((" + a + " < " + b + ") | (" + a + " > " + b + "))";
   switch (op.getPredicate()) {
@@ -276,6 +281,8 @@ std::string compared(arith::CmpFOp op, Form to, const std::string& a, const std:
 std::string chosen(arith::SelectOp op, Form form, llvm::ArrayRef<std::string> x) {
   const bool by_lane = mlir::isa<mlir::VectorType>(op.getCondition().getType());
   if (!by_lane || form.is_scalar()) return "(" + x[0] + " ? " + x[1] + " : " + x[2] + ")";
+  // OpenCL's select takes the second operand where the most significant bit of the condition is
+  // set, and requires a condition of the operands' width.
   return "select(" + x[2] + ", " + x[1] + ", " + call("convert_" + signed_name(form), x[0]) + ")";
 }
 
@@ -347,6 +354,7 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
     return call(found->second, operands[0]);
   // A mask of the trailing zeros; all ones for 0.
   if (name == "math.cttz")
+    // OpenCL C 1.2 has no count of trailing zeros.
     return call("popcount", narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - 1)"));
   if (name == "math.absi") return call("abs", as_signed(to, operands[0]));
   if (auto found = conversions().find(name); found != conversions().end())

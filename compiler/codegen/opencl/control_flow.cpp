@@ -11,6 +11,7 @@ void Printer::assign(mlir::ValueRange targets, mlir::ValueRange values) {
   for (mlir::Value value : values) sources.push_back(name(value));
   // Saves a target that a later assignment reads in a temporary.
   for (size_t i = 0; i < sources.size(); ++i)
+    // The assignments of a region's end are parallel in MLIR; C executes them in order.
     for (size_t earlier = 0; earlier < i; ++earlier) {
       if (sources[i] != name(targets[earlier])) continue;
       std::string kept = fresh();
@@ -36,6 +37,7 @@ bool Printer::print_for(scf::ForOp loop) {
   Form form = this->form(loop.getInductionVar());
   std::string type = type_name(form), as = "as_" + signed_name(form), i = fresh();
   bind(loop.getInductionVar(), i);
+  // scf.for compares signed numbers; integers are stored as unsigned.
   line("for (" + type + " " + i + " = " + name(loop.getLowerBound()) + "; " + as + "(" + i +
        ") < " + as + "(" + name(loop.getUpperBound()) + "); " + i + " += " + name(loop.getStep()) +
        ") {");
@@ -57,6 +59,8 @@ bool Printer::print_while(scf::WhileOp loop) {
   if (!print_block(before)) return false;
   auto condition = mlir::cast<scf::ConditionOp>(before.getTerminator());
   ++depth_;
+  // Before the break: the loop's results are these values, also of the last evaluation of the
+  // condition.
   assign(after.getArguments(), condition.getArgs());
   line("if (!" + name(condition.getCondition()) + ") break;");
   --depth_;

@@ -36,6 +36,8 @@ Status print_all(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
   llvm::StringMap<const Kernel*> entries;
   for (const Kernel& kernel : table) entries[kernel.symbol] = &kernel;
   for (auto function : kernels.getOps<mlir::func::FuncOp>())
+    // Declared first: C requires a declaration before a call, and kernels and functions are in any
+    // order.
     if (!entries.contains(function.getName()))
       SCOPEVM_RETURN_IF_ERROR(printer.print_head(function));
   for (auto function : kernels.getOps<mlir::func::FuncOp>()) {

@@ -35,11 +35,13 @@ bool has_form(mlir::Type element) {
 std::string float_literal(const llvm::APFloat& value, bool is_f32) {
   if (!value.isFinite()) {
     std::string bits = llvm::utohexstr(value.bitcastToAPInt().getZExtValue(), /*LowerCase=*/true);
+    // The bits preserve the sign and payload of a NaN.
     return is_f32 ? "as_float(0x" + bits + "u)" : "as_double(0x" + bits + "ul)";
   }
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (is_f32)
+    // 9 and 17 significant digits identify every float and double.
     stream << llvm::format("%.9g", static_cast<double>(value.convertToFloat()));
   else
     stream << llvm::format("%.17g", value.convertToDouble());

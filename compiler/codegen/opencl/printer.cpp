@@ -138,6 +138,8 @@ Status Printer::print_kernel(mlir::func::FuncOp function, const Kernel& kernel) 
     return {StatusCode::kInternal, "kernel " + kernel.symbol + ": expected one block"};
   std::string list;
   for (int i = 0; i < buffers; ++i)
+    // A cl_mem argument cannot point into a buffer, and sub-buffers have alignment rules, so each
+    // buffer has an offset argument.
     list += "__global uchar* b" + std::to_string(i) + ", ulong o" + std::to_string(i) + ", ";
   for (int i = 0; i < params; ++i) list += "long p" + std::to_string(i) + ", ";
   line("");
@@ -221,6 +223,7 @@ bool Printer::print_elementwise(mlir::Operation& op) {
   Form form = this->form(result);
   for (mlir::Value operand : op.getOperands())
     if (!this->form(operand)) return false;
+  // Each lane calls the scalar function; see is_called_by_lane().
   if (form.is_native() && is_called_by_lane(&op)) return print_by_lane(op);
   const bool is_array = form.is_array();
   llvm::SmallVector<std::string> operands;
