@@ -27,6 +27,7 @@ void exercise(const ModuleContents& module) {
   std::string text = disassemble(module);
   Result<ModuleContents> again = assemble(text);
   check(again.ok());
+  // Assembly represents a module completely, even one that the verifier rejects.
   check(write_module(module) == write_module(*again));
 }
 

@@ -37,6 +37,7 @@ Result<FileHeader> read_header(const Bytes& file) {
                std::to_string(sizeof(FileHeader)));
   FileHeader header;
   std::memcpy(&header, file.data, sizeof(header));
+  // Before the version, so that a damaged version is not reported as an unsupported one.
   if (header.header_checksum != checksum(&header, offsetof(FileHeader, header_checksum)))
     return bad("header: checksum mismatch; the file is damaged");
   if (header.version_major != kVersionMajor || header.version_minor != kVersionMinor)
@@ -75,6 +76,7 @@ Result<Sections> read_sections(const Bytes& file, const FileHeader& header) {
   for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
     const SectionEntry& entry = sections.entries[kind];
     std::string name = std::string("section ") + kSectionNames[kind];
+    // Sections are contiguous and in order, so they cannot overlap or leave bytes unchecked.
     if (entry.kind != kind || entry.offset != align_up(end))
       return bad(name + ": expected kind " + std::to_string(kind) + at(align_up(end)) +
                  ", given kind " + std::to_string(entry.kind) + at(entry.offset));
@@ -132,6 +134,8 @@ class BlobReader {
 Status read_code(std::span<const uint8_t> section, Tables& tables) {
   const size_t size = section.size();
   for (size_t i = 0; i < tables.module.functions.size(); ++i) {
+    // code_words comes from the tables; comparing it with the section first bounds the resize
+    // below.
     uint64_t bytes = uint64_t{tables.code_words[i]} * sizeof(uint32_t);
     if (bytes > section.size())
       return bad("section code: " + count_text(size, "byte") +

@@ -57,6 +57,7 @@ class TablesReader {
 
   bool pay(uint64_t bytes) {
     if (bytes > budget_) {
+      // Everything after the first violation is rejected too, so that reading ends quickly.
       budget_ = 0;
       fail("tables or strings overlap");
       return false;
@@ -202,6 +203,7 @@ Result<Tables> read_tables(std::span<const uint8_t> section) {
   flatbuffers::Verifier verifier(
       section.data(), section.size(), kMaxDepth,
       static_cast<flatbuffers::uoffset_t>(section.size() / kMinTableBytes + 1));
+  // FlatBuffers limits a buffer to 2 GiB.
   if (section.size() > std::numeric_limits<int32_t>::max() || !fb::VerifyModuleBuffer(verifier))
     return Status(StatusCode::kInvalidModel, "malformed FlatBuffers data");
   TablesReader reader(section.size());

@@ -59,6 +59,7 @@ void write_front(File& file, const SectionEntry (&entries)[kSectionCount]) {
   header.file_size = file.size;
   header.section_table_offset = sizeof(FileHeader);
   header.section_table_checksum = checksum(entries, sizeof(entries));
+  // Last, because it covers the fields before it.
   header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
   append_struct(file.front, header);
   for (const SectionEntry& entry : entries) append_struct(file.front, entry);

@@ -55,6 +55,7 @@ Instruction verified_instruction(std::span<const uint32_t> code, uint32_t start)
   in.row = find_opcode(static_cast<uint32_t>(opcode(code[start])));
   in.start = start;
   in.word_count = word_count(code[start]);
+  // No bounds checks: read_instruction() has validated the words.
   const uint32_t* at = &code[start] + 1;
   Instruction::Field* to = in.field_storage.data();
   for (const FieldRow& field : in.row->fields) {

@@ -38,6 +38,7 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
 }  // namespace
 
 Result<const KernelTable*> LoadedModule::kernels() const {
+  // On first use, so that a module can be inspected on a machine whose CPU cannot run it.
   std::call_once(kernels_once_, [this] { kernels_status_ = load_kernels(); });
   if (!kernels_status_.ok()) return kernels_status_;
   return &kernel_table_;

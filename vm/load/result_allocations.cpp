@@ -99,6 +99,7 @@ std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint3
   if (!write || write->definition.kind != DefinitionKind::makes_storage) return std::nullopt;
   const bool is_whole =
       offset == isa::Int::immediate(0) && bytes == write->in.integer(write->definition, 1);
+  // Another reader of the storage could write bytes that are not those of the result.
   if (!is_whole || definitions.reads(storage) != 1) return std::nullopt;
   site.alloc_word = write->in.start;
   return site;

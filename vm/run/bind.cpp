@@ -40,6 +40,7 @@ Status bind_dimension(const LoadedModule& module, int32_t dimension, const Witne
   const Signature& signature = module.signature();
   const DimensionSignature& declared = signature.dimensions[dimension];
   const std::string& input = signature.inputs[here.input].name;
+  // Bounds were checked when the first axis bound the dimension.
   if (first.value == here.value) return {};
   if (first.value >= 0) {
     const std::string& other = signature.inputs[first.input].name;
@@ -59,6 +60,7 @@ Status bind_dimension(const LoadedModule& module, int32_t dimension, const Witne
 }
 
 bool overlaps(const Tensor& a, const Tensor& b) {
+  // std::less gives a total order of pointers into different objects; the operator < does not.
   const std::less<> before;
   const auto* a_begin = static_cast<const char*>(a.data());
   const auto* b_begin = static_cast<const char*>(b.data());
@@ -70,6 +72,8 @@ Status check_overlap(const LoadedModule& module, const CallContext& context) {
   const Signature& signature = module.signature();
   for (size_t i = 0; i < context.outputs.size(); ++i) {
     const Tensor& output = context.outputs[i];
+    // A buffer that shares bytes with an input would be overwritten while the call still reads the
+    // input.
     if (output.is_empty()) continue;
     for (size_t j = 0; j < context.inputs.size(); ++j)
       if (overlaps(output, context.inputs[j]) ||

@@ -82,6 +82,7 @@ Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
     SCOPEVM_ASSIGN_OR_RETURN(const KernelTable* kernels, module.kernels());
     const int64_t failed = kernels->shape_functions[in.function.value](values.data(), slots.data());
     if (failed >= 0) return check_failure(decl, failed, slots.data());
+    // Later shape functions depend on values computed during the call.
     break;
   }
   return slots;
@@ -132,6 +133,7 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
                     slots[decl.lower_bound_slot],
                     decl.formula,
                     decl.depends_on_data};
+    // The slots of data-dependent lines are not computed yet.
     if (decl.depends_on_data) line.bytes = line.lower_bound_bytes = 0;
     ScopeBound& scope = scope_of(bound, line);
     scope.bytes += line.bytes;

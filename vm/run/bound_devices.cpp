@@ -121,6 +121,7 @@ Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
     for (size_t i = 0; i < contents.constants.size() && status.ok(); ++i)
       if (contents.pools[contents.constants[i].pool].device == d)
         status = copy_constant(contents.constants[i], *devices_[d], *stream, &constants_[i]);
+    // Also after a failure: copies may still read the module's bytes.
     const Status finished = stream->finish();
     if (status.ok()) status = finished;
     if (!status.ok()) return std::move(status).with_context(place_text(contents.devices[d]));

@@ -139,6 +139,8 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
   const std::vector<bool> named = pools_named(contents, binding.scope);
   bool is_bound = false;
   for (size_t i = 0; i < named.size(); ++i) {
+    // A scope without a device prefix names pools of all devices; only those in host memory take an
+    // allocator.
     if (!named[i] || devices_.of_pool(static_cast<uint32_t>(i)) != nullptr) continue;
     allocators[i] = binding.allocator;
     is_bound = true;
@@ -167,6 +169,8 @@ bool BoundSession::make_room(uint32_t pool) {
   const uint32_t source = pools[pool].block_source();
   if (devices_.device(source) == nullptr) return false;
   for (size_t i = 0; i < pools.size(); ++i)
+    // All pools of the device share its memory, so blocks cached for one pool can prevent an
+    // allocation in another.
     if (pools[i].block_source() == source) pools_[i]->allocator().trim();
   return true;
 }
@@ -192,6 +196,7 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
 }
 
 void BoundSession::return_context(std::unique_ptr<CallContext> context) {
+  // A spare context must not keep the caller's tensors alive.
   for (Tensor& input : context->inputs) input = Tensor();
   for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, Tensor());
   context->results.clear();

@@ -42,6 +42,7 @@ Status CallContext::charge_stacks(const LoadedFunction& function) {
       account.peak_bytes = std::max(account.peak_bytes, account.live_bytes);
       continue;
     }
+    // Only the pools charged so far: pop_frame() must not release the others.
     release_stacks(std::span(uses).first(i));
     frames.pop();
     return allocation_failure(runtime::ScopeMemory::Outcome::kOverLimit, uses[i].bytes, memory)
@@ -71,6 +72,7 @@ void CallContext::release_elements(runtime::Storage* list) {
 
 // All storages of the call are in one linked list, so references from list elements can be ignored.
 void CallContext::end() {
+  // After a failure, frames may be left that no `ret` has popped.
   while (live_ != nullptr) unlink_and_release(live_);
   while (frames.depth() > 0) pop_frame();
 }

@@ -62,6 +62,7 @@ bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_
     const WaitEnd now = std::chrono::steady_clock::now();
     if (now >= end) return true;
     const auto left = std::min(end, std::max(deadline, now)) - now;
+    // The last part is spun, because a sleep would overrun the end.
     if (left > 2 * kSpin)
       std::this_thread::sleep_for(std::min<WaitEnd::duration>(left - kSpin, kLongestSleep));
   }

@@ -16,6 +16,7 @@ constexpr size_t kMinChunk = size_t{64} << 10;
 // allocated in the next chunk, which is enlarged as needed while it is empty.
 std::byte* FrameStack::take(size_t bytes) {
   if (!chunks_.empty() && chunks_[chunk_].size - chunks_[chunk_].used < bytes &&
+      // An empty chunk is enlarged below instead.
       chunks_[chunk_].used > 0)
     ++chunk_;
   if (chunk_ == chunks_.size()) chunks_.emplace_back();
@@ -49,6 +50,7 @@ Status FrameStack::push(const LoadedFunction& function) {
   used_ += layout.bytes;
   Frame frame;
   frame.function = &function;
+  // The parts have the offsets that layout_of() computed (vm/load/loaded_module.cpp).
   frame.registers = reinterpret_cast<Register*>(memory);
   frame.dims = reinterpret_cast<int64_t*>(memory + layout.dims_offset);
   frame.slots = reinterpret_cast<int64_t*>(memory + layout.slots_offset);

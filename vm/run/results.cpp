@@ -43,6 +43,8 @@ class ResultMaker {
     const Tensor& given = context_.outputs[output];
     if (!given.is_empty()) {
       SCOPEVM_RETURN_IF_ERROR(check_output(module, output, given, dims));
+      // The allocation may have been bound to the buffer (bind_callers_buffer()); then the bytes
+      // are in place.
       if (from.storage != context_.output_storages[output])
         std::memcpy(given.data(), from.data, static_cast<size_t>(from.bytes));
       context_.results.push_back(given);
@@ -89,6 +91,7 @@ class ResultMaker {
     // The bytes are owned by the caller or by the module, or already shared by an earlier result.
     if (from.storage == nullptr || from.storage->pool < 0 || from.storage->is_result)
       return copy(name, from, dims, to);
+    // A later result with the same storage is copied: results must be independent of each other.
     from.storage->is_result = true;
     from.storage->retain();
     to.push_back(TensorAccess::make(from.data, from.storage, from.dtype, dims, from.bytes));
@@ -99,6 +102,7 @@ class ResultMaker {
                       std::vector<Tensor>& to) {
     Result<Storage*> packed = strings_of_result(context_.strings, ids);
     if (!packed.ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
+    // The call's reference is released at its end; this one belongs to the tensor.
     (*packed)->retain();
     to.push_back(TensorAccess::make_strings((*packed)->data, *packed, dims, (*packed)->bytes));
     return {};

@@ -52,6 +52,7 @@ std::optional<std::string_view> StringTable::find(int32_t id) const {
 }
 
 Result<int32_t> StringTable::id_of(std::string_view text) {
+  // Equal strings have equal ids, so a string of the module keeps its id.
   if (const std::optional<int32_t> known = module_->find(text)) return *known;
   const uint64_t hash = std::hash<std::string_view>()(text);
   if (count_ > 0)
@@ -63,8 +64,11 @@ Result<int32_t> StringTable::id_of(std::string_view text) {
 
 int32_t* StringTable::slot_of(std::string_view text, uint64_t hash) const {
   auto* slots = static_cast<int32_t*>(slots_->data);
+  // Two slots per entry: at most half of the slots are used, so every probe sequence reaches an
+  // empty one.
   const uint64_t mask = 2 * static_cast<uint64_t>(capacity_) - 1;
   for (uint64_t at = hash & mask;; at = (at + 1) & mask) {
+    // A slot holds the entry's index plus 1; 0 is empty.
     if (slots[at] == 0) return &slots[at];
     const Entry& entry = entries()[slots[at] - 1];
     if (entry.hash == hash && std::string_view(entry.text, static_cast<size_t>(entry.size)) == text)
@@ -85,6 +89,7 @@ Status StringTable::add(std::string_view text, uint64_t hash) {
   const auto size = static_cast<int64_t>(text.size());
   SCOPEVM_RETURN_IF_ERROR(make_room(size));
   std::memcpy(free_, text.data(), text.size());
+  // Chunks do not move, so views of strings stay valid when the table grows.
   entries()[count_] = {free_, size, hash};
   *slot_of(text, hash) = ++count_;
   free_ += size;
@@ -105,6 +110,7 @@ Status StringTable::grow() {
   if (count_ > 0)
     std::memcpy(more->data, entries_->data, sizeof(Entry) * static_cast<size_t>(count_));
   std::memset(slots->data, 0, 2 * sizeof(int32_t) * static_cast<size_t>(capacity));
+  // Released last, so that a failed allocation leaves the table intact.
   for (Storage* old : {entries_, slots_})
     if (old != nullptr) release(old);
   entries_ = more;

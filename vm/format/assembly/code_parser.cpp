@@ -165,6 +165,7 @@ void CodeParser::target() {
   if (parser_.token().kind == Token::Kind::kNumber)
     return parser_.number(function_.code.emplace_back());
   size_t offset = parser_.token().offset;
+  // Labels may be bound later, so uses are resolved at the end of the function.
   uses_.push_back({parser_.name(), function_.code.size(), offset});
   push(0);
 }

@@ -54,6 +54,8 @@ class CodePrinter {
         if (field.form() == FieldForm::target_form) named.insert(field.words[0]);
       end_ += in->word_count;
     }
+    // A target that is not the start of an instruction has no label and is printed as a number, so
+    // that invalid code can be assembled again to the same words.
     std::ranges::set_intersection(starts_, named, std::inserter(targets_, targets_.end()));
   }
 

@@ -47,6 +47,7 @@ std::string_view Lexer::take_while(bool (*belongs)(char)) {
 std::string Lexer::fraction_and_exponent() {
   const auto at = [&](size_t index) { return index < text_.size() ? text_[index] : '\0'; };
   std::string text;
+  // Without a digit after it, a period is punctuation.
   if (at(at_) == '.' && is_digit(at(at_ + 1))) {
     ++at_;
     text += '.' + std::string(take_while(is_digit));

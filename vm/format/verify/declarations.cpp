@@ -57,6 +57,7 @@ Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
   for (uint32_t device : pool.shared_with) {
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
     if (device == pool.device) return invalid("shared_with contains the pool's own device");
+    // The addresses of a pool are valid for one driver only.
     if (module.devices[device].kind != module.devices[pool.device].kind)
       return invalid("shared_with contains device " + quoted(module.devices[device].name) +
                      " of kind " + module.devices[device].kind + ", expected kind " +
@@ -140,6 +141,7 @@ Status verify_images(const ModuleContents& module) {
           feature.find_first_of(" \t\n") != std::string::npos)
         return invalid(context + ": invalid feature name " + quoted(feature));
   }
+  // Shape functions run on the CPU even if all kernels run on other devices.
   if (!module.shape_functions.empty() && !has_image(module, kHostKind))
     return invalid("module has kernels or shape functions but no image for a CPU");
   for (size_t i = 0; i < module.kernels.size(); ++i) {
@@ -305,7 +307,8 @@ Status verify_signature(const ModuleContents& module, const FunctionDecl& functi
 }
 
 Status verify_function_sizes(const FunctionDecl& function) {
-  // Almost every register is an input or occurs in an instruction.
+  // Almost every register is an input or occurs in an instruction. This bounds the size of a frame
+  // by the size of the file, so that a small file cannot reserve gigabytes.
   uint64_t most = function.inputs.size() + function.code.size() + kSpareRegisters;
   if (function.register_count < function.inputs.size())
     return invalid(count_text(function.register_count, "register") + ", expected at least " +

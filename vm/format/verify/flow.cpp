@@ -27,6 +27,7 @@ class FlowVerifier {
     if (blocks_.size() * uint64_t{function_.register_count} > kMaxStates) return too_large();
     State entry(function_.register_count);
     for (size_t i = 0; i < function_.inputs.size(); ++i) {
+      // All other registers are empty at the entry.
       entry[i] = transfer_.state_of(function_.inputs[i]);
     }
     SCOPEVM_RETURN_IF_ERROR(reach(0, entry));
@@ -98,9 +99,11 @@ class FlowVerifier {
   }
 
   Status walk(const Block& block) {
+    // A copy: a jump back to this block changes at_start during the walk.
     State state = block.at_start;
     for (size_t i = block.first; i < starts_.size(); ++i) {
       const Instruction in = instruction(starts_[i]);
+      // Control falls through into the next block, which continues from the joined state.
       if (i != block.first && block_at_.contains(in.start)) return reach(in.start, state);
       Status status = transfer_.apply(in, state);
       if (!status.ok())

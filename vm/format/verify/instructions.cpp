@@ -25,6 +25,7 @@ class InstructionVerifier {
       : module_(module), function_(function), is_start_(function.code.size(), false) {}
 
   Result<std::vector<uint32_t>> run() {
+    // A separate pass, because forward jumps refer to instructions that have not been decoded yet.
     SCOPEVM_RETURN_IF_ERROR(cut());
     for (uint32_t start : starts_) {
       Instruction in = isa::verified_instruction(function_.code, start);
@@ -81,6 +82,7 @@ class InstructionVerifier {
       case FieldForm::shape_fn_form: {
         SCOPEVM_RETURN_IF_ERROR(
             check_index("shape function", word, module_.shape_functions.size()));
+        // A shape function writes slots from 0 on, without the VM's bounds checks.
         const uint32_t slots = module_.shape_functions[word].slot_count;
         if (slots <= function_.slot_count) return {};
         return invalid("writes " + count_text(slots, "slot") + ", the frame has " +
@@ -202,6 +204,7 @@ class InstructionVerifier {
   }
 
   Status params(uint32_t first, const KernelDecl& kernel) const {
+    // A kernel reads its params from the slots directly.
     if (uint64_t{first} + kernel.param_count <= function_.slot_count) return {};
     return invalid(count_text(kernel.param_count, "param") + " from slot " + std::to_string(first) +
                    " on: the frame has " + count_text(function_.slot_count, "slot"));
@@ -225,6 +228,7 @@ class InstructionVerifier {
       return invalid(std::string(size_field.name()) +
                      " must be an immediate for a stack pool, given a slot");
     int64_t& taken = taken_[index];
+    // A frame aligns each storage, as in find_stacks() (vm/load/frame_storages.cpp).
     taken += static_cast<int64_t>(align_up(static_cast<uint64_t>(size.immediate_value())));
     if (taken <= pool.limit) return {};
     return invalid(count_text(taken, "byte") + " in pool \"" + pool.scope + "\", the limit is " +

@@ -45,6 +45,7 @@ Status check_dims(std::span<const uint32_t> dims, DType dtype, int64_t bytes) {
     if (dim.is_slot()) return {};
     values.push_back(dim.immediate_value());
   }
+  // Dims in slots are known only at run time: the shape function checks them.
   int64_t needed = checked_byte_size(values, dtype);
   if (needed < 0) return invalid("dims are too large");
   if (bytes < 0 || needed <= bytes) return {};
@@ -78,6 +79,7 @@ Transfer::Transfer(const ModuleContents& module, const FunctionDecl& function,
     : module_(module), function_(function), reaches_(reaches) {
   for (uint32_t i = 0; i < module.pools.size(); ++i)
     if (is_host_pool(module_, i)) {
+      // Lists and closures are allocated in host memory.
       host_reach_ = reaches_[i];
       break;
     }
@@ -111,6 +113,8 @@ Status Transfer::apply(const Instruction& in, State& state) {
     }
   }
   for (const Field& field : in.fields())
+    // Released before the definitions, because an instruction may release a register and write it
+    // again.
     if (field.access() == Access::kRelease)
       for (uint32_t reg : field.words) state[reg] = {};
   for (const auto& [reg, defined] : defined_) state[reg] = defined;
@@ -143,6 +147,8 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
         return operand.held.kind == Kind::kClosure ? Status() : expect(operand, Kind::kTensor);
       });
     case RuleKind::element_of: {
+      // The list's field is checked first (refers_to_earlier_registers in vm/isa/opcodes.cpp), so
+      // its depth is at least 1.
       const RegisterState& list = state[in.word(rule, 0)];
       return each([&](const Operand& operand) {
         return expect_element(operand, list.dtype, list.depth - 1);
@@ -164,6 +170,7 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
       return each([&](const Operand& operand) {
         const TensorDecl& input = callee.inputs[operand.index];
         SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, input));
+        // A parameter declared in a stack pool promises that the callee does not keep a reference.
         return is_stack(input.pool) ? Status() : expect_not_in_frame(operand);
       });
     }
@@ -365,6 +372,7 @@ Result<RegisterState> Transfer::define(const Instruction& in, const Field& field
     }
     case DefinitionKind::enlarged: {
       RegisterState storage = state[field.words[i]];
+      // It may have grown; only a lower bound is known.
       storage.bytes = -1;
       return storage;
     }
@@ -380,6 +388,7 @@ Result<RegisterState> Transfer::define_tensor(const Instruction& in,
   const isa::Int offset = in.integer(definition, 1);
   const int64_t bytes = known_bytes(in.integer(definition, 2));
   const auto dtype = static_cast<DType>(in.word(definition, 3));
+  // Immediates have 31 bits, so their sum does not overflow.
   if (storage.bytes >= 0 && !offset.is_slot() && bytes >= 0 &&
       offset.immediate_value() + bytes > storage.bytes)
     return invalid("bytes [" + std::to_string(offset.immediate_value()) + ", " +

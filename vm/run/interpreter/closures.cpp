@@ -45,6 +45,7 @@ bool Interpreter::execute(const op::call_closure& in) {
   if (!push_call(static_cast<uint32_t>(closure.function()), in.results)) return false;
   const auto kept = static_cast<uint32_t>(closure.size());
   for (uint32_t i = 0; i < kept; ++i)
+    // The caller's register keeps the closure alive during the call.
     if (!pass(i, closure.element(i), closure.dims_of(i))) return false;
   for (uint32_t i = 0; i < in.arguments.size(); ++i) {
     const uint32_t from = in.arguments[i].value;

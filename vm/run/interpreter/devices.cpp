@@ -16,6 +16,8 @@ using isa::RegisterIndex;
 using runtime::count_text;
 
 bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
+  // A CPU kernel has an entry in the table; kernels of devices do not, and touch device memory
+  // only.
   return kernels_[in.kernel.value] != nullptr;
 }
 
@@ -49,6 +51,7 @@ bool Interpreter::settle_before(isa::Opcode opcode) {
 
 bool Interpreter::settle() {
   if (copying_ == nullptr) return true;
+  // Whatever the result of the wait is, no copy is pending after it.
   copying_ = nullptr;
   const Status settled = context_.streams[copying_index_]->settle();
   const Status late = std::exchange(late_failure_, Status());
@@ -63,6 +66,7 @@ bool Interpreter::is_hosts(const Storage& storage) const {
 // Asynchronous copies may still read or write host storage. A copy failure is reported before the
 // next instruction executes.
 void Interpreter::release_storage(Storage* storage) {
+  // The allocator could give the block to another call while the device still writes it.
   if (copying_ != nullptr && is_hosts(*storage)) {
     const Status settled = context_.streams[copying_index_]->settle();
     if (late_failure_.ok()) late_failure_ = settled;
@@ -99,6 +103,7 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
   runtime::Device* source = session_.devices().of_pool(in.from_pool.value);
   runtime::Device* target = session_.devices().of_pool(in.to_pool.value);
   if (source == nullptr && target == nullptr) {
+    // Views of one storage may overlap.
     std::memmove(to.data, from.data, static_cast<size_t>(from.bytes));
     return true;
   }
@@ -107,6 +112,7 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
   runtime::DeviceStream& stream = *context_.streams[device];
   if (source != nullptr && target != nullptr)
     return check_device(device, stream.copy_within(to.data, from.data, from.bytes));
+  // settle_before() has settled copies of any other device, so there is one such device at a time.
   copying_ = source == nullptr ? target : source;
   copying_index_ = device;
   return check_device(device, source == nullptr ? stream.copy_in(to.data, from.data, from.bytes)

@@ -11,6 +11,8 @@ namespace op = isa::op;
 // Empty for bytes in a frame.
 std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   const format::FunctionDecl& main = *context_.entry->decl;
+  // From the most to the least specific owner: a storage knows its pool; other bytes are identified
+  // by address.
   if (buffer.storage != nullptr && buffer.storage->pool >= 0)
     return static_cast<uint32_t>(buffer.storage->pool);
   if (buffer.storage != nullptr)

@@ -76,7 +76,9 @@ Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
   SCOPEVM_RETURN_IF_ERROR(take_strings());
   if (start(*context_.entry)) loop();
+  // Also after a failure: pending copies may still use the caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
+  // In the entry function the chain would be one name, which the message already has.
   if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
 }
@@ -141,6 +143,7 @@ void Interpreter::leave_frame() {
 
 bool Interpreter::go_to(isa::Target target) {
   next_ = frame_.function->decl->code.data() + target.value;
+  // Only backward jumps are checked: every loop has one, and straight code ends.
   return next_ > at_ || !is_interruptible_ || check_interrupts();
 }
 
@@ -167,10 +170,12 @@ bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
     return false;
   }
   if (is_interruptible_ && !check_interrupts()) return false;
+  // enter() sets next_ to the callee's first instruction.
   const uint32_t* resume = next_;
   if (!enter(session_.module().function(callee))) return false;
   frame_.resume = resume;
   frame_.results = results;
+  // frame_ is a copy of the top, so the fields set here are stored back for the frame's return.
   context_.frames.top() = frame_;
   return true;
 }
@@ -187,6 +192,8 @@ bool Interpreter::pass(uint32_t parameter, const Register& argument, const int64
 }
 
 bool Interpreter::execute(const op::call& in) {
+  // A copy, because push_call() replaces frame_. Its pointers stay valid: frame memory does not
+  // move.
   const Frame caller = frame_;
   if (!push_call(in.callee.value, in.results)) return false;
   for (uint32_t i = 0; i < in.arguments.size(); ++i) {
@@ -199,6 +206,8 @@ bool Interpreter::execute(const op::call& in) {
 bool Interpreter::execute(const op::ret& in) {
   if (context_.frames.depth() == 1) return return_from_main(in.values);
   const Frame callee = frame_;
+  // set() and dims() below refer to the caller's registers. The callee's frame stays on the stack
+  // until the results have been copied out of it.
   frame_ = context_.frames.below_top();
   for (uint32_t i = 0; i < in.values.size(); ++i) {
     const Register& value = callee.registers[in.values[i].value];
@@ -242,6 +251,7 @@ bool Interpreter::check_interrupts() {
 // Returns false if the buffer has the wrong shape.
 bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes,
                                       Storage** storage) {
+  // Only the entry function's results can have buffers of the caller.
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
   for (const ResultAllocation& site : frame_.function->result_allocations) {
@@ -274,6 +284,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   Storage* storage = nullptr;
   if (!bind_callers_buffer(in, bytes, &storage)) return false;
   if (storage != nullptr) {
+    // The context keeps its own reference to the storage for later runs of the call.
     storage->retain();
     context_.own(storage, -1);
   } else {
@@ -331,6 +342,7 @@ bool Interpreter::execute(const op::grow_storage& in) {
                 "used is " + std::to_string(used) + " and needed is " + std::to_string(needed) +
                     "; expected 0 <= used <= needed, and used at most the storage's size of " +
                     count_text(held.bytes, "byte"));
+  // `held` is a copy: its storage stays referenced by the register until set() below.
   if (needed <= held.bytes) return true;
   const int64_t bytes = held.bytes > needed / 2 ? 2 * held.bytes : needed;
   Storage* storage = nullptr;
@@ -346,12 +358,14 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
   const int64_t grid = value(in.grid);
   for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
+  // A launch without items; on a device, an empty range would be an error.
   if (grid <= 0) return true;
   LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
   const int64_t grain = value(in.grain);
   if (body.kernel == nullptr)
     return launch_on_device(in, grid, grain) && (!is_timed_ || finish_launch(in, start));
+  // A single task runs on this thread: a hand-over would take longer than a small kernel.
   if (grid <= grain || session_.threads() == 1)
     body.kernel(body.buffers, body.params, 0, grid, 0);
   else
@@ -375,12 +389,14 @@ bool Interpreter::execute(const op::shape_function& in) {
   if (count != decl.dim_count)
     return fail(StatusCode::kInvalidModel, "the inputs have " + count_text(count, "dim") +
                                                ", expected " + std::to_string(decl.dim_count));
+  // The last dim of a shape function is the number of threads; the layout has one more dim for it.
   frame_.shape_dims[count] = session_.threads();
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
   if (failed < 0) return true;
   if (can_fall_back()) {
     leave_frame();
+    // The inputs are bound again in the new frame; their string ids are reused.
     return start(session_.module().main());
   }
   status_ = check_failure(decl, failed, frame_.slots);
@@ -426,6 +442,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::add_slot& in) {
 
 SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
   set(in.dst, reg(in.from));
+  // memmove, because the registers can be the same.
   std::memmove(dims(in.dst), dims(in.from), reg(in.dst).rank * sizeof(int64_t));
   return true;
 }

@@ -50,12 +50,14 @@ bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_ran
 bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t more, int64_t rank) {
   const Register held = reg(index);
   const List list(held.storage);
+  // References are counted per call without atomics, since one thread interprets a call.
   const bool is_shared = held.storage->call_references > 1;
   if (!is_shared && list.size() + more <= list.capacity() && rank <= list.max_rank()) return true;
   constexpr int64_t kLeastCapacity = 4;
   const int64_t capacity = std::max({list.size() + more, list.size() * 2, kLeastCapacity});
   Storage* storage = nullptr;
   if (!allocate_list(pool.value, capacity, std::max(rank, list.max_rank()), &storage)) return false;
+  // The elements of an unshared list are moved: their reference counts do not change.
   List(storage).append_all(list, !is_shared);
   set(index, list_register(storage));
   return true;
@@ -108,6 +110,7 @@ bool Interpreter::execute(const op::list_get& in) {
 bool Interpreter::execute(const op::list_insert& in) {
   const int64_t size = List(reg(in.list).storage).size();
   int64_t index = value(in.index);
+  // ONNX SequenceInsert allows the position after the last element.
   return find_index(&index, size + 1, size) && insert(in.list, in.from, in.element, index);
 }
 
@@ -118,6 +121,7 @@ bool Interpreter::execute(const op::list_append& in) {
 bool Interpreter::execute(const op::list_erase& in) {
   const int64_t size = List(reg(in.list).storage).size();
   int64_t index = value(in.index);
+  // make_room() also makes the list unshared, which erasing requires.
   if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0, 0)) return false;
   drop(List(reg(in.list).storage).erase(index).storage);
   return true;

@@ -116,6 +116,7 @@ Status change_case(StringTable& table, const Register& from, const Register& to,
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * room, table.allocate(kRoom));
   for (int64_t i = 0; i < count_of(from); ++i) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, string_at(table, from, i));
+    // Released before the larger one is allocated, so that both need not exist at once.
     if (const int64_t needed = runtime::case_room(text.size()); needed > room->bytes) {
       table.release(room);
       SCOPEVM_ASSIGN_OR_RETURN(room, table.allocate(needed));
