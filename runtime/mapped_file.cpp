@@ -33,8 +33,10 @@ Result<MappedFile> map_file(const std::string& path) {
   if (fstat(file.descriptor, &about) != 0) return failure(path, std::strerror(errno));
   if (S_ISDIR(about.st_mode)) return failure(path, "is a directory");
   if (!S_ISREG(about.st_mode)) return failure(path, "is not a regular file");
+  // mmap rejects a size of 0.
   if (about.st_size == 0) return MappedFile{};
   const auto size = static_cast<size_t>(about.st_size);
+  // The mapping remains valid after the descriptor is closed.
   void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
   if (data == MAP_FAILED) return failure(path, std::strerror(errno));
   std::shared_ptr<const void> owner(

@@ -14,6 +14,7 @@ bool same_letter(char a, char b) {
 
 // The Levenshtein distance of two names, ignoring case.
 size_t edit_distance(std::string_view a, std::string_view b) {
+  // The algorithm of Wagner and Fischer (1974), with one row of the table.
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
@@ -35,6 +36,7 @@ constexpr size_t kMaxListed = 8;
 }  // namespace
 
 std::string name_suggestion(std::string_view given, const std::vector<std::string>& known) {
+  // At most a third of the letters may differ, but always one.
   size_t best_distance = std::max<size_t>(1, given.size() / 3) + 1;
   std::string_view best;
   for (std::string_view name : known) {

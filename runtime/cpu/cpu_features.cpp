@@ -93,6 +93,7 @@ uint32_t saved_state() {
   uint32_t regs[4] = {};
   constexpr uint32_t kOsxsave = 1U << 27;
   if (__get_cpuid(1, &regs[kEax], &regs[kEbx], &regs[kEcx], &regs[kEdx]) == 0) return 0;
+  // Without OSXSAVE, xgetbv is an invalid instruction.
   if ((regs[kEcx] & kOsxsave) == 0) return 0;
   uint32_t low = 0;
   uint32_t high = 0;
@@ -110,6 +111,7 @@ bool cpu_has(std::string_view feature) {
                           &regs[kEdx]) == 0)
       return false;
     if (((regs[known.where] >> known.bit) & 1) == 0) return false;
+    // A CPU feature is unusable if the operating system does not save its registers.
     return known.state == kNoState || (saved_state() & known.state) == known.state;
   }
   return false;

@@ -34,6 +34,7 @@ Result<KernelImage> KernelImage::load(std::span<const uint8_t> elf, const std::s
   if (!write_all(file, elf))
     return Status(StatusCode::kDevice, label + ": writing the image: " + std::strerror(errno));
   const std::string path = "/proc/self/fd/" + std::to_string(file);
+  // RTLD_LOCAL: the images of several modules define equal symbols.
   image.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (image.handle_ == nullptr) {
     const char* reason = dlerror();

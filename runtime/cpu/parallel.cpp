@@ -37,12 +37,14 @@ class ArenaExecutor final : public Executor {
   int threads() const override { return threads_; }
 
   void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
+    // Rounded down: no task has fewer items than the grain.
     const int64_t most = total / std::max<int64_t>(grain, 1);
     const int64_t tasks = std::min(most, threads_ * kTasksPerWorker);
     if (threads_ == 1 || tasks <= 1) {
       if (total > 0) body(context, 0, total, 0);
       return;
     }
+    // On first use: a session whose loops are all small never starts threads.
     std::call_once(arena_once_, [this] { start(); });
     char start = 0;
     char end_of_loop = 0;
@@ -54,9 +56,12 @@ class ArenaExecutor final : public Executor {
             const int64_t begin = split(total, task, tasks);
             const int64_t end = split(total, task + 1, tasks);
             happens_after(&start);
+            // The index is unique among the threads of the arena and below threads_: kernels
+            // address their scratch memory with it.
             body(context, begin, end, tbb::this_task_arena::current_thread_index());
             happens_before(&end_of_loop);
           },
+          // One range per task: the split above already determines the sizes.
           tbb::simple_partitioner());
     });
     happens_after(&end_of_loop);

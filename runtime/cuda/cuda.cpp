@@ -89,6 +89,7 @@ std::string version_text(int version) {
 Result<std::vector<CudaDeviceFacts>> list_devices(const Api& api) {
   const int error = api.cuInit(0);
   int version = 0, count = 0;
+  // cuInit fails with CUDA_ERROR_NO_DEVICE on a machine with the driver but without a GPU.
   if (error != kNoDevice) {
     SCOPEVM_RETURN_IF_ERROR(check(api, error, "cuInit"));
     SCOPEVM_RETURN_IF_ERROR(check(api, api.cuDriverGetVersion(&version), "cuDriverGetVersion"));

@@ -69,6 +69,7 @@ void* ArenaAllocator::allocate(int64_t bytes) {
   // calls. The replacement has 1/8 slack, so that slowly growing requests rarely replace it again.
   int64_t capacity = discard_largest() > 0 ? bytes + bytes / 8 : bytes;
   void* block = take_from_system(capacity);
+  // Memory may be short because of the other cached blocks, or because of the slack.
   if (block == nullptr) {
     discard_all();
     capacity = bytes;
@@ -83,6 +84,7 @@ void* ArenaAllocator::allocate(int64_t bytes) {
 void ArenaAllocator::deallocate(void* block, int64_t bytes) {
   counters_.subtract(bytes);
   std::lock_guard lock(mutex_);
+  // REQUIRES: the block is from this allocator.
   auto used = std::ranges::find(in_use_, block, &Block::data);
   const Block returned = *used;
   *used = in_use_.back();

@@ -22,6 +22,8 @@ struct SizeClass {
 SizeClass size_class(int64_t bytes) {
   const uint64_t last = bytes <= kUnit ? 0 : static_cast<uint64_t>(bytes - 1) / kUnit;
   if (last < 4) return {static_cast<int>(last), static_cast<int64_t>(last + 1) * kUnit};
+  // Keeps the three most significant bits: quarter is in [4, 8), which continues the first classes
+  // of one unit each without a gap.
   const int shift = std::bit_width(last) - 3;
   const auto quarter = static_cast<int64_t>(last >> shift);
   return {shift * 4 + static_cast<int>(quarter), ((quarter + 1) << shift) * kUnit};
@@ -40,6 +42,7 @@ void* HeapAllocator::allocate(int64_t bytes) {
   const SizeClass wanted = size_class(bytes);
   {
     std::lock_guard lock(mutex_);
+    // A window has ended, so the retained maximum can have decreased.
     if (recent_live_.note(counters_.live() + wanted.bytes)) shrink_to(retained_bytes());
     if (FreeBlock* block = free_[wanted.index]) {
       free_[wanted.index] = block->next;
@@ -50,6 +53,7 @@ void* HeapAllocator::allocate(int64_t bytes) {
   }
   void* block = system_allocate(wanted.bytes, alignment_);
   if (block == nullptr) {
+    // Returns all cached blocks to the system, in case their sizes are the wrong ones.
     trim();
     block = system_allocate(wanted.bytes, alignment_);
   }
@@ -63,6 +67,7 @@ void HeapAllocator::deallocate(void* block, int64_t bytes) {
   {
     std::lock_guard lock(mutex_);
     if (cached_bytes_ + given.bytes <= retained_bytes()) {
+      // The link is stored in the free block itself, which has at least kUnit bytes.
       auto* head = static_cast<FreeBlock*>(block);
       head->next = free_[given.index];
       free_[given.index] = head;
@@ -86,6 +91,7 @@ void HeapAllocator::trim() {
 // Frees the largest blocks first, so that the fewest blocks are freed. REQUIRES: mutex_ is held.
 void HeapAllocator::shrink_to(int64_t bytes) {
   for (int index = kClasses - 1; index >= 0 && cached_bytes_ > bytes; --index) {
+    // The inverse of size_class().
     const int shift = index < 8 ? 0 : index / 4 - 1;
     const int64_t block_bytes = static_cast<int64_t>(index - shift * 4 + 1) * kUnit << shift;
     while (free_[index] != nullptr && cached_bytes_ > bytes) {

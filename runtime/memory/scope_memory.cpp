@@ -18,6 +18,7 @@ ScopeMemory::~ScopeMemory() {
 }
 
 ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
+  // Charged before the allocation, so that concurrent calls cannot exceed the limit together.
   if (!counters_.try_add(bytes, limit_)) return Outcome::kOverLimit;
   void* data = allocator_->allocate(bytes);
   if (data == nullptr) {
@@ -37,10 +38,12 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
   if (made == nullptr) made = new Storage;
   made->data = data;
   made->bytes = bytes;
+  // Relaxed: no other thread has the storage yet, and mutex_ orders its reuse.
   made->references_.store(1, std::memory_order_relaxed);
   made->call_references = 0;
   made->is_list = made->is_result = false;
   made->next = made->previous = nullptr;
+  // A result can outlive the session; it keeps its scope alive.
   made->scope_ = shared_from_this();
   *storage = made;
   return Outcome::kOk;

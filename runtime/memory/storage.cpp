@@ -17,6 +17,9 @@ Storage* Storage::adopt(void* data, int64_t bytes, std::function<void()> on_rele
 
 void Storage::destroy() {
   if (scope_) {
+    // Held by the local: reclaim() puts this object on the scope's spare list, where a reference to
+    // the scope would be a cycle. If this is the last reference, the scope is destroyed with its
+    // spares after reclaim().
     std::shared_ptr<ScopeMemory> scope = std::move(scope_);
     scope->reclaim(this);
     return;

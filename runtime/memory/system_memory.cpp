@@ -22,6 +22,7 @@ void* system_allocate(int64_t bytes, int64_t alignment) {
   if (bytes < 0 || bytes > kMaxBlock) return nullptr;
   const bool is_huge = bytes >= kHugePagesFrom;
   if (is_huge) alignment = std::max(alignment, kHugePage);
+  // POSIX allows posix_memalign() to return a null pointer for a size of 0.
   const int64_t size = bytes == 0
                            ? kBlockAlignment
                            : (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;

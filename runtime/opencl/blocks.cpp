@@ -31,6 +31,7 @@ void* Blocks::make(int64_t bytes) {
   // block.
   const auto reserved = static_cast<size_t>((bytes / kPage + 1) * kPage);
   cl_int error = CL_SUCCESS;
+  // OpenCL rejects buffers of 0 bytes.
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
   // Devices that share host memory can then map the buffer without a copy.
   const cl_mem_flags flags =
@@ -43,6 +44,7 @@ void* Blocks::make(int64_t bytes) {
   if (!context_->health.note(error, "clCreateBuffer").ok() || block.buffer.get() == nullptr)
     return nullptr;
   void* address =
+      // Address space without memory: an access by the host faults instead of reading other data.
       mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return nullptr;
   block.address = address;
@@ -54,6 +56,8 @@ void Blocks::deallocate(void* address) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = blocks_.find(reinterpret_cast<uintptr_t>(address));
   if (found == blocks_.end()) return;
+  // Enqueued commands may still use the buffer: OpenCL deletes a memory object after they have
+  // finished.
   munmap(address, found->second.reserved);
   context_->release(found->second.bytes);
   blocks_.erase(found);
@@ -62,6 +66,7 @@ void Blocks::deallocate(void* address) {
 Result<Place> Blocks::find(const void* address, int64_t bytes) const {
   const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::lock_guard<std::mutex> lock(mutex_);
+  // The block with the largest start at or below the address.
   auto next = blocks_.upper_bound(wanted);
   if (next != blocks_.begin()) {
     const auto& [first, block] = *std::prev(next);

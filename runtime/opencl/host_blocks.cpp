@@ -20,6 +20,7 @@ void* HostBlocks::allocate(int64_t bytes, int64_t alignment) {
   if (bytes < 0 || bytes > INT64_MAX - slack) return nullptr;
   const Context& context = *session_->context;
   const int64_t size = std::max<int64_t>(bytes + slack, 1);
+  // On a discrete device these blocks take none of the device's memory.
   const int64_t reserved = context.shares_host_memory ? size : 0;
   if (!context.reserve(reserved)) return nullptr;
   void* block = make(size, alignment, reserved);
@@ -39,6 +40,7 @@ void* HostBlocks::make(int64_t bytes, int64_t alignment, int64_t reserved) {
       reserved};
   if (!context.health.note(error, "clCreateBuffer").ok() || block.buffer.get() == nullptr)
     return nullptr;
+  // Mapped once and kept: mapping gives the host address of the pinned pages.
   block.mapped = context.api.clEnqueueMapBuffer(session_->queue.get(), block.buffer.get(), CL_TRUE,
                                                 CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr,
                                                 nullptr, &error);
@@ -58,6 +60,7 @@ void HostBlocks::deallocate(void* address) {
     std::lock_guard<std::mutex> lock(mutex_);
     auto found = blocks_.find(address);
     if (found == blocks_.end()) return;
+    // Unmapped outside the lock, because the wait can be long.
     block = std::move(found->second);
     blocks_.erase(found);
   }

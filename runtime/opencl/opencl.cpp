@@ -140,6 +140,7 @@ Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& c
   std::lock_guard<std::mutex> lock(mutex);
   std::weak_ptr<const Context>& known = contexts[{&api, chosen.device}];
   if (std::shared_ptr<const Context> open = known.lock();
+      // Sharing lets sessions on one device share programs and the memory limit.
       open && open->health.status().ok() && !open->has_failed)
     return open;
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<const Context> made, make_context(api, chosen));
@@ -164,6 +165,8 @@ Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
                            context_of(api, found[static_cast<size_t>(number)]));
   cl_int error = CL_SUCCESS;
   Handle<cl_command_queue> queue(
+      // Without properties the queue executes in order, on which streams rely instead of event
+      // dependencies.
       api.clCreateCommandQueue(context->handle.get(), context->device, 0, &error),
       api.clReleaseCommandQueue);
   SCOPEVM_RETURN_IF_ERROR(

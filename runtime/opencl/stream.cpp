@@ -35,6 +35,7 @@ Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t by
                                                  nullptr, nullptr, &error);
   Status status = answer(error, "clEnqueueMapBuffer");
   if (status.ok()) return mapped;
+  // The map succeeded, and the failure is that of an earlier command.
   if (error == CL_SUCCESS) (void)unmap(place, mapped);
   return status;
 }
@@ -86,6 +87,8 @@ Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
 Status OpenClStream::copied(cl_int error, const char* call, cl_event event) {
   if (error != CL_SUCCESS) return answer(error, call);
   remember(event, nullptr, /*uses_host_memory=*/true);
+  // A driver may hold back commands until a flush, but the copy should overlap with the host's
+  // work.
   return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
 }
 
@@ -99,6 +102,7 @@ Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
       session_->queue.get(), source.buffer, target.buffer, source.offset, target.offset,
       static_cast<size_t>(bytes), 0, nullptr, &event);
   if (error != CL_SUCCESS) return answer(error, "clEnqueueCopyBuffer");
+  // Not flushed: a later command or clFinish() flushes it.
   remember(event, nullptr, /*uses_host_memory=*/false);
   return {};
 }
@@ -133,6 +137,8 @@ Status OpenClStream::set_arguments(const Kernel& kernel, const DeviceLaunch& lau
 }
 
 Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
+  // As many parts as workers, but none smaller than a grain. The last line recomputes the number,
+  // so that rounding per_item up leaves no empty part.
   const int64_t most_parts = std::min(launch.workers, (launch.grid - 1) / launch.grain + 1);
   const int64_t per_item = (launch.grid - 1) / most_parts + 1;
   const auto parts = static_cast<size_t>((launch.grid - 1) / per_item + 1);
@@ -140,6 +146,8 @@ Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
   cl_event event = nullptr;
   cl_int error = CL_SUCCESS;
   {
+    // clSetKernelArg is the one function of OpenCL that is not thread-safe on one object. It copies
+    // the values, so the lock ends with the enqueue.
     std::lock_guard<std::mutex> lock(kernel.arguments);
     SCOPEVM_RETURN_IF_ERROR(set_arguments(kernel, launch, per_item));
     error = context_.api.clEnqueueNDRangeKernel(session_->queue.get(), kernel.kernel.get(), 1,
@@ -174,6 +182,7 @@ void OpenClStream::remember(cl_event event, std::shared_ptr<const std::string> k
   pending_.push_back({std::move(kernel), uses_host_memory, {event, context_.api.clReleaseEvent}});
   host_copies_ += uses_host_memory ? 1 : 0;
   if (pending_.size() <= kMostPending) return;
+  // Commands complete in order, so the oldest one frees a place first.
   (void)wait_for(pending_.front());
   Status failed = failed_command();
   if (early_failure_.ok()) early_failure_ = std::move(failed);
@@ -188,10 +197,13 @@ Status OpenClStream::failed_command() {
         context_.api.clGetEventInfo(oldest.event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
                                     sizeof state, &state, nullptr),
         "clGetEventInfo"));
+    // Queued, submitted or running; the queue is in order, so later commands are not complete
+    // either.
     if (state > CL_COMPLETE) return {};
     const std::shared_ptr<const std::string> kernel = oldest.kernel;
     host_copies_ -= oldest.uses_host_memory ? 1 : 0;
     pending_.pop_front();
+    // A negative status is the error code of a command that failed.
     if (state >= 0) continue;
     if (kernel == nullptr) return context_.health.note(state, "copy");
     return context_.health.note(state, "launch").with_context("kernel " + *kernel);
@@ -203,6 +215,7 @@ Status OpenClStream::answer(cl_int error, const char* call) {
   Status failed = std::exchange(early_failure_, Status());
   if (failed.ok()) failed = failed_command();
   Status own = context_.health.note(error, call);
+  // The next session gets a new context: see context_of().
   if (!failed.ok() || !own.ok()) context_.has_failed = true;
   return failed.ok() ? own : failed;
 }

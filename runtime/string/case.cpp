@@ -44,6 +44,7 @@ Decoded decode(std::string_view text) {
     character = character << 6 | (next & 0x3f);
   }
   const bool is_surrogate = character >= 0xd800 && character < 0xe000;
+  // Overlong encodings and surrogates are invalid UTF-8 (RFC 3629).
   if (character < kLeast[bytes] || character > 0x10ffff || is_surrogate) return {};
   return {character, bytes};
 }
@@ -74,11 +75,13 @@ size_t change_case(std::string_view text, bool to_upper, char* to) {
   while (!text.empty()) {
     const Decoded decoded = decode(text);
     if (decoded.bytes == 0) {
+      // An invalid byte is copied unchanged.
       *to++ = text.front();
       text.remove_prefix(1);
       continue;
     }
     const char32_t other = changed(decoded.character, to_upper);
+    // case_room() reserves twice the size of the string.
     to = put(to, bytes_of(other) <= 2 * decoded.bytes ? other : decoded.character);
     text.remove_prefix(decoded.bytes);
   }

@@ -54,7 +54,8 @@ uint16_t narrow(double value, NarrowFormat format) {
   if (magnitude > 0 && std::isfinite(magnitude))
     exponent = std::max(exponent, std::ilogb(magnitude));
   // The magnitude in units in the last place, at most 2^(fraction_bits + 1). At that value the
-  // addition below carries into the exponent.
+  // addition below carries into the exponent. ldexp is exact, because a double has more digits than
+  // the format; nearbyint rounds ties to even in the default rounding mode.
   const double units = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
   if (!std::isfinite(magnitude) || exponent > format.max_exponent) return sign | infinity;
   const int64_t biased = static_cast<int64_t>(exponent - least_exponent) << format.fraction_bits;
@@ -75,6 +76,7 @@ double widen(uint16_t bits, NarrowFormat format) {
 
 template <typename T>
 bool parse_integer(std::string_view text, void* element) {
+  // from_chars does not accept a plus sign.
   if (text.starts_with('+')) {
     text.remove_prefix(1);
     if (text.starts_with('-')) return false;
@@ -177,6 +179,8 @@ std::string format_narrow(uint16_t bits, NarrowFormat format) {
   if (!std::isfinite(value)) return special(value);
   char digits[64];
   for (int precision = 0;; ++precision) {
+    // to_chars rounds an exact tie to even; the next double is not a tie, so its digits round away
+    // from zero.
     for (const double near : {value, std::nextafter(value, 2 * value)}) {
       const auto end = std::to_chars(digits, digits + sizeof digits, near,
                                      std::chars_format::scientific, precision)

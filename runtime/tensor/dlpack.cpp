@@ -71,6 +71,7 @@ Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
                   "DLPack tensor of shape " + shape_text(dims) +
                       " has strides; expected a compact row-major tensor");
   char* data = static_cast<char*>(tensor.data);
+  // An empty tensor can have null data.
   if (data != nullptr) data += tensor.byte_offset;
   return Tensor::borrow(static_cast<void*>(data), *dtype, dims);
 }
@@ -109,6 +110,7 @@ Result<DLManagedTensor*> Tensor::to_dlpack() const {
   dl.ndim = rank_;
   for (const runtime::TypePair& pair : runtime::kTypes)
     if (pair.dtype == dtype_) dl.dtype = pair.dl;
+  // Null strides denote a compact row-major tensor.
   dl.shape = exported->shape.data();
   exported->managed.manager_ctx = exported;
   exported->managed.deleter = [](DLManagedTensor* self) {

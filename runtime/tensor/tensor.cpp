@@ -46,6 +46,7 @@ Tensor::Tensor(Tensor&& other) noexcept
       dims_(other.dims_) {}
 
 Tensor& Tensor::operator=(const Tensor& other) {
+  // Copies first, so that a storage shared by both tensors is not released in between.
   if (this != &other) *this = Tensor(other);
   return *this;
 }
