@@ -77,6 +77,7 @@ Status add_range(std::string_view text, const Claim& claim, Claims& claims) {
 Status add_multiple(std::string_view text, const Claim& claim, Claims& claims) {
   int64_t factor = 0;
   SCOPEVM_RETURN_IF_ERROR(read_number(text, claim.value, 1, factor));
+  // A multiple of both factors is a multiple of their least common multiple.
   const int64_t more = factor / std::gcd(factor, claims.multiple_of);
   if (__builtin_mul_overflow(claims.multiple_of, more, &claims.multiple_of))
     return wrong(text, "the least common multiple of the factors exceeds 64 bits");

@@ -17,6 +17,8 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
+  // A temporary name and a rename: readers never see a partial file, and concurrent processes do
+  // not share it.
   const std::string partial = path + "." + std::to_string(getpid()) + ".part";
   std::FILE* file = std::fopen(partial.c_str(), "wb");
   bool is_written = file != nullptr;

@@ -192,6 +192,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // --help and --version are exceptions of CLI11 too; their exit code is 0.
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   return action();

@@ -13,6 +13,7 @@ Status TraceFile::write(const std::string& path) const {
     const std::string_view name = event.name.empty() ? event.kernel : event.name;
     events.push_back({{"name", std::string(name)},
                       {"cat", "launch"},
+                      // A complete event of the Chrome trace format; times are in microseconds.
                       {"ph", "X"},
                       {"ts", static_cast<double>(event.start_ns - events_.front().start_ns) / 1e3},
                       {"dur", static_cast<double>(event.duration_ns) / 1e3},

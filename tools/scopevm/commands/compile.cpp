@@ -26,6 +26,7 @@ class ProgressLine {
     is_shown_ = true;
   }
   ~ProgressLine() {
+    // Clears the line, so that later messages do not follow the progress.
     if (is_shown_) fmt::print(stderr, "\r\033[K");
   }
 

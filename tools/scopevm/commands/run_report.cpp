@@ -37,6 +37,7 @@ Latency summarise(std::vector<int64_t> latency_ns) {
   const size_t count = latency_ns.size();
   const auto at = [&](size_t index) { return static_cast<double>(latency_ns[index]) / 1e3; };
   const double median = count % 2 == 1 ? at(count / 2) : (at(count / 2 - 1) + at(count / 2)) / 2;
+  // The nearest-rank method: the smallest value that at least 99 % of the values do not exceed.
   const auto p99 = static_cast<size_t>(std::ceil(static_cast<double>(count) * 0.99)) - 1;
   return {median, at(0), at(p99)};
 }

@@ -50,6 +50,7 @@ Result<std::string> decode(NpyString type, const uint8_t* at) {
       append_utf8(text, c);
     }
   }
+  // NumPy pads fixed-width strings with NUL characters.
   text.erase(text.find_last_not_of('\0') + 1);
   return text;
 }
