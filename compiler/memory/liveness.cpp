@@ -195,6 +195,7 @@ class LifespanFinder {
       bytes = interval_of(bytes).max;
     SegmentIndex segment;
     for (const std::string& symbol : bytes.symbols())
+      // A size is known once the last of its symbols is defined.
       if (auto defined = segments_.find(symbol); defined != segments_.end())
         segment = std::max(segment, defined->second);
     const BufferIndex buffer = result_.buffers.next_index();

@@ -160,6 +160,8 @@ Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram
   std::map<std::pair<SegmentIndex, PoolIndex>, std::vector<BufferIndex>> members;
   for (BufferIndex buffer : plan.liveness.buffers.indices()) {
     const Liveness::Lifespan& lifespan = plan.liveness.buffers[buffer];
+    // A storage is allocated when its segment begins, so it holds only buffers whose sizes are
+    // known then.
     members[{lifespan.segment, lifespan.pool}].push_back(buffer);
   }
   for (auto& [key, buffers] : members) {

@@ -1,9 +1,9 @@
 // Spilling: keeps pools within their limits. Rewrites the steps of functions before memory is
 // planned, so that spill and reload copies are ordinary steps.
-//   site.cpp    a function's steps -> a SpillProblem
-//   choice.cpp  a SpillProblem -> the spilled buffers and steps; based on trial.cpp
-//   spill.cpp   choices -> places and copies in the steps
-//   limits.cpp  all pools of all functions, repeated until the heights of the plans fit
+//   instance.cpp  a function's steps -> a SpillProblem
+//   choice.cpp    a SpillProblem -> the spilled buffers and steps; based on trial.cpp
+//   spill.cpp     choices -> places and copies in the steps
+//   limits.cpp    all pools of all functions, repeated until the heights of the plans fit
 #pragma once
 
 #include <map>
