@@ -38,6 +38,7 @@ class Lowering {
       add_callees(functions.back(), callees);
     }
     for (auto [i, callee] : llvm::enumerate(callees))
+      // Entries need no index: no function calls them.
       indexes_[callee.first.str()] = {static_cast<uint32_t>(functions.size() + i)};
     for (auto [function, entry] : llvm::zip(functions, entries))
       SCOPEVM_RETURN_IF_ERROR(lower(function, entry.dims, DimBound()));

@@ -36,6 +36,8 @@ void simplify(llvm::SmallVector<Axis>& axes) {
   };
   for (Axis& axis : axes) {
     if (axis.size.is_constant(1)) continue;
+    // One step of the outer axis equals a full pass of the inner one in every column, so both are
+    // one axis.
     if (!kept.empty() && runs_through(kept.back(), axis)) {
       axis.size = axis.size * kept.back().size;
       kept.pop_back();

@@ -41,6 +41,7 @@ Terms CodeBuilder::loop(Term low, Term high, int64_t step, llvm::ArrayRef<Term> 
   mlir::OpBuilder::InsertionGuard guard(builder_);
   builder_.setInsertionPointToStart(op.getBody());
   Terms next = body(term(op.getInductionVar()), terms(op.getRegionIterArgs()));
+  // MLIR adds the yield itself if the loop carries no values.
   if (!next.empty()) builder_.create<scf::YieldOp>(values_of(next));
   return terms(op.getResults());
 }

@@ -60,6 +60,8 @@ Buffer KernelBuilder::operand(mlir::Value value, Elements elements) {
 }
 
 Buffer KernelBuilder::result(ValueId value, DType dtype, Elements elements) {
+  // Arguments are operands, results, temporaries, params, then the call's range and worker.
+  // Inserting one moves the later ones, whose values remain valid.
   auto position = static_cast<unsigned>(step_.operands.size() + step_.results.size());
   step_.results.push_back(value);
   Buffer buffer = add_buffer(position, element_type(dtype, elements), dtype);
@@ -111,6 +113,7 @@ Term KernelBuilder::worker() { return argument_from_end(1); }
 llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr grain) {
   builder().setInsertionPointToEnd(entry_);
   builder().create<mlir::func::ReturnOp>();
+  // All arguments are declared now.
   function_.setFunctionType(builder().getFunctionType(entry_->getArgumentTypes(), {}));
   step::Launch& launch = launch_step();
   auto buffers =

@@ -108,6 +108,7 @@ Term convert(Term x, mlir::Type element) {
   const mlir::Type from = x.element(), type = x.like(element);
   const bool to_float = mlir::isa<mlir::FloatType>(element);
   if (from == element) return x;
+  // MLIR converts index only to and from integers.
   if (x.is_float() ? element.isIndex() : from.isIndex() && to_float)
     return convert(convert(x, x.builder->getI64Type()), element);
   if (element.isIndex() || from.isIndex()) return x.make<arith::IndexCastOp>(type, x);

@@ -37,6 +37,8 @@ Epilogue::Epilogue(const FusedContraction& fused, const OutputAxes& axes, mlir::
     access.batch_strides.assign(axes.rows, DimExpr(0));
     operands_.push_back({bias, access});
   }
+  // Values from outside of the group. match_contraction() has ensured that each has an access, so
+  // access_of() cannot fail.
   llvm::DenseSet<mlir::Value> seen;
   for (mlir::Operation* op : fused.epilogue)
     for (mlir::Value operand : op->getOperands())

@@ -87,6 +87,9 @@ void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
                         return other.buffer.memref == leaf.buffer.memref;
                       }) > 1;
+    // Equal positions and sizes, so each element is read before the result's element overwrites it.
+    // A row kernel stores intermediate values in the result's row, so leaves that are read after
+    // the row op must keep their bytes.
     if (space_.is_linear(i) && byte_size(leaf.buffer.dtype) == byte_size(result.dtype) &&
         !late.contains(leaf.value) && !read_twice)
       k_.allow_in_place(result, leaf.buffer);

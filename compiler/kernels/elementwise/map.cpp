@@ -17,6 +17,7 @@ class MapKernel {
         lanes_(lane_count(body, k_.target())) {
     for (mlir::Value result : body.op->getResults())
       results_.push_back(k_.result(result, Elements::kNumbers));
+    // With several results, the first one could overwrite an operand that the next still reads.
     if (results_.size() == 1) evaluator_.allow_in_place(results_[0]);
   }
 

@@ -6,6 +6,7 @@
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult FunctionLowering::lower(graph::CallOp op) {
+  // lower_program() has indexed all callees.
   lower_call(op, step::Call{functions_.find(op.getCallee().str())->second}, op.getSymbols());
   return mlir::success();
 }

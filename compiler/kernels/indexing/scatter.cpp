@@ -26,6 +26,8 @@ class Updates {
 
   Buffer indices() const { return indices_; }
   void copy_items(Term item_size) {
+    // In place, source and destination are the same bytes. A range touches only its own elements of
+    // both.
     k_.copy(x_, k_.begin() * item_size, result_, k_.begin() * item_size,
             (k_.end() - k_.begin()) * item_size);
   }
@@ -79,6 +81,8 @@ llvm::LogicalResult lower(graph::ScatterElementsOp op, LoweringContext& context)
     Term picked = k.load_index(updates.indices(), offsets[1], size);
     Term to = offsets[0] + picked * stride;
     Term is_mine = (k.begin() <= to) & (to < k.end());
+    // An index out of range, an error in ONNX, is ignored. Ranges are disjoint, so no element is
+    // written by two workers.
     k.when((0 <= picked) & (picked < size) & is_mine, [&] { updates.apply(offsets[1], to); });
   });
   return k.launch(element_count(x), grain_of_bytes(byte_size(dtype_of(op.getX()))));

@@ -47,6 +47,7 @@ llvm::LogicalResult lower(graph::TileOp op, LoweringContext& context) {
   Dims from = row_major_strides(x), to = row_major_strides(shape_of(op.getResult()));
   StridedCopy copy;
   for (auto [d, repeats] : llvm::enumerate(op.getRepeats().getValue())) {
+    // One repeat moves the result by the whole dim of x.
     copy.axes.push_back({repeats, {0, to[d] * x[d]}});
     copy.axes.push_back({x[d], {from[d], to[d]}});
   }

@@ -87,6 +87,8 @@ class PadKernel {
     Term at = i - befores_[d], last = sizes_[d] - 1;
     if (is_constant()) return at;
     if (op_.getMode() == graph::PadMode::kReflect) {
+      // Reflects once at either end, without repeating the border element. ONNX requires pads
+      // shorter than x; the clamp keeps longer ones in bounds.
       at = select(at < 0, k_.index(0) - at, at);
       at = select(last < at, last + last - at, at);
     }

@@ -28,6 +28,8 @@ struct Tile {
     for (int64_t round = 1; round < size; round *= 2) {
       Terms next;
       for (int64_t r = 0; r < size / 2; ++r) {
+        // Each round rotates the bits of the pair (row, lane) by one place; log2(size) rounds
+        // exchange row and lane.
         next.push_back(k.shuffle(rows[r], rows[r + size / 2], low));
         next.push_back(k.shuffle(rows[r], rows[r + size / 2], high));
       }

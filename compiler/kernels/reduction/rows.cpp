@@ -36,6 +36,8 @@ class RowKernel {
           "scale and bias of layer_norm must not broadcast along normalised dims");
     for (mlir::Value result : body_.op->getResults())
       results_.push_back(k_.result(result, Elements::kNumbers));
+    // With several results, one that is stored early could overwrite an operand that another still
+    // reads.
     if (results_.size() == 1) evaluator_.allow_in_place(results_[0], op_);
     choose_scratch(space.dims[inner]);
     length_ = evaluator_.size(inner);
