@@ -70,6 +70,7 @@ class CallMemoryFinder {
     CallMemory memory;
     for (size_t at = 0; at < function.steps.size(); ++at) {
       const Step& step = function.steps[at];
+      // The callee of a closure is known only at run time.
       if (step.is<step::MakeClosure, step::CallClosure>()) add_open(memory, {"closures"});
       if (!step.is<step::Call>()) continue;
       add_call(f, step, kept_at(f, static_cast<int64_t>(at), releases, is_output), memory);
@@ -116,6 +117,7 @@ class CallMemoryFinder {
       raise(f, memory.workspace, needed.workspace);
       raise(f, memory.results, needed.results);
     } else {
+      // What the function itself keeps is known in any case.
       raise(f, memory.results, kept);
     }
     if (!is_known || !has_early_dims)

@@ -293,6 +293,7 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
   }
   const std::vector<RegisterIndex> temporaries = emit_temporaries(index);
   buffers.insert(buffers.end(), temporaries.begin(), temporaries.end());
+  // All registers have been allocated, so the next word is that of the step's own instruction.
   code_.sources.push_back({encoder_.size(), step.name});
   if (step.is<step::Copy>())
     emit_copy(step.results[0], step.operands[0]);
