@@ -66,6 +66,7 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
 
 Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kernel>& entries,
                                  const kernels::Target& target) {
+  // One per part, because a context must not be used by several threads.
   llvm::LLVMContext context;
   SCOPEVM_ASSIGN_OR_RETURN(auto module, to_llvm(part, entries, context));
   auto machine = make_target_machine(target);

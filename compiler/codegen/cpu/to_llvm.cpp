@@ -33,6 +33,7 @@ void add_lowering_passes(mlir::PassManager& passes) {
   // Functions with an LLVM intrinsic first; the others (tan, erf of f64, ...) become calls to libm.
   passes.addPass(mlir::createConvertMathToLLVMPass());
   passes.addPass(mlir::createConvertMathToLibmPass());
+  // Calls of libm take one lane at a time; this lowers their extractions and insertions.
   passes.addPass(mlir::createConvertVectorToLLVMPass());
   passes.addPass(mlir::createArithToLLVMConversionPass());
   passes.addPass(mlir::createConvertIndexToLLVMPass());

@@ -187,6 +187,7 @@ std::string converted(Conversion conversion, Form from, Form to, const std::stri
     }
     case Conversion::kTruncation:
       if (!to.is_bool()) return from_unsigned();
+      // Truncation to i1 keeps the lowest bit; a C conversion to bool would test all bits.
       return truth(to, infix(narrowed(from, infix(x, "&", "1")), "!=", "0"));
     case Conversion::kSignExtension:
       return from_signed("-(long)" + x);

@@ -134,6 +134,8 @@ bool print(Printer& p, vector::BitCastOp op) {
     p.define(op.getResult(), "as_" + type_name(to) + "(" + source + ")");
   } else {
     const std::string& name = p.declare(op.getResult());
+    // Arrays are structs, which as_type() does not accept; C99 defines reading the other member of
+    // a union.
     p.line("{ union { " + type_name(from) + " from; " + type_name(to) +
            " to; } u; u.from = " + source + "; " + name + " = u.to; }");
   }
