@@ -97,6 +97,7 @@ Call::Call(std::unique_ptr<vm::CallContext> context) : context_(std::move(contex
 Call::Call(Call&&) noexcept = default;
 
 Call& Call::operator=(Call&& other) noexcept {
+  // The destructor of `other` returns the old context to its session.
   std::swap(context_, other.context_);
   return *this;
 }
@@ -156,6 +157,7 @@ Status Call::set_input(std::string_view name, Tensor tensor) {
 Status Call::set_output(size_t index, Tensor tensor) {
   if (index >= context_->outputs.size())
     return bad_index("output", index, context_->outputs.size());
+  // The size of strings is known only after the run.
   if (!tensor.is_empty() &&
       context_->session->module().signature().outputs[index].dtype == DType::kStr)
     return {StatusCode::kInvalidArgument,

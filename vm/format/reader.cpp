@@ -113,6 +113,7 @@ class BlobReader {
     if (begin > section_.size() || blob.size > section_.size() - begin)
       return bad(std::string("section ") + name_ + ": " + count_text(section_.size(), "byte") +
                  " are fewer than the tables require");
+    // Keeps the mapped file alive as long as the blob.
     blob.owner = file_.owner;
     blob.data = section_.data() + begin;
     end_ = begin + blob.size;
@@ -154,6 +155,7 @@ Status read_code(std::span<const uint8_t> section, Tables& tables) {
 
 Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options) {
   if (file.size == 0) return bad("not a scopevm module: empty file");
+  // Constants are used in place, so the file's alignment is theirs.
   if (reinterpret_cast<uintptr_t>(file.data) % kAlignment != 0)
     return Status(StatusCode::kInvalidArgument, "the module's memory is not aligned to 64 bytes");
   SCOPEVM_ASSIGN_OR_RETURN(FileHeader header, read_header(file));

@@ -181,6 +181,7 @@ class TablesReader {
       out.dims.resize(c.dims()->size());
       std::memcpy(out.dims.data(), c.dims()->Data(), bytes);
     }
+    // The reader sets the data when it has located the section of constants.
     out.bytes.size = c.bytes();
     return out;
   }

@@ -32,6 +32,7 @@ struct Section {
   }
   uint64_t checksum() const {
     StreamingChecksum sum;
+    // Streaming, so that large constants are not copied into one buffer.
     for (Piece piece : pieces) sum.add(piece.data(), piece.size());
     return sum.value();
   }
@@ -68,11 +69,13 @@ void write_front(File& file, const SectionEntry (&entries)[kSectionCount]) {
 void lay_out(const ModuleContents& module, File& file) {
   Section sections[kSectionCount];
   file.tables = write_tables(module);
+  // In the order of SectionKind.
   sections[0].add(file.tables);
   for (const FunctionDecl& function : module.functions)
     sections[1].add({reinterpret_cast<const uint8_t*>(function.code.data()),
                      function.code.size() * sizeof(uint32_t)});
   for (const ConstantDecl& constant : module.constants)
+    // Aligned, so that kernels can use them in the mapped file.
     sections[2].add_aligned({constant.bytes.data, constant.bytes.size});
   for (const ImageDecl& image : module.images)
     sections[3].add_aligned({image.bytes.data, image.bytes.size});

@@ -37,6 +37,7 @@ FrameLayout layout_of(const format::ModuleContents& contents, const format::Func
   for (const format::TensorDecl& input : function.inputs) raise(layout.max_rank, input.dims.size());
   for (uint32_t pc = 0; pc < function.code.size(); pc += isa::word_count(function.code[pc]))
     count_instruction(contents, isa::verified_instruction(function.code, pc), layout);
+  // Registers come first: FrameStack::push() clears them with one memset.
   layout.dims_offset = function.register_count * sizeof(Register);
   layout.slots_offset =
       layout.dims_offset + size_t{function.register_count} * layout.max_rank * sizeof(int64_t);

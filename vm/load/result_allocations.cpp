@@ -87,6 +87,7 @@ std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint3
   std::optional<Definitions::Write> write = definitions.only_write(reg);
   const bool is_view = write && write->definition.kind == DefinitionKind::makes_view;
   if (is_view) site.dims_word = definitions.word_of(write->in.field(write->definition, 2));
+  // Views of views share the bytes of the first tensor.
   while (write && write->definition.kind == DefinitionKind::makes_view)
     write = definitions.only_write(write->in.word(write->definition, 0));
   if (!write || write->definition.kind != DefinitionKind::makes_tensor) return std::nullopt;

@@ -89,6 +89,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
     if (devices_[d] == nullptr) continue;
     const format::DeviceDecl& decl = contents.devices[d];
     auto image = std::ranges::find_if(contents.images, [&](const format::ImageDecl& image) {
+      // All devices of a kind run the same image.
       return contents.devices[image.device].kind == decl.kind;
     });
     if (image == contents.images.end()) continue;  // the device is used for memory only
@@ -139,6 +140,7 @@ Status BoundDevices::copy_constant(const format::ConstantDecl& constant, runtime
                                           " for constant \"" + constant.name + "\" on " +
                                           std::string(device.description())};
   }
+  // Before the copy, so that the destructor releases the block if the copy fails.
   blocks_.push_back({&device, *block, bytes});
   return stream.copy_in(*block, constant.bytes.data, bytes);
 }

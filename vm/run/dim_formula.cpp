@@ -104,6 +104,8 @@ class Evaluator {
   static Value apply(std::string_view function, int64_t a, int64_t b) {
     if (function == "min") return std::min(a, b);
     if (function == "max") return std::max(a, b);
+    // Divisors in dim formulas are positive; the results below round as their names say, also for
+    // negative a.
     if (b < 1) return std::nullopt;
     if (function == "mod") return a % b < 0 ? a % b + b : a % b;
     if (function == "floordiv") return a / b - (a % b < 0 ? 1 : 0);

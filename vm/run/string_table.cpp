@@ -99,6 +99,7 @@ Status StringTable::add(std::string_view text, uint64_t hash) {
 
 Status StringTable::grow() {
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max() / 4;
+  // Ids are i32 and count the module's strings first.
   if (capacity_ > kMost || module_->size() > kMost)
     return {StatusCode::kResourceLimit,
             "more than " + std::to_string(capacity_) + " different strings in one call"};

@@ -95,6 +95,7 @@ void CodeParser::list(char open, char close, Each each) {
   size_t count_at = function_.code.size();
   push(0);
   parser_.separated(open, close, each);
+  // The count precedes the elements, so it is set when they have been parsed.
   function_.code[count_at] = static_cast<uint32_t>(function_.code.size() - count_at - 1);
 }
 
@@ -156,6 +157,7 @@ void CodeParser::reference(FieldForm form) {
     parser_.string(name);
   else
     name = parser_.name();
+  // Declarations can follow their uses, so names are resolved at the end of the module.
   pending_.push_back({index_, function_.code.size(), form, std::move(name), offset});
   push(0);
 }

@@ -9,6 +9,7 @@ void Parser::fail_at(size_t offset, const std::string& what) {
   if (has_failed()) return;
   status_ = Status(StatusCode::kInvalidModel,
                    file_name_ + ":" + lexer_.line_and_column(offset) + ": " + what);
+  // An end token, so that all parsing loops end at the first error.
   token_ = Token();
 }
 

@@ -90,6 +90,8 @@ Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
     return invalid("pinned for device " + quoted(module.devices[device].name) +
                    ", a CPU; expected a non-CPU device");
   if (!module.devices[pool.device].is_host()) return invalid("pinned pool of a non-CPU device");
+  // Allocating pinned memory waits for the device, so it needs an allocator that caches whole
+  // blocks.
   return pool.kind == PoolKind::kArena ? Status() : invalid("pinned pool must be an arena");
 }
 
@@ -105,6 +107,7 @@ Status verify_machine(const ModuleContents& module) {
     if (pool.latency_seconds != 0 && !pool.has_valid_latency())
       return invalid(context + ": latency_seconds is out of range");
     if (!pool.has_valid_alignment() ||
+        // Frames align storages to kLeastAlignment only.
         (pool.kind == PoolKind::kStack && pool.alignment != kLeastAlignment))
       return invalid(context + ": alignment is " + std::to_string(pool.alignment) + ", expected " +
                      (pool.kind == PoolKind::kStack
@@ -352,6 +355,7 @@ Status verify_variant(const ModuleContents& module, const VariantDecl& variant,
       " differ from those of main: expected the same names, kinds, element types and ranks";
   if (!are_alike(function.inputs, main.inputs)) return invalid("inputs" + expected);
   if (!are_alike(function.outputs, main.outputs)) return invalid("outputs" + expected);
+  // LoadedModule::entry() compares the values of the dimensions by position.
   if (!std::ranges::equal(variant.dimensions, main.dimensions, {}, &DimensionDecl::name,
                           &DimensionDecl::name))
     return invalid("dimensions differ from those of main: expected the same names in this order");

@@ -44,6 +44,7 @@ class InstructionVerifier {
   Status cut() {
     const std::vector<uint32_t>& code = function_.code;
     for (uint64_t word = 0; word < code.size();) {
+      // Jump targets and sources are words of 32 bits.
       if (word > UINT32_MAX) return invalid("code is too long: the limit is 2^32 words");
       SCOPEVM_ASSIGN_OR_RETURN(Instruction in,
                                isa::read_instruction(code, static_cast<uint32_t>(word)));
@@ -133,6 +134,7 @@ class InstructionVerifier {
       case RuleKind::immediate:
         return immediate(field, rule.arguments[0], rule.arguments[1]);
       case RuleKind::axis_of:
+        // Transfer compares the axis with the rank, which requires a known number.
         if (!isa::Int::from_word(field.words[0]).is_slot()) return {};
         return invalid(std::string(field.name()) + " must be an immediate, given a slot");
       case RuleKind::gives:
@@ -244,6 +246,7 @@ class InstructionVerifier {
   }
 
   Status copied(uint32_t to, uint32_t from) const {
+    // A driver copies within its device, or from and to host memory.
     if (module_.pools[to].device == module_.pools[from].device || is_host_pool(module_, to) ||
         is_host_pool(module_, from))
       return {};
@@ -288,12 +291,14 @@ class InstructionVerifier {
           check_index("pool", memory.pool, module_.pools.size()).with_context(context));
       if (memory.is_result && module_.pools[memory.pool].kind == PoolKind::kStack)
         return invalid(context + ": stack pool: a result cannot be stored in a frame");
+      // record_bounds() reads these slots without a check.
       for (uint32_t slot : {memory.bytes_slot, memory.lower_bound_slot})
         SCOPEVM_RETURN_IF_ERROR(
             check_index("slot", slot, function_.slot_count).with_context(context));
     }
     uint32_t previous = 0;
     for (const SourceDecl& source : function_.sources) {
+      // Ascending, because LoadedModule::source_name() searches them by bisection.
       if (source.word >= is_start_.size() || !is_start_[source.word] || source.word < previous)
         return invalid(
             "source \"" + source.name + "\": word " + std::to_string(source.word) +

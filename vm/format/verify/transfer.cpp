@@ -61,6 +61,7 @@ std::vector<uint32_t> reaches_of(const ModuleContents& module) {
     const PoolDecl& pool = module.pools[i];
     std::set<uint32_t> devices(pool.shared_with.begin(), pool.shared_with.end());
     devices.insert(pool.device);
+    // Pools with the same devices get one index, so that reaches are compared as integers.
     reaches.push_back(first.try_emplace(std::move(devices), i).first->second);
   }
   return reaches;
@@ -311,6 +312,7 @@ Status Transfer::expect_integers(const Operand& operand) {
 
 Status Transfer::check_total_rank(const Field& field, const State& state, uint32_t expected) {
   uint64_t dims = 0;
+  // The VM copies these dims to an area of the frame that layout_of() sized.
   for (uint32_t reg : field.words) dims += state[reg].rank;
   if (dims == expected) return {};
   return invalid(std::string(field.name()) + " have " + count_text(dims, "dim") + ", expected " +
@@ -356,6 +358,7 @@ Result<RegisterState> Transfer::define(const Instruction& in, const Field& field
                             host_reach_);
     case DefinitionKind::makes_element: {
       const RegisterState& list = state[in.word(definition, 0)];
+      // The rank sizes the dims of the destination register; a list has none.
       if (list.depth > 1 && rank != 0)
         return invalid("rank must be 0 for an element that is a list, given " +
                        std::to_string(rank));

@@ -78,7 +78,7 @@ Status Interpreter::run() {
   if (start(*context_.entry)) loop();
   // Also after a failure: pending copies may still use the caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
-  // In the entry function the chain would be one name, which the message already has.
+  // With one frame the chain would only name the entry function.
   if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
 }
@@ -234,6 +234,7 @@ bool Interpreter::return_from_main(isa::RegisterList values) {
 }
 
 bool Interpreter::check_interrupts() {
+  // Relaxed: the flag publishes no other data.
   if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
     status_ = Status(StatusCode::kCancelled, "the call was cancelled");
     return false;
@@ -257,6 +258,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   for (const ResultAllocation& site : frame_.function->result_allocations) {
     const Tensor& given = context_.outputs[site.output];
     if (code + site.alloc_word != at_ || given.is_empty()) continue;
+    // The dims of the result's tensor, which a later instruction makes from this storage.
     const isa::IntList shape(code + site.dims_word + 1, code[site.dims_word]);
     int64_t dims[kMaxRank];
     for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
@@ -319,6 +321,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_tensor& in) {
 
 SCOPEVM_HOT bool Interpreter::execute(const op::alloc_view& in) {
   Register made = reg(in.of);
+  // The byte count is that of the source; results are checked against it in collect_results().
   made.dtype = in.dtype;
   made.rank = static_cast<uint8_t>(in.dims.size());
   set(in.dst, made);
@@ -391,6 +394,7 @@ bool Interpreter::execute(const op::shape_function& in) {
                                                ", expected " + std::to_string(decl.dim_count));
   // The last dim of a shape function is the number of threads; the layout has one more dim for it.
   frame_.shape_dims[count] = session_.threads();
+  // Returns the index of the first failed check, or a negative number.
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
   if (failed < 0) return true;
