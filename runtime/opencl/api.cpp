@@ -22,6 +22,7 @@ constexpr cl_int kNoPlatform = -1001;
 }  // namespace
 
 Result<const Api*> load_api() {
+  // A failure is stored too, so that the library is searched once per process.
   static const Result<Api> api = load();
   if (!api.ok()) return api.status();
   return &*api;

@@ -77,6 +77,7 @@ const DeviceKernel* Image::find(std::string_view symbol, int buffers, int params
     error = api.clGetKernelInfo(kernel.get(), CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments,
                                 nullptr);
     // Kernel arguments: two per buffer, the params, the grid, and the number of items per range.
+    // A mismatch would make clSetKernelArg fail at the first launch.
     if (error != CL_SUCCESS || int64_t{arguments} != 2 * int64_t{buffers} + params + 2)
       return nullptr;
     auto made = std::make_unique<Kernel>(name, buffers, params, std::move(kernel));

@@ -45,6 +45,7 @@ std::string device_text(const Api& api, cl_device_id device, cl_device_info what
 template <typename T>
 int64_t device_number(const Api& api, cl_device_id device, cl_device_info what) {
   T value{};
+  // A device without the property has 0 of it.
   if (api.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) != CL_SUCCESS) return 0;
   return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX));
 }
@@ -83,6 +84,7 @@ OpenClDeviceFacts facts_of(const Api& api, const Found& found) {
   facts.compute_units = device_number<cl_uint>(api, device, CL_DEVICE_MAX_COMPUTE_UNITS);
   facts.shares_host_memory = device_number<cl_bool>(api, device, CL_DEVICE_HOST_UNIFIED_MEMORY);
   facts.base_alignment_bytes =
+      // OpenCL states this alignment in bits.
       device_number<cl_uint>(api, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
   facts.has_f64 = device_number<cl_ulong>(api, device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
   return facts;
