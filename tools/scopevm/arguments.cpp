@@ -1,3 +1,4 @@
+// Parses the values of options; see arguments.h.
 #include "tools/scopevm/arguments.h"
 
 #include <charconv>

@@ -20,6 +20,7 @@ std::vector<fs::path> folders() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   const fs::path prefix = program.parent_path();
+  // The program's own folder in a build tree, the library folders in an installation.
   std::vector<fs::path> folders = {program, prefix / "lib", prefix / "lib64"};
   // CMake's name of the multiarch folder, "x86_64-linux-gnu"; empty on systems without one.
   if constexpr (sizeof(SCOPEVM_LIBRARY_ARCHITECTURE) > 1)

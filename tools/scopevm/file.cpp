@@ -1,3 +1,4 @@
+// Reads and writes whole files; see file.h.
 #include "tools/scopevm/file.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Writes launches in the trace event format of Chrome; see trace_file.h.
 #include "tools/scopevm/trace_file.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// Reads the options --machine, --place and --device; see places.h.
 #include "tools/scopevm/commands/places.h"
 
 #include "tools/scopevm/arguments.h"

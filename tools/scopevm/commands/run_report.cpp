@@ -1,3 +1,4 @@
+// Prints the results and statistics of scopevm run, as text or JSON; see run_report.h.
 #include "tools/scopevm/commands/run_report.h"
 
 #include <fmt/format.h>

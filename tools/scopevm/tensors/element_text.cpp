@@ -1,3 +1,4 @@
+// Formats tensor elements for the output of commands; see element_text.h.
 #include "tools/scopevm/tensors/element_text.h"
 
 #include <fmt/format.h>

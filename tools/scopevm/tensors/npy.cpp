@@ -1,3 +1,4 @@
+// Reads and writes the NPY format of NumPy, versions 1 to 3; see npy.h.
 #include "tools/scopevm/tensors/npy.h"
 
 #include <array>

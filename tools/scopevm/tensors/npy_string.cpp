@@ -1,3 +1,4 @@
+// Converts between NumPy's fixed-width strings and UTF-8; see npy_string.h.
 #include "tools/scopevm/tensors/npy_string.h"
 
 #include <algorithm>

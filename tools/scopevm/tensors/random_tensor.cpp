@@ -1,3 +1,4 @@
+// Fills tensors with pseudorandom numbers; see random_tensor.h.
 #include "tools/scopevm/tensors/random_tensor.h"
 
 #include <bit>
