@@ -86,7 +86,8 @@ void Epilogue::allow_in_place(KernelBuilder& k) {
                       shape_of(operand.value) == fused_.type().getShape();
       if (!is_equal || paired.contains(&operand)) continue;
       // Safe with equal sizes only: each element of the operand is read immediately before the
-      // result's element at the same position is written.
+      // result's element at the same position is written. allow_in_place() refuses an operand that
+      // the contraction reads too.
       if (!k.allow_in_place(result.buffer, operand.buffer)) continue;
       paired.insert(&operand);
       break;

@@ -262,6 +262,8 @@ void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
     value.view_of = whole;
     // All parts have the same size, so that of iteration i begins at i times that size.
     value.offset = DimExpr::symbol(op.getIndex().str()) * value.bytes();
+    // Before the body is lowered, so that the step that computes the value writes it to its place
+    // in the result.
     ids_[yielded[first + i]] = part;
   }
 }
@@ -343,6 +345,7 @@ bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
     // An if lists its results, so it counts as their writer, and reads inside its branches come
     // after it.
     const bool reads_current = llvm::any_of(step.operands, is_current);
+    // The step needs the old value after the new one has been written.
     if (writer && reads_current) return false;
     if (llvm::any_of(step.results, is_current)) return false;  // another yield took it over
     if (writer || !llvm::is_contained(step.results, next)) continue;

@@ -75,6 +75,8 @@ Term TableKernel::nearest(Term x) {
       return floor(x);
     case graph::ResizeRounding::kCeil:
       return ceil(x);
+    // The two roundings to nearest differ for ties only: floor(x + 0.5) rounds them up, ceil(x -
+    // 0.5) down.
     case graph::ResizeRounding::kRoundPreferCeil:
       return floor(x + 0.5);
     case graph::ResizeRounding::kRoundPreferFloor:
