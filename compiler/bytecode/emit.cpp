@@ -219,6 +219,7 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
             .bytes_per_second = pool.bytes_per_second.value_or(0),
             .latency_seconds = pool.latency_seconds.value_or(0),
             .alignment = static_cast<uint32_t>(pool.alignment)};
+    // The first device is the pool's own.
     for (DeviceIndex device : pool.reached | std::views::drop(1))
       decl.shared_with.push_back(device.value);
     if (pool.pinned_for) decl.pinned_for = static_cast<int32_t>(pool.pinned_for->value);
