@@ -17,6 +17,7 @@ std::vector<DeviceDecl> devices_of(const Machine& machine, std::string_view kind
 std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
   std::vector<Kernel> table;
   for (const Kernel& kernel : program.kernels)
+    // Devices of one kind share kernels, so a symbol can occur once per device.
     if (program.machine.devices[kernel.device].kind == kind &&
         std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
       table.push_back(kernel);
@@ -79,6 +80,7 @@ Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program&
   for (Kind& kind : kinds_) {
     const std::string_view name = kind.backend->name();
     const std::vector<Kernel> table = kernels_of(program, name);
+    // The CPU's image also has the shape functions.
     if (table.empty() && !kind.backend->is_host()) continue;
     const DeviceIndex device = *find_index(
         program.machine.devices, [&](const DeviceDecl& declared) { return declared.kind == name; });

@@ -35,6 +35,7 @@ Form Printer::form(mlir::Value value) {
   Form form = form_of(value.getType());
   if (!form) return form;
   if (form.element.isF64()) has_f64_ = true;
+  // A vector length that OpenCL C lacks: a struct with an array.
   if (form.is_array()) {
     std::string element = type_name({form.element, 1}), name = type_name(form);
     structs_[name] =
