@@ -45,6 +45,8 @@ auto dimension_vector(FlatBufferBuilder& builder, const std::vector<DimensionDec
 
 Offset<fb::Function> function_table(FlatBufferBuilder& b, const FunctionDecl& function) {
   auto name = b.CreateString(function.name);
+  // FlatBuffers does not nest the construction of objects, so strings and vectors are created
+  // before the table that refers to them.
   auto inputs = tensor_vector(b, function.inputs);
   auto outputs = tensor_vector(b, function.outputs);
   auto dimensions = dimension_vector(b, function.dimensions);

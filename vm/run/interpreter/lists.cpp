@@ -26,6 +26,7 @@ bool Interpreter::bind_list(uint32_t input) {
   for (const Tensor& element : given.elements)
     List(list).insert(List(list).size(), input_register(element), element.dims().data());
   set({input}, list_register(list));
+  // An optional sequence is a list that contains the sequence, or nothing.
   if (decl.kind != ValueKind::kOptionalSequence) return true;
   Storage* optional = nullptr;
   if (!allocate_list(*pool, 1, 0, &optional)) return false;

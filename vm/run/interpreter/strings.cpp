@@ -15,6 +15,8 @@ using isa::RegisterIndex;
 
 // Interns string inputs once, before the entry function is selected.
 Status Interpreter::take_strings() {
+  // Before the entry function is entered: the ids do not depend on the variant, so a fallback to
+  // main reuses them.
   context_.strings.begin(session_, context_);
   const auto take = [this](size_t input, const Tensor& tensor) -> Status {
     if (tensor.dtype() != DType::kStr) return {};
