@@ -360,6 +360,7 @@ void CodeEmitter::emit_return() {
       reg = view;
     }
     results.push_back(reg);
+    // The size of a list is known only at run time.
     DimExpr bytes = value.is_list() ? DimExpr(0) : value.bytes();
     code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(bytes)));
   }

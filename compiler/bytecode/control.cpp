@@ -144,6 +144,7 @@ void CodeEmitter::begin_if(const Step& step, int64_t index) {
                            .then_to = isa::Encoder::target(then),
                            .else_to = isa::Encoder::target(open.otherwise)});
   encoder_.bind(then);
+  // Else and EndIf find the labels by the position of the If.
   ifs_.emplace(index, open);
   begin_segment(step);
 }
