@@ -62,6 +62,7 @@ Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& ma
   if (llvm::verifyModule(module, &error_stream))
     return Status(StatusCode::kInternal, "invalid LLVM IR: " + error);
   optimise(module, machine);
+  // After the optimisation, which inlines functions and so adds up their local buffers.
   SCOPEVM_RETURN_IF_ERROR(check_locals(module));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);

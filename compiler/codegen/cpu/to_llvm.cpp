@@ -67,6 +67,7 @@ void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel
   for (int i = 0; i < kernel.buffer_count; ++i) {
     llvm::Value* address =
         builder.CreateLoad(pointer, builder.CreateConstGEP1_64(pointer, entry->getArg(0), i));
+    // Allocated and aligned pointer are the same; the offset is 0 and the stride 1.
     arguments.append({address, address, builder.getInt64(0), builder.getInt64(kUnknownSize),
                       builder.getInt64(1)});
   }
@@ -103,6 +104,7 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
     return Status(StatusCode::kInternal, "lowering kernels to LLVM failed: " + errors);
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(kernels, context, "kernels");
   if (!module) return Status(StatusCode::kInternal, "translating kernels failed: " + errors);
+  // Collected first, because make_entry() adds functions to the module.
   std::vector<llvm::Function*> bodies;
   for (llvm::Function& function : *module)
     if (!function.isDeclaration()) bodies.push_back(&function);

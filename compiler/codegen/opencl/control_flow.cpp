@@ -54,6 +54,7 @@ bool Printer::print_while(scf::WhileOp loop) {
   mlir::Block& after = loop.getAfter().front();
   for (auto [argument, initial] : llvm::zip(before.getArguments(), loop.getInits()))
     declare(argument, name(initial));
+  // Declared outside of the loop, because the loop's results are read after it.
   for (mlir::Value argument : after.getArguments()) declare(argument);
   line("for (;;) {");
   if (!print_block(before)) return false;

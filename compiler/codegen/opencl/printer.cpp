@@ -163,6 +163,7 @@ Status Printer::print_kernel(mlir::func::FuncOp function, const Kernel& kernel) 
   }
   for (int i = 0; i < params; ++i)
     define(function.getArgument(static_cast<unsigned>(buffers + i)),
+           // Params are signed in the ABI; integers are stored as unsigned.
            "(ulong)p" + std::to_string(i));
   const char* const range[] = {"begin", "end", "worker"};
   for (int i = 0; i < 3; ++i)
