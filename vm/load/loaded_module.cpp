@@ -94,10 +94,12 @@ Status LoadedModule::prepare() {
     FrameStorages stacks = find_stacks(contents_, function);
     const FrameLayout layout = layout_of(contents_, function, stacks.bytes);
     SCOPEVM_RETURN_IF_ERROR(check_ranks(layout, function));
+    // The pointer stays valid, because contents_ does not change any more.
     functions_.push_back({&function, layout, std::move(stacks), {}});
   }
   prepare_signature();
   strings_ = ModuleStrings(contents_.strings);
+  // Only results of main and its variants can have buffers of the caller.
   functions_[main_].result_allocations = find_result_allocations(*main().decl);
   for (const format::VariantDecl& variant : contents_.variants)
     functions_[variant.function].result_allocations =

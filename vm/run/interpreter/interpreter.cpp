@@ -97,6 +97,7 @@ bool Interpreter::start(const LoadedFunction& function) {
       continue;
     }
     const Tensor& input = context_.inputs[i];
+    // Not set(): the register is empty, and an input has no storage to count.
     reg({i}) = input_register(input);
     std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
@@ -228,6 +229,7 @@ bool Interpreter::execute(const op::ret& in) {
 
 bool Interpreter::return_from_main(isa::RegisterList values) {
   status_ = collect_results(session_, context_, frame_, values);
+  // Before the frame is left, because the slots are in its memory.
   if (status_.ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
   leave_frame();
   return false;
@@ -280,6 +282,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   if (is_stack(in.from)) {
     const LoadedFunction& function = *frame_.function;
     const auto word = static_cast<uint32_t>(at_ - function.decl->code.data());
+    // Without a storage: the bytes belong to the frame and are not counted.
     set(in.dst, {frame_.stack + function.stacks.offset_at(word), nullptr, bytes, DType::kU8, 0});
     return true;
   }
