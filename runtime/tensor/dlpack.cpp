@@ -92,6 +92,7 @@ struct Exported {
 Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, runtime::borrow_dlpack(managed->dl_tensor));
   tensor.storage_ = runtime::Storage::adopt(tensor.data_, tensor.bytes_, [managed] {
+    // DLPack allows a null deleter.
     if (managed->deleter != nullptr) managed->deleter(managed);
   });
   return tensor;
