@@ -116,6 +116,7 @@ Result<CompiledModule> CompilerLibrary::compile(const CompileOptions& options) c
   SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, report_of<CompileOutput>(table_, result));
   size_t size = 0;
   const uint8_t* bytes = table_->module(result.get(), &size);
+  // The bytes belong to the result, which the CompiledModule keeps alive.
   return CompiledModule{
       {bytes, size}, std::move(result), std::move(output.times), std::move(output.warnings)};
 }

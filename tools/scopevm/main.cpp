@@ -33,11 +33,14 @@ using Action = std::function<int()>;
 
 void add_compile(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("compile", "Compile a model to a module");
+  // Shared by the option parser and the action, which runs after this function has returned.
   auto options = std::make_shared<CompileCommand>();
   command
       ->add_option("MODEL", options->model, "Model: an ONNX file (.onnx) or MLIR assembly (.mlir)")
       ->required();
   command->add_option("-o,--output", options->output, "Output module file");
+  // Without allow_extra_args(false), CLI11 lets an option with a vector take all following
+  // arguments.
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
   command
       ->add_option("--variant", options->variants,

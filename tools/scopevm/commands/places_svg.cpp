@@ -49,6 +49,7 @@ class Drawing {
     std::vector<int> filled;
     for (const Node& node : nodes) {
       int layer = 0;
+      // In program order a node comes after all nodes that it reads.
       for (const int read : node.reads) layer = std::max(layer, spots_[read].layer + 1);
       filled.resize(std::max<size_t>(filled.size(), layer + 1));
       spots_.push_back({layer, filled[layer]++});

@@ -58,6 +58,7 @@ Result<Plan> make_plan(const RunOptions& options) {
   SCOPEVM_RETURN_IF_ERROR(check_given_once("input", plan.inputs));
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, assignments(options.outputs));
   for (const NamedText& input : plan.inputs)
+    // Elements of sequences are parsed later, when the signature is known.
     if (input.text.starts_with(kRandom) && input.text.find(',') == std::string::npos)
       if (auto request = parse_random(input.text.substr(kRandom.size())); !request.ok())
         return std::move(request).status();
