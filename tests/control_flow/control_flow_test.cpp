@@ -164,6 +164,40 @@ TEST(Loop, NextValueCannotReuseTheStorageOfTheLast) {
   }
 }
 
+// The condition is the flag of the iteration, not the next one, which the same yield carries.
+TEST(Loop, ConditionIsReadBeforeCarriedValuesChange) {
+  const std::string view =
+      "%g = sv.reshape %f {dims = #sv.dims<[]>} : (!sv.tensor<bool[]>) -> "
+      "!sv.tensor<bool[]>\n";
+  for (const auto& [condition, expected] :
+       {std::pair("%f", 5.0f), std::pair("%g", 5.0f), std::pair("%n", 4.0f)}) {
+    for (const char* next : {"%n, %d, %e", "%n, %d, %d"}) {
+      Graph graph(R"(
+        func.func @main(%flag: !sv.tensor<bool[]>, %limit: !sv.tensor<f32[]>)
+            -> !sv.tensor<f32[]> {
+          %zero = sv.constant {value = dense<0.0> : tensor<f32>} : !sv.tensor<f32[]>
+          %one = sv.constant {value = dense<1.0> : tensor<f32>} : !sv.tensor<f32[]>
+          %0:3 = sv.loop %flag, %zero, %zero
+              {has_condition = true, index = "$i", trip_count = #sv.dims<[]>}
+              : (!sv.tensor<bool[]>, !sv.tensor<f32[]>, !sv.tensor<f32[]>)
+              -> (!sv.tensor<bool[]>, !sv.tensor<f32[]>, !sv.tensor<f32[]>) {
+          ^bb0(%f: !sv.tensor<bool[]>, %c: !sv.tensor<f32[]>, %e: !sv.tensor<f32[]>):
+            )" + view +
+                  R"(
+            %n = sv.less %c, %limit : (!sv.tensor<f32[]>, !sv.tensor<f32[]>) -> !sv.tensor<bool[]>
+            %d = sv.add %c, %one : (!sv.tensor<f32[]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[]>
+            sv.yield )" +
+                  condition + ", " + next + R"(
+                : !sv.tensor<bool[]>, !sv.tensor<bool[]>, !sv.tensor<f32[]>, !sv.tensor<f32[]>
+          }
+          return %0#1 : !sv.tensor<f32[]>
+        })");
+      EXPECT_THAT(elements(graph.run({boolean(true), floats({}, {3})})[0]), ElementsAre(expected))
+          << condition << ", " << next;
+    }
+  }
+}
+
 // Appends x until the sum reaches the limit; gathers the sums.
 const char kGrow[] = R"(
     func.func @main(%x: !sv.tensor<f32[n]>, %limit: !sv.tensor<f32[]>)

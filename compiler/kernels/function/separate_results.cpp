@@ -56,6 +56,17 @@ void separate_returned(mlir::Operation* terminator) {
   }
 }
 
+// The condition is read after the carried values have taken their next values. It must not share
+// storage with an argument of the body or with another operand of the terminator.
+void separate_condition(mlir::Operation* terminator) {
+  mlir::OpOperand& condition = terminator->getOpOperand(0);
+  mlir::Value root = viewed(condition.get());
+  const bool is_argument = !root.getDefiningOp() && root.getParentBlock() == terminator->getBlock();
+  const bool is_yielded = llvm::any_of(terminator->getOperands().drop_front(),
+                                       [&](mlir::Value value) { return viewed(value) == root; });
+  if (is_argument || is_yielded) copy_operand(condition);
+}
+
 void separate_loop(graph::LoopOp loop) {
   for (mlir::OpOperand& initial : loop->getOpOperands())
     if (mlir::isa<TensorType>(initial.get().getType()) &&
@@ -63,7 +74,9 @@ void separate_loop(graph::LoopOp loop) {
         (!is_written_in(initial.get(), loop->getBlock()) || !initial.get().hasOneUse()))
       copy_operand(initial);
   mlir::Block& body = loop.getBody().front();
-  separate(body.getTerminator(), loop.getHasCondition() ? 1 : 0, [&](size_t i, mlir::Value value) {
+  mlir::Operation* terminator = body.getTerminator();
+  if (loop.getHasCondition()) separate_condition(terminator);
+  separate(terminator, loop.getHasCondition() ? 1 : 0, [&](size_t i, mlir::Value value) {
     return i < body.getNumArguments() && value == body.getArgument(static_cast<unsigned>(i));
   });
 }
