@@ -28,6 +28,9 @@ class Applier {
     for (FlowIndex f : graph_.values.indices())
       flow(f).is_free ? place_constant(f) : place_value(f);
     mark_devices();  // before ops are erased: it visits the ops of all tasks
+    // The order of these steps matters. Erasing ops joins copy chains and creates duplicates, which
+    // merge_copies() removes. Signatures are derived last, from the final types of arguments and
+    // results.
     erase_annotations();
     merge_copies();
     for (auto function : module_.getOps<mlir::func::FuncOp>())
@@ -56,6 +59,8 @@ class Applier {
   // --- Values and their copies. ---
 
   void place_value(FlowIndex f) {
+    // Recomputed, not stored by the solver: the same function yields the same pools as in the
+    // solver.
     const Route route = route_of(graph_.problem, flow(f), assignment_.devices);
     mlir::Value value = graph_.values[f];
     set_place(value, text_of(route.home));
@@ -71,6 +76,8 @@ class Applier {
     for (const auto& [pool, uses] : by_copy)
       if (machine_.is_by_host(route.home, pool)) from_host[pool] = uses;
     for (const auto& [pool, uses] : from_host) {
+      // The uses of the second hop count as uses of the copy in the host's memory, so that it
+      // precedes all of them. insert_copy() then redirects them to the second hop.
       by_copy[host].insert(by_copy[host].end(), uses.begin(), uses.end());
       by_copy.erase(pool);
     }
@@ -120,6 +127,7 @@ class Applier {
       if (copies_[i].use_empty()) erase_copy(i);  // an explicit copy whose result is unused
     for (size_t i = 0; i < copies_.size(); ++i) {
       const mlir::Value value = copies_[i].getDefiningOp()->getOperand(0);
+      // From the end, since erase_copy() shifts the later elements.
       for (size_t k = copies_.size(); k-- > i + 1;) {
         if (copies_[k].getDefiningOp()->getOperand(0) != value ||
             copies_[k].getType() != copies_[i].getType())
@@ -183,6 +191,7 @@ class Applier {
     while (true) {
       llvm::SetVector<mlir::Operation*> readers;
       for (const Use& use : uses)
+        // A reader inside a loop counts as the loop itself: the copy is then outside of it.
         readers.insert(block->findAncestorOpInBlock(*use.operand->getOwner()));
       mlir::Operation* first = *std::min_element(
           readers.begin(), readers.end(), [](auto* a, auto* b) { return a->isBeforeInBlock(b); });
@@ -218,11 +227,14 @@ class Applier {
         entry->second = own->getResult(0);
         set_place(entry->second, device_name(entry->first));
       }
+      // Each device's readers use the clone that is loaded on their device; the original serves the
+      // first device.
       use.operand->set(entry->second);
       if (std::optional<PoolIndex> pool = pool_of_copy(reader)) by_pool[*pool].push_back(use);
     }
     for (const auto& [pool, uses] : by_pool)
       insert_copy(f, by_device.at(device(flow(f).readers[uses.front().reader].task)), pool, uses);
+    // An unused constant: every tensor type needs a place.
     if (by_device.empty()) set_place(graph_.values[f], device_name(machine_.default_device));
   }
 
@@ -245,6 +257,7 @@ class Applier {
     });
     for (const TaskRecord& task : graph_.tasks)
       if (task.op && mlir::isa<graph::DeviceCopyOp>(task.op)) constraints.push_back(task.op);
+    // In reverse, since an annotation may be the operand of a later one.
     for (mlir::Operation* op : llvm::reverse(constraints)) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
       op->erase();
@@ -271,6 +284,8 @@ class Applier {
     for (TaskIndex task : graph_.tasks.indices()) {
       mlir::Operation* op = graph_.tasks[task].op;
       if (!op || mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp, graph::ConstantOp>(op)) continue;
+      // The attribute is written only where the types do not imply the device, so that most ops of
+      // a placed module need none.
       op->removeAttr(kDeviceAttribute);
       if (device_of(op, machine_) != device(task))
         op->setAttr(kDeviceAttribute,

@@ -15,6 +15,8 @@ constexpr size_t kMostSearched = 64;                // open tasks that branch an
 constexpr int64_t kLongestCopy = int64_t{1} << 40;  // picoseconds: about a second
 
 int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Flow& flow) {
+  // Integers, so that sums do not depend on their order and ties are exact. The cap keeps the
+  // conversion defined and the sum of a million flows within 64 bits.
   const double picoseconds = machine.copy_seconds(from, to, flow.bytes) * flow.times * 1e12;
   return static_cast<int64_t>(std::min(std::ceil(picoseconds), double{kLongestCopy}));
 }
@@ -46,6 +48,7 @@ Constraints constraints_of(const Machine& machine, const Flow& flow, const Devic
     if (reader.pool.is_any())
       constraints.devices.push_back(*device);
     else
+      // Defined: constrain_scope() leaves a task only devices that have its scopes.
       constraints.pools.push_back(*reader.pool.on(machine, *device));
   }
   sort_unique(constraints.pools);
@@ -86,6 +89,7 @@ class RouteFinder {
   }
 
   void serve(size_t next) {
+    // Prunes ties too: of the routes of equal cost, the first one is kept.
     if (best_ && route_.cost >= best_->cost) return;
     if (next == constraints_.devices.size()) {
       best_ = route_;
@@ -93,6 +97,7 @@ class RouteFinder {
     }
     const DeviceIndex device = constraints_.devices[next];
     auto is_reached = [&](PoolIndex pool) { return machine_.reaches(device, pool); };
+    // Sharing a copy that exists is free, so it is never worse than adding one.
     if (is_reached(route_.home) || std::ranges::any_of(route_.copies, is_reached))
       return serve(next + 1);
     for (PoolIndex pool : machine_.pools.indices()) {
@@ -104,6 +109,7 @@ class RouteFinder {
       const int64_t cost = route_.cost;
       add(pool);
       serve(next + 1);
+      // add() may have appended two copies, one of them in the host's memory.
       route_.copies.resize(copies);
       route_.cost = cost;
     }
@@ -124,6 +130,8 @@ std::vector<PoolIndex> homes_of(const Machine& machine, const Flow& flow, Device
     const std::optional<PoolIndex> pool = flow.pool.on(machine, maker);
     return pool ? std::vector{*pool} : std::vector<PoolIndex>();
   }
+  // A value made directly in the pool that a reader requires, or in a pool that several devices
+  // share, needs no copy for these readers.
   std::vector<PoolIndex> homes = {machine.global_pool(maker)};
   for (const Reader& reader : flow.readers) {
     if (reader.pool.is_default()) continue;
@@ -143,6 +151,7 @@ std::optional<Route> cheapest_route(const Machine& machine, const Flow& flow, De
   std::optional<Route> best;
   for (PoolIndex home : homes_of(machine, flow, maker)) {
     Route route = RouteFinder(machine, flow, constraints, home).run();
+    // Strict: the earlier home wins ties.
     if (!best || route.cost < best->cost) best = std::move(route);
   }
   return best;
@@ -171,6 +180,7 @@ class Solver {
       for (const Reader& reader : problem.flows[flow].readers)
         flows_of_[reader.task].push_back(flow);
     }
+    // A task can make and read one flow, or read it twice; its cost counts once.
     for (std::vector<FlowIndex>& flows : flows_of_) sort_unique(flows);
   }
 
@@ -179,10 +189,13 @@ class Solver {
     if (open_.empty()) return {best_, best_cost_, true};
     while (improve_by_cuts() || improve_one_by_one()) {
     }
+    // Without this check, a two-device graph with more than kMostSearched open tasks would be
+    // optimal but reported as unproved.
     if (is_exact_cut()) return {best_, best_cost_, true};
     if (open_.size() > kMostSearched) return {best_, best_cost_, false};
     Devices devices = best_;
     for (TaskIndex task : open_) devices[task].reset();
+    // best_ holds the local optimum, whose cost prunes the search from its first node.
     search(0, devices, cost_of(problem_, devices));
     return {best_, best_cost_, nodes_left_ > 0};
   }
@@ -209,6 +222,7 @@ class Solver {
       for (DeviceIndex b : machine_.devices.indices()) {
         if (a >= b) continue;
         // The default device is the source: ties keep as many tasks there as possible.
+        // cut() returns the largest source side of all minimum cuts.
         const bool is_reversed = b == machine_.default_device;
         has_improved = take(is_reversed ? cut_between(b, a) : cut_between(a, b)) || has_improved;
       }
@@ -217,6 +231,9 @@ class Solver {
 
   bool take(const Devices& devices) {
     Cost cost = cost_of(problem_, devices);
+    // The network only approximates the cost if pools are shared or required, so the cut is
+    // evaluated exactly before it is accepted. A strict improvement each time makes the alternation
+    // terminate.
     if (cost >= best_cost_) return false;
     best_ = devices;
     best_cost_ = cost;
@@ -237,6 +254,8 @@ class Solver {
       if (best_[task] != near && best_[task] != far) continue;
       if (!may_be(task, near) || !may_be(task, far)) continue;
       nodes[task] = network.add_node();
+      // A node on the sink side cuts its edge from the source: that edge has the cost of being on
+      // `far`.
       network.add_edge(Network::kSource, *nodes[task], displaced(problem_.tasks[task], far));
       network.add_edge(*nodes[task], Network::kSink, displaced(problem_.tasks[task], near));
     }
@@ -270,6 +289,8 @@ class Solver {
     std::set<DeviceIndex> elsewhere;
     for (const Reader& reader : flow.readers) {
       if (std::optional<NodeIndex> node = node_of(reader.task)) {
+        // Unlimited edges tie the auxiliary nodes to the readers: a reader on the sink side pulls
+        // at_far there, a reader on the source side pulls at_near there.
         network.add_edge(at_far, *node, kNoLimit);
         network.add_edge(*node, at_near, kNoLimit);
       } else {

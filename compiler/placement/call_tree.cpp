@@ -22,10 +22,13 @@ std::map<std::string, DimExpr> dims_of_call(llvm::ArrayRef<mlir::Value> argument
   for (auto [given, taken] : llvm::zip(arguments, callee.getFunctionType().getInputs())) {
     auto from = mlir::dyn_cast<graph::TensorType>(given.getType());
     auto to = mlir::dyn_cast<graph::TensorType>(taken);
+    // Lists and closures have no dims.
     if (!from || !to) continue;
     for (auto [argument, parameter] : llvm::zip(from.getShape(), to.getShape())) {
       if (parameter.kind() != DimExpr::Kind::kSymbol) continue;
       if (std::optional<DimExpr> known = caller.resolve(argument))
+        // A symbol that occurs in several parameters has the same value in all of them: the first
+        // one suffices.
         dims.try_emplace(std::string(parameter.symbol_name()), *known);
     }
   }
@@ -69,6 +72,8 @@ double CallSite::times_of(mlir::Operation* op) const {
   double product = times;
   for (auto loop = op->getParentOfType<graph::LoopOp>(); loop;
        loop = loop->getParentOfType<graph::LoopOp>())
+    // An expression that the calls do not determine is evaluated with the callee's own symbols, at
+    // their default representatives.
     product *= trips_of(loop, [&](DimExpr e) { return representative(resolve(e).value_or(e)); });
   return product;
 }
@@ -94,6 +99,8 @@ CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (reaches(function.getName(), function.getName())) mark(function.getName(), "recursion");
   for (const std::string& function : escaping_) mark(function, "data");
+  // Counts are propagated from callers to callees. Callers therefore come first: all sites of a
+  // function are known before its own calls multiply them.
   for (auto function : module.getOps<mlir::func::FuncOp>()) order_callees_first(function.getName());
   for (mlir::func::FuncOp function : llvm::reverse(callees_first_)) add_sites(function);
 }
@@ -139,6 +146,8 @@ void CallTree::mark(llvm::StringRef function, const std::string& depends_on) {
   std::vector<std::string> queue = {function.str()};
   for (size_t i = 0; i < queue.size(); ++i) {
     FunctionCalls& calls = functions_[queue[i]];
+    // Also ends the search in a recursive cycle. The first reason is kept: "recursion" precedes
+    // "data".
     if (!calls.depends_on.empty()) continue;
     calls.depends_on = depends_on;
     calls.sites = {CallSite()};
@@ -150,6 +159,8 @@ void CallTree::mark(llvm::StringRef function, const std::string& depends_on) {
 void CallTree::order_callees_first(llvm::StringRef function) {
   if (!is_ordered_.try_emplace(function, true).second) return;
   for (const std::string& callee : callees_.at(function)) order_callees_first(callee);
+  // Depth-first postorder. In a recursive cycle the order is arbitrary, which is harmless:
+  // add_sites() skips functions whose counts are unknown.
   callees_first_.push_back(module_.lookupSymbol<mlir::func::FuncOp>(function));
 }
 
@@ -169,6 +180,8 @@ void CallTree::add_sites(mlir::func::FuncOp caller) {
 
 void CallTree::add_site(FunctionCalls& callee, CallSite site) {
   for (CallSite& other : callee.sites)
+    // The site of the entry stands for calls from outside the module, and its symbols are the
+    // model's; it never merges with a call in the module.
     if (!other.is_entry && other.dims == site.dims) {
       other.times += site.times;
       return;

@@ -20,6 +20,9 @@ class ConstraintReader : private FlowReader {
 
   Result<GraphProblem> run() {
     SCOPEVM_RETURN_IF_ERROR(read_rules());
+    // All signatures precede all bodies, since a call refers to the tasks of its callee. Rules
+    // follow the constraints of the graph, which take precedence over them; results without a
+    // constraint get the default device last.
     for (auto function : module_.getOps<mlir::func::FuncOp>()) add_parameters(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
@@ -27,6 +30,7 @@ class ConstraintReader : private FlowReader {
     for (const Ruled& ruled : ruled_) apply_rules(ruled);
     place_results();
     SCOPEVM_RETURN_IF_ERROR(status_);
+    // Needs the final pools: stores and rules change them.
     for (const View& view : views_) keep_in_place(view);
     return std::move(graph_);
   }
@@ -123,6 +127,8 @@ class ConstraintReader : private FlowReader {
     for (mlir::OpResult result : op->getResults())
       make(result, task, scope_of(op, kResultScopes, result.getResultNumber(), task), op->getLoc());
     if (mlir::isa<graph::ConstantOp>(op))
+      // Returns before ruled_: rules do not apply to constants, which are loaded on each device
+      // that reads them.
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
     if (has_strings(op)) leave_out_devices(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
@@ -147,15 +153,22 @@ class ConstraintReader : private FlowReader {
   };
   void keep_in_place(const View& view) {
     auto of = flow_of_.find(annotated(view.of));
+    // A list or closure.
     if (of == flow_of_.end()) return;
     Flow& source = graph_.problem.flows[of->second];
     Flow& result = graph_.problem.flows[view.flow];
+    // A constant is loaded in "global" of each device that reads it; the view reads it there.
     if (source.is_free) return;
+    // A view without a required scope uses the operand's pool if that belongs to a device on which
+    // the view runs anyway. Else both are in "global" of the view's device, and the operand is
+    // copied there if needed.
     if (result.pool.is_default())
       result.pool = source.pool.pool() && source_device(source) == source_device(result)
                         ? source.pool
                         : PoolRequirement::own_scope();
     for (Reader& reader : source.readers)
+      // Without this, a view could read its operand from any pool that its device reaches, and its
+      // result, which aliases the operand, would not be in its own pool.
       if (reader.task == view.task) reader.pool = result.pool;
   }
   // The device of a flow's maker, if a constraint requires one.
@@ -186,6 +199,8 @@ class ConstraintReader : private FlowReader {
     auto scope = mlir::dyn_cast<mlir::StringAttr>(scopes[index]);
     if (!scope || scope.getValue().empty()) return {};
     auto type = op->getNumResults() > 0 ? tensor_of(op->getResult(0)) : TensorType();
+    // First placement: the op has no device yet, so the scope does not denote a pool. place() runs
+    // again, see has_kernel_scopes().
     if (!type || !type.getPlace()) return {};
     const DeviceIndex device = device_of(op, machine_);
     if (std::optional<PoolIndex> pool = machine_.find_pool(device, scope.getValue())) return *pool;
@@ -199,6 +214,8 @@ class ConstraintReader : private FlowReader {
   // annotation already places elsewhere is a copy.
   void read_annotation(graph::OnDeviceOp annotation) {
     auto inner = annotation.getX().getDefiningOp<graph::OnDeviceOp>();
+    // With constrain_result, the inner annotation constrains this one as its reader: two different
+    // places then are a conflict of one value, which place_value() reports, not a copy.
     if (inner && annotation.getConstrainBody() && inner.getPlace() != annotation.getPlace() &&
         !inner.getConstrainResult()) {
       copies_.insert(annotation);
@@ -214,6 +231,7 @@ class ConstraintReader : private FlowReader {
       if (flow_of_.contains(value))
         place_value(value, annotation.getPlace(), "sv.on_device", annotation.getLoc());
     }
+    // Reports an unknown place even if nothing reads the annotated value.
     place_of(annotation.getPlace(), location_text(annotation.getLoc()));
   }
 
@@ -232,6 +250,7 @@ class ConstraintReader : private FlowReader {
     std::optional<Place> place = place_of(place_name, where);
     if (!place) return;
     constrain(task, {*place, by + " \"" + place_name.str() + "\"", where});
+    // "any reachable pool" would make the copy void: the op asks for a copy in the device's memory.
     const PoolRequirement pool = place->pool.is_any() ? PoolRequirement::own_scope() : place->pool;
     make(op->getResult(0), task, pool, op->getLoc());
     read(op->getOpOperand(0), task, pool);
@@ -279,6 +298,7 @@ class ConstraintReader : private FlowReader {
       merge_points.push_back(new_merge_point(loop, result));
       make(result, merge_points.back(), PoolRequirement::own_scope(), loop.getLoc());
       // A dynamically sized accumulator: when it is full, the VM copies it to a larger storage.
+      // Results after the carried values gather one element per iteration.
       if (merge_points.size() > carried && gathers_unknown(loop))
         on_host(merge_points.back(), "dynamically sized accumulators are stored on the host",
                 loop.getLoc());
@@ -286,8 +306,11 @@ class ConstraintReader : private FlowReader {
     for (size_t i = 0; i < carried; ++i)
       read_merge_operand(loop->getOpOperand(static_cast<unsigned>(i)), loop->getResult(i),
                          merge_points[i]);
+    // The initial values are read once, before the loop; everything below runs in each iteration.
     times_ *= trips_of(loop, [&](DimExpr e) { return representative(e, dims_); });
     for (size_t i = 0; i < carried; ++i)
+      // The argument, the initial value, the yielded value and the result share one task: a carried
+      // value keeps its place across iterations.
       make(block.getArgument(i), merge_points[i], pool_of(loop->getResult(i)), loop.getLoc());
     read_block(block);
     const unsigned first = loop.getHasCondition() ? 1 : 0;
@@ -318,11 +341,14 @@ class ConstraintReader : private FlowReader {
 
   void read_call(graph::CallOp call) {
     const Signature& callee = signatures_.at(call.getCallee());
+    // Accumulates: beyond the limit on clones, several calls share a callee.
     times_of_[call.getCallee()] += times_;
     for (mlir::OpOperand& operand : call->getOpOperands()) {
       const TaskIndex task = callee.parameters[operand.getOperandNumber()];
       auto function = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
       mlir::BlockArgument parameter = function.getArgument(operand.getOperandNumber());
+      // An argument is read by the task of the callee's parameter, so caller and callee agree on
+      // its place.
       read(operand, task, pool_of(parameter));
       pass_dims(tensor_of(operand.get()), tensor_of(parameter), dims_of_[call.getCallee()]);
     }

@@ -16,7 +16,9 @@ constexpr double kUnknownTrips = 16;
 double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of) {
   llvm::ArrayRef<DimExpr> most = loop.getTripCount().getValue();
   if (most.empty()) return kUnknownTrips;
+  // At least 1: at 0 trips every copy in the body would be free, and its placement arbitrary.
   const double trips = std::max(1.0, value_of(most[0]));
+  // The trip count of a loop with a condition is only an upper bound.
   return loop.getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
 }
 
@@ -54,6 +56,8 @@ void FlowReader::constrain_scope(TaskIndex task, Constraint wanted) {
 }
 
 void FlowReader::constrain(TaskIndex task, Constraint wanted) {
+  // Two required devices conflict. A scope without a device only narrows the choice, so it joins
+  // any device that has the scope.
   if (!wanted.place.device) return constrain_scope(task, std::move(wanted));
   const DeviceIndex device = *wanted.place.device;
   TaskRecord& record = graph_.tasks[task];
@@ -62,6 +66,7 @@ void FlowReader::constrain(TaskIndex task, Constraint wanted) {
                                   wanted.why + ") and on " +
                                   device_name(*record.constraint->place.device) + " (" +
                                   text_of(*record.constraint) + ")");
+  // Only the first constraint on the same device is kept: reports name one source.
   if (record.constraint) return;
   if (!may_be(task, device))
     return fail(wanted.where, record.name + " cannot be placed on " + device_name(device) + " (" +
@@ -82,6 +87,7 @@ std::optional<Place> FlowReader::place_of(llvm::StringRef text, const std::strin
 }
 
 void FlowReader::fail(const std::string& where, const std::string& message) {
+  // The first error is reported; later ones may follow from it.
   if (status_.ok())
     status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") + message);
 }
@@ -94,6 +100,7 @@ double FlowReader::bytes_of(TensorType type) const {
 void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
                       mlir::Location location) {
   TensorType type = tensor_of(value);
+  // Lists and closures have no flow: they are always stored by the VM.
   if (!type) return;
   flow_of_[value] = graph_.problem.flows.next_index();
   graph_.problem.flows.push_back(
@@ -109,6 +116,8 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   std::optional<Place> place = place_of(text, where);
   if (!place) return;
   // An op may store its results in memory of another device that it reaches.
+  // In a module that is placed again, the attribute has the maker's device and the type has the
+  // pool.
   if (auto maker = value.getDefiningOp(); maker && maker->hasAttr(kDeviceAttribute)) {
     auto device =
         machine_.find_device(maker->getAttrOfType<mlir::StringAttr>(kDeviceAttribute).getValue());
@@ -128,6 +137,8 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
                            ") and in scope " + std::string(flow.pool.scope(machine_)) + " (" +
                            (is_first ? "its kernel" : text_of(first->second)) + ")");
   flow.pool = *pool;
+  // The values of a merge point are all stored in its scope, so the scope also applies to its
+  // operands.
   if (!graph_.tasks[flow.maker].op) require_scope(flow.maker, scope);
 }
 
@@ -145,6 +156,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
         if (!place->pool.is_any() && !graph_.tasks[task].op) require_scope(task, wanted);
       }
     }
+    // Its result is a flow of its own.
     if (copies_.contains(annotation)) break;
     value = annotation.getX();
   }

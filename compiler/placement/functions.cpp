@@ -43,6 +43,8 @@ class Cloner {
       auto callee = module_.lookupSymbol<mlir::func::FuncOp>(name);
       auto clone = mlir::cast<mlir::func::FuncOp>(callee->clone());
       std::string base(without_number(name));
+      // A module that is placed again has names with the suffix; without this each placement would
+      // append it once more.
       if (base.ends_with(suffix_)) base.resize(base.size() - suffix_.size());
       std::string own;
       do own = base + suffix_ + "__" + std::to_string(++clones_);
@@ -66,6 +68,7 @@ std::string text_without_name(mlir::func::FuncOp function) {
   function.setName("f");
   std::string text;
   llvm::raw_string_ostream stream(text);
+  // Locations are not printed: functions that differ only in the reasons of their copies are equal.
   function.print(stream, mlir::OpPrintingFlags().printGenericOpForm().useLocalScope());
   function.setName(name);
   return text;

@@ -13,6 +13,7 @@ constexpr Cost kNoLimit{INT64_MAX / 2, 0};
 
 void Network::add_edge(NodeIndex from, NodeIndex to, Cost capacity) {
   edges_.push_back({from, to, capacity});
+  // Added in pairs: the reverse of edge i is edge i ^ 1.
   edges_.push_back({to, from, kNone});
 }
 
@@ -48,6 +49,8 @@ Cost Network::push() {
     }
     bool is_dead_end = true;
     for (; next_[at] < out_[at].size(); ++next_[at]) {
+      // next_ is the current arc (Dinic): an edge that was saturated or led to a dead end is not
+      // tried again before the levels change.
       const size_t edge = out_[at][next_[at]];
       if (edges_[edge].left > kNone && level_[edges_[edge].to] == *level_[at] + 1) {
         path.push_back(edge);
@@ -57,6 +60,7 @@ Cost Network::push() {
       }
     }
     if (!is_dead_end) continue;
+    // A dead end: one step back, and past the edge that led here.
     if (path.empty()) return kNone;
     at = edges_[path.back()].from;
     path.pop_back();

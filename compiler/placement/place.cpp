@@ -23,6 +23,7 @@ std::string no_device(std::string_view name, const Machine& machine) {
 
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules) {
+  // On one device, all calls of a function are placed alike: there is nothing to choose.
   if (machine.devices.size() > 1) clone_per_call(module);
   SCOPEVM_ASSIGN_OR_RETURN(GraphProblem graph, read_constraints(module, machine, rules));
   Report report = apply(module, graph, assign(graph.problem));
@@ -36,6 +37,7 @@ Result<Place> parse_place(std::string_view text, const Machine& machine) {
   const size_t dot = text.find('.');
   const std::string_view name = text.substr(0, dot);
   const std::string quoted = "place \"" + std::string(text) + "\"";
+  // ".global.fast": a scope without a device. It constrains the scope only.
   if (dot == 0) {
     const std::string_view scope = text.substr(1);
     if (std::ranges::none_of(machine.pools, [&](const Pool& pool) {

@@ -28,6 +28,8 @@ std::optional<PoolRequirement> joined(const Machine& machine, const PoolRequirem
                                       const PoolRequirement& other) {
   if (requirement.is_default()) return other;
   if (requirement == other) return requirement;
+  // Two different pools conflict, and so do two different scopes. A pool and its own scope agree,
+  // and the pool is the stronger requirement.
   if ((requirement.pool() && other.pool()) || requirement.scope(machine) != other.scope(machine))
     return std::nullopt;
   return requirement.pool() ? requirement : other;

@@ -20,9 +20,13 @@ Status FlowReader::read_rules() {
 }
 
 void FlowReader::apply_rules(const Ruled& ruled) {
+  // Read before the loop: constraints that a rule adds below do not count as constraints of the
+  // graph.
   const std::optional<Constraint> said = graph_.tasks[ruled.task].constraint;
   bool has_scope = false;  // by a rule
   for (const auto& [kind, name] : ruled.names)
+    // Later rules take precedence. Earlier ones are still matched, so that `matched` and the notes
+    // are complete.
     for (size_t i = rules_.size(); i-- > 0;) {
       if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
       graph_.matched[i] = true;
@@ -31,6 +35,7 @@ void FlowReader::apply_rules(const Ruled& ruled) {
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
                                graph_.tasks[ruled.task].name + ", which is required on " +
                                device_name(*said->place.device) + " (" + text_of(*said) + ")");
+      // A rule with only a scope can still follow one with only a device, but one scope is enough.
       if (graph_.tasks[ruled.task].constraint || (!place.device && has_scope)) continue;
       if (place.device && !may_be(ruled.task, *place.device)) {
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
@@ -49,6 +54,7 @@ void FlowReader::store_in(const PoolRequirement& pool, const Ruled& ruled) {
   for (mlir::Value value : ruled.values)
     if (auto flow = flow_of_.find(value); flow != flow_of_.end())
       graph_.problem.flows[flow->second].pool = pool;
+  // A result of the model makes no value; the rule applies to the value that it reads.
   if (ruled.names.front().first != Rule::Kind::kOutput) return;
   for (Flow& flow : graph_.problem.flows)
     for (Reader& reader : flow.readers)

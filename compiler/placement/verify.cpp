@@ -73,6 +73,9 @@ class PlaceVerifier {
         fail(op, "source and destination have the same place");
       return;
     }
+    // A view shares the bytes of its operand, so both are in one pool. A view of a constant is
+    // exempt: the constant is in "global" of the device that reads it, and the view may require
+    // another scope.
     if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op) &&
         !op->getOperand(0).getDefiningOp<graph::ConstantOp>())
       check_same(op, op->getResultTypes()[0], op->getOperandTypes()[0], "a view");
@@ -92,6 +95,8 @@ class PlaceVerifier {
   void check_loop(graph::LoopOp loop) {
     mlir::Block& block = loop.getBody().front();
     for (size_t i = 0; i < block.getNumArguments(); ++i) {
+      // A carried value never moves: initial value, argument, yielded value and result share one
+      // place.
       check_same(loop, loop.getInitial()[i].getType(), loop->getResult(i).getType(),
                  "a loop-carried value");
       check_same(loop, block.getArgument(i).getType(), loop->getResult(i).getType(),
