@@ -38,6 +38,7 @@ Quotient merge_nested(const Polynomial& rest, int64_t d) {
       constant = coefficient;
       continue;
     }
+    // The identity needs a single floordiv with coefficient 1.
     if (coefficient != 1 || monomial.size() != 1 || inner != DimExpr(0)) return whole;
     inner = monomial.front();
   }
@@ -56,6 +57,7 @@ Quotient merge_nested(const Polynomial& rest, int64_t d) {
 DimExpr take_multiples(Polynomial& p, int64_t d) {
   DimExpr quotient = 0;
   std::erase_if(p, [&](const auto& term) {
+    // The coefficient supplies the factor `common` of d; a symbol of the term must supply the rest.
     int64_t common = std::gcd(term.second, d), missing = d / common;
     for (size_t i = 0; i < term.first.size(); ++i) {
       DimExpr n = term.first[i];
@@ -76,6 +78,7 @@ DimExpr take_multiples(Polynomial& p, int64_t d) {
 
 DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   if (d == 1) return a;
+  // Whole multiples of d leave the floor: floor((d*p + r) / d) = p + floor(r / d).
   Division division = split_by_constant(to_polynomial(a), d);
   Polynomial& rest = division.remainder;
   DimExpr quotient = from_polynomial(division.quotient) + take_multiples(rest, d);
@@ -94,6 +97,7 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   d /= g;
   if (d == 1) return quotient + from_polynomial(rest);
   Quotient merged = merge_nested(rest, d);
+  // The larger divisor may divide more terms, so the merged division is simplified again.
   if (merged.divisor != d) return quotient + floordiv(merged.numerator, merged.divisor);
   return quotient + make(Kind::kFloorDiv, {merged.numerator, d});
 }
@@ -119,6 +123,7 @@ DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
     }
     for (DimExpr operand : e.operands()) add(operand);
   }
+  // A canonical order: min(a, b) and min(b, a) are one node.
   std::sort(kept.begin(), kept.end());
   return kept.size() == 1 ? kept.front() : make(kind, std::move(kept));
 }
@@ -138,6 +143,8 @@ std::optional<Division> divide(DimExpr a, DimExpr b) {
 DimExpr operator+(DimExpr a, DimExpr b) {
   Polynomial sum = to_polynomial(a);
   for (const auto& [monomial, coefficient] : to_polynomial(b))
+    // A coefficient that overflows 64 bits has no normal form: the sum stays as an opaque node, and
+    // its evaluation reports the overflow.
     if (!dims::add_term(sum, monomial, coefficient)) return make(Kind::kAdd, {a, b}, true);
   return from_polynomial(sum);
 }
@@ -154,6 +161,7 @@ DimExpr operator-(DimExpr a, DimExpr b) { return a + b * DimExpr(-1); }
 
 DimExpr floordiv(DimExpr a, DimExpr b) {
   if (auto d = b.as_constant()) {
+    // A divisor below 1 is kept, since its evaluation must fail.
     if (*d > 0) return floordiv_by_constant(a, *d);
     return make(Kind::kFloorDiv, {a, b});
   }

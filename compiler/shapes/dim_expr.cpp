@@ -30,6 +30,7 @@ struct DimInterner {
   static DimExpr intern(DimExpr::Node node) {
     static DimInterner* interner = new DimInterner;  // never destroyed
     node.hash = hash(node);
+    // Compilations in several threads share the interner.
     std::lock_guard<std::mutex> lock(interner->mutex_);
     auto [begin, end] = interner->nodes_.equal_range(node.hash);
     for (auto it = begin; it != end; ++it)
@@ -48,6 +49,7 @@ struct DimInterner {
     mix(static_cast<size_t>(node.value));
     mix(std::hash<std::string>()(node.name));
     mix(static_cast<size_t>(node.facts.min ^ (node.facts.max << 1) ^ node.facts.multiple_of << 2));
+    // Operands are interned already: their hashes are stored, and equality below compares pointers.
     for (DimExpr operand : node.operands) mix(operand.node_->hash);
     return h;
   }
@@ -172,6 +174,8 @@ size_t hash_value(DimExpr e) { return e.node_->hash; }
 bool operator<(DimExpr a, DimExpr b) {
   if (a == b) return false;
   const DimExpr::Node &x = *a.node_, &y = *b.node_;
+  // Structural, not by address: the order of operands, and therefore all output, does not depend on
+  // the order of interning.
   if (x.kind != y.kind) return x.kind < y.kind;
   if (x.is_opaque != y.is_opaque) return y.is_opaque;
   if (x.value != y.value) return x.value < y.value;
@@ -230,6 +234,7 @@ DimExpr DimExpr::substitute(
   std::optional<DimExpr> result;
   for (DimExpr operand : operands()) {
     DimExpr replaced = operand.substitute(with);
+    // Rebuilt by the operators, so that the result is in normal form again.
     result = result ? combine(kind(), *result, replaced) : replaced;
   }
   return *result;

@@ -19,6 +19,7 @@ int64_t saturate(__int128 value) {
 }
 
 DimInterval add(DimInterval a, DimInterval b) {
+  // Saturation is sound: a value beyond 64 bits fails its evaluation.
   return {saturate(static_cast<__int128>(a.min) + b.min),
           saturate(static_cast<__int128>(a.max) + b.max)};
 }
@@ -35,6 +36,8 @@ int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0);
 
 DimInterval floor_divide(DimInterval a, DimInterval b) {
   if (b.min < 1) return kAnything;
+  // For divisors of at least 1, the quotient is monotonic in each operand, so the extremes are at
+  // the corners. Which corner depends on the sign of the dividend.
   int64_t quotients[] = {floor_divide(a.min, b.min), floor_divide(a.min, b.max),
                          floor_divide(a.max, b.min), floor_divide(a.max, b.max)};
   return {*std::min_element(std::begin(quotients), std::end(quotients)),
@@ -51,6 +54,7 @@ DimInterval combine(DimExpr::Kind kind, DimInterval a, DimInterval b) {
       return floor_divide(a, b);
     case DimExpr::Kind::kMod:
       if (b.min < 1) return kAnything;
+      // mod() has the sign of its positive divisor. It never exceeds a non-negative dividend.
       return {0, a.min >= 0 ? std::min(a.max, b.max - 1) : b.max - 1};
     case DimExpr::Kind::kMin:
       return {std::min(a.min, b.min), std::min(a.max, b.max)};
@@ -93,9 +97,12 @@ int64_t known_factor(DimExpr e) {
     case Kind::kFloorDiv: {
       int64_t factor = known_factor(e.operands()[0]);
       std::optional<int64_t> d = e.operands()[1].as_constant();
+      // Only an exact division keeps a factor: floordiv(8*n, 4) is 2*n, but floordiv(8*n, 3) can be
+      // anything.
       return d && *d > 0 && factor % *d == 0 ? factor / *d : 1;
     }
     default: {
+      // Sums, remainders, minima and maxima of multiples of g are multiples of g.
       int64_t factor = known_factor(e.operands().front());
       for (DimExpr operand : e.operands().subspan(1))
         factor = std::gcd(factor, known_factor(operand));

@@ -26,6 +26,8 @@ class Prover {
     switch (e.kind()) {
       case Kind::kConstant:
         return *e.as_constant() >= 0;
+      // Symbols are dims, or parts of run-time values, which are non-negative by construction.
+      // Evaluation of mod fails for a divisor below 1.
       case Kind::kSymbol:
       case Kind::kMod:
         return true;
@@ -41,6 +43,7 @@ class Prover {
       case Kind::kAdd:
       case Kind::kMul:
         if (all(e) || interval_of(e).min >= 0) return true;
+        // An opaque node has no normal form, so the steps below do not apply to it.
         if (dims::is_opaque(e)) return false;
         DimExpr from_zero = without_minima(e);
         return from_zero != e ? prove(from_zero) : prove_by_cases(e);
@@ -63,6 +66,8 @@ class Prover {
   static DimExpr without_minimum(DimExpr atom) {
     if (atom.kind() != Kind::kSymbol || atom.facts().min <= 0) return atom;
     int64_t min = atom.facts().min, max = atom.facts().max;
+    // Symbols are compared with their facts, so the new symbol differs from the old one, which may
+    // remain inside atoms. A proof that treats both as independent holds for all values of either.
     return DimExpr::symbol(atom.symbol_name(), {0, max == INT64_MAX ? max : max - min, 1}) + min;
   }
 
@@ -85,6 +90,7 @@ class Prover {
         DimExpr factor = coefficient;
         for (size_t k = 0; k < monomial.size(); ++k)
           if (k != i) factor = factor * monomial[k];
+        // The rules hold for terms whose cofactor has the sign of the coefficient.
         if (!prove(is_positive ? factor : DimExpr(0) - factor)) continue;
         DimExpr rest = e - factor * monomial[i];
         auto holds = [&](DimExpr option) { return prove(rest + factor * option); };

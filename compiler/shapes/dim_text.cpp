@@ -19,6 +19,7 @@ std::string cut_text(std::string text, size_t longest) {
   constexpr size_t kRestSize = sizeof kRest - 1;
   if (text.size() <= longest || longest < kRestSize) return text;
   size_t end = longest - kRestSize;
+  // Continuation bytes of UTF-8: the cut must not divide a character of a name.
   auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
   while (end > 0 && continues(text[end])) --end;
   return text.substr(0, end) + kRest;

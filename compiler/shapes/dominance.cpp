@@ -49,6 +49,8 @@ bool DominanceProver::is_factor_at_least(DimExpr a, DimExpr b) {
 bool DominanceProver::is_product_at_least(std::vector<DimExpr> a, const std::vector<DimExpr>& b) {
   for (DimExpr factor : b) {
     if (!is_not_negative(factor)) return false;
+    // Equal factors are matched first: a proof of another pair could use up the factor that an
+    // equal one needs.
     auto larger = std::ranges::find(a, factor);
     if (larger == a.end())
       larger = std::ranges::find_if(a, [&](DimExpr f) { return is_factor_at_least(f, factor); });
@@ -71,6 +73,8 @@ bool DominanceProver::is_covered_by_terms(DimExpr difference) {
     for (auto& [larger, available] : positive) {
       if (missing == 0) break;
       if (available == 0 || !is_product_at_least(larger, monomial)) continue;
+      // Greedy: the part of a positive term that covers one negative term is not available for the
+      // next. A failure proves nothing.
       const int64_t covered = std::min(available, -missing);
       available -= covered;
       missing += covered;
@@ -85,6 +89,7 @@ std::optional<DimExpr> DominanceProver::without_largest_floor(DimExpr e) {
   for (const auto& [monomial, coefficient] : to_polynomial(e))
     for (size_t i = 0; i < monomial.size(); ++i) {
       if (quotient_of(monomial[i]).divisor == 1) continue;
+      // The largest one first, since it may contain smaller ones.
       if (tree_size(monomial[i]) <= tree_size(largest)) continue;
       DimExpr factor = coefficient;
       for (size_t k = 0; k < monomial.size(); ++k)
@@ -95,6 +100,8 @@ std::optional<DimExpr> DominanceProver::without_largest_floor(DimExpr e) {
     }
   const auto [x, d] = quotient_of(largest);
   if (d == 1) return std::nullopt;
+  // d*floordiv(x, d) is at least x - d + 1 and at most x. The sign of its factor decides which of
+  // the two bounds the sum from below.
   const bool is_positive = is_not_negative(factor_of_largest);
   const DimExpr bound = is_positive ? x - DimExpr(d) + DimExpr(1) : x;
   return DimExpr(d) * (e - factor_of_largest * largest) + factor_of_largest * bound;
@@ -105,6 +112,8 @@ bool DominanceProver::prove(DimExpr difference) {
   if (is_covered_by_terms(difference)) return true;
   if (tree_size(difference) <= kLargestProvedByCases && is_never_negative(difference)) return true;
   constexpr int kMostFloors = 6;
+  // A multiple of g is non-negative if it is greater than -g. Sizes are multiples of the alignment,
+  // which makes up for the losses of the bounds below.
   DimExpr bound = difference + DimExpr(known_factor(difference) - 1);
   for (int i = 0; i < kMostFloors; ++i) {
     const std::optional<DimExpr> next = without_largest_floor(bound);

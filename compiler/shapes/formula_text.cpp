@@ -40,6 +40,7 @@ std::vector<DimExpr> operands_of(DimExpr e) {
   std::vector<DimExpr> operands(e.operands().begin(), e.operands().end());
   if (e.kind() != Kind::kFloorDiv) return operands;
   const DimExpr rest = operands[0] - operands[1] + DimExpr(1);
+  // The form with fewer terms is printed.
   if (dims::to_polynomial(rest).size() < dims::to_polynomial(operands[0]).size())
     operands[0] = rest;
   return operands;
@@ -71,6 +72,7 @@ struct Factored {
 Factored factored(DimExpr e) {
   const dims::Polynomial terms = dims::to_polynomial(e);
   int64_t divisor = dims::common_divisor(terms, 0);
+  // Monomials are sorted, so common factors are an intersection of sorted ranges.
   dims::Monomial common = terms.begin()->first;
   for (const auto& [monomial, coefficient] : terms) {
     dims::Monomial shared;
@@ -106,6 +108,7 @@ class FormulaPrinter {
  private:
   // Counts the uses of each node, and collects the symbols.
   void count(DimExpr e) {
+    // Each node is visited once: the parts of a shared node are printed once, in its definition.
     if (++uses_[e] > 1) return;
     if (e.kind() == Kind::kSymbol) symbols_.emplace(e.symbol_name());
     for (DimExpr part : parts_of(e)) count(part);
@@ -142,6 +145,7 @@ class FormulaPrinter {
       const size_t round = names_ / 26;
       std::string name(1, static_cast<char>('A' + names_ % 26));
       if (round > 0) name += std::to_string(round);
+      // A definition must not have the name of a dim of the model.
       if (symbols_.contains(name)) continue;
       ++names_;
       return name;
@@ -173,6 +177,7 @@ class FormulaPrinter {
         group.push_back(operands[i++]);
       } while (i < operands.size() &&
                length + text_with_coefficient(operands[i]).size() + 3 < kLongestDefinition - 8);
+      // Opaque, so that sums of groups are not merged into one sum again.
       DimExpr whole = group.size() == 1 ? group.front() : dims::make(e.kind(), group, true);
       if (group.size() > 1) {
         strings_[whole] = composed(whole);
@@ -180,6 +185,7 @@ class FormulaPrinter {
       }
       groups.push_back(whole);
     }
+    // No two operands fit into one line: the line stays too long.
     if (groups.size() == operands.size()) return e;
     DimExpr shorter = groups.size() == 1 ? groups.front() : dims::make(e.kind(), groups, true);
     return composed(shorter).size() > kLongestDefinition ? split(shorter) : shorter;
@@ -265,6 +271,7 @@ class FormulaPrinter {
     const int64_t divisor = common_divisor(e);
     if (divisor <= 1 || has_named_polynomial(e)) return text;
     std::vector<DimExpr> quotients;
+    // Exact: the divisor divides every coefficient.
     for (DimExpr operand : e.operands()) quotients.push_back(floordiv(operand, divisor));
     std::string product =
         std::to_string(divisor) + "*" + composed_call(dims::make(e.kind(), quotients, true));
@@ -281,6 +288,7 @@ class FormulaPrinter {
   std::string composed_call(DimExpr e) {
     constexpr const char* kNames[] = {"", "", "", "", "floordiv", "mod", "min", "max"};
     const std::vector<DimExpr> operands = operands_of(e);
+    // operands_of() changes the dividend only for a ceildiv.
     const bool is_ceiling = operands.front() != e.operands().front();
     std::string text = is_ceiling ? "ceildiv" : kNames[static_cast<int>(e.kind())];
     for (size_t i = 0; i < operands.size(); ++i)
@@ -303,6 +311,7 @@ FormulaText formula_text(std::span<const DimExpr> expressions) {
   if (result.definitions.size() <= kMostDefinitions) return result;
   result.definitions.clear();
   for (size_t i = 0; i < expressions.size(); ++i) {
+    // Formulas that need no definitions are printed even if others are too large.
     FormulaText alone = FormulaPrinter().run(expressions.subspan(i, 1));
     result.formulas[i] = alone.definitions.empty() ? alone.formulas[0] : kOmitted;
   }

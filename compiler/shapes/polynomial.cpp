@@ -13,6 +13,7 @@ using Kind = DimExpr::Kind;
 // The constant, if it is valid as a coefficient.
 std::optional<int64_t> coefficient_of(DimExpr e) {
   std::optional<int64_t> constant = e.as_constant();
+  // INT64_MIN has no negation: subtraction and std::abs of a coefficient would overflow.
   return constant == INT64_MIN ? std::nullopt : constant;
 }
 
@@ -43,6 +44,7 @@ DimExpr from_term(const Monomial& monomial, int64_t coefficient) {
 
 // monomial / divisor, if the divisor's factors are a subset of the monomial's.
 std::optional<Monomial> divide(const Monomial& monomial, const Monomial& divisor) {
+  // Monomials are sorted multisets of atoms: n*n has two equal factors.
   if (!std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end()))
     return std::nullopt;
   Monomial quotient;
@@ -136,6 +138,9 @@ std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b) {
 std::optional<Division> divide(Polynomial a, const Polynomial& b) {
   constexpr int kMaxSteps = 64;  // each step cancels one term; expressions are small
   Division division;
+  // Division of multivariate polynomials in graded lexicographic order (Cox, Little, O'Shea,
+  // "Ideals, Varieties, and Algorithms", section 2.3): a leading term that the divisor's leading
+  // term does not divide moves to the remainder.
   auto lead = leading(b);
   for (int step = 0; step < kMaxSteps && !a.empty(); ++step) {
     auto term = leading(a);
@@ -160,6 +165,8 @@ Division split_by_constant(const Polynomial& a, int64_t d) {
   Division division;
   for (const auto& [monomial, coefficient] : a) {
     bool is_constant = monomial.empty();
+    // The constant's remainder is in [0, d). Other coefficients are truncated, so that -n stays -n
+    // instead of n*(d-1) - d*n.
     int64_t q = is_constant ? floor_divide(coefficient, d) : coefficient / d;
     int64_t r = is_constant ? floor_modulo(coefficient, d) : coefficient % d;
     if (q != 0) division.quotient[monomial] = q;

@@ -44,6 +44,8 @@ double value_of(DimExpr e, const DimValues& known) {
 int64_t representative(const DimFacts& facts) {
   const int64_t least = std::max<int64_t>(facts.min, 1);
   const int64_t near = std::clamp(kUsualDim, std::min(least, facts.max), facts.max);
+  // In order of preference: the multiple at or below, the next multiple, and a value outside the
+  // multiples if the range has none.
   const int64_t below = near - near % facts.multiple_of;
   if (below >= least) return below;
   if (facts.multiple_of <= facts.max - below) return below + facts.multiple_of;
@@ -52,6 +54,7 @@ int64_t representative(const DimFacts& facts) {
 
 double representative(DimExpr e, const DimValues& known) {
   const double value = value_of(e, known);
+  // Doubles: products of representative dims may exceed 64 bits, and costs need no exact values.
   return std::isfinite(value) ? std::max(value, 0.0) : 0;
 }
 

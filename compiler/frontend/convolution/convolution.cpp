@@ -21,6 +21,7 @@ llvm::SmallVector<Value> conv_operands(Node& n) {
 Values conv(Node& n) {
   auto operands = conv_operands(n);
   Value bias = operands.size() > 2 ? operands[2] : Value();
+  // A convolution between DequantizeLinear nodes is emitted on 8-bit integers.
   if (Value y = dequantised_conv(n, operands[0], operands[1], bias)) return y;
   SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
   return n.emit<ConvOp>(operands,
@@ -43,8 +44,11 @@ void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
       return;
     }
     int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
+    // The formula of the ONNX operator specification.
     int64_t total = a.strides[i] * (*size - 1) + output_pads[i] + span - wanted[i];
     if (total < 0) {
+      // The requested result is larger than that of all taps: the missing rows are added at the
+      // end.
       output_pads[i] -= total;
       total = 0;
     }
@@ -60,6 +64,8 @@ Value conv_transpose_of_blocks(Node& n, llvm::ArrayRef<Value> operands,
   Value x = operands[0], w = operands[1];
   int64_t rank = n.rank(x), spatial = rank - 2;
   DimExpr channels = n.dim(w, 0), results = n.dim(w, 1), taps = 1;
+  // `last` moves the input channels of W, its axis 0, to the end. `blocks` interleaves each spatial
+  // axis of the result with the taps of its window: [n, results, size 0, kernel 0, ...].
   Ints last = {1}, blocks = {0, 1};
   Dims split = {n.dim(x, 0), results}, whole = split, one_pixel(static_cast<size_t>(rank), 1);
   for (int64_t i = 0; i < spatial; ++i) {
@@ -71,6 +77,8 @@ Value conv_transpose_of_blocks(Node& n, llvm::ArrayRef<Value> operands,
   }
   for (int64_t i = 0; i < spatial; ++i) split.push_back(n.dim(x, i + 2));
   last.push_back(0);
+  // A 1x1 convolution is the matrix product: one result channel for each pair of result channel and
+  // tap.
   one_pixel[0] = results * taps;
   one_pixel[1] = channels;
   Value weights = n.reshape(n.transpose(w, last), one_pixel);
@@ -115,6 +123,7 @@ Values conv_transpose(Node& n) {
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     Ints wanted;
     for (size_t i = 0; i < rank; ++i)
+      // pads_for_output() reports a dim that is not constant before it uses the size.
       wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) *
                        a.strides[i]);
     pads_for_output(n, x, wanted, a, output_pads);

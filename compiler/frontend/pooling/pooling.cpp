@@ -14,6 +14,7 @@ bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
   size_t rank = a.kernel.size();
   for (size_t i = 0; i < rank; ++i) {
     int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
+    // With stride 1 there is one position per element, so the padding does not depend on the size.
     int64_t total = span - 1;
     if (a.strides[i] != 1) {
       std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
@@ -61,6 +62,7 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
   if (!check_count(n, "strides", a.strides, rank) || !check_count(n, "pads", a.pads, 2 * rank) ||
       !check_count(n, "dilations", a.dilations, rank) || !check_range(n, "strides", a.strides) ||
       !check_range(n, "dilations", a.dilations) || !check_range(n, "kernel dims", a.kernel))
+    // Valid attributes after an error, so that callers can index and divide.
     return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1)};
   if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
     n.unsupported("pads are " + text_of(a.pads) + "; negative pads are not supported");
@@ -129,6 +131,8 @@ Values max_unpool(Node& n) {
   for (size_t d = 0; d < spatial; ++d)
     dims[d + 2] =
         (dims[d + 2] - 1) * DimExpr(a.strides[d]) + a.kernel[d] - a.pads[d] - a.pads[spatial + d];
+  // The indices of MaxPool count elements of the whole flattened tensor, batch and channels
+  // included.
   Value zeros = n.expand(n.scalar(0, x), {element_count(dims)});
   DimExpr count = element_count(n.shape(x));
   Value placed = n.emit<ScatterElementsOp>(
@@ -174,12 +178,15 @@ Values col2im(Node& n) {
     DimExpr span = (a.kernel[d] - 1) * a.dilations[d] + 1;
     DimExpr positions = floordiv(image[d] + a.pads[d] + a.pads[rank + d] - span, a.strides[d]) + 1;
     columns.push_back(positions);
+    // The transposed convolution covers the padded image, up to the last window. A negative pad
+    // crops its padding; the end also gets the rows that no window reaches.
     pads[2 + d] = -a.pads[d];
     pads[rank + 4 + d] = image[d] + a.pads[d] - ((positions - 1) * DimExpr(a.strides[d]) + span);
   }
   Dims weight = {DimExpr(size), DimExpr(1)};
   weight.append(block.begin(), block.end());
   Formula row = iota(n, size, DType::kI64), element = iota(n, size, DType::kI64).unsqueeze({1});
+  // Row k of the weight is 1 at element k of the window and 0 elsewhere.
   Value one_each = n.reshape((row == element).as(n.dtype(x)), weight);
   Value y =
       n.emit<ConvTransposeOp>({n.reshape(x, columns), one_each},
@@ -222,6 +229,7 @@ Values lp_pool(Node& n) {
   if (n.flag("ceil_mode", false))
     for (size_t d = 2; d < dims.size(); ++d) dims[d] = n.intervals().smaller(dims[d], wanted[d]);
   if (n.shape(mean) != llvm::ArrayRef<DimExpr>(dims))
+    // Drops windows that start in the extra padding.
     mean = n.slice(mean, Dims(dims.size(), DimExpr(0)), dims);
   return n.emit<PowOp>({n.emit<MulOp>({mean, n.scalar(size, x)}), n.scalar(1 / p, x)});
 }

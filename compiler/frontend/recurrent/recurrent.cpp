@@ -89,6 +89,7 @@ State gru_step(Node& n, const Direction& d, const State& state, Value x) {
   auto of = [&](Value value, int64_t gate) { return gates_of(n, value, 1, hidden, gate); };
   Value update, candidate;
   if (n.flag("linear_before_reset", false)) {
+    // The reset gate applies after the product, so one product serves all three gates.
     Value product = times_transposed(n, state.h, d.r);
     update = activate(n, d, 0, add(n, of(product, 0), of(x, 0)));
     Value reset = activate(n, d, 0, add(n, of(product, 1), of(x, 1)));
@@ -96,6 +97,7 @@ State gru_step(Node& n, const Direction& d, const State& state, Value x) {
     if (d.r_bias) linear = add(n, linear, gates_of(n, d.r_bias, 0, hidden, 2));
     candidate = add(n, of(x, 2), mul(n, reset, linear));
   } else {
+    // The candidate's product reads r . h, so the gates come first.
     Value gates = add(n, times_transposed(n, state.h, gates_of(n, d.r, 0, hidden, 0, 2)),
                       gates_of(n, x, 1, hidden, 0, 2));
     update = activate(n, d, 0, of(gates, 0));
@@ -123,6 +125,7 @@ State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
   Value forget = is_coupled ? one_minus(n, input) : gate(2, 0, state.c);
   State next;
   next.c = add(n, mul(n, forget, state.c), mul(n, input, gate(3, 1, {})));
+  // ONNX clips the inputs of gates, not the cell state that h reads.
   next.h = mul(n, gate(1, 0, next.c), emit_activation(n, d.activations[2], next.c));
   return next;
 }
@@ -161,6 +164,8 @@ class Recurrence {
     bool fits = n_.rank(value) == static_cast<int64_t>(dims.size());
     for (size_t axis = 0; fits && axis < dims.size(); ++axis) {
       DimExpr dim = n_.dim(value, static_cast<int64_t>(axis));
+      // A constant difference, which is not 0 here, excludes equality; a symbolic one is checked at
+      // run time by the reshape.
       fits = dim == dims[axis] || !(dim - dims[axis]).is_constant();
     }
     if (!fits)
@@ -258,6 +263,8 @@ class Recurrence {
     Value projected = project(d);
     bool wants_all = n_.wants_output(0);
     auto step = [&](DimExpr index, const State& state, Value& y) {
+      // A reverse direction reads the steps from the last to the first; its outputs are reversed
+      // after the loop.
       DimExpr at = d.is_reverse ? length - DimExpr(1) - index : index;
       Dims starts = {at, DimExpr(0), DimExpr(0)}, sizes(n_.shape(projected));
       if (n_.has_failed()) return state;
@@ -268,6 +275,7 @@ class Recurrence {
       return lengths_ ? masked(next, state, at, y) : next;
     };
     Value y;
+    // A single step, as in a model that generates tokens one at a time, needs no loop.
     if (length.is_constant(1)) {
       last_.push_back(step(0, d.initial, y));
       if (wants_all) all_.push_back(n_.unsqueeze(y, {0}));

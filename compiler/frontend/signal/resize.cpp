@@ -32,9 +32,11 @@ DimExpr scaled(Node& n, DimExpr dim, float scale) {
                   ", expected more than 0 and at most 1048576"),
            dim;
   if (auto c = dim.as_constant())
+    // In f32, as ONNX Runtime computes it: the rounding of the product can change the result's dim.
     return static_cast<int64_t>(std::floor(static_cast<float>(*c) * scale));
   double p = scale;
   int64_t q = 1;
+  // Doubling is exact; a scale of at least 1 has at most 23 fractional bits.
   while (p != std::floor(p) && q < (1 << 24)) p *= 2, q *= 2;
   if (p != std::floor(p))
     return n.unsupported("scale " + std::to_string(scale) +
@@ -60,11 +62,14 @@ class AxisResampler {
 
   Formula resample() {
     if (n_.has_failed()) return x_;
+    // Equal dims alone do not suffice: floor(dim * 1.01) can be dim, but the coordinates still
+    // shift.
     bool is_kept = from_ == to_ && r_.scales.empty() && !r_.run_time_scales && !r_.roi;
     if (is_kept || (from_ == to_ && !r_.scales.empty() && known_scale() == 1 && !r_.roi)) return x_;
     if (r_.antialias && r_.mode != "nearest") return by_matrix();
     Formula at = coordinate();
     Formula y = r_.mode == "nearest" ? x_.gather(index(nearest(at)), axis_) : by_taps(at);
+    // Only tf_crop_and_resize reaches coordinates outside of x, which get the extrapolation value.
     if (!r_.roi) return y;
     Formula is_inside = along_axis((at.scalar(0) <= at) & (at <= in_ - 1.0));
     return select(is_inside, y, n_.number("extrapolation_value", 0));
@@ -105,6 +110,7 @@ class AxisResampler {
   Formula nearest(const Formula& x) {
     if (r_.rounding == "floor") return floor(x);
     if (r_.rounding == "ceil") return ceil(x);
+    // They differ only for ties.
     return r_.rounding == "round_prefer_ceil" ? floor(x + 0.5) : ceil(x - 0.5);
   }
 
@@ -134,6 +140,7 @@ class AxisResampler {
           counted(is_cubic ? cubic_weight(distance, r_.cubic_coeff) : 1.0 - distance, neighbour));
       indices.push_back(index(neighbour));
     }
+    // Weights without the excluded neighbours no longer add up to 1.
     Formula total = std::accumulate(weights.begin() + 1, weights.end(), weights.front());
     std::optional<Formula> y;
     for (size_t i = 0; i < weights.size(); ++i) {
@@ -152,6 +159,7 @@ class AxisResampler {
     if (r_.run_time_scales)
       return n_.unsupported("antialias with data-dependent scales is not supported"), x_;
     if (!r_.scales.empty())
+      // The support of the cubic filter is 2 on each side, stretched by 1/scale.
       reach = static_cast<int64_t>(std::ceil(2 / std::min(1.0f, known_scale()))) + 1;
     else if (to_ != from_)
       reach = ceildiv(from_ * DimExpr(2), max(to_, DimExpr(1))) + 3;
@@ -183,6 +191,8 @@ class AxisResampler {
 Value resample(Node& n, Value x, const Resample& r) {
   if (n.has_failed()) return {};
   bool is_nearest = r.mode == "nearest", is_real = is_float(n.dtype(x));
+  // align_corners divides by the fractional length that a scale defines; sv.resize has only the
+  // rounded one.
   bool has_broken_length =
       r.coordinates == "align_corners" &&
       llvm::any_of(r.scales, [](float scale) { return scale != std::floor(scale); });
@@ -191,6 +201,7 @@ Value resample(Node& n, Value x, const Resample& r) {
   DType computed = n.dtype(x) == DType::kF64 ? DType::kF64 : DType::kF32;
   if (!is_nearest && (!is_real || !is_plain)) {
     Value wide = n.cast(x, computed);
+    // Interpolation of integers and 16-bit floats is computed in f32 and rounded once.
     if (wide != x) return n.cast(resample(n, wide, r), n.dtype(x));
   }
   if (is_plain)
@@ -200,6 +211,7 @@ Value resample(Node& n, Value x, const Resample& r) {
               n.attr("coordinates", llvm::StringRef(r.coordinates)),
               n.attr("rounding", llvm::StringRef(r.rounding)), n.attr("cubic_coeff", r.cubic_coeff),
               n.attr("exclude_outside", r.exclude_outside)});
+  // All filters are separable, so the axes are resampled one after the other.
   for (int64_t axis = n.rank(x); axis-- > 0 && !n.has_failed();)
     x = AxisResampler(n, r, x, axis).resample();
   return x;
@@ -278,6 +290,8 @@ void keep_aspect_ratio(Node& n, Value x, const Ints& axes, bool not_larger, Resa
               rounded = floordiv(n.dim(x, j) * wanted[static_cast<size_t>(i)] * DimExpr(2) + from,
                                  max(from * DimExpr(2), DimExpr(1)));
       DimExpr& dim = r.dims[static_cast<size_t>(j)];
+      // Each axis i proposes a size for each axis j; the policy selects the least or the greatest
+      // of the proposals.
       dim = i == axes.front() ? rounded : better(dim, rounded);
     }
   }

@@ -36,6 +36,7 @@ class Sampler {
     Ints channels_last = {0};
     for (int64_t axis = 2; axis < n.rank(x); ++axis) channels_last.push_back(axis);
     channels_last.push_back(1);
+    // With channels last, one gather copies all channels of a neighbour as one contiguous slice.
     Value moved = n.transpose(x, channels_last);
     Dims padded(sizes_);
     if (how.padding == Padding::kZeros) {
@@ -70,6 +71,7 @@ class Sampler {
     Value picked = n_.emit<GatherNdOp>({flat_, all->index.reshape({dims[0], points, DimExpr(1)})},
                                        {n_.attr("batch_dims", int64_t{1})});
     DimExpr channels = n_.dim(flat_, 2);
+    // A single neighbour, of weight 1.
     if (how_.interpolation == Interpolation::kNearest) return picked;
     Formula neighbours = Formula(n_, picked).reshape({dims[0], dims[1], dims[2], channels});
     Formula weight = all->weight.as(n_.dtype(picked)).unsqueeze({3});
@@ -92,8 +94,10 @@ class Sampler {
   // Reflects at the borders, repeatedly.
   Formula reflect(const Formula& x, const Formula& low, const Formula& high) {
     Formula range = high - low, period = range * 2.0;
+    // The distance from the lower border, modulo a walk to the other border and back.
     Formula walked = abs(x - low) % period;
     Formula mirrored = low + select(walked <= range, walked, period - walked);
+    // An axis of one element: the period is 0.
     return select(range == 0.0, low, mirrored);
   }
 
@@ -109,7 +113,10 @@ class Sampler {
   // Integer coordinates of neighbours -> indices into the flattened x.
   Formula index_of(size_t d, const Formula& whole) {
     Formula size = number(n_, sizes_[d], real_);
+    // Shifted by the border. All positions outside of x are clamped to the border, whose elements
+    // are 0.
     if (how_.padding == Padding::kZeros) return clamp(whole + 1.0, 0, size + 1.0).as(DType::kI64);
+    // A neighbour of a reflected point can be outside again.
     Formula inside = how_.padding == Padding::kReflection ? bring_inside(d, whole) : whole;
     return clamp(inside, 0, size - 1.0).as(DType::kI64);
   }
@@ -192,6 +199,8 @@ Values grid_sample(Node& n) {
   Sampler sampler(n, x, *how);
   llvm::SmallVector<Formula> coordinates;
   for (int64_t d = 0; d < spatial; ++d) {
+    // The grid is in [-1, 1]. With align_corners the ends are the centres of the corner elements,
+    // else their outer edges.
     Formula normal = flat.at(2, spatial - 1 - d).as(sampler.real());
     Formula size = number(n, n.dim(x, 2 + d), sampler.real());
     coordinates.push_back(how->align_corners ? (normal + 1.0) * ((size - 1.0) * 0.5)
@@ -303,6 +312,7 @@ Values deform_conv(Node& n) {
   if (n.has_input(4))
     columns = columns * Formula(n, n.input(4)).reshape({images, c.taps * positions, DimExpr(1)});
   DimExpr group_channels = floordiv(c.channels, c.offset_groups);
+  // The order of W, [channels of a group, taps], is the depth of the product.
   Formula by_channel =
       columns.reshape({images, c.taps, positions, group_channels}).transpose({0, 3, 1, 2});
   DimExpr depth = n.dim(w, 1) * c.taps, outputs = n.dim(w, 0);

@@ -25,6 +25,7 @@ Value table(Node& n, llvm::ArrayRef<int64_t> shape, int64_t count, DType dtype,
   return n.cast(n.constant(shape, DType::kF64, bytes), dtype);
 }
 
+// The 16-bit types are computed in f32.
 DType computed_in(DType dtype) { return dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 
 // --- Fourier transforms. ------------------------------------------------------------------------
@@ -50,8 +51,11 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
     int64_t columns = *kept * 2, rows = *length * t.components;
     return table(n, {rows, columns}, rows * columns, dtype, [&](int64_t i) {
       int64_t row = i / columns, column = i % columns;
+      // Reduced modulo the period in integers, which keeps the angle exact.
       int64_t steps = row / t.components * (column / 2) % *length;
       double angle = kTurn * static_cast<double>(steps) / static_cast<double>(*length);
+      // Multiplication by e^(i * sign * angle), as a real 2x2 matrix: cosines on the diagonal,
+      // sines of opposite signs beside it.
       bool from_imaginary = row % t.components == 1, to_imaginary = column % 2 == 1;
       if (from_imaginary == to_imaginary) return scale * std::cos(angle);
       return (to_imaginary ? sign : -sign) * scale * std::sin(angle);
@@ -66,6 +70,7 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
   Formula real = cos(angle), imaginary = sin(angle) * sign;
   if (t.inverse) real = real / size, imaginary = imaginary / size;
   llvm::SmallVector<Formula> rows = {stack({real, imaginary}, 2)};
+  // The imaginary part of a sample is multiplied by i: (re, im) becomes (-im, re).
   if (t.components == 2) rows.push_back(stack({0.0 - imaginary, real}, 2));
   Formula matrix = stack(rows, 1).as(dtype);
   return matrix.reshape({t.length * DimExpr(t.components), t.kept * DimExpr(2)});
@@ -79,6 +84,7 @@ Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
   auto rank = static_cast<size_t>(signal.rank());
   if (n.dim(signal, axis) != t.length) {
     Dims pads(2 * rank, DimExpr(0));
+    // Negative if the signal is longer: the pad then cuts it.
     pads[rank + static_cast<size_t>(axis)] = t.length - n.dim(signal, axis);
     signal = Formula(n, n.emit<PadOp>({signal, n.scalar(0, signal)},
                                       {n.attr("pads", pads), n.attr("mode", "constant")}));
@@ -111,6 +117,7 @@ std::optional<Transform> transform_of(Node& n, Value x, DimExpr length, bool inv
            std::nullopt;
   if (onesided && inverse)
     return n.unsupported("inverse with onesided is not supported"), std::nullopt;
+  // The other frequencies of a real signal are complex conjugates of these.
   DimExpr kept = onesided ? floordiv(length, 2) + 1 : length;
   return Transform{length, kept, *components, inverse};
 }
@@ -184,6 +191,8 @@ Values cosine_window(Node& n, double a, double b, double c) {
   if (!size) return Value();
   bool is_periodic = n.flag("periodic", true);
   if (auto constant = size->as_constant(); constant && *constant <= kMostConstants) {
+    // A symmetric window ends at the full period, a periodic one a step before. A window of one
+    // element would divide by 0.
     auto period = static_cast<double>(std::max<int64_t>(*constant - (is_periodic ? 0 : 1), 1));
     return table(n, {*constant}, *constant, *dtype, [&](int64_t i) {
       double angle = kTurn * static_cast<double>(i) / period;
@@ -216,6 +225,7 @@ Values mel_weight_matrix(Node& n) {
   if (!filters || !length) return Value();
   auto scalar = [&](size_t i) { return Formula(n, n.input(i)).as(DType::kF64).reshape({}); };
   auto mel = [](const Formula& hertz) {
+    // mel = 2595 * log10(1 + hertz / 700), as in the ONNX reference implementation.
     return log(hertz / 700.0 + 1.0) * (2595 / std::log(10.0));
   };
   Formula low = mel(scalar(3)),
@@ -226,6 +236,7 @@ Values mel_weight_matrix(Node& n) {
   auto part = [&](int64_t first) { return Formula(n, n.slice(bin, {first}, {*filters})); };
   Formula lower = part(0), centre = part(1), higher = part(2);
   Formula j = iota(n, floordiv(*length, 2) + 1, DType::kF64).unsqueeze({1});
+  // Edges that fall into one bin would divide by 0.
   Formula rising = 1.0 - (centre - j) / max(centre - lower, 1.0);
   Formula falling = (higher - j) / max(higher - centre, 1.0);
   Formula rises = select((lower <= j) & (j <= centre), rising, 0.0);

@@ -22,6 +22,8 @@ void remove_unused_functions(mlir::ModuleOp module) {
   llvm::SetVector<mlir::Operation*> used;
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (function.isPublic()) used.insert(function);
+  // A worklist: insertion appends to the set that the loop walks. Recursive functions that no
+  // public function reaches are removed too.
   for (size_t i = 0; i < used.size(); ++i)
     for (mlir::func::FuncOp callee : callees_of(mlir::cast<mlir::func::FuncOp>(used[i])))
       used.insert(callee);

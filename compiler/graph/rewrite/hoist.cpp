@@ -23,6 +23,8 @@ bool hoist_invariants(LoopOp loop) {
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
     // Ops that can fail are not hoisted: the loop may run zero times.
     bool may_fail = mlir::isa<StringToNumberOp>(op);
+    // Operands that this loop hoisted just before count as outside, so one pass in program order
+    // hoists whole chains. Ops whose dims use symbols of the body stay.
     bool is_invariant =
         mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 && !mentions(&op, inner) &&
         llvm::all_of(op.getOperands(),
@@ -51,6 +53,8 @@ bool has_row_per_iteration(LoopOp loop, mlir::Value x) {
 mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Value x, DimExpr at,
                    TensorType type) {
   mlir::MLIRContext* context = builder.getContext();
+  // A slice keeps the row axis with size 1; the reshape removes it. Both are views, so reading the
+  // row costs nothing.
   llvm::SmallVector<DimExpr> starts(type_of(x).getRank(), DimExpr(0));
   llvm::SmallVector<DimExpr> sizes(type_of(x).getShape());
   llvm::SmallVector<int64_t> steps(starts.size(), 1);
@@ -108,7 +112,10 @@ class RowHoister {
     bool changed = false;
     for (mlir::Operation* op : ops) {
       bool is_needed =
+          // An op whose users are all rows is computed outside as an operand of theirs.
           llvm::any_of(op->getUsers(), [&](auto* user) { return !rows_.contains(user); });
+      // Without a product, computing all rows at once only costs memory: row i would be stored and
+      // read again instead of being used at once.
       if (!rows_[op].has_product || !is_needed) continue;
       mlir::Value all = all_of(op->getResult(0));
       mlir::OpBuilder inside(op);
@@ -142,6 +149,8 @@ class RowHoister {
     if (mlir::isa<ReshapeOp>(op)) return is_view(op);
     if (mlir::isa<ElementwiseOp>(op)) return true;
     auto matmul = mlir::dyn_cast<MatMulOp>(op);
+    // A batch of B would multiply each row with another matrix, so B has rank 2 and is
+    // loop-invariant. A transposed A would mix the rows.
     return matmul && !matmul.getTransposeA() && type_of(matmul.getA()).getRank() >= 2 &&
            type_of(matmul.getB()).getRank() == 2 && is_outside(matmul.getB(), loop_);
   }
@@ -158,6 +167,8 @@ class RowHoister {
     for (mlir::Value operand : op->getOperands()) {
       if (is_outside(operand, loop_)) continue;
       auto row = rows_.find(operand.getDefiningOp());
+      // All operands must be the same row: row i of one and row n - 1 - i of another are not one
+      // row of a joint tensor.
       if (row == rows_.end() || (found && found->at != row->second.at)) return;
       bool has_product = row->second.has_product || (found && found->has_product);
       found = Row{row->second.at, has_product};
@@ -176,6 +187,8 @@ class RowHoister {
   // [trip count, 1..., row dims], of the given rank without the first dim.
   llvm::SmallVector<DimExpr> dims_of_all(TensorType row, int64_t rank) {
     llvm::SmallVector<DimExpr> dims = {loop_.getTripCount().getValue().front()};
+    // Broadcasting aligns dims at the end, so the row dim stays first and the missing dims of size
+    // 1 go after it.
     dims.append(static_cast<size_t>(rank - row.getRank()), DimExpr(1));
     dims.append(row.getShape().begin(), row.getShape().end());
     return dims;
@@ -205,6 +218,8 @@ class RowHoister {
     TensorType type = type_of(op->getResult(0));
     DimExpr depth = type_of(a).getDim(type_of(a).getRank() - 1);
     DimExpr rows = loop_.getTripCount().getValue().front();
+    // The trip count and the rows of one product are merged into one dim: a single product with B
+    // of rank 2.
     for (DimExpr dim : type_of(a).getShape().drop_back()) rows = rows * dim;
     return clone(op, {reshaped(all_of(a), {rows, depth}), op->getOperand(1)},
                  {rows, type.getDim(type.getRank() - 1)});
@@ -242,6 +257,8 @@ bool hoist_from(LoopOp loop) {
   bool changed = drop_checks(loop);
   changed |= hoist_invariants(loop);
   changed |= slice_gathers(loop);
+  // Each split takes one layer off the front. The rest may split again, so a stack of layers is
+  // split completely.
   while (std::optional<SplitLoop> split = split_loop(loop)) {
     RowHoister(split->first).run();
     loop = split->second;
@@ -258,9 +275,11 @@ llvm::LogicalResult hoist(mlir::ModuleOp module) {
     if (function.isExternal()) continue;
     llvm::SmallVector<LoopOp> loops;  // innermost first
     function.walk([&](LoopOp loop) { loops.push_back(loop); });
+    // What leaves an inner loop may be invariant in the outer one, which follows.
     for (LoopOp loop : loops) changed |= hoist_from(loop);
     if (changed) remove_unused(function);
   }
+  // Hoisted products leave reshapes of reshapes and dead ops.
   return changed ? simplify(module) : mlir::success();
 }
 

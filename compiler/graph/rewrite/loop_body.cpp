@@ -16,6 +16,8 @@ bool has_any(llvm::ArrayRef<DimExpr> dims, const std::set<std::string>& symbols)
 void add(mlir::ArrayAttr symbols, std::set<std::string>& defined) {
   for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>()) {
     defined.insert(symbol.str());
+    // An integer element n of unknown sign is represented as the difference of two non-negative
+    // symbols: n and n.neg.
     defined.insert(symbol.str() + ".neg");
   }
 }

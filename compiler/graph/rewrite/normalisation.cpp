@@ -64,6 +64,7 @@ std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operatio
   std::optional<float> epsilon = scalar_of(sum.getB());
   auto variance = sum.getA().getDefiningOp<ReduceMeanOp>();
   if (!epsilon || !variance || axis_of_mean(variance) != axis) return std::nullopt;
+  // pow(centred, 2) has this form as well: rewrite_pow() turns it into a product.
   auto square = variance.getX().getDefiningOp<MulOp>();
   if (!square || square.getA() != centred.getResult() || square.getB() != centred.getResult())
     return std::nullopt;
@@ -114,6 +115,7 @@ mlir::Value rewrite_parameters(LayerNormOp op, mlir::OpBuilder& builder) {
 // Starts at the addition of the bias. A normalisation with only a scale is not rewritten.
 mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
   if (type_of(add.getResult()).getDtype() != DType::kF32) return {};
+  // Addition and multiplication commute, so exporters write both operands in either order.
   for (bool swap_bias : {false, true}) {
     auto scaled = (swap_bias ? add.getB() : add.getA()).getDefiningOp<MulOp>();
     mlir::Value bias = swap_bias ? add.getA() : add.getB();
@@ -124,6 +126,7 @@ mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
       std::optional<Standardised> found = match_standardised(normal, add);
       if (!found) continue;
       TensorType x = type_of(found->x);
+      // A parameter that broadcasts further, or enlarges the result, is not a layer normalisation.
       if (x != add.getResult().getType() || !is_parameter(scale, x, found->axis) ||
           !is_parameter(bias, x, found->axis))
         continue;

@@ -40,6 +40,8 @@ bool is_splat_of(mlir::Value value, double number) { return splat_of(value) == n
 mlir::Value neutral(mlir::Operation* op, double number, bool on_the_left_too) {
   mlir::Value a = op->getOperand(0), b = op->getOperand(1);
   mlir::Type type = op->getResult(0).getType();
+  // The types differ if the constant enlarges x by broadcasting, or if placement has put the result
+  // elsewhere.
   if (is_splat_of(b, number) && a.getType() == type) return a;
   if (on_the_left_too && is_splat_of(a, number) && b.getType() == type) return b;
   return {};
@@ -97,6 +99,7 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
   auto inner = op.getX().getDefiningOp<TransposeOp>();
   if (!inner || !have_same_placement(op, inner)) return {};
   llvm::SmallVector<int64_t> permutation;
+  // Axis i of the result is axis p[i] of the inner result, which is axis q[p[i]] of x.
   for (int64_t axis : op.getPermutation()) permutation.push_back(inner.getPermutation()[axis]);
   return builder.create<TransposeOp>(op.getLoc(), op.getResult().getType(), inner.getX(),
                                      permutation);
@@ -111,6 +114,8 @@ mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
   if (!value.getDefiningOp<ConstantOp>()) return {};
   llvm::ArrayRef<DimExpr> shape = type_of(value).getShape();
   if (static_cast<int64_t>(shape.size()) > rank) return {};
+  // Broadcasting aligns dims at the end: axis 1 of the value is this axis of the constant, or
+  // absent if it is negative.
   auto channel_axis = static_cast<int64_t>(shape.size()) - (rank - 1);
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
     if (!shape[axis].is_constant(1) && (axis != channel_axis || shape[axis] != channels)) return {};
@@ -136,6 +141,8 @@ struct ConvAndConstant {
 std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
+    // With constant weights, the product below folds at compile time. With another user, the
+    // convolution would be computed twice.
     if (!conv || !have_same_placement(op, conv) || !conv->hasOneUse() ||
         !conv.getW().getDefiningOp<ConstantOp>())
       continue;
@@ -163,6 +170,7 @@ mlir::Value scale_into_conv(MulOp op, mlir::OpBuilder& builder) {
   ConvOp conv = match->conv;
   TensorType weight_type = type_of(conv.getW());
   llvm::SmallVector<DimExpr> column(weight_type.getRank(), DimExpr(1));
+  // Weights are [output channels, ...] in ONNX, so the factor broadcasts as [channels, 1, ...].
   column[0] = type_of(match->constant).getDim(0);
   mlir::MLIRContext* context = op.getContext();
   mlir::Value factor = builder.create<ReshapeOp>(op.getLoc(), weight_type.withShape(column),

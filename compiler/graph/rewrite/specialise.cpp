@@ -50,6 +50,7 @@ class Specialiser {
     if (auto group = mlir::dyn_cast<GroupOp>(op)) return run(group);
     if (auto call = mlir::dyn_cast<CallOp>(op)) return infer_again(call);
     if (auto call = mlir::dyn_cast<CallClosureOp>(op)) return infer_again(call);
+    // Ops without type inference, such as constants and sv.read_dims, state their result types.
     for (mlir::OpResult result : op->getResults()) result.setType(replaced(result.getType()));
     return mlir::success();
   }
@@ -67,6 +68,8 @@ class Specialiser {
   llvm::LogicalResult run(IfOp branch) {
     for (mlir::Region& region : branch->getRegions())
       if (failed(run(region.front()))) return mlir::failure();
+    // Both branches yield the same dims, except those that the op's symbols define; flow() keeps
+    // these.
     for (auto [result, yielded] : llvm::zip(branch->getResults(), yields(branch.getThen().front())))
       flow(yielded.getType(), branch.getSymbols(), result);
     return mlir::success();
@@ -86,6 +89,8 @@ class Specialiser {
       }
       auto part = mlir::cast<TensorType>(parts[i].getType());
       llvm::SmallVector<DimExpr> dims(part.getShape());
+      // A gathered result stacks one part per iteration: its first dim is the number of iterations,
+      // which no part has.
       dims.insert(dims.begin(), mlir::cast<TensorType>(replaced(result.getType())).getDim(0));
       flow(part.withShape(dims), loop.getSymbols(), result);
     }

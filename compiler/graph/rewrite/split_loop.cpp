@@ -24,6 +24,7 @@ class Splitter {
         carried_(loop.getInitial().size()) {}
 
   std::optional<SplitLoop> run() {
+    // With one carried value, nothing is independent of the recurrence.
     if (carried_ < 2 || !is_plain()) return std::nullopt;
     find_dependences();
     if (!choose_first()) return std::nullopt;
@@ -40,6 +41,7 @@ class Splitter {
       return false;
     for (mlir::Type type : loop_->getResultTypes())
       if (!mlir::isa<TensorType>(type)) return false;
+    // A value whose dims depend on the index cannot be gathered in one tensor.
     std::set<std::string> index = {loop_.getIndex().str()};
     return llvm::all_of(body_.without_terminator(), [&](mlir::Operation& op) {
       return mlir::isPure(&op) && op.getNumRegions() == 0 && op.getNumResults() > 0 &&
@@ -74,6 +76,7 @@ class Splitter {
   // The smallest set of carried values that is closed under dependence.
   bool choose_first() {
     llvm::SmallBitVector best(carried_, true);
+    // The closure of each single value; the smallest closed set is among these.
     for (unsigned k = 0; k < carried_; ++k) {
       llvm::SmallBitVector reached(carried_);
       reached.set(k);
@@ -86,12 +89,15 @@ class Splitter {
       if (reached.count() < best.count()) best = reached;
     }
     in_first_ = best;
+    // If every value depends on all others, there is one recurrence, which cannot be split.
     return !best.all();
   }
 
   // True if result i of the loop, carried or gathered, belongs to the first loop.
   bool is_first(size_t i) const {
     if (i < carried_) return in_first_.test(static_cast<unsigned>(i));
+    // test(s) is true if a bit is set that is not set in s. A result that depends on no carried
+    // value belongs to the second loop.
     llvm::SmallBitVector needed = dependences_of(yielded_[i]);
     return needed.any() && !needed.test(in_first_);
   }
@@ -101,6 +107,9 @@ class Splitter {
     bool is_argument = mlir::isa<mlir::BlockArgument>(value) && !is_outside(value, loop_);
     bool crosses = stop_at_first && ((op && first_ops_.contains(op) && dependences_[op].any()) ||
                                      (is_argument && dependences_of(value).anyCommon(in_first_)));
+    // A value of the first loop that the second loop reads is gathered. Ops of the first loop that
+    // depend on no carried value are cloned into both loops instead: gathering them would cost
+    // memory.
     if (crosses) crossing_.insert(value);
     if (crosses || is_argument || is_outside(value, loop_) || ops.contains(op)) return;
     for (mlir::Value operand : op->getOperands()) collect(operand, ops, stop_at_first);
@@ -208,7 +217,9 @@ class Splitter {
     mlir::IRMapping first_mapping, second_mapping;
     split.first = begin(true, loop_.getIndex().str());
     fill(split.first, true, first_mapping);
+    // Index symbols are unique within a function.
     split.second = begin(false, loop_.getIndex().str() + ".next");
+    // Before fill(): the clones of the second loop then read the gathered rows.
     map_crossing(split.first, split.second, second_mapping);
     fill(split.second, false, second_mapping);
     rename_index(split.second);

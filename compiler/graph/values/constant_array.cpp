@@ -115,6 +115,7 @@ void ConstantArray::set(int64_t i, double value) {
 
 void ConstantArray::set_integer(int64_t i, int64_t value) {
   uint8_t* data = owned_->data();
+  // Signed and unsigned elements of one size have the same low bits, so truncation serves both.
   switch (byte_size(dtype_)) {
     case 1:
       return store(data, i, static_cast<int8_t>(value));
@@ -166,6 +167,8 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
                                       llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes,
                                       std::shared_ptr<const void> owner, llvm::StringRef name) {
   auto type = mlir::RankedTensorType::get(dims, element_type(context, dtype));
+  // A resource refers to the bytes of their owner, such as a mapped model file, without a copy. The
+  // deleter keeps the owner alive as long as the blob.
   if (type.getNumElements() > kMaxDenseElements) {
     mlir::AsmResourceBlob blob(
         bytes, static_cast<size_t>(byte_size(dtype)),
@@ -174,6 +177,7 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
     return mlir::DenseResourceElementsAttr::get(type, name.empty() ? "constant" : name,
                                                 std::move(blob));
   }
+  // MLIR packs the bits of i1 elements; tensors here use one byte per bool.
   if (dtype != DType::kBool) return mlir::DenseElementsAttr::getFromRawBuffer(type, bytes);
   llvm::SmallVector<bool> values;
   for (char byte : bytes) values.push_back(byte != 0);

@@ -41,6 +41,7 @@ Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
   constant.dims.assign(elements.getShapedType().getShape().begin(),
                        elements.getShapedType().getShape().end());
   if (auto resource = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(elements)) {
+    // Not copied: the context owns the blob, and outlives the result.
     llvm::ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
     constant.data = reinterpret_cast<const uint8_t*>(data.data());
     constant.bytes = static_cast<int64_t>(data.size());
@@ -59,6 +60,7 @@ bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar) {
   Constant constant = constant_of_elements(elements, dtype);
   int64_t size = byte_size(dtype);
   for (int64_t at = size; at < constant.bytes; at += size)
+    // Bytes, not numbers, are compared: NaN equals itself, and 0.0 differs from -0.0.
     if (std::memcmp(constant.data, constant.data + at, size) != 0) return false;
   scalar = 0;
   std::memcpy(&scalar, constant.data, size);

@@ -19,6 +19,7 @@ TensorType type_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.
 // The byte size of a static type; none if it is too large.
 std::optional<int64_t> static_bytes(TensorType tensor) {
   std::optional<int64_t> count = tensor.getElementCount().as_constant();
+  // The bound on the count also keeps the product below within 64 bits.
   if (!tensor.isStatic() || !count || *count < 0 || *count > kMaxBytes) return std::nullopt;
   return *count * byte_size(tensor.getDtype());
 }
@@ -30,6 +31,7 @@ bool is_foldable(mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands) 
   int64_t operand_bytes = 0, most_elements = 0;
   for (auto [value, attribute] : llvm::zip(op->getOperands(), operands)) {
     auto elements = mlir::dyn_cast_or_null<mlir::ElementsAttr>(attribute);
+    // An operand that is not constant.
     if (!elements || mlir::isa<StringType>(elements.getElementType())) return false;
     const int64_t bytes = static_bytes(type_of(value)).value_or(0);
     operand_bytes += bytes;
@@ -57,6 +59,8 @@ llvm::SmallVector<int64_t> row_major_strides(llvm::ArrayRef<int64_t> dims) {
 
 llvm::SmallVector<int64_t> broadcast_strides(const ConstantArray& x, size_t rank) {
   llvm::SmallVector<int64_t> strides(rank, 0), own = row_major_strides(x.dims());
+  // NumPy broadcasting: dims are aligned at the end, and a dim of size 1 repeats its element
+  // (stride 0).
   size_t shift = rank - own.size();
   for (size_t axis = 0; axis < own.size(); ++axis)
     strides[shift + axis] = x.dims()[axis] == 1 ? 0 : own[axis];
@@ -91,6 +95,7 @@ mlir::OpFoldResult fold_elementwise(ElementwiseOp op, llvm::ArrayRef<mlir::Attri
       for (auto [operand, cursor] : llvm::zip(x, cursors))
         scalars.push_back(scalar_at(arithmetic, operand, cursor.at()));
       const Scalar result = op.evaluate(scalars);
+      // An op that the host cannot evaluate exactly as the kernels do stays in the graph.
       if (!result.is_known()) return false;
       if (y.is_float())
         y.set(i, result.get<double>());

@@ -20,6 +20,7 @@ bool is_shape_dtype(DType dtype) {
 std::optional<int64_t> shape_tensor_size(TensorType type) {
   if (!type || !is_shape_dtype(type.getDtype()) || !type.isStatic()) return std::nullopt;
   std::optional<int64_t> count = type.getElementCount().as_constant();
+  // An empty optional compares less than any number and is returned as it is.
   return count <= SymbolicValues::kMaxElements ? count : std::nullopt;
 }
 
@@ -27,12 +28,15 @@ std::optional<int64_t> shape_tensor_size(TensorType type) {
 std::optional<DimExpr> divide(const DimIntervals& intervals, DimExpr a, DimExpr b) {
   auto x = a.as_constant(), y = b.as_constant();
   if (y && *y == 0) return std::nullopt;
+  // INT64_MIN / -1 traps. The subtraction overflows instead, which has_overflowed() detects.
   if (x && y) return *y == -1 ? DimExpr(0) - a : DimExpr(*x / *y);
+  // For these signs truncation and floor agree.
   if (!intervals.is_at_least(a, 0) || !intervals.is_at_least(b, 1)) return std::nullopt;
   return floordiv(a, b);
 }
 
 std::optional<DimExpr> modulo(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+  // ONNX Mod has the sign of the divisor, as mod() has for positive divisors.
   if (!intervals.is_at_least(b, 1)) return std::nullopt;
   return mod(a, b);
 }
@@ -98,6 +102,7 @@ Arithmetic::Payload DimArithmetic::apply(UnaryFunction function, const Scalar& s
       return scalar.dtype() == DType::kBool ? Payload() : DimExpr(0) - x;
     case UnaryFunction::kAbs:
       return intervals_.is_at_least(x, 0) ? x : intervals_.greater(x, DimExpr(0) - x);
+    // Rounding an integer has no effect.
     case UnaryFunction::kCeil:
     case UnaryFunction::kFloor:
     case UnaryFunction::kRound:
@@ -111,6 +116,7 @@ Arithmetic::Payload DimArithmetic::apply(UnaryFunction function, const Scalar& s
 
 // Logical operations on bools.
 Arithmetic::Payload DimArithmetic::logic(BinaryFunction function, DimExpr a, DimExpr b) {
+  // Bools are 0 and 1, so the logical operations are polynomials.
   if (function == BinaryFunction::kAnd) return a * b;
   if (function == BinaryFunction::kOr) return a + b - a * b;
   return a + b - DimExpr(2) * a * b;
@@ -202,6 +208,8 @@ Elements SymbolicValues::evaluate_reduction(ReductionOp op) {
   const std::vector<DimExpr>* x = find(op->getOperand(0));
   if (!x || op.isMean()) return std::nullopt;
   const Box from = box_of(type_of(op->getOperand(0))), to = box_of(type_of(op->getResult(0)));
+  // A total starts with its first element rather than a neutral element: dims have no least or
+  // greatest value for max and min.
   std::vector<std::optional<DimExpr>> totals(to.size());
   for (int64_t i = 0; i < from.size(); ++i) {
     Coordinates at = from.coordinates(i), where;
@@ -235,6 +243,8 @@ const std::vector<DimExpr>* SymbolicValues::find(mlir::Value value) {
   if (found == known_.end()) {
     Elements elements = evaluate(op);
     if (elements && static_cast<int64_t>(elements->size()) != *count) elements.reset();
+    // Inserted after the evaluation, which inserts operands and invalidates iterators. An unknown
+    // result is cached as well, so that each op is evaluated once.
     found = known_.try_emplace(value, std::make_unique<Elements>(std::move(elements))).first;
   }
   return *found->second ? &**found->second : nullptr;
@@ -254,6 +264,7 @@ mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, Tenso
   llvm::SmallVector<llvm::APInt> values;
   for (DimExpr element : elements)
     values.emplace_back(64, static_cast<uint64_t>(*element.as_constant()), true);
+  // Wraps to the element type, as a cast does.
   for (llvm::APInt& value : values) value = value.trunc(width);
   llvm::SmallVector<int64_t> shape = box_of(type).dims;
   auto dense = mlir::DenseElementsAttr::get(

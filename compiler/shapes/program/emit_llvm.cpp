@@ -67,11 +67,13 @@ class Emitter {
   // A divisor below 1 sets the overflow flag, and the division uses 1.
   llvm::Value* floordiv(llvm::Value* a, llvm::Value* b, llvm::Value** remainder) {
     llvm::Value* is_bad = builder_.CreateICmpSLT(b, builder_.getInt64(1));
+    // Branch-free: the division uses a valid divisor, and the sticky flag discards the result.
     overflow_ = builder_.CreateOr(overflow_, is_bad);
     b = builder_.CreateSelect(is_bad, builder_.getInt64(1), b);
     llvm::Value* quotient = builder_.CreateSDiv(a, b);
     llvm::Value* rest = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
     llvm::Value* is_negative = builder_.CreateICmpSLT(rest, builder_.getInt64(0));
+    // SDiv truncates. For a negative remainder, the floor is one less and the remainder is b more.
     *remainder = builder_.CreateSelect(is_negative, builder_.CreateAdd(rest, b), rest);
     return builder_.CreateSub(quotient, builder_.CreateZExt(is_negative, builder_.getInt64Ty()));
   }
@@ -84,6 +86,7 @@ class Emitter {
       case Op::kInputDim:
         return load_dim(static_cast<uint64_t>(i.immediate));
       case Op::kThreads:
+        // The thread count follows the dims of the inputs, which only the first segment takes.
         return load_dim(segment_.value == 0 ? program_.dim_count() : 0);
       case Op::kRuntime:
         return load_slot({static_cast<uint32_t>(i.immediate)});
@@ -128,6 +131,7 @@ class Emitter {
   void emit_result() {
     std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(segment_);
     std::vector<llvm::Value*> held;
+    // Before the flag is read: the division of a multiple-of check may set it.
     for (const ShapeProgram::Condition* c : conditions) held.push_back(holds(*c));
     llvm::Value* result = builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()),
                                                 builder_.getInt64(-1));

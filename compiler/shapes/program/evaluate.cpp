@@ -59,6 +59,7 @@ std::optional<ShapeProgram::Values> ShapeProgram::evaluate(
       result = *dim;
     } else if (i.op == Op::kThreads) {
       result = threads;
+      // A part of a run-time value is known as one of two symbols: value = n - n.neg.
     } else if (i.op == Op::kRuntime) {
       result = 0;
       for (const auto& [symbol, sign] : runtime_values_.at({static_cast<uint32_t>(i.immediate)})) {

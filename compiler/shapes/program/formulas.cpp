@@ -36,6 +36,8 @@ DimExpr common_part(const Terms& terms) {
     dims::Polynomial both;
     for (const auto& [monomial, coefficient] : common)
       if (const auto found = other.find(monomial);
+          // The smaller magnitude of equal signs: what is left in each term has no new negative
+          // terms.
           found != other.end() && (found->second > 0) == (coefficient > 0))
         both[monomial] = coefficient > 0 ? std::min(coefficient, found->second)
                                          : std::max(coefficient, found->second);
@@ -77,6 +79,7 @@ Term sum_of(const Term& a, const Term& b) {
 class MaxPlus {
  public:
   Terms sum(const Terms& a, const Terms& b) {
+    // max(a, b) + max(c, d) is max(a+c, a+d, b+c, b+d): the number of terms multiplies.
     if (a.size() * b.size() > kMostSums) return {sum_of(single(a), single(b))};
     Terms sums;
     for (const Term& x : a)
@@ -100,6 +103,7 @@ class MaxPlus {
   bool dominates(const Term& a, const Term& b) {
     if (a.expr == b.expr) return true;
     for (size_t i = 0; i < a.samples.size(); ++i)
+      // One sample refutes dominance at the price of a comparison; most pairs end here.
       if (a.samples[i] < b.samples[i]) return false;
     if (dims::tree_size(a.expr) + dims::tree_size(b.expr) > kLargestCompared) return false;
     if (proofs_.size() >= kMostProofs) return false;
@@ -126,6 +130,8 @@ std::map<std::string, int64_t> sample_dims(const std::map<std::string, DimFacts>
   for (const auto& [name, fact] : facts) {
     const int64_t first = (fact.min + fact.multiple_of - 1) / fact.multiple_of;
     const int64_t last = std::max(first, std::min(fact.max, kLargest) / fact.multiple_of);
+    // Log-uniform magnitudes: terms that dominate only for small or only for large dims are both
+    // refuted.
     const int64_t step = int64_t{1} << random() % 14;
     dims[name] = fact.multiple_of *
                  (least ? first : std::min(last, first + static_cast<int64_t>(random()) % step));
@@ -205,6 +211,7 @@ std::vector<ShapeProgram::Values> ShapeProgram::sample_values() const {
   for (const auto& [name, binding] : symbols_) facts[name];
   for (DimExpr dim : dims_)
     if (dim.kind() == Kind::kSymbol) facts[std::string(dim.symbol_name())] = dim.facts();
+  // A fixed seed: the formulas of a model are the same in every compilation.
   std::mt19937 random(1);
   std::vector<Values> samples;
   for (int i = 0; i < kSamples; ++i)

@@ -39,6 +39,7 @@ ShapeProgram::ValueIndex ShapeProgram::add(ValueIndex a, ValueIndex b) {
   if (x && y && !__builtin_add_overflow(*x, *y, &sum)) return constant(sum);
   if (x == 0) return b;
   if (y == 0) return a;
+  // Commutative operands are sorted, so that a + b and b + a have one value number.
   return instruction({Op::kAdd, 0, std::min(a, b), std::max(a, b)});
 }
 
@@ -109,12 +110,14 @@ void ShapeProgram::slot_from_earlier(ValueIndex value) {
 
 SlotIndex ShapeProgram::block_of(const std::vector<ValueIndex>& values) {
   auto [entry, is_new] = blocks_.try_emplace(values, stores_.next_index());
+  // A block needs consecutive slots, so values that have slots already are stored a second time.
   if (is_new) stores_.insert(stores_.end(), values.begin(), values.end());
   return entry->second;
 }
 
 void ShapeProgram::condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message,
                              SegmentIndex segment) {
+  // A check cannot run before its operands are known.
   segment = std::max({segment, instructions_[lhs].segment, instructions_[rhs].segment});
   conditions_.push_back({kind, lhs, rhs, slot_of(lhs), slot_of(rhs), segment, std::move(message)});
 }
@@ -137,6 +140,8 @@ std::vector<const ShapeProgram::Condition*> ShapeProgram::conditions_of(
 
 Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   ShapeProgram program;
+  // Inputs bind first: a symbol of an input dim is read from the input, even if an op defines it as
+  // well.
   program.bind_inputs(function);
   program.bind_symbols(function);
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
@@ -216,11 +221,14 @@ ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const RuntimeSy
                                                SegmentIndex segment) {
   switch (symbol.part) {
     case RuntimeSymbol::Part::kPositive:
+      // A value of unknown sign is the difference of two non-negative symbols, so that expressions
+      // over it keep the rule that symbols are non-negative.
       return instruction({Op::kMax, 0, constant(0), value});
     case RuntimeSymbol::Part::kNegative:
       return instruction(
           {Op::kMax, 0, constant(0), instruction({Op::kMul, 0, constant(-1), value})});
     case RuntimeSymbol::Part::kWhole:
+      // An element of a tensor is data; sizes of tensors and lists need no check.
       if (symbol.source == RuntimeSymbol::Source::kElement)
         condition(Check::Kind::kAtLeast, value, constant(0), symbol.what + " is {0}, below {1}",
                   segment);
@@ -270,6 +278,7 @@ void ShapeProgram::check_inputs(const Function& function) {
       std::string where = "input " + place_of(input, axis);
       std::string message = where + " is {0}, expected {1}";
       if (dim.kind() == DimExpr::Kind::kSymbol) {
+        // The first input dim that is a bare symbol binds it. Every other one must be equal.
         const Binding& binding = symbols_.find(dim.symbol_name())->second;
         if (binding.value == actual) continue;
         message = where + " is {0}, but " + dim.str() + " is {1} (from " + binding.where + ")";
@@ -312,6 +321,7 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
   for (const Check& check : function.checks)
+    // The graph's own check has a better message.
     if (check.kind == Check::Kind::kAtLeast && check.rhs == DimExpr(0)) seen.insert(check.lhs);
   for (const Value& value : function.values)
     for (size_t axis = 0; !value.is_list() && axis < value.shape.size(); ++axis) {
