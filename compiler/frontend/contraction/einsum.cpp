@@ -86,6 +86,7 @@ Labels implicit_result(llvm::ArrayRef<Operand> operands, int64_t hidden) {
     for (Label label : operand.labels) ++counts[label];
   Labels labels;
   for (int64_t d = hidden; d-- > 0;) labels.push_back(kEllipsis + static_cast<int>(d));
+  // Ascending: upper-case letters come before lower-case ones, as in NumPy.
   for (auto [label, count] : counts)
     if (label < kEllipsis && count == 1) labels.push_back(label);
   return labels;
@@ -158,6 +159,7 @@ Value as_matrices(Node& n, const Operand& x, const Labels& batch, const Labels& 
   Dims dims = dims_of(n, x, batch);
   DimExpr height = element_count(dims_of(n, x, rows)),
           width = element_count(dims_of(n, x, columns));
+  // The matrix product reads a transposed operand at no cost; a transpose would copy it.
   is_swapped = !columns.empty() && !rows.empty() && x.labels == joined(batch, columns, rows);
   dims.push_back(is_swapped ? width : height);
   dims.push_back(is_swapped ? height : width);
@@ -171,6 +173,8 @@ class Pair {
 
   // The product of both operands, summed over the labels that no later term needs.
   Operand product(llvm::function_ref<bool(Label)> is_needed) {
+    // The labels of both operands determine their role: summed, or kept by both (a batch dim), or
+    // kept by one (rows of a, columns of b).
     sum_broadcast_labels(is_needed);
     for (Label label : a_.labels) {
       if (!llvm::is_contained(b_.labels, label))
@@ -187,6 +191,7 @@ class Pair {
                                     : n_.emit<MatMulOp>({a, b}, {n_.attr("transpose_a", swap_a),
                                                                  n_.attr("transpose_b", swap_b)});
     if (n_.has_failed()) return {};
+    // Batch dims are those of the product, since one operand may have broadcast.
     Dims dims(n_.shape(product).take_front(static_cast<int64_t>(batch_.size())));
     dims.append(dims_of(n_, a_, only_a_));
     dims.append(dims_of(n_, b_, only_b_));
@@ -199,6 +204,7 @@ class Pair {
     auto is_broadcast = [&](Label label) {
       int64_t in_a = position(a_.labels, label), in_b = position(b_.labels, label);
       if (is_needed(label) || in_a == n_.rank(a_.value) || in_b == n_.rank(b_.value)) return false;
+      // A matrix product does not broadcast its depth.
       return n_.dim(a_.value, in_a).is_constant(1) != n_.dim(b_.value, in_b).is_constant(1);
     };
     Labels broadcast;
@@ -260,6 +266,7 @@ Values einsum(Node& n) {
   std::optional<Labels> result =
       equation.result ? labels_of(n, *equation.result, hidden) : implicit_result(operands, hidden);
   if (!result || !check_result(n, *result, operands)) return Value();
+  // Diagonals first, sums second: every later step handles smaller operands with distinct labels.
   for (Operand& operand : operands) operand = take_diagonals(n, operand);
   auto needed_after = [&](size_t i) {
     return [&, i](Label label) {

@@ -50,6 +50,7 @@ Quantised with_type(Node& n, Value x, Value zero, DType to) {
   DType from = n.dtype(x);
   if (from == to) return {x, moved_zero(n, zero, 0)};
   int64_t shift = to == DType::kU8 ? 128 : -128;
+  // The cast keeps the bits, and flipping the highest one adds or subtracts 128 modulo 256.
   Value flipped = n.emit<BitXorOp>({n.cast(x, to), n.scalar(static_cast<double>(shift), to)});
   return {flipped, moved_zero(n, zero, shift)};
 }
@@ -93,6 +94,7 @@ Value count_as_i32(Node& n, DimExpr count) {
 // its zero point a scalar, [n] or [..., 1, n].
 Value centred_product(Node& n, Quantised a, Quantised b) {
   DimExpr depth = n.dim(b.values, n.rank(b.values) - 2);
+  // Both are equal; the constant one, if there is one, folds.
   if (!depth.is_constant()) depth = n.dim(a.values, n.rank(a.values) - 1);
   Value row_term, column_term;
   if (b.zero) {
@@ -100,6 +102,8 @@ Value centred_product(Node& n, Quantised a, Quantised b) {
     row_term = n.emit<MulOp>({sums, b.zero});
   }
   if (a.zero) {
+    // The column sums as a product with a row of ones: it uses the 8-bit kernel and folds for
+    // constant weights.
     Value sums = n.emit<MatMulOp>({ones(n, depth), b.values});
     if (b.zero) sums = n.emit<SubOp>({sums, n.emit<MulOp>({b.zero, count_as_i32(n, depth)})});
     column_term = n.emit<MulOp>({a.zero, sums});
@@ -114,6 +118,8 @@ Value centred_product(Node& n, Quantised a, Quantised b) {
 Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
                      llvm::function_ref<Value(Value sums)> finish) {
   bool a_is_vector = n.rank(a) == 1, b_is_vector = n.rank(b) == 1;
+  // NumPy: a vector on the left is a row, on the right a column; the added dim is removed from the
+  // result.
   if (a_is_vector) a = n.unsqueeze(a, {0});
   if (b_is_vector) b = n.unsqueeze(b, {1});
   if (n.rank(a) < 2 || n.rank(b) < 2)
@@ -208,6 +214,8 @@ Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_
 // Unfolds the windows of x: [n, spatial..., c] -> [n, out..., kernel... * c].
 Value unfold(Node& n, Value x, const SpatialAttributes& window) {
   for (size_t i = window.kernel.size(); i-- > 0;) {
+    // The axis is its own window. Later axes first: their taps become the inner part of a row, in
+    // the order of weight_matrix().
     if (window.kernel[i] == 1 && window.strides[i] == 1) continue;
     llvm::SmallVector<Value> taps;
     for (int64_t tap = 0; tap < window.kernel[i]; ++tap)
@@ -252,6 +260,7 @@ Value depthwise_sums(Node& n, const Convolution& c) {
   for (int64_t tap = 0; tap < taps && !n.has_failed(); ++tap) {
     Value seen = x.values;
     int64_t rest = tap;
+    // `tap` counts the taps in row-major order; the last axis varies fastest.
     for (size_t i = c.window.kernel.size(); i-- > 0; rest /= c.window.kernel[i])
       seen = tap_of(n, seen, c.window, i, rest % c.window.kernel[i]);
     Value weight = n.reshape(part_of(n, weights, 0, tap, 1), {n.dim(c.w, 0)});
@@ -281,6 +290,8 @@ Value conv_sums(Node& n, const Convolution& c) {
                   " output channels, expected a constant multiple of group " +
                   llvm::Twine(c.group)),
            Value();
+  // Each channel has a matrix of one column: as products, these would use one lane of the kernels.
+  // The sums over taps are elementwise ops over all channels.
   if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
     return depthwise_sums(n, c);
   Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);
@@ -355,6 +366,8 @@ constexpr OpRow kRows[] = {
 Value dequantised_product(Node& n, Value a, Value b) {
   std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
   if (n.has_failed() || !left || !right || n.rank(a) == 0 || n.rank(b) < 2) return {};
+  // The scale must be constant along the depth to be moved out of the sum: one for a, at most one
+  // per column for b.
   if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
   if (!is_short(n.dim(b, n.rank(b) - 2))) return {};
   return matrix_product(n, left->values, left->zero, right->values, right->zero,
@@ -369,6 +382,7 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
   int64_t group = n.integer("group", 1);
   if (!is_short(depth) || group != 1) return {};
   for (Value parameter : {right->scale, right->zero})
+    // A parameter per output channel, [m, 1, 1, ...]. Any other one varies within a sum.
     if (parameter && n.rank(parameter) > 0 &&
         (n.rank(parameter) != n.rank(w) ||
          n.dim(parameter, 0) != element_count(n.shape(parameter))))

@@ -103,6 +103,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
     }
     llvm::SmallVector<DimExpr> shape(type_of(a).getShape());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
+      // Only a dim that is the same expression over outer symbols in both branches is known after
+      // the op.
       if (shape[axis] == type_of(b).getShape()[axis] && !has_symbol(shape[axis], inner)) continue;
       symbols.push_back(symbol_named("dim"));
       shape[axis] = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());
@@ -157,6 +159,9 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   llvm::SmallVector<mlir::Attribute> carried_symbols;
   std::unique_ptr<mlir::Region> region;
   Iteration iteration;
+  // A fixed point: the body is imported for the carried types of the initial values. If it yields
+  // other dims, these become symbols of the loop and the body is imported again. Each dim opens at
+  // most once, so this terminates.
   for (bool is_settled = false; !is_settled;) {
     region = std::make_unique<mlir::Region>();
     auto guard = build_in(builder_, *region);
@@ -176,12 +181,15 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     forget_();
   }
   std::set<std::string> inner = graph::symbols_defined_in(*region);
+  // Symbols that have no value after the loop.
   inner.insert(index);
   for (mlir::Attribute symbol : carried_symbols)
     inner.insert(mlir::cast<mlir::StringAttr>(symbol).str());
   llvm::SmallVector<mlir::Attribute> symbols;
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : types) results.push_back(close(type, inner, symbols));
+  // With a condition the trip count is only a limit, so the number of gathered parts gets its own
+  // symbol.
   std::optional<DimExpr> count = iteration.condition ? std::nullopt : trip_count;
   for (Value part : iteration.parts) {
     if (is_list(part.getType()))
@@ -191,6 +199,7 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, inner); }))
       return Status(StatusCode::kUnsupported, "a scan output has shape " + text_of(part.getType()) +
                                                   ", which changes between iterations");
+    // All gathered outputs have the same count.
     if (!count) {
       symbols.push_back(symbol_named("count"));
       count = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());

@@ -27,6 +27,7 @@ ListType optional_of(mlir::Type type) {
 ListType join_lists(mlir::Type a, mlir::Type b) {
   auto x = mlir::dyn_cast<ListType>(a), y = mlir::dyn_cast<ListType>(b);
   if (!x && !y) return {};
+  // A tensor or sequence meets an optional: both become optionals.
   if (x && y && x.getKind() == y.getKind()) return x.join(y);
   return optional_of(a).join(optional_of(b));
 }
@@ -53,6 +54,7 @@ Result<Value> ListBuilder::get(Value list, DimExpr index) {
       return Status(StatusCode::kUnsupported, "the sequence is read before an element is inserted");
     llvm::SmallVector<DimExpr> shape(type.getShape());
     for (DimExpr& dim : shape) {
+      // A dim that differs between elements is read from the element at run time.
       if (!dim.is_constant(graph::kAnyDim)) continue;
       symbols.push_back(builder_.getStringAttr(fresh_("dim")));
       dim = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());

@@ -42,6 +42,7 @@ ListBuilder GraphImporter::lists() { return ListBuilder(builder_, location_, fre
 Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
   const std::string& op = n.proto().op_type();
   bool has_optional = is_optional(mlir::cast<ListType>(list.getType()).getKind());
+  // ONNX permits the ops of optionals on plain values, which always have an element.
   if (op == "Identity" || (op == "OptionalGetElement" && !has_optional)) return Item(list);
   if (op == "OptionalHasElement") {
     if (!has_optional) return Item(n.constant({}, DType::kBool, {1}));
@@ -51,6 +52,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
   auto item = [](Result<Value> made) {
     return made.ok() ? Result<Item>(Item(*made)) : Result<Item>(made.status());
   };
+  // An optional is a list of at most one element; reading element 0 of an empty one fails the call.
   if (op == "OptionalGetElement") return item(lists().get(list, 0));
   if (has_optional) return invalid("input 0 is an optional, expected a sequence");
   if (op == "SequenceLength") return Item(n.dims_value({lists().size(list)}, true));
@@ -61,6 +63,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
     Value element = n.input(1);
     return n.has_failed() ? Result<Item>(n.status()) : item(lists().insert(list, element, at));
   }
+  // Without a position, ONNX erases the last element.
   if (op == "SequenceErase") return Item(lists().erase(list, at.value_or(-1)));
   if (!at) return invalid("input 1, the position, is missing");
   return item(lists().get(list, *at));
@@ -113,6 +116,7 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
     return checked(parts, [&](auto all) { return axis_from_front(n, all.front(), axis); });
   }
   Value zero = n.dims_value({0}, true);
+  // The result's length must be known before its storage is allocated.
   auto sum = n.loop(count, {zero}, [&](DimExpr i, mlir::ValueRange carried) -> Iteration {
     Value part = element(i, axis);
     if (n.has_failed()) return {};
@@ -122,6 +126,8 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   if (n.has_failed()) return n.status();
   Dims whole(n.shape(first));
   whole.erase(whole.begin() + axis);
+  // The axis is first while the result is filled, so that a part is a run of whole rows, which
+  // ScatterND copies by their indices.
   whole.insert(whole.begin(), n.dims_of(sum.front(), "the length of the result").front());
   Value empty = n.expand(n.scalar(0, first), whole);
   auto filled = n.loop(count, {empty, zero}, [&](DimExpr i, mlir::ValueRange carried) -> Iteration {
@@ -153,6 +159,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
     if (n.has_failed()) return n.status();
     step = given.front();
     n.require_at_least(step, 1, "the split size is {0}, expected at least {1}");
+    // The max keeps the formula defined for calls that the check above rejects.
     count = ceildiv(length, max(step, 1));
   }
   Value start = lists().make(ListType::get(&context_, ValueKind::kSequence, n.dtype(x)), {});
@@ -168,6 +175,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
           Value size = Formula(n, n.input(1)).at(0, i);
           sizes[axis] = n.dims_of(size, "the split").front();
           next = n.emit<graph::AddOp>({carried[1], n.cast(size, DType::kI64)});
+          // Checked in each iteration: the slice below must not exceed x.
           n.require_at_least(length, starts[axis] + sizes[axis],
                              "the parts add up to {1} or more, but the dim is {0}");
         }

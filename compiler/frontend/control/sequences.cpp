@@ -31,6 +31,7 @@ Result<size_t> position(Node& n, size_t input, size_t size, bool may_append) {
 std::optional<Dims> part_sizes(Node& n, Value x, int64_t axis) {
   std::optional<int64_t> dim = n.dim(x, axis).as_constant();
   bool is_list = n.has_input(1) && n.rank(n.input(1)) > 0;
+  // The number of parts is the length of the list; their sizes may be dims of the request.
   if (is_list && n.shape(n.input(1)).front().is_constant())
     return n.dims_of(n.input(1), "the split");
   if (!dim || is_list || n.has_failed()) return std::nullopt;
@@ -141,6 +142,7 @@ Result<ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto&
   Dims shape;
   for (const auto& dim : element->tensor_type().shape().dim()) {
     bool is_known = dim.has_dim_value() && dim.dim_value() >= 0;
+    // Also for named dims: the elements of a sequence may differ in them.
     shape.push_back(is_known ? dim.dim_value() : graph::kAnyDim);
   }
   ElementDims dims = element->tensor_type().has_shape() ? ElementDims::kShape : ElementDims::kAny;
@@ -193,6 +195,7 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
   }
   if (op == "OptionalGetElement") {
     if (!has_optional) return Some(list);
+    // An op that fails when it runs: the graph may test OptionalHasElement first.
     if (list.items.empty()) return Some();
     return Some(list.items.front());
   }
@@ -256,6 +259,7 @@ Result<GraphImporter::Item> GraphImporter::split_to_sequence(Node& n) {
   }
   n.require_equal(at, n.dim(x, axis), "the parts add up to {0}, but the dim is {1}");
   if (n.has_failed()) return n.status();
+  // sequence_of() derives the type from the parts.
   if (parts.empty())
     return Item(Sequence{ListType::get(&context_, ValueKind::kSequence, n.dtype(x)), {}});
   SCOPEVM_ASSIGN_OR_RETURN(Sequence list, sequence_of(parts));

@@ -22,6 +22,7 @@ const onnx::GraphProto* graph_attribute(Node& n, const char* name) {
 }  // namespace
 
 std::string GraphImporter::fresh_symbol(llvm::StringRef what) {
+  // No dim name of a model starts with '$', so new symbols never collide with them.
   std::string name = "$";
   if (auto named = mlir::dyn_cast<mlir::NameLoc>(location_)) {
     for (char c : named.getName().getValue())
@@ -62,9 +63,11 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
     return invalid("graph \"" + graph.name() + "\" takes " +
                    runtime::count_text(graph.input_size(), "input") + ", given " +
                    std::to_string(bindings.size()));
+  // The importer recurses; a malicious model must not overflow the stack.
   if (++subgraph_depth_ > kMaxSubgraphDepth)
     return invalid("graphs are nested more than " + std::to_string(kMaxSubgraphDepth) + " deep");
   mlir::Location location = location_;
+  // Names that the subgraph defines are not visible afterwards.
   std::map<std::string, Value> outer = values_;
   std::map<std::string, Sequence> outer_sequences = sequences_;
   Result<llvm::SmallVector<Value>> results = [&]() -> Result<llvm::SmallVector<Value>> {
@@ -115,6 +118,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
       if (values.ok())
         branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
       else
+        // A choice within the branch may be the reason for the failure. The import then starts
+        // again with another choice instead of giving up the branch.
         needs_other_choice_ |= has_open_choice(choices);
       return values;
     };
@@ -177,6 +182,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
       }
       Dims dims(tensor.getShape());
       for (DimExpr& dim : dims)
+        // A symbol of the right branch has no value in this one. The values are never read, because
+        // the assertion fails first.
         if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
       values.push_back(n.expand(n.scalar(0, tensor.getDtype()), dims));
     }
@@ -192,6 +199,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
 // --- Choice of branches. ------------------------------------------------------------------------
 
 bool GraphImporter::choose() {
+  // Choices of an earlier attempt are replayed; new ones start with the then-branch. The importer
+  // searches them depth first.
   if (choices_made_ == choices_.size()) choices_.push_back(true);
   return choices_[choices_made_++];
 }
@@ -240,9 +249,11 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   if (n.has_input(1)) {
     Dims start = n.dims_of(n.input(1), "the condition");
     if (start.size() == 1 && !start[0].is_constant(1))
+      // The initial condition is 0 or 1: a loop that it excludes runs zero times.
       trip_count = trip_count.value_or(kNoLimit) * start[0];
   }
   if (n.has_failed()) return n.status();
+  // Without the input, ONNX ignores the condition that the body returns.
   bool has_condition = n.has_input(1);
   return control_flow().loop(
       trip_count, initial, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
@@ -259,6 +270,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
           return invalid("the condition returned by its body is a sequence, expected a tensor");
         Iteration iteration;
         const auto* known = symbols_->find(outputs[0]);
+        // A condition that is always true would only make the trip count unknown.
         bool always = known && known->size() == 1 && (*known)[0].is_constant(1);
         if (has_condition && !always) iteration.condition = n.reshape(outputs[0], {});
         iteration.carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
@@ -336,6 +348,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   if (!results.ok()) return results;
   for (size_t i = states.size(); i < results->size(); ++i) {
     Value& result = (*results)[i];
+    // A reversed output is prepended to in each iteration; gathering and reversing it once is
+    // equivalent.
     if (entry(out_directions, i - states.size())) result = Formula(n, result).reversed(0);
     int64_t axis = n.axis(entry(out_axes, i - states.size()), n.rank(result));
     if (axis != 0 && !n.has_failed()) result = move_first_to(n, result, axis);
@@ -363,6 +377,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
     llvm::SmallVector<Value> own_states = of_element(states), own = of_element(scanned);
     if (n.has_failed()) return n.status();
     Iteration iteration;
+    // The results of one batch element are gathered along a new dim 0, the batch.
     SCOPEVM_ASSIGN_OR_RETURN(iteration.parts, scan_along(n, body, own_states, own, {}, directions));
     return iteration;
   });
