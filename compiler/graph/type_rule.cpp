@@ -14,6 +14,8 @@ TensorType tensor_type(mlir::Value value) { return mlir::cast<TensorType>(value.
 bool is_axis(TensorType x, int64_t axis) { return axis >= 0 && axis < x.getRank(); }
 
 llvm::LogicalResult TypeRule::check_strings(mlir::ValueRange operands, unsigned admitted) const {
+  // Bit i of the mask admits strings for operand i; the last bit stands for all further operands of
+  // a variadic op.
   constexpr size_t kLastBit = 7;
   for (size_t i = 0; i < operands.size(); ++i)
     if (tensor_type(operands[i]).getDtype() == DType::kStr &&

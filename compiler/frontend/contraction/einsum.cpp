@@ -113,6 +113,7 @@ Operand take_diagonals(Node& n, Operand x) {
       continue;
     }
     x = take_diagonal(n, x, first, static_cast<int64_t>(second));
+    // The axes have moved, so the search starts again.
     second = 0;
   }
   return x;

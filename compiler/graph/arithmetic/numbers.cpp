@@ -76,6 +76,7 @@ Payload real_function(UnaryFunction function, double x) {
     case UnaryFunction::kFloor:
       return std::floor(x);
     case UnaryFunction::kRound:
+      // Ties to even, as ONNX Round requires.
       return std::nearbyint(x);
     case UnaryFunction::kNot:
     case UnaryFunction::kIsNan:
@@ -104,6 +105,7 @@ Payload integer_function(UnaryFunction function, DType dtype, int64_t x) {
 
 double real_modulo(double a, double b) {
   const double r = std::fmod(a, b);
+  // Python's %: fmod has the sign of the dividend, this result that of the divisor.
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
@@ -124,6 +126,7 @@ Payload real_function(BinaryFunction function, double a, double b) {
     case BinaryFunction::kPower:
       return std::pow(a, b);
     case BinaryFunction::kMin:
+      // NaN of either operand propagates, as in NumPy's minimum.
       return b < a || std::isnan(b) ? b : a;
     case BinaryFunction::kMax:
       return a < b || std::isnan(b) ? b : a;
@@ -147,6 +150,7 @@ int64_t quotient(DType dtype, int64_t a, int64_t b) {
   if (b == 0) return 0;
   if (is_unsigned(dtype))
     return static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(b));
+  // The least integer divided by -1 traps in C++; the kernels wrap. Division by 0 is 0 in both.
   return b == -1 ? wrapped(dtype, 0 - static_cast<uint64_t>(a)) : a / b;
 }
 
@@ -265,6 +269,7 @@ Payload NumberArithmetic::cast(const Scalar& x, DType to) {
   const double value = x.get<double>();
   if (is_float(to)) return value;
   if (to == DType::kBool) return int64_t{value != 0};
+  // Negated, so that NaN is rejected as well.
   if (!(std::fabs(value) < kLargest)) return {};
   return clamped(to, static_cast<int64_t>(std::trunc(value)));
 }

@@ -28,6 +28,8 @@ llvm::LogicalResult MatMulOp::infer(TypeRule& rule, Adaptor op) {
   if (a.getDtype() != b.getDtype() && !sums_bytes) return fail("element types differ");
   if (a.getRank() == 0 || b.getRank() == 0) return fail("both operands must have rank 1 or more");
   llvm::SmallVector<DimExpr> left(a.getShape()), right(b.getShape());
+  // NumPy: a vector is a row on the left and a column on the right, and this dim is not part of the
+  // result.
   if (left.size() == 1) left.insert(left.begin(), DimExpr(1));
   if (right.size() == 1) right.push_back(DimExpr(1));
   if (op.getTransposeA() && a.getRank() > 1)
@@ -49,6 +51,7 @@ llvm::LogicalResult MatMulOp::infer(TypeRule& rule, Adaptor op) {
 void MatMulOp::addRequestChecks(RequestChecks& checks) {
   int64_t a = tensor_type(getA()).getRank(), b = tensor_type(getB()).getRank();
   if (a == 0 || b == 0) return;
+  // Transposition does not apply to a vector; the depth of a vector b is its only dim.
   bool a_first = getTransposeA() && a > 1;
   bool b_last = getTransposeB() || b == 1;
   checks.require_equal(dim_of(getA(), a - (a_first ? 2 : 1)), dim_of(getB(), b - (b_last ? 1 : 2)));

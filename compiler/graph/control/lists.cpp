@@ -32,6 +32,7 @@ ListType ListType::withKind(ValueKind kind) const {
 
 ListType ListType::join(ListType other) const {
   if (getKind() != other.getKind() || getDtype() != other.getDtype()) return {};
+  // kNone, the type of an empty list, joins with any type; kAny absorbs every type.
   if (getElements() == ElementDims::kNone || other.getElements() == ElementDims::kAny) return other;
   if (other.getElements() == ElementDims::kNone || getElements() == ElementDims::kAny) return *this;
   if (getShape().size() != other.getShape().size())

@@ -168,6 +168,8 @@ llvm::LogicalResult LoopOp::verify() {
                          << (first == 1 ? ", in addition to the condition" : "");
   if (first == 1 && failed(check_condition(*this, yielded[0].getType()))) return mlir::failure();
   for (size_t i = 0; i < carried; ++i)
+    // Both the initial value and the yielded value flow into the argument, and the argument into
+    // the result.
     for (mlir::Value value : {getInitial()[i], yielded[first + i]})
       if (failed(check_flow(*this, value.getType(), block.getArgument(i).getType(),
                             getCarriedSymbols(), "a carried value")) ||

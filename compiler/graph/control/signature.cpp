@@ -23,6 +23,7 @@ class CallTyper {
     for (size_t i = 0; i < parameters.size(); ++i)
       if (failed(bind_names(i, parameters[i], arguments[i]))) return mlir::failure();
     for (size_t i = 0; i < parameters.size(); ++i)
+      // After all names are bound: a parameter "2*n" may precede the parameter that has dim n.
       if (failed(check_dims(i, parameters[i], arguments[i]))) return mlir::failure();
     return mlir::success();
   }
@@ -36,6 +37,7 @@ class CallTyper {
       }
       llvm::SmallVector<DimExpr> dims;
       for (DimExpr dim : tensor.getShape()) {
+        // Equal unbound dims of the results share one symbol of the call.
         std::optional<DimExpr> given = is_bound(dim) ? substituted(dim) : runtime_defined(dim);
         if (!given)
           return call_->emitOpError()
@@ -156,6 +158,7 @@ class Renaming {
   bool bind(DimExpr from, DimExpr to) {
     if (to.kind() != DimExpr::Kind::kSymbol) return false;
     std::string a(from.symbol_name()), b(to.symbol_name());
+    // Both directions, so that two names of one signature do not map to one name of the other.
     return to_.try_emplace(a, to).first->second == to && from_.try_emplace(b, a).first->second == a;
   }
 

@@ -35,6 +35,7 @@ llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   int64_t group = op.getGroup();
   if (group < 1) return fail("group is " + llvm::Twine(group) + ", expected at least 1");
   DimExpr channels = w.getDim(1) * DimExpr(group);
+  // Only a certain mismatch is a type error; a possible one is checked in each request.
   if (!may_be_equal(x.getDim(1), channels))
     return fail("x has " + short_text(x.getDim(1)) + " channels, expected " + short_text(channels) +
                 " (dim 1 of the weight times group " + llvm::Twine(group) + ")");

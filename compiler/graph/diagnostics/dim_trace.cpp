@@ -137,6 +137,7 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
   if (e.is_constant()) return "";
   value = outside_group(value);
   bool is_symbol = e.kind() == DimExpr::Kind::kSymbol;
+  // The message already names the input and the dim.
   if (is_symbol && !input_name(value).empty() && llvm::is_contained(dims_of(value), e)) return "";
   std::string text = is_symbol ? std::string(e.symbol_name()) : short_text(e, kLongestExpression);
   if (is_symbol) return cut_text(text, kLongestName) + " from " + definition_of(text, value);

@@ -76,6 +76,8 @@ void RequestChecks::add(Check::Kind kind, const CheckedDim& a, const CheckedDim&
                         const std::string& message) {
   for (const Check& other : checks_)
     if (other.kind == kind && other.lhs == a.dim && other.rhs == b.dim &&
+        // A check of segment 0 runs in every call. One of another segment, for instance in a
+        // branch, may not have run.
         (other.segment == SegmentIndex{0} || other.segment == segment_))
       return;
   Check check{kind, a.dim, b.dim, "", {}, segment_};

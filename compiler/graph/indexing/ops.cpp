@@ -53,6 +53,7 @@ DimExpr block_count(TensorType x, int64_t block) { return ceildiv(x.getElementCo
 // Out-of-range indices are clamped, which requires at least one element.
 void check_not_empty(mlir::Value x, int64_t axis, mlir::Value indices, RequestChecks& checks) {
   CheckedDim dim = dim_of(x, axis);
+  // At least min(count, 1): without indices the axis may be empty.
   checks.require_at_least(dim, {min(tensor_type(indices).getElementCount(), 1), nullptr, ""},
                           dim.what + " is {0}: no index is valid for an empty axis");
 }

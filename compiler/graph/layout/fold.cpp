@@ -15,6 +15,7 @@ mlir::OpFoldResult ExpandOp::fold(FoldAdaptor adaptor) {
 mlir::OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
     llvm::SmallVector<int64_t> own = row_major_strides(x[0].dims()), strides;
+    // Walks x in the order of the result: axis i of the result has the stride of axis p[i] of x.
     for (int64_t axis : getPermutation()) strides.push_back(own[axis]);
     gather_with(Cursor(y.dims(), strides), x[0], y);
     return true;
@@ -29,6 +30,7 @@ mlir::OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
       std::optional<int64_t> from = getStarts().getValue()[axis].as_constant();
       if (!from) return false;
       int64_t last = *from + (y.dims()[axis] - 1) * getSteps()[axis];
+      // A slice outside of x is left to the request check, which reports it.
       if (y.dims()[axis] > 0 &&
           (*from < 0 || *from >= x[0].dims()[axis] || last < 0 || last >= x[0].dims()[axis]))
         return false;

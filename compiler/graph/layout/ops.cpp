@@ -110,6 +110,7 @@ llvm::LogicalResult ConcatOp::infer(TypeRule& rule, Adaptor op) {
         return rule.fail("operands " + text_of(first) + " and " + text_of(next) +
                          " differ in dim " + llvm::Twine(i) + "; all dims except axis " +
                          llvm::Twine(axis) + " must be equal");
+      // Dims that are checked to be equal have the most specific of their expressions.
       else if (next.getDim(i).is_constant())
         shape[i] = next.getDim(i);
     }
@@ -147,6 +148,7 @@ void SliceOp::addRequestChecks(RequestChecks& checks) {
     DimExpr last = start + (size - 1) * DimExpr(step);
     CheckedDim dim = dim_of(getX(), axis);
     std::string at = "axis " + std::to_string(axis) + ": ";
+    // With a negative step, the last element is the lowest.
     CheckedDim low{step > 0 ? start : last, getX(), ""};
     CheckedDim high{(step > 0 ? last : start) + 1, getX(), ""};
     checks.require_at_least(low, {0, nullptr, ""},
@@ -176,6 +178,8 @@ void PadOp::addRequestChecks(RequestChecks& checks) {
     DimExpr pad = getPads().getValue()[i];
     if (pad.is_constant(0)) continue;
     CheckedDim dim = dim_of(getX(), i % rank);
+    // min(pad, 1) is 0 without padding. Reflection leaves out the edge element, so it needs one
+    // more than the pad.
     DimExpr least = min(pad, 1) + (getMode() == PadMode::kReflect ? pad : DimExpr(0));
     checks.require_at_least(dim, {least, nullptr, ""},
                             dim.what + " is {0}, but " + stringifyPadMode(getMode()).str() +
