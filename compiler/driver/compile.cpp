@@ -183,6 +183,8 @@ Status Compilation::lower_for_targets() {
         Program program,
         kernels::lower_program(functions_, machine_, kernels_->begin_round(round, machine_)));
     std::string program_text = str(program);
+    // All targets share one bytecode, so a kernel for one target must not change buffers or
+    // launches.
     if (!text.empty() && program_text != text)
       return Status(StatusCode::kInternal,
                     "internal error: target " + kernels_->round_name(round) +
@@ -228,6 +230,7 @@ Status Compilation::plan() {
     for (const Dimension& dimension : function.dimensions)
       symbols[dimension.name] = dimension.representative;
     for (const Segment& segment : function.segments)
+      // Data-dependent sizes are unknown before a call. Arenas of later segments are not dumped.
       for (const RuntimeSymbol& defined : segment.symbols) symbols[defined.symbol] = 0;
     if (wants("memory")) dump_plan(plan, shapes, symbols);
     planned_.push_back({std::move(shapes), std::move(plan)});

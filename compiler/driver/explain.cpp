@@ -118,6 +118,7 @@ IndexedVector<ShapeProgram::ValueIndex, DimExpr> expressions(const Function& fun
     if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       DimExpr dim = input.shape[axis];
+      // As in ShapeProgram: the first bare symbol binds, every other dim is compared with it.
       bool binds = dim.kind() == DimExpr::Kind::kSymbol &&
                    bound.insert(std::string(dim.symbol_name())).second;
       dims.push_back(binds ? dim
@@ -254,6 +255,7 @@ class NodeReader {
         node.place = place_of(result.getType());
       }
       nodes_.push_back(std::move(node));
+      // A group is one node.
       if (mlir::isa<graph::GroupOp>(op)) continue;
       for (mlir::Region& region : op.getRegions())
         for (mlir::Block& inner : region) {

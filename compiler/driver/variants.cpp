@@ -23,6 +23,7 @@ bool are_equal(const DimBound& a, const DimBound& b) {
 }
 
 bool is_within(const DimBound& inner, const DimBound& outer) {
+  // A single size needs no common factor: the size itself must be a multiple.
   int64_t step = is_fixed(inner) ? inner.min : inner.multiple_of;
   return inner.min >= outer.min && inner.min <= inner.max && inner.max <= outer.max &&
          inner.multiple_of >= 1 && (is_fixed(outer) || step % outer.multiple_of == 0);
@@ -85,6 +86,7 @@ std::tuple<int64_t, double> rank(const format::VariantDecl& variant) {
     fixed += dimension.min == dimension.max ? 1 : 0;
     sizes *= size_count(dimension);
   }
+  // The runtime takes the first variant that admits the dims, so the most specific ones come first.
   return {-fixed, sizes};
 }
 

@@ -15,6 +15,8 @@ DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>
 std::optional<DimExpr> dim_expression(const std::string& text, const std::set<std::string>& names,
                                       const std::function<DimExpr(const std::string&)>& dim) {
   std::optional<DimExpr> expression = DimExpr::parse(text);
+  // A name such as "2*n" is an expression only if n is a dim of the model; else it is a name like
+  // any other.
   if (!expression || expression->kind() == DimExpr::Kind::kSymbol) return std::nullopt;
   std::vector<std::string> symbols = expression->symbols();
   bool are_known = std::ranges::all_of(

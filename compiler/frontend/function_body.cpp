@@ -72,6 +72,7 @@ std::unique_ptr<onnx::FunctionProto> function_body(
   try {
     Attributes attributes = attributes_of(node);
     std::unique_ptr<onnx::FunctionProto> body = model_function(model, node);
+    // A function of the model precedes the standard definition; ONNX leaves this order to runtimes.
     if (!body) body = defined_function(node, opset, input_types, attributes);
     if (body) bind_attributes(*body, attributes);
     return body;

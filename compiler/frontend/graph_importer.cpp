@@ -23,6 +23,7 @@ std::string identifier(const std::string& name) {
   for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
   if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "d" + result;
   for (const char* function : {"min", "max", "mod", "floordiv", "ceildiv"})
+    // These names would parse as function calls.
     if (result == function) result += "_";
   return result;
 }
@@ -102,6 +103,7 @@ DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fal
   std::string candidate = symbol;
   for (int suffix = 2;; ++suffix) {
     auto [entry, is_new] = dims_.try_emplace(candidate, model_name);
+    // Equal names in the model are one symbol. Dims without a name are all different.
     if (is_new || (entry->second == model_name && !name.empty())) break;
     candidate = symbol + "_" + std::to_string(suffix);
   }
@@ -140,10 +142,13 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   for (const auto& tensor : graph.initializer()) initializers.insert(tensor.name());
   llvm::SmallVector<mlir::Type> types;
   for (const auto& input : graph.input()) {
+    // Before IR version 4, initializers had to be listed as inputs as well; they are constants
+    // here.
     if (initializers.contains(input.name())) continue;
     if (input.name().empty()) return invalid("a graph input has no name");
     Result<mlir::Type> known = type_of_input(input);
     if (!known.ok()) {
+      // Reported where a node reads the input, with the name of the node.
       unsupported_[input.name()] = known.status().message();
       continue;
     }
@@ -172,6 +177,7 @@ Status GraphImporter::import_initializers(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) {
     Result<TensorBytes> read = tensor_bytes(tensor, file_);
     if (!read.ok() && read.status().code() == StatusCode::kUnsupported) {
+      // An unused initializer of an unsupported type does not make the model unusable.
       unsupported_[tensor.name()] = read.status().message();
       continue;
     }
@@ -285,6 +291,7 @@ Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int ops
       depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
   if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
   const onnx::FunctionProto& function = *body;
+  // Constants may refer to bytes of the body, so it is kept as long as the file.
   file_->bodies.push_back(std::move(body));
   std::map<std::string, Value> outer_values;
   std::map<std::string, int> outer_opsets = opsets_;
@@ -371,6 +378,7 @@ Result<ImportedModule> GraphImporter::run() {
     if (name != model_name)
       names.push_back(builder_.getNamedAttr(name, builder_.getStringAttr(model_name)));
   if (!names.empty()) function->setAttr("sv.dim_names", builder_.getDictionaryAttr(names));
+  // Handlers may emit ops that are then not needed, for instance for unused outputs.
   graph::remove_unused(function);
   if (failed(mlir::verify(*module)))
     return Status(StatusCode::kInternal, "the imported graph is not valid: " + take_diagnostics());

@@ -42,6 +42,7 @@ Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLI
   if (!onnx_) {
     SCOPEVM_RETURN_IF_ERROR(check_file(path_));
     std::string extension = std::filesystem::path(path_).extension().string();
+    // The extension decides if it is one of the two; otherwise the content does.
     if (extension == ".mlir" || (extension != ".onnx" && looks_like_text(path_)))
       return import_text(path_, options, context);
     SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_));

@@ -101,6 +101,7 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   std::set<std::string, std::less<>> may_be_zero;
   for (const auto& [name, bound] : options.dims)
     if (bound.min == 0) may_be_zero.insert(name);
+  // The parser gives every named dim the minimum 1, unless it is listed here.
   const graph::ZeroDims zero_dims(std::move(may_be_zero));
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
   if (!module) return wrong_text();

@@ -101,6 +101,7 @@ std::vector<std::string> Node::strings(llvm::StringRef name) {
 
 TensorType Node::type(Value value) const {
   if (value) return mlir::cast<TensorType>(value.getType());
+  // After an error: handlers need not check every value before they ask for its type.
   return TensorType::get(importer_.builder().getContext(), DType::kF32, llvm::ArrayRef<DimExpr>());
 }
 
@@ -306,6 +307,8 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
   mlir::OperationState state(importer_.location(), name);
   state.addOperands(mlir::ValueRange(operands));
   state.addAttributes(attributes);
+  // Types are inferred before the op is created, so that an invalid node is an error message and
+  // not an invalid op.
   auto* inference = name.getInterface<mlir::InferTypeOpInterface>();
   bool is_typed =
       (!properties.get() || succeeded(name.setOpPropertiesFromAttribute(name, properties.get(),

@@ -37,6 +37,7 @@ Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
     mapping->size = static_cast<size_t>(stat_buffer.st_size);
     mapping->address = mmap(nullptr, mapping->size, PROT_READ, MAP_PRIVATE, file, 0);
   }
+  // The mapping stays valid after the descriptor is closed.
   close(file);
   if (mapping->address == MAP_FAILED) return invalid("cannot read external data \"" + path + "\"");
   return mapping;
@@ -62,11 +63,13 @@ Result<TensorBytes> external_bytes(const TensorProto& tensor, TensorBytes bytes,
     return invalid("external data \"" + location + "\" is not inside the model's folder");
   std::error_code error;
   std::filesystem::path folder = file.folder.empty() ? "." : file.folder;
+  // A link inside the folder may lead out of it: the resolved path is checked as well.
   std::filesystem::path real = std::filesystem::canonical(folder / location, error);
   if (error) return invalid("external data \"" + location + "\": " + error.message());
   if (!is_inside(std::filesystem::relative(real, std::filesystem::canonical(folder, error), error)))
     return invalid("external data \"" + location + "\" is not inside the model's folder");
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, map_file(real.string()));
+  // In this form neither comparison can overflow.
   if (offset > mapping->size || mapping->size - offset < bytes.size)
     return invalid("external data \"" + location + "\" is too short: expected " +
                    std::to_string(bytes.size) + " bytes at offset " + std::to_string(offset) +
@@ -196,6 +199,7 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
   TensorBytes bytes{*dtype, {tensor.dims().begin(), tensor.dims().end()}, nullptr, 0, file, {}};
   int64_t count = 1;
   for (int64_t dim : bytes.dims)
+    // The bound keeps the byte size within 64 bits.
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > (int64_t{1} << 40))
       return invalid("tensor \"" + tensor.name() +
                      "\": its dims must be at least 0, with at most 2^40 elements");

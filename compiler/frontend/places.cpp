@@ -44,6 +44,7 @@ void lift_signature(mlir::func::FuncOp function) {
     function.setResultAttr(static_cast<unsigned>(i), graph::kPlaceAttribute, tensor.getPlace());
     type = tensor.withPlace(nullptr);
   }
+  // The function's type repeats the argument types, which have lost their places above.
   function.setType(mlir::FunctionType::get(function.getContext(),
                                            function.getBody().front().getArgumentTypes(), results));
 }
@@ -57,6 +58,7 @@ void lift_places(mlir::ModuleOp module) {
   });
   for (mlir::Operation* op : ops) {
     for (mlir::Region& region : op->getRegions())
+      // A loop argument is stored where the loop's result is, whose place is lifted below.
       for (mlir::BlockArgument argument : region.getArguments()) take_place(argument);
     lift_results(op);
   }

@@ -110,6 +110,7 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
   };
   Access access{.dtype = operand.getDtype()};
   Span columns = span(axes.columns, rank), rows = span(axes.rows, axes.columns);
+  // An Access has no column stride: the columns are contiguous, or one element serves all of them.
   if (!columns.full && !columns.none) return std::nullopt;
   access.by_column = columns.full;
   DimExpr stride = 1;
@@ -118,6 +119,8 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
     access.row_stride = stride;
   } else if (rows.none) {
     access.row_stride = 0;
+    // A single row axis may broadcast at run time. Several of them are collapsed, and have no
+    // common stride then.
   } else if (axes.columns - axes.rows == 1) {
     access.row_stride = stride * stride_factor(dim(axes.rows), result.getDim(axes.rows));
   } else {

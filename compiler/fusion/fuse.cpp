@@ -61,6 +61,7 @@ bool can_join(const Group& group, mlir::Operation* op) {
   mlir::Operation* first = group.front();
   if (!have_same_placement(first, op)) return false;
   if (is_contraction(first)) return can_fuse_epilogue(first, op);
+  // A reduction ends the iteration space.
   if (is_reduction(group.back())) return false;
   bool is_special = is_row_op(op) || is_reduction(op);
   if (is_special && (llvm::any_of(group, is_row_op) || !reads_first(group, op))) return false;
@@ -94,6 +95,7 @@ mlir::Operation* next_member(const Group& group) {
   for (mlir::Operation* op : group)
     for (mlir::Operation* user : op->getUsers())
       if (!group.contains(user) && user->getBlock() == op->getBlock() &&
+          // Only later ops: the group stays in program order, and is placed at its last op.
           group.back()->isBeforeInBlock(user) && can_join(group, user) &&
           (!next || user->isBeforeInBlock(next)))
         next = user;
@@ -119,6 +121,7 @@ Group grow(mlir::Operation* first) {
     mlir::Operation* next = next_member(group);
     if (!next) break;
     group.insert(next);
+    // The group may pass through sizes that are not closed, such as one side of a diamond.
     if (is_closed(group) && inputs_of(group).size() <= kMaxInputs) closed = group.size();
   }
   while (group.size() > closed) group.pop_back();
@@ -138,6 +141,7 @@ Group absorb(const Group& group) {
           !mlir::isa<graph::ElementwiseOp>(producer) || !have_same_placement(producer, all[i]) ||
           result_type(producer).getShape() != space ||
           (is_row_op(all[i]) && operand != all[i]->getOperand(0)) ||
+          // A producer with another user would have to be computed twice.
           !llvm::all_of(producer->getUsers(), [&](auto* user) { return all.contains(user); }))
         continue;
       all.insert(producer);
@@ -176,6 +180,7 @@ void outline(const Group& group) {
   }
   inside.create<graph::YieldOp>(last->getLoc(), mapping.lookup(last->getResult(0)));
   last->replaceAllUsesWith(fused);
+  // Users before producers.
   for (mlir::Operation* op : llvm::reverse(group.getArrayRef())) op->erase();
 }
 
@@ -202,6 +207,8 @@ llvm::LogicalResult fuse(mlir::ModuleOp module) {
         for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
     });
     for (mlir::Block* block : blocks) {
+      // Contractions first, so that no elementwise group takes their epilogues. Elementwise ops
+      // come before row ops, so that a row op joins the ops that precede it.
       fuse_from(*block, is_contraction);
       fuse_from(*block, [](mlir::Operation* op) { return mlir::isa<graph::ElementwiseOp>(op); });
       fuse_from(*block, is_row_op);

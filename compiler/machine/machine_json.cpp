@@ -66,6 +66,7 @@ class MachineReader {
     }
     SCOPEVM_RETURN_IF_ERROR(read_default_device(root));
     SCOPEVM_RETURN_IF_ERROR(add_missing_pools(root));
+    // Last: until here, other members may name these devices.
     machine_.set_aside_devices_without_kernels();
     return std::move(machine_);
   }
@@ -125,6 +126,7 @@ class MachineReader {
                        const DeviceDecl& device) const {
     std::vector<std::string_view> own(std::begin(kDeviceMembers), std::end(kDeviceMembers));
     own.insert(own.end(), kind.members().begin(), kind.members().end());
+    // check_object() has accepted the members of all kinds; the message here can name the kind.
     for (std::string_view name : device_members_) {
       if (std::ranges::find(own, name) != own.end()) continue;
       std::optional<Member> given = member.find(std::string(name));
@@ -142,6 +144,7 @@ class MachineReader {
   Status read_default_device(const Member& root) {
     std::optional<Member> given = root.find("default_device");
     if (!given) {
+      // There is one: read() has required a CPU.
       machine_.default_device = *find_index(machine_.devices, &DeviceDecl::has_kernels);
       return {};
     }
@@ -303,6 +306,7 @@ class MachineReader {
     for (Pool& pool : machine_.pools)
       if (pool.kind == PoolKind::kHeap || pool.kind == PoolKind::kArena)
         for (DeviceIndex device : pool.reached)
+          // The strictest alignment of all devices whose kernels access the pool.
           pool.alignment = std::max(pool.alignment, alignments_[device]);
     // Canonical order, so that the module does not depend on the order of the description: by
     // device, the three required scopes first, and stacks after all other pools.

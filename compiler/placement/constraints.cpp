@@ -214,8 +214,8 @@ class ConstraintReader : private FlowReader {
   // annotation already places elsewhere is a copy.
   void read_annotation(graph::OnDeviceOp annotation) {
     auto inner = annotation.getX().getDefiningOp<graph::OnDeviceOp>();
-    // With constrain_result, the inner annotation constrains this one as its reader: two different
-    // places then are a conflict of one value, which place_value() reports, not a copy.
+    // An inner annotation with constrain_result also constrains its readers, among them this one:
+    // two different places then conflict instead of being a copy.
     if (inner && annotation.getConstrainBody() && inner.getPlace() != annotation.getPlace() &&
         !inner.getConstrainResult()) {
       copies_.insert(annotation);
@@ -250,7 +250,7 @@ class ConstraintReader : private FlowReader {
     std::optional<Place> place = place_of(place_name, where);
     if (!place) return;
     constrain(task, {*place, by + " \"" + place_name.str() + "\"", where});
-    // "any reachable pool" would make the copy void: the op asks for a copy in the device's memory.
+    // Any reachable pool would not suffice: the op requires a copy in the device's own memory.
     const PoolRequirement pool = place->pool.is_any() ? PoolRequirement::own_scope() : place->pool;
     make(op->getResult(0), task, pool, op->getLoc());
     read(op->getOpOperand(0), task, pool);

@@ -160,7 +160,7 @@ Value as_matrices(Node& n, const Operand& x, const Labels& batch, const Labels& 
   Dims dims = dims_of(n, x, batch);
   DimExpr height = element_count(dims_of(n, x, rows)),
           width = element_count(dims_of(n, x, columns));
-  // The matrix product reads a transposed operand at no cost; a transpose would copy it.
+  // The matrix product reads a transposed operand without a copy.
   is_swapped = !columns.empty() && !rows.empty() && x.labels == joined(batch, columns, rows);
   dims.push_back(is_swapped ? width : height);
   dims.push_back(is_swapped ? height : width);

@@ -290,8 +290,8 @@ Value conv_sums(Node& n, const Convolution& c) {
                   " output channels, expected a constant multiple of group " +
                   llvm::Twine(c.group)),
            Value();
-  // Each channel has a matrix of one column: as products, these would use one lane of the kernels.
-  // The sums over taps are elementwise ops over all channels.
+  // One output channel per group: the products would be matrices of one column. The sums over taps
+  // are elementwise ops over all channels at once.
   if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
     return depthwise_sums(n, c);
   Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);

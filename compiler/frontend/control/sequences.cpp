@@ -195,7 +195,7 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
   }
   if (op == "OptionalGetElement") {
     if (!has_optional) return Some(list);
-    // An op that fails when it runs: the graph may test OptionalHasElement first.
+    // Becomes a list op, which fails when it runs: the graph may test OptionalHasElement first.
     if (list.items.empty()) return Some();
     return Some(list.items.front());
   }

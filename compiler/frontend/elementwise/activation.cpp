@@ -16,6 +16,7 @@ Value affine(Node& n, Value x, const Activation& a) {
 }
 Value elu(Node& n, Value x, const Activation& a) {
   Value zero = n.scalar(0, x);
+  // The minimum keeps the unused branch of the select from overflowing.
   Value low = n.emit<SubOp>({n.emit<ExpOp>({n.emit<MinOp>({x, zero})}), n.scalar(1, x)});
   return n.emit<SelectOp>({n.emit<LessOp>({x, zero}), scaled(n, low, a.alpha), x});
 }
@@ -38,6 +39,8 @@ Value softsign(Node& n, Value x, const Activation&) {
 }
 Value tanh(Node& n, Value x, const Activation&) { return n.emit<TanhOp>({x}); }
 Value thresholded_relu(Node& n, Value x, const Activation& a) {
+  // x itself at x = alpha, unlike the op ThresholdedRelu: the recurrent ops define it as x >= alpha
+  // ? x : 0.
   Value is_low = n.emit<LessOp>({x, n.scalar(a.alpha, x)});
   return n.emit<SelectOp>({is_low, n.scalar(0, x), x});
 }
@@ -97,6 +100,7 @@ llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const cha
     Activation activation{llvm::StringRef(name).lower()};
     const Function* function = find(activation.name);
     if (!function) return n.fail("unknown activation \"" + name + "\""), activations;
+    // The lists have entries only for functions that take the parameter.
     if (function->parameters > 0) activation.alpha = take(alpha, function->alpha);
     if (function->parameters > 1) activation.beta = take(beta, function->beta);
     activations.push_back(std::move(activation));

@@ -26,6 +26,7 @@ Values old_binary(Node& n) {
   Value a = n.input(0), b = n.input(1);
   int64_t trailing = n.rank(a) - n.rank(b);
   if (n.flag("broadcast", false) && n.has_attribute("axis") && trailing > 0) {
+    // Dims of size 1 after those of b align its first dim with `axis` of a.
     trailing -= n.axis(n.integer("axis", 0), n.rank(a));
     Dims dims(n.shape(b));
     if (trailing > 0) dims.append(static_cast<size_t>(trailing), DimExpr(1));

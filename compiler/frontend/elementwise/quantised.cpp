@@ -116,6 +116,7 @@ Value repeat_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t blo
   split[axis + 1] = block;
   whole[axis] = whole[axis] * DimExpr(block);
   repeated = n.reshape(n.expand(repeated, split), whole);
+  // The last block is shorter if the size is not a multiple.
   if (whole[axis] == n.dim(x, axis)) return repeated;
   whole[axis] = n.dim(x, axis);
   return n.slice(repeated, Dims(whole.size(), DimExpr(0)), whole);
@@ -219,6 +220,7 @@ Values dequantize_linear(Node& n) {
                   ", expected " + std::string(name(from)) + ", the type of x"),
            Value();
   Value x = o.x;
+  // i32, since the difference of two 8-bit numbers needs 9 bits.
   if (o.zero && !is_known_zero(o.zero))
     x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
   Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});

@@ -31,6 +31,7 @@ void require_index(Node& n, DimExpr index, DimExpr size) {
 void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<DimExpr> sizes) {
   auto columns = static_cast<int64_t>(sizes.size());
   for (int64_t column = 0; column < columns; ++column) {
+    // 0 is valid for every axis that is not empty, so it can start both.
     int64_t least = 0, greatest = 0;
     for (int64_t i = column; i < indices.count(); i += columns) {
       least = std::min(least, indices.integer(i));

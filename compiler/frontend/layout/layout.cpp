@@ -45,10 +45,14 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
     return Dims(split.begin(), split.end());
   }
   DimExpr part = ceildiv(dim, count);
+  // A symbolic dim that is not known to be a multiple: the parts are equal, and the check of their
+  // sum in split() fails for other dims.
   if (!dim.is_constant() && part * DimExpr(count) != dim) part = floordiv(dim, count);
   Dims parts(static_cast<size_t>(count), part);
   if (part * DimExpr(count) == dim) return parts;
   if (!dim.is_constant() && n.has_attribute("num_outputs")) {
+    // Only num_outputs permits a smaller last part: each part takes what is left, up to the common
+    // size.
     DimExpr size = ceildiv(dim, count), left = dim;
     for (DimExpr& each : parts) {
       each = n.intervals().smaller(size, left);
@@ -204,6 +208,7 @@ Values reverse_sequence(Node& n) {
     back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   Formula length = Formula(n, n.input(1)).as(DType::kI64).reshape({n.dim(x, batch), DimExpr(1)});
   Formula step = iota(n, n.dim(x, time), DType::kI64).unsqueeze({0});
+  // length * 0 broadcasts the step to [batch, time].
   Formula source = select(step < length, length - 1.0 - step, step + length * 0.0);
   Value picked = n.emit<GatherNdOp>({n.transpose(x, order), source.unsqueeze({2})},
                                     {n.attr("batch_dims", int64_t{1})});

@@ -62,6 +62,7 @@ std::optional<Value> known_range(Node& n, const Bounds& b) {
   if (!from || !to || !by) return std::nullopt;
   if (*by == 0) return n.fail("the delta is 0"), Value();
   double count = std::ceil((*to - *from) / *by);
+  // Negated, so that NaN is rejected as well.
   if (!(count < (1 << 30)))
     return n.fail("the range must have fewer than 1073741824 elements"), Value();
   return steps(n, b, static_cast<int64_t>(std::max(0.0, count)));
@@ -70,6 +71,7 @@ std::optional<Value> known_range(Node& n, const Bounds& b) {
 // ceil(span / delta) for integers. The division truncates, which is wrong only for results below 0;
 // these are clamped.
 Value integer_count(Node& n, Value span, Value delta) {
+  // ceil(a / b) = (a + b - sign(b)) / b for results of at least 0.
   Value beyond = n.emit<SubOp>({delta, n.emit<SignOp>({delta})});
   return n.emit<DivOp>({n.emit<AddOp>({span, beyond}), delta});
 }
@@ -85,11 +87,13 @@ Value range_of_data(Node& n, const Bounds& b) {
   bool is_float = scopevm::is_float(n.dtype(b.start));
   DType wide = is_float ? DType::kF64 : DType::kI64;
   Value span = n.cast(n.emit<SubOp>({b.limit, b.start}), wide), delta = n.cast(b.delta, wide);
+  // Subtracts in i64: the difference of two i32 numbers may overflow i32.
   if (!is_float) span = n.emit<SubOp>({n.cast(b.limit, wide), n.cast(b.start, wide)});
   Value count = is_float ? float_count(n, span, delta) : integer_count(n, span, delta);
   Value none = n.emit<EqualOp>({delta, n.scalar(0, delta)});
   if (is_float) none = n.emit<OrOp>({none, n.emit<IsNanOp>({count})});
   Value least = n.emit<MaxOp>({count, n.scalar(0, count)});
+  // -1 marks an invalid range, which the check below reports; no valid count is negative.
   Value size = n.cast(n.emit<SelectOp>({none, n.scalar(-1, count), least}), DType::kI64);
   Dims read = n.dims_of(size, "the count", Node::Sign::kAny);
   if (n.has_failed()) return {};

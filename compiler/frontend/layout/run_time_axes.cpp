@@ -34,6 +34,8 @@ class AxisTable {
     Value earlier = n_.emit<CumSumOp>(
         {hits_},
         {n_.attr("axis", int64_t{0}), n_.attr("exclusive", true), n_.attr("reverse", false)});
+    // Axes are handled one after the other: the view of a later axis sees size 1 where an earlier
+    // one was reduced.
     Value now = n_.emit<SelectOp>({n_.emit<LessOp>({number(0), earlier}), number(1), dims});
     llvm::SmallVector<Value> columns;
     for (Value mask : {n_.emit<LessOp>({all_, axes_}), is_, n_.emit<LessOp>({axes_, all_})})
@@ -49,6 +51,8 @@ class AxisTable {
   // The dims that are not among the axes, in order.
   Value without(Value dims) {
     Value last = n_.emit<SelectOp>({is_given_, number(rank_), number(0)});
+    // The key of an axis is its index, plus the rank if it is given: the smallest rank - count keys
+    // are the other axes, in order.
     mlir::Operation* order = n_.emit(TopKOp::getOperationName(), {n_.emit<AddOp>({last, all_})},
                                      {n_.attr("k", Dims{DimExpr(rank_ - count_)}),
                                       n_.attr("axis", int64_t{0}), n_.attr("largest", false)});
@@ -111,6 +115,7 @@ RunTimeAxes::RunTimeAxes(Node& n, Value axes, Value x) {
   }
   AxisTable table(n, axes, rank, *count);
   Value dims = n.dims_value(Dims(n.shape(x)));
+  // All numbers are read at once: each sv.read_dims starts a new segment.
   Dims facts =
       read(n, {table.distinct(), table.products(dims), table.with_ones(dims), table.without(dims)});
   if (n.has_failed()) return;

@@ -108,6 +108,7 @@ Values reshape_to_read(Node& n) {
   auto rank = static_cast<size_t>(*n.dim(shape, 0).as_constant());
   if (!n.flag("allowzero", false)) {
     Dims kept(n.shape(x));
+    // A 0 beyond the rank of x stays 0.
     kept.resize(rank, DimExpr(0));
     shape = n.emit<SelectOp>({is(0), n.dims_value(kept), shape});
   }
@@ -159,6 +160,7 @@ Value squeeze_ones(Node& n, Value x) {
     dims.push_back(dim);
     if (n.intervals().of(dim).min <= 1 && !dim.is_constant())
       n.require_at_least(
+          // dim != 1 as an inequality: the square is 0 only for 1.
           (dim - 1) * (dim - 1), 1,
           "without axes, dim " + short_text(dim) + " must not be 1: the rank would change");
   }

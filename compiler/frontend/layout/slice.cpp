@@ -48,6 +48,8 @@ struct Box {
 // The range of an axis that a slice selects with step `step` > 0, or -step if is_backward.
 Box box_of(Node& n, Node::SignedDim start, Node::SignedDim end, DimExpr dim, DimExpr step,
            bool is_backward) {
+  // As in NumPy: a backward slice ends before the first element at -1, and starts at dim - 1 at
+  // most.
   DimExpr low = is_backward ? -1 : 0, high = is_backward ? dim - 1 : dim;
   DimExpr first = clamp_index(n, start, dim, 0, high), last = clamp_index(n, end, dim, low, high);
   DimExpr span = is_backward ? first - last : last - first;
@@ -72,6 +74,7 @@ Values slice(Node& n, const Bounds& starts, const Bounds& ends, const Ints& axes
     int64_t axis = n.axis(axes[i], n.rank(x));
     if (n.has_failed()) return Value();
     if (steps[i] == 0) return n.fail("a step is 0"), Value();
+    // No axis is longer, and the absolute value of INT64_MIN would overflow.
     by[axis] = std::clamp<int64_t>(steps[i], -kFarAway, kFarAway);
     Box box = box_of(n, starts[i], ends[i], n.dim(x, axis), std::abs(by[axis]), by[axis] < 0);
     from[axis] = box.first;
@@ -102,6 +105,7 @@ Value slice_by(Node& n, Value x, int64_t axis, Node::SignedDim start, Node::Sign
   n.require_at_least(length, 1, "a step is 0");
   DimExpr by = n.intervals().greater(length, 1), backward = is_positive(step.negative),
           forward = DimExpr(1) - backward;
+  // The direction is only known at run time: both ranges are computed, and 0/1 factors select one.
   Box ahead = box_of(n, start, end, dim, by, false), back = box_of(n, start, end, dim, by, true);
   Box box = {forward * ahead.first + backward * back.first,
              forward * ahead.size + backward * back.size};
@@ -150,6 +154,7 @@ Values slice(Node& n) {
   if (axes && !n.is_known(axes)) {
     int64_t rank = n.rank(n.input(0));
     starts = over_all_axes(n, axes, starts, rank, 0);
+    // Axes that are not given are whole: from 0 to the end, with step 1.
     ends = over_all_axes(n, axes, ends, rank, std::numeric_limits<int64_t>::max());
     if (steps) steps = over_all_axes(n, axes, steps, rank, 1);
     known_axes = first_axes(static_cast<size_t>(rank));

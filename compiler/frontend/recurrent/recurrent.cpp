@@ -274,7 +274,7 @@ class Recurrence {
       return lengths_ ? masked(next, state, at, y) : next;
     };
     Value y;
-    // A single step, as in a model that generates tokens one at a time, needs no loop.
+    // A single step needs no loop.
     if (length.is_constant(1)) {
       last_.push_back(step(0, d.initial, y));
       if (wants_all) all_.push_back(n_.unsqueeze(y, {0}));

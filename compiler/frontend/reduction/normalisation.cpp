@@ -53,6 +53,7 @@ Values batch_normalization_in_training(Node& n) {
 // x * (scale / deviation) + (bias - mean * scale / deviation): both factors fold if the inputs are
 // constants.
 Values batch_normalization(Node& n) {
+  // Before opset 7, training was the default.
   bool is_training = n.opset() < 7 ? !n.flag("is_test", false) : n.flag("training_mode", false);
   if (is_training && n.opset() >= 14) return batch_normalization_in_training(n);
   if (is_training || n.wants_output(1))

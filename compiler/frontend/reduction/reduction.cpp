@@ -129,6 +129,7 @@ Values along_rows(Node& n) {
   int64_t axis = n.integer("axis", 1);
   axis = axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
   if (n.has_failed()) return Value();
+  // One row per index of the other dims: the matrix needs no reshape.
   if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
   Value matrix = n.emit<Op>({as_matrix(n, x, axis)}, {n.attr("axis", int64_t{1})});
   return n.reshape(matrix, Dims(n.shape(x)));
@@ -138,6 +139,7 @@ Values along_rows(Node& n) {
 Value hardmax_along(Node& n, Value x, int64_t axis) {
   Value index = n.emit<ArgMaxOp>({x}, {n.attr("axis", axis), n.attr("keep_dims", false)});
   Dims depth = {n.dim(x, axis)};
+  // 0.0f and 1.0f, little-endian.
   Value values = n.constant({2}, DType::kF32, std::vector<char>{0, 0, 0, 0, 0, 0, '\x80', '\x3f'});
   return n.emit<OneHotOp>({index, n.cast(values, n.dtype(x))},
                           {n.attr("depth", depth), n.attr("axis", axis)});

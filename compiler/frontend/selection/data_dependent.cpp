@@ -93,6 +93,7 @@ Values unique(Node& n) {
   auto taken = [&](unsigned result) {
     return n.slice(found->getResult(result), {DimExpr(0)}, count);
   };
+  // The results of sv.unique_rows have one entry per row of x; the first `count` entries are valid.
   Value first = taken(0);
   Value values = n.emit<GatherOp>({x, first}, {n.attr("axis", axis)});
   return {values, first, found->getResult(1), n.wants_output(3) ? taken(2) : Value()};
@@ -146,6 +147,7 @@ Values non_max_suppression(Node& n) {
   Dims most = {n.intervals().greater(limit[0], 0)};
   mlir::Operation* ranked = n.emit(
       TopKOp::getOperationName(), {scores},
+      // Top-k with k = n is a sort: greedy suppression visits the boxes by descending score.
       {n.attr("k", Dims{n.dim(scores, 2)}), n.attr("axis", int64_t{2}), n.attr("largest", true)});
   if (!ranked) return Value();
   Value iou = threshold(n, 3, 0), least = threshold(n, 4, -std::numeric_limits<double>::infinity());

@@ -32,7 +32,7 @@ DimExpr scaled(Node& n, DimExpr dim, float scale) {
                   ", expected more than 0 and at most 1048576"),
            dim;
   if (auto c = dim.as_constant())
-    // In f32, as ONNX Runtime computes it: the rounding of the product can change the result's dim.
+    // In f32, the type of the scales: the rounding of the product can change the result's dim.
     return static_cast<int64_t>(std::floor(static_cast<float>(*c) * scale));
   double p = scale;
   int64_t q = 1;

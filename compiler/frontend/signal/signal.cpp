@@ -54,8 +54,8 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
       // Reduced modulo the period in integers, which keeps the angle exact.
       int64_t steps = row / t.components * (column / 2) % *length;
       double angle = kTurn * static_cast<double>(steps) / static_cast<double>(*length);
-      // Multiplication by e^(i * sign * angle), as a real 2x2 matrix: cosines on the diagonal,
-      // sines of opposite signs beside it.
+      // Multiplication by e^(i * sign * angle) as a real 2x2 matrix: cosines on the diagonal, sines
+      // of opposite signs off it.
       bool from_imaginary = row % t.components == 1, to_imaginary = column % 2 == 1;
       if (from_imaginary == to_imaginary) return scale * std::cos(angle);
       return (to_imaginary ? sign : -sign) * scale * std::sin(angle);

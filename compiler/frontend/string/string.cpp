@@ -22,6 +22,7 @@ Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
     compared = change_case(n, words, false);
   }
   if (n.has_failed()) return {};
+  // Compares every word with every stopword: [words, stopwords].
   Value is_stop = n.emit<EqualOp>({n.unsqueeze(compared, {1}), n.unsqueeze(stops, {0})});
   Value found = n.emit<ReduceMaxOp>({n.cast(is_stop, DType::kU8)},
                                     {n.attr("axes", Ints{1}), n.attr("keep_dims", false)});
@@ -32,6 +33,7 @@ Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
 // A single empty string if no words remain.
 Value at_least_one(Node& n, Value words) {
   if (n.has_failed()) return {};
+  // 1 without words, else 0.
   DimExpr count = n.dim(words, 0), missing = n.intervals().greater(DimExpr(1) - count, 0);
   if (missing.is_constant(0)) return words;
   return n.emit<PadOp>({words, n.scalar(0, DType::kStr)},

@@ -110,7 +110,7 @@ llvm::LogicalResult ConcatOp::infer(TypeRule& rule, Adaptor op) {
         return rule.fail("operands " + text_of(first) + " and " + text_of(next) +
                          " differ in dim " + llvm::Twine(i) + "; all dims except axis " +
                          llvm::Twine(axis) + " must be equal");
-      // Dims that are checked to be equal have the most specific of their expressions.
+      // The dims are checked to be equal, so a constant replaces a symbol.
       else if (next.getDim(i).is_constant())
         shape[i] = next.getDim(i);
     }

@@ -53,8 +53,8 @@ bool has_row_per_iteration(LoopOp loop, mlir::Value x) {
 mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Value x, DimExpr at,
                    TensorType type) {
   mlir::MLIRContext* context = builder.getContext();
-  // A slice keeps the row axis with size 1; the reshape removes it. Both are views, so reading the
-  // row costs nothing.
+  // A slice keeps the row axis with size 1; the reshape removes it. Both are views, so no row is
+  // copied.
   llvm::SmallVector<DimExpr> starts(type_of(x).getRank(), DimExpr(0));
   llvm::SmallVector<DimExpr> sizes(type_of(x).getShape());
   llvm::SmallVector<int64_t> steps(starts.size(), 1);

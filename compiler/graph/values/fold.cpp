@@ -95,7 +95,7 @@ mlir::OpFoldResult fold_elementwise(ElementwiseOp op, llvm::ArrayRef<mlir::Attri
       for (auto [operand, cursor] : llvm::zip(x, cursors))
         scalars.push_back(scalar_at(arithmetic, operand, cursor.at()));
       const Scalar result = op.evaluate(scalars);
-      // An op that the host cannot evaluate exactly as the kernels do stays in the graph.
+      // An element without a known value, such as an integer power, leaves the op in the graph.
       if (!result.is_known()) return false;
       if (y.is_float())
         y.set(i, result.get<double>());

@@ -140,8 +140,6 @@ std::vector<const ShapeProgram::Condition*> ShapeProgram::conditions_of(
 
 Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   ShapeProgram program;
-  // Inputs bind first: a symbol of an input dim is read from the input, even if an op defines it as
-  // well.
   program.bind_inputs(function);
   program.bind_symbols(function);
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
