@@ -93,6 +93,7 @@ void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
 }
 
 Status Compilation::import(const std::vector<Variant>& variants) {
+  // Read once, imported once for main and for each variant.
   frontend::ModelFile file(options_.model_path);
   SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain, options_.dims));
   for (const Variant& variant : variants)
@@ -104,6 +105,7 @@ Status Compilation::import(const std::vector<Variant>& variants) {
 Status Compilation::import_function(frontend::ModelFile& file, const std::string& name,
                                     const std::map<std::string, DimBound>& dims) {
   SCOPEVM_ASSIGN_OR_RETURN(frontend::ImportedModule graph, file.import({dims}, *context_));
+  // All functions end up in one program, so their names must differ.
   if (auto main = graph->lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
   dump("frontend", *graph);
   functions_.push_back({*graph, name, dims});
@@ -127,6 +129,8 @@ Status Compilation::run_pass_stages() {
   for (size_t i = 0; i < graphs_.size(); ++i) {
     auto run = std::make_shared<PlacementRun>();
     run->machine = machine_;
+    // The file name and the strings of the rules only serve the crash reproducer. They must not be
+    // loaded: the machine description may not be a file.
     if (!options_.machine_json.empty()) run->machine_file = options_.machine_name;
     run->rules = rules_;
     run->rule_strings = options_.places;
@@ -138,6 +142,7 @@ Status Compilation::run_pass_stages() {
     for (size_t i = 0; i < graphs_.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
   }
   for (size_t i = 0; i < rules_.size(); ++i)
+    // A rule may match an op that only one variant still has after simplification.
     if (std::ranges::none_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
       output_.warnings.push_back("--place " + rules_[i].text + ": rule matches no op or value");
   return {};
@@ -165,6 +170,8 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
     const std::string reproducer = options_.reproducer_path.empty()
                                        ? ""
                                        : "; graph and passes are in " + options_.reproducer_path;
+    // An invalid placement is an error of the user, with its own code; any other failed pass is a
+    // defect of the compiler.
     if (placement.ok())
       return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics + reproducer);
     return Status(placement.code(), std::string(placement.message()) + reproducer);
@@ -218,6 +225,7 @@ Result<std::vector<memory::SpillReport>> Compilation::choose_pools() {
 Status Compilation::plan() {
   begin("memory");
   SCOPEVM_RETURN_IF_ERROR(choose_pools().status());
+  // Renumbers devices and pools, so machine_ must follow before offsets are planned.
   memory::remove_unused_devices(program_);
   machine_ = program_.machine;
   for (const Function& function : program_.functions) {
@@ -242,6 +250,7 @@ Status Compilation::make_images() {
   codegen::ImagesRequest request;
   request.threads = options_.threads > 0
                         ? options_.threads
+                        // hardware_concurrency() is 0 if the number is unknown.
                         : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   request.add_functions = [&](llvm::Module& module) {
     for (FunctionIndex f : program_.functions.indices()) {

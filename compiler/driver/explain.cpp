@@ -171,6 +171,7 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
     case Check::Kind::kBroadcastable:
       return lhs.str() + " == " + rhs.str() + ", or one is 1";
     case Check::Kind::kAtLeast:
+      // An upper bound: 512 >= n reads better as n <= 512.
       if (lhs.is_constant()) return rhs.str() + " <= " + lhs.str();
       return lhs.str() + " >= " + rhs.str();
     case Check::Kind::kMultipleOf:
@@ -181,6 +182,7 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
 
 void add_checks(const Function& function, const ShapeProgram& program, Explained& explained) {
   const auto values = expressions(function, program);
+  // Assertions read data, so they run during the call, after the checks of its dims.
   std::vector<ShapeExplanation::Check> assertions = std::move(explained.checks);
   explained.checks.clear();
   for (const ShapeProgram::Condition& c : program.conditions())
@@ -205,6 +207,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
   for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
+    // Before the passes, which remove and rename the model's nodes.
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
@@ -245,6 +248,7 @@ class NodeReader {
 
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block.without_terminator()) {
+      // Each device that reads a constant has its own: there is no copy to show.
       if (mlir::isa<graph::ConstantOp>(op)) continue;
       CopyExplanation::Node node{graph::op_name(&op), op.getName().stripDialect().str(), "", {}};
       for (mlir::Value operand : op.getOperands())
@@ -310,6 +314,7 @@ CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool i
 
 // Spills are known only after kernels are generated, because their scratch memory counts too.
 Status Compilation::explain_limits(CopyExplanation& explanation) {
+  // Without limits nothing is spilled, and no kernels are needed.
   if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills, choose_pools());

@@ -64,6 +64,7 @@ Result<Variant> check_one(const Bounds& general, const Bounds& narrowed) {
                     "dimension " + name + ": range " + range_text(bound) +
                         " is not within the general range " + range_text(outer));
     result.dims[name] = bound;
+    // A dim with its general bounds does not distinguish the variant.
     if (are_equal(bound, outer)) continue;
     result.label += (result.label.empty() ? "" : ",") + claims(name, bound, outer);
   }

@@ -245,6 +245,8 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
         "input \"" + input + "\" is not defined" +
         (is_produced_later(input) ? " yet: the nodes are out of order, or form a cycle" : "")));
   }
+  // Sequence ops and ops with subgraphs need the importer's state. Any other op has a handler, or a
+  // function body in the model or in the ONNX standard.
   if (domain.empty() && is_sequence_op(proto))
     return failed_with(import_sequence_op(proto, opset->second));
   bool has_subgraphs = domain.empty() && (proto.op_type() == "If" || proto.op_type() == "Loop" ||
@@ -262,6 +264,7 @@ Status GraphImporter::import_with_handler(Handler handler, const onnx::NodeProto
   if (node.has_failed()) return node.status();
   for (size_t i = 0; i < node.output_count(); ++i) {
     if (!node.wants_output(i)) continue;
+    // A handler returns fewer values if it does not support an optional output.
     if (i >= values.get().size() || !values.get()[i])
       return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
     SCOPEVM_RETURN_IF_ERROR(bind(proto, i, values.get()[i]));
@@ -364,6 +367,7 @@ Result<ImportedModule> GraphImporter::run() {
   function.addEntryBlock();
   builder_.setInsertionPointToStart(&function.getBody().front());
   SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
+  // All named dims are known once the inputs are declared.
   SCOPEVM_RETURN_IF_ERROR(check_dim_options());
   symbols_ = std::make_unique<graph::SymbolicValues>(graph::DimIntervals());
   SCOPEVM_RETURN_IF_ERROR(import_initializers(file_->model.graph()));

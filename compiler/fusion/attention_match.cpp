@@ -23,6 +23,7 @@ bool is_batched_product(graph::MatMulOp op) {
       return false;
   OutputAxes axes = output_axes(op);
   int64_t rank = type_of(op.getResult()).getRank();
+  // Excludes products with a single matrix b, whose batch dims output_axes() treats as rows.
   return axes.rows == rank - 2 && axes.columns == rank - 1;
 }
 
@@ -39,6 +40,7 @@ AttentionTail attention_tail(mlir::Operation* contraction, mlir::Value score) {
       static_cast<int64_t>(softmax.getAxis()) != type_of(score).getRank() - 1)
     return {};
   auto second = mlir::dyn_cast_or_null<graph::MatMulOp>(only_user(softmax.getResult()));
+  // The rows of the scores must be the rows of the second product.
   if (!is_batched_product(second) || second.getA() != softmax.getResult() ||
       second.getTransposeA() || softmax->getBlock() != contraction->getBlock() ||
       second->getBlock() != contraction->getBlock() || type_of(score).getDtype() != DType::kF32 ||
@@ -55,6 +57,7 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
   for (mlir::Operation& inner : group.getBody().front().without_terminator()) {
     if (auto softmax = mlir::dyn_cast<graph::SoftmaxOp>(inner)) {
       fused.score = softmax.getX();
+      // Everything between the first product and the softmax is the epilogue of the scores.
     } else if (!mlir::isa<graph::MatMulOp>(inner)) {
       fused.scores.epilogue.push_back(&inner);
     } else if (fused.scores.contraction) {

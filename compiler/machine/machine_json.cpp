@@ -53,6 +53,7 @@ class MachineReader {
 
   Result<Machine> read(const Member& root) {
     SCOPEVM_RETURN_IF_ERROR(root.check_object(kMembers));
+    // Devices first: pools and the default device refer to them by name.
     std::optional<Member> devices = root.find("devices");
     if (!devices) return root.fail("missing member \"devices\"");
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> all, devices->elements());
@@ -87,6 +88,7 @@ class MachineReader {
     device.kind = kind->name();
     device.has_kernels = kind->has_kernels();
     device.number =
+        // The ordinal among the devices of its kind, in the order of the description.
         static_cast<int>(std::ranges::count(machine_.devices, device.kind, &DeviceDecl::kind));
     constexpr int64_t kWorkers = 64;
     if (!device.is_host()) device.workers = kWorkers;

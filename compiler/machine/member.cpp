@@ -61,6 +61,7 @@ Result<int64_t> Member::whole_number(int64_t least) const {
 
 Result<double> Member::number(double least, double most) const {
   const double read = value_.is_number() ? value_.get<double>() : std::nan("");
+  // NaN, for a value that is not a number, fails both comparisons.
   if (!(read >= least && read <= most))
     return fail("expected a number from " + json(least).dump() + " to " + json(most).dump() +
                 ", found " + found());
@@ -73,6 +74,7 @@ std::string Member::path_of(const std::string& name) const {
 
 std::string Member::found() const {
   constexpr size_t kLongest = 40;
+  // A message must be valid UTF-8, even if the description is not.
   std::string text = value_.dump(-1, ' ', true, json::error_handler_t::replace);
   return text.size() <= kLongest ? text : value_.type_name();
 }

@@ -98,6 +98,7 @@ CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
   }
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (reaches(function.getName(), function.getName())) mark(function.getName(), "recursion");
+  // The number of calls through a closure depends on data.
   for (const std::string& function : escaping_) mark(function, "data");
   // Counts are propagated from callers to callees. Callers therefore come first: all sites of a
   // function are known before its own calls multiply them.

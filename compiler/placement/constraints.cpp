@@ -268,6 +268,7 @@ class ConstraintReader : private FlowReader {
   }
 
   void read_if(graph::IfOp branch) {
+    // The condition has a task of its own: only its value must be on the host, not the results.
     const TaskIndex condition = new_task("the condition of \"" + graph::op_name(branch) + "\"");
     on_host(condition, "conditions are read on the host", branch.getLoc());
     read(branch->getOpOperand(0), condition);

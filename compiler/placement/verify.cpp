@@ -15,6 +15,7 @@ class PlaceVerifier {
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) check_function(function);
     module_.walk([&](mlir::Operation* op) {
+      // The ops of a group run where the group runs; the group itself is checked.
       if (mlir::isa_and_nonnull<graph::GraphDialect>(op->getDialect()) &&
           !op->getParentOfType<graph::GroupOp>())
         check(op);
@@ -68,6 +69,7 @@ class PlaceVerifier {
     if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return check_loop(loop);
     if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return check_call(call);
     if (mlir::isa<graph::OnDeviceOp>(op)) return fail(op, "is not allowed after placement");
+    // A copy may connect any two different places.
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) {
       if (place(op, copy.getResult().getType()) == place(op, copy.getX().getType()))
         fail(op, "source and destination have the same place");

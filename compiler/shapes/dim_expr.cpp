@@ -144,6 +144,8 @@ std::string str_of_product(DimExpr e) {
       continue;
     }
     bool is_first = text.empty() || text == "-";
+    // A product in a product is opaque and keeps its parentheses: without them, it would be parsed
+    // as one product.
     bool needs_parentheses =
         factor.kind() == Kind::kAdd || (factor.kind() == Kind::kMul && !is_first);
     if (!is_first) text += "*";

@@ -216,6 +216,7 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
       return invalid("the tensor has element type " + std::string(name(n.dtype(item))) +
                      ", expected " + std::string(name(list.type.getDtype())) +
                      ", the element type of the sequence");
+    // Without a position, SequenceInsert appends.
     size_t at = list.items.size();
     if (n.has_input(2)) {
       SCOPEVM_ASSIGN_OR_RETURN(at, position(n, 2, list.items.size(), true));
@@ -223,6 +224,7 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
     longer.items.insert(longer.items.begin() + static_cast<std::ptrdiff_t>(at), item);
     return Some(std::move(longer));
   }
+  // Without a position, SequenceErase removes the last element. SequenceAt requires a position.
   size_t at = list.items.empty() ? 0 : list.items.size() - 1;
   if (n.has_input(1) || op == "SequenceAt") {
     SCOPEVM_ASSIGN_OR_RETURN(at, position(n, 1, list.items.size(), false));

@@ -81,6 +81,7 @@ void require_no_drops(Node& n) {
     return;
   }
   std::optional<double> ratio = known_ratio(n);
+  // With ratio 0 nothing is dropped, in training mode either.
   if (ratio && *ratio == 0) return;
   Dims known = n.is_known(mode) ? n.dims_of(mode, "training_mode") : Dims{};
   if (known.size() == 1 && known[0].is_constant(0)) return;
@@ -101,6 +102,7 @@ Values dropout(Node& n) {
     return n.unsupported("training mode is not supported"), Value();
   if (n.opset() >= 12 && n.has_input(2)) require_no_drops(n);
   if (!n.wants_output(1)) return x;
+  // The mask of kept elements is a bool from opset 10 on.
   Value ones = n.expand(n.scalar(1, n.opset() >= 10 ? DType::kBool : n.dtype(x)), Dims(n.shape(x)));
   return {x, ones};
 }

@@ -57,6 +57,7 @@ void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
   Formula index = Formula(n, indices).as(DType::kI64);
   Formula size(n, n.dims_value(Dims(sizes), sizes.size() == 1));
   Formula is_inside = (index < size) & (0.0 - size <= index);
+  // The minimum of bools is 1 if all of them are.
   n.require(n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", first_axes(is_inside.rank())),
                                               n.attr("keep_dims", false)}),
             "an index is outside the range " + range_text(sizes));

@@ -266,6 +266,8 @@ Values depth_to_space(Node& n) {
   llvm::ArrayRef<DimExpr> d = n.shape(x);
   DimExpr block = *b, depth = floordiv(d[1], *b * *b);
   bool column_first = n.text("mode", "DCR") == "CRD";
+  // A channel index is (depth, block row, block column) in mode CRD, and (block row, block column,
+  // depth) in mode DCR.
   Value split = column_first ? n.reshape(x, {d[0], depth, block, block, d[2], d[3]})
                              : n.reshape(x, {d[0], block, block, depth, d[2], d[3]});
   Value moved = n.transpose(split, column_first ? Ints{0, 1, 4, 2, 5, 3} : Ints{0, 3, 4, 1, 5, 2});
@@ -279,6 +281,8 @@ Values space_to_depth(Node& n) {
   llvm::ArrayRef<DimExpr> d = n.shape(x);
   DimExpr block = *b, height = floordiv(d[2], block), width = floordiv(d[3], block);
   Value split = n.reshape(x, {d[0], d[1], height, block, width, block});
+  // [n, c, height, block row, width, block column] -> [n, block row, block column, c, height,
+  // width]: the inverse of DepthToSpace in mode DCR.
   Value moved = n.transpose(split, {0, 3, 5, 1, 2, 4});
   return n.reshape(moved, {d[0], d[1] * block * block, height, width});
 }

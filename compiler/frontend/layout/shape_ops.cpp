@@ -112,6 +112,7 @@ Values reshape_to_read(Node& n) {
     kept.resize(rank, DimExpr(0));
     shape = n.emit<SelectOp>({is(0), n.dims_value(kept), shape});
   }
+  // The dim that is -1 counts as 1 in the product of the others.
   Value is_open = is(-1), one = n.scalar(1, shape);
   Value rest = n.emit<ReduceProdOp>({n.emit<SelectOp>({is_open, one, shape})},
                                     {n.attr("axes", Ints{0}), n.attr("keep_dims", true)});
@@ -224,6 +225,7 @@ Values eye_like(Node& n) {
              n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
     return axis == 0 ? n.unsqueeze(i, {1}) : i;
   };
+  // 1 where row + k = column.
   Value row = n.emit<AddOp>({index(0), n.scalar(static_cast<double>(k), DType::kI64)});
   return n.cast(n.emit<EqualOp>({row, index(1)}), dtype);
 }

@@ -225,6 +225,7 @@ class Recurrence {
       d.w = entry_of(n_, w, i);
       d.r = entry_of(n_, r, i);
       if (Value both = entry_of(n_, bias, i)) {
+        // B is the concatenation of the input biases and the recurrent biases.
         d.w_bias = n_.slice(both, {DimExpr(0)}, {rows});
         d.r_bias = n_.slice(both, {rows}, {rows});
       }

@@ -216,9 +216,11 @@ void IfOp::getSuccessorRegions(mlir::RegionBranchPoint point,
 }
 
 mlir::OperandRange IfOp::getEntrySuccessorOperands(mlir::RegionBranchPoint) {
+  // Branches have no arguments: they use values of the enclosing region directly.
   return getOperation()->getOperands().take_back(0);
 }
 
+// MLIR would compare types for equality; verify() permits dims that differ where a symbol is open.
 bool IfOp::areTypesCompatible(mlir::Type, mlir::Type) { return true; }
 
 // Only carried values flow between iterations; gathered outputs are not values of the body.

@@ -88,6 +88,7 @@ llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
   llvm::SmallVector<DimExpr> shape = {x.getDim(0),
                                       w.getDim(1) * DimExpr(static_cast<int64_t>(op.getGroup()))};
   for (size_t i = 0; i < spatial; ++i)
+    // The inverse of window_count(): the first and last windows cover this range, without the pads.
     shape.push_back((x.getDim(2 + i) - 1) * DimExpr(window.strides[i]) + op.getOutputPads()[i] +
                     (w.getDim(2 + i) - 1) * DimExpr(window.dilations[i]) + 1 - window.pads[i] -
                     window.pads[spatial + i]);

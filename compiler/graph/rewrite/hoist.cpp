@@ -168,7 +168,7 @@ class RowHoister {
       if (is_outside(operand, loop_)) continue;
       auto row = rows_.find(operand.getDefiningOp());
       // All operands must be the same row: row i of one and row n - 1 - i of another are not one
-      // row of a joint tensor.
+      // row of one common tensor.
       if (row == rows_.end() || (found && found->at != row->second.at)) return;
       bool has_product = row->second.has_product || (found && found->has_product);
       found = Row{row->second.at, has_product};

@@ -15,6 +15,7 @@ class Specialiser {
   llvm::LogicalResult run(mlir::func::FuncOp function) {
     mlir::Block& block = function.getBody().front();
     for (mlir::BlockArgument argument : block.getArguments())
+      // Arguments first; all other types follow from them in program order.
       argument.setType(replaced(argument.getType()));
     if (failed(run(block))) return mlir::failure();
     function.setType(mlir::FunctionType::get(function.getContext(), block.getArgumentTypes(),
@@ -42,6 +43,7 @@ class Specialiser {
   llvm::LogicalResult run(mlir::Operation* op) {
     for (mlir::NamedAttribute attribute : llvm::to_vector(op->getAttrs()))
       if (auto dims = mlir::dyn_cast<DimsAttr>(attribute.getValue()))
+        // Before inference, which reads the attributes.
         op->setAttr(attribute.getName(),
                     DimsAttr::get(op->getContext(), replaced(dims.getValue())));
     if (auto inferred = mlir::dyn_cast<mlir::InferTypeOpInterface>(op)) return infer(inferred);

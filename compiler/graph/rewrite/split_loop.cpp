@@ -200,6 +200,7 @@ class Splitter {
 
   void rename_index(LoopOp made) {
     std::string from = loop_.getIndex().str(), to = made.getIndex().str();
+    // Only attributes mention the index: is_plain() has excluded types that do.
     mlir::AttrTypeReplacer replacer;
     replacer.addReplacement([&](DimsAttr dims) -> std::optional<mlir::Attribute> {
       llvm::SmallVector<DimExpr> renamed;

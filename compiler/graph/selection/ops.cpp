@@ -50,6 +50,8 @@ llvm::LogicalResult UniqueRowsOp::infer(TypeRule& rule, Adaptor op) {
   if (order.getDtype() != DType::kI64 || order.getRank() != 1 || order.getDim(0) != x.getDim(0))
     return rule.fail("order must be i64 with one entry for each row of x " + text_of(x) +
                      ", but is " + text_of(order));
+  // The number of distinct rows is data-dependent: three results have space for all rows, and the
+  // last one is the count.
   for (int i = 0; i < 3; ++i) (void)rule.add_result(DType::kI64, {x.getDim(0)});
   (void)rule.add_result(DType::kI64, {DimExpr(1)});
   return mlir::success();
@@ -75,6 +77,8 @@ llvm::LogicalResult SuppressBoxesOp::infer(TypeRule& rule, Adaptor op) {
                        text_of(threshold.getType()));
   if (op.getLimit().getValue().size() != 1)
     return rule.fail(llvm::Twine(op.getLimit().getValue().size()) + " limits given, expected 1");
+  // Space for the most boxes that can be selected, and the number selected for each image and
+  // class.
   DimExpr most = min(op.getLimit().getValue().front(), scores.getDim(2));
   (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1), most});
   (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1)});

@@ -94,6 +94,7 @@ int64_t ConstantArray::integer(int64_t i) const {
     case DType::kU32:
       return load<uint32_t>(data_, i);
     case DType::kI64:
+    // A u64 above INT64_MAX is returned as its bits.
     case DType::kU64:
       return load<int64_t>(data_, i);
     default:

@@ -238,6 +238,7 @@ const std::vector<DimExpr>* SymbolicValues::find(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (!mlir::isa<TensorType>(value.getType())) return nullptr;
   const std::optional<int64_t> count = shape_tensor_size(type_of(value));
+  // Arguments of functions and loops are data.
   if (!op || op->getNumResults() != 1 || !count) return nullptr;
   auto found = known_.find(value);
   if (found == known_.end()) {

@@ -31,6 +31,7 @@ class Emitter {
     values_.resize(instructions.size());
     for (ValueIndex v : instructions.indices())
       if (instructions[v].segment == segment_) values_[v] = emit(instructions[v]);
+    // All slots are stored, even if a check fails: the message shows their values.
     const auto& stores = program_.stores();
     for (SlotIndex slot : stores.indices())
       if (stores[slot] && program_.segment_of(*stores[slot]) == segment_)

@@ -144,6 +144,7 @@ std::map<std::string, int64_t> sample_dims(const std::map<std::string, DimFacts>
 std::vector<DimExpr> ShapeProgram::formulas(std::span<const ValueIndex> values) const {
   std::map<ValueIndex, DimExpr> symbols;  // runtime-defined symbols, by their value
   for (const auto& [name, binding] : symbols_)
+    // The formula of a data-dependent size stops at its symbol.
     if (binding.segment > SegmentIndex{0}) symbols.emplace(binding.value, DimExpr::symbol(name));
   // Operands precede the values computed from them.
   IndexedVector<ValueIndex, bool> is_needed(instructions_.size());
