@@ -207,7 +207,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
   for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
-    // Before the passes, which remove and rename the model's nodes.
+    // Before the passes, which remove or replace nodes of the model.
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());

@@ -57,8 +57,8 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
   for (mlir::Operation& inner : group.getBody().front().without_terminator()) {
     if (auto softmax = mlir::dyn_cast<graph::SoftmaxOp>(inner)) {
       fused.score = softmax.getX();
-      // Everything between the first product and the softmax is the epilogue of the scores.
     } else if (!mlir::isa<graph::MatMulOp>(inner)) {
+      // Everything between the first product and the softmax is the epilogue of the scores.
       fused.scores.epilogue.push_back(&inner);
     } else if (fused.scores.contraction) {
       fused.product.contraction = &inner;

@@ -119,9 +119,9 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
     access.row_stride = stride;
   } else if (rows.none) {
     access.row_stride = 0;
+  } else if (axes.columns - axes.rows == 1) {
     // A single row axis may broadcast at run time. Several of them are collapsed, and have no
     // common stride then.
-  } else if (axes.columns - axes.rows == 1) {
     access.row_stride = stride * stride_factor(dim(axes.rows), result.getDim(axes.rows));
   } else {
     return std::nullopt;

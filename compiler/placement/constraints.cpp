@@ -159,9 +159,8 @@ class ConstraintReader : private FlowReader {
     Flow& result = graph_.problem.flows[view.flow];
     // A constant is loaded in "global" of each device that reads it; the view reads it there.
     if (source.is_free) return;
-    // A view without a required scope uses the operand's pool if that belongs to a device on which
-    // the view runs anyway. Else both are in "global" of the view's device, and the operand is
-    // copied there if needed.
+    // A view without a required scope uses the operand's pool if both are required on the same
+    // device. Else it is in "global" of its device, and the operand is copied there if needed.
     if (result.pool.is_default())
       result.pool = source.pool.pool() && source_device(source) == source_device(result)
                         ? source.pool

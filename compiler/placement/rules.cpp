@@ -35,7 +35,8 @@ void FlowReader::apply_rules(const Ruled& ruled) {
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
                                graph_.tasks[ruled.task].name + ", which is required on " +
                                device_name(*said->place.device) + " (" + text_of(*said) + ")");
-      // A rule with only a scope can still follow one with only a device, but one scope is enough.
+      // After a rule with only a scope, a rule with a device still applies. A device ends the
+      // search.
       if (graph_.tasks[ruled.task].constraint || (!place.device && has_scope)) continue;
       if (place.device && !may_be(ruled.task, *place.device)) {
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +

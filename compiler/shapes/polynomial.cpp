@@ -21,8 +21,8 @@ void read_term(DimExpr e, Monomial& monomial, int64_t& coefficient) {
   coefficient = 1;
   if (auto constant = coefficient_of(e)) {
     coefficient = *constant;
-    // An opaque product has no normal form: it is one atom.
   } else if (e.kind() == Kind::kMul && !is_opaque(e)) {
+    // An opaque product has no normal form: it is one atom.
     for (DimExpr factor : e.operands()) {
       if (auto constant = coefficient_of(factor))
         coefficient = *constant;

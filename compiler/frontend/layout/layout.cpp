@@ -46,7 +46,7 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   }
   DimExpr part = ceildiv(dim, count);
   // A symbolic dim that is not known to be a multiple: the parts are equal, and the check of their
-  // sum in split() fails for other dims.
+  // sum in split() rejects other dims.
   if (!dim.is_constant() && part * DimExpr(count) != dim) part = floordiv(dim, count);
   Dims parts(static_cast<size_t>(count), part);
   if (part * DimExpr(count) == dim) return parts;

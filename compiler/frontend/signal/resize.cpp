@@ -201,7 +201,7 @@ Value resample(Node& n, Value x, const Resample& r) {
   DType computed = n.dtype(x) == DType::kF64 ? DType::kF64 : DType::kF32;
   if (!is_nearest && (!is_real || !is_plain)) {
     Value wide = n.cast(x, computed);
-    // Interpolation of integers and 16-bit floats is computed in f32 and rounded once.
+    // Integers, and 16-bit floats in the composed cases, are computed in f32 and rounded once.
     if (wide != x) return n.cast(resample(n, wide, r), n.dtype(x));
   }
   if (is_plain)

@@ -25,7 +25,7 @@ Value table(Node& n, llvm::ArrayRef<int64_t> shape, int64_t count, DType dtype,
   return n.cast(n.constant(shape, DType::kF64, bytes), dtype);
 }
 
-// The 16-bit types are computed in f32.
+// All types except f64 are computed in f32.
 DType computed_in(DType dtype) { return dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 
 // --- Fourier transforms. ------------------------------------------------------------------------

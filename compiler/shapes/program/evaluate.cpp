@@ -59,8 +59,8 @@ std::optional<ShapeProgram::Values> ShapeProgram::evaluate(
       result = *dim;
     } else if (i.op == Op::kThreads) {
       result = threads;
-      // A part of a run-time value is known as one of two symbols: value = n - n.neg.
     } else if (i.op == Op::kRuntime) {
+      // A part of a run-time value is known as one of two symbols: value = n - n.neg.
       result = 0;
       for (const auto& [symbol, sign] : runtime_values_.at({static_cast<uint32_t>(i.immediate)})) {
         std::optional<int64_t> part = value_of(symbol);
