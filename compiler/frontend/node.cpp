@@ -101,7 +101,7 @@ std::vector<std::string> Node::strings(llvm::StringRef name) {
 
 TensorType Node::type(Value value) const {
   if (value) return mlir::cast<TensorType>(value.getType());
-  // After an error: handlers need not check every value before they ask for its type.
+  // After an error: handlers need not check every value before they read its type.
   return TensorType::get(importer_.builder().getContext(), DType::kF32, llvm::ArrayRef<DimExpr>());
 }
 

@@ -101,8 +101,8 @@ Result<TensorBytes> typed_bytes(const TensorProto& tensor, TensorBytes bytes) {
   switch (bytes.dtype) {
     case DType::kBool:
     case DType::kI8:
-      // ONNX stores types of up to 32 bits in int32_data, 16-bit floats as their bits; only u32 is
-      // in uint64_data.
+      // ONNX stores integers of up to 32 bits, and 16-bit floats as their bits, in int32_data; only
+      // u32 is in uint64_data.
       return copy_field<int8_t>(std::move(bytes), tensor.int32_data());
     case DType::kU8:
       return copy_field<uint8_t>(std::move(bytes), tensor.int32_data());

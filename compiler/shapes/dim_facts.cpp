@@ -54,7 +54,7 @@ DimInterval combine(DimExpr::Kind kind, DimInterval a, DimInterval b) {
       return floor_divide(a, b);
     case DimExpr::Kind::kMod:
       if (b.min < 1) return kAnything;
-      // mod() has the sign of its positive divisor. It never exceeds a non-negative dividend.
+      // mod() is in [0, divisor), and never exceeds a non-negative dividend.
       return {0, a.min >= 0 ? std::min(a.max, b.max - 1) : b.max - 1};
     case DimExpr::Kind::kMin:
       return {std::min(a.min, b.min), std::min(a.max, b.max)};

@@ -130,8 +130,8 @@ std::map<std::string, int64_t> sample_dims(const std::map<std::string, DimFacts>
   for (const auto& [name, fact] : facts) {
     const int64_t first = (fact.min + fact.multiple_of - 1) / fact.multiple_of;
     const int64_t last = std::max(first, std::min(fact.max, kLargest) / fact.multiple_of);
-    // Log-uniform magnitudes: terms that dominate only for small or only for large dims are both
-    // refuted.
+    // All magnitudes are sampled, so that dominance that holds only for small or only for large
+    // dims is refuted.
     const int64_t step = int64_t{1} << random() % 14;
     dims[name] = fact.multiple_of *
                  (least ? first : std::min(last, first + static_cast<int64_t>(random()) % step));
