@@ -74,6 +74,7 @@ void Compilation::end() {
   auto found = std::ranges::find(output_.times, stage_, &StageTime::stage);
   if (found == output_.times.end()) found = output_.times.insert(found, {stage_});
   found->seconds += elapsed.count();
+  // Linux reports kilobytes.
   found->peak_bytes = int64_t{use.ru_maxrss} * 1024;
   std::ranges::move(pass_times_, std::back_inserter(found->passes));
   pass_times_.clear();

@@ -79,6 +79,7 @@ std::string GraphImporter::take_diagnostics() {
 
 Status GraphImporter::read_opsets() {
   for (const auto& import : file_->model.opset_import()) {
+    // Both names denote the standard domain.
     std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (import.version() < 1 || import.version() > 1000)
       return invalid("opset version is " + std::to_string(import.version()) +

@@ -31,6 +31,7 @@ DimExpr flops_of(mlir::Operation* op) {
 }
 
 DimExpr bytes_of(mlir::Operation* op) {
+  // The lower bound of the traffic: each operand is read once, and each result is written once.
   DimExpr bytes = 0;
   for (mlir::Value operand : op->getOperands()) bytes = bytes + bytes_of_value(operand);
   for (mlir::Value result : op->getResults()) bytes = bytes + bytes_of_value(result);

@@ -31,6 +31,7 @@ llvm::LogicalResult TypeRule::add_result(DType dtype, llvm::ArrayRef<DimExpr> sh
 }
 
 llvm::LogicalResult TypeRule::fail(const llvm::Twine& message) const {
+  // The location is optional in MLIR's interface; without one, the failure is silent.
   if (location) mlir::emitError(*location) << op << ": " << message;
   return mlir::failure();
 }
@@ -63,6 +64,7 @@ std::string text_of(mlir::Type type) {
            text_of_all(signature.getResults());
   }
   stream << type;
+  // Messages are for users of ONNX as well, who do not know the syntax of the dialect.
   if (llvm::StringRef list(text); list.consume_front("!sv.list<")) return list.drop_back().str();
   return text;
 }

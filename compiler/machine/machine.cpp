@@ -36,6 +36,7 @@ Machine::Renumbering Machine::keep_devices(const IndexedVector<DeviceIndex, bool
     std::erase_if(pool.reached, [&](DeviceIndex device) { return !kept[device]; });
     for (DeviceIndex& device : pool.reached) device = *now.devices[device];
     pool.device = *now.devices[pool.device];
+    // A pool that was pinned for a removed device becomes an ordinary arena.
     if (pool.pinned_for) pool.pinned_for = now.devices[*pool.pinned_for];
     now.pools[index] = pools.next_index();
     pools.push_back(std::move(pool));

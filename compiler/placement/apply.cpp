@@ -92,6 +92,7 @@ class Applier {
     const DeviceIndex at = device(reader.task);
     if (!reader.pool.is_any()) return *reader.pool.on(machine_, at);
     if (machine_.reaches(at, route.home)) return route.home;
+    // Defined: the route was chosen for these readers, and serves each of them.
     return *std::ranges::find_if(route.copies,
                                  [&](PoolIndex pool) { return machine_.reaches(at, pool); });
   }
@@ -301,6 +302,7 @@ class Applier {
     const std::string host = device_name(machine_.host_device());
     const std::string callers = "callers' tensors are stored on " + host;
     mlir::Block& block = function.getBody().front();
+    // At the beginning of the function, so that the copy of an input precedes all its readers.
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
     for (mlir::BlockArgument argument : block.getArguments()) {
       if (!is_out_of_reach(argument)) continue;

@@ -276,6 +276,7 @@ class Solver {
   template <class NodeOf>
   void add_flow(Network& network, const Flow& flow, DeviceIndex near, DeviceIndex far,
                 const NodeOf& node_of) {
+    // Above every practical sum of copy costs, and small enough that a few of them can be added.
     constexpr Cost kNoLimit{INT64_MAX / 4, 0};
     const std::optional<NodeIndex> maker = node_of(flow.maker);
     // A value whose copy is shared by all readers is a hyperedge, which two auxiliary nodes model:

@@ -62,6 +62,7 @@ void MatMulOp::addRequestChecks(RequestChecks& checks) {
 // worth the compile time.
 mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
   return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
+    // Bounds the compile time.
     constexpr int64_t kMaxSteps = int64_t{1} << 26;
     llvm::ArrayRef<int64_t> a = x[0].dims(), b = x[1].dims();
     if (byte_size(x[0].dtype()) != 1 || a.size() != 2 || b.size() != 2 || getTransposeA() ||
