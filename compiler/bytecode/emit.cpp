@@ -206,13 +206,13 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
   format::ModuleContents module;
   module.producer = "scopevm 0.1.0";
   const Machine& machine = program.machine;
-  for (const DeviceDecl& device : machine.devices)
+  for (const Device& device : machine.devices)
     module.devices.push_back({device.name, device.kind, device.is_host() ? 0 : device.workers,
                               device.is_host() ? 0U : static_cast<uint32_t>(device.number)});
   for (const Pool& pool : machine.pools) {
     format::PoolDecl& decl = module.pools.emplace_back();
     decl = {.scope = pool.scope,
-            .kind = static_cast<format::PoolKind>(pool.kind),
+            .kind = pool.kind,
             .device = pool.device.value,
             .limit = pool.limit.value_or(-1),
             .shared_with = {},

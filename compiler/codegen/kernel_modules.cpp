@@ -6,10 +6,10 @@
 namespace scopevm::compiler::codegen {
 namespace {
 
-std::vector<DeviceDecl> devices_of(const Machine& machine, std::string_view kind) {
-  std::vector<DeviceDecl> devices;
+std::vector<Device> devices_of(const Machine& machine, std::string_view kind) {
+  std::vector<Device> devices;
   std::ranges::copy_if(machine.devices, std::back_inserter(devices),
-                       [&](const DeviceDecl& device) { return device.kind == kind; });
+                       [&](const Device& device) { return device.kind == kind; });
   return devices;
 }
 
@@ -37,7 +37,7 @@ Result<KernelModules> KernelModules::create(mlir::MLIRContext& context, const Ba
                                             const std::vector<std::string>& target_cpus) {
   KernelModules made(context);
   for (const Backend* backend : backends.all()) {
-    const std::vector<DeviceDecl> devices = devices_of(machine, backend->name());
+    const std::vector<Device> devices = devices_of(machine, backend->name());
     if (devices.empty() || !backend->has_kernels()) continue;
     Kind& kind = made.kinds_.emplace_back(Kind{backend, {}, {}});
     SCOPEVM_ASSIGN_OR_RETURN(
@@ -83,7 +83,7 @@ Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program&
     // The CPU's image also has the shape functions.
     if (table.empty() && !kind.backend->is_host()) continue;
     const DeviceIndex device = *find_index(
-        program.machine.devices, [&](const DeviceDecl& declared) { return declared.kind == name; });
+        program.machine.devices, [&](const Device& declared) { return declared.kind == name; });
     for (size_t i = 0; i < kind.targets.size(); ++i) {
       const ImageRequest one{kind.modules[i]->module(),
                              table,

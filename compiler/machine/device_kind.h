@@ -18,7 +18,7 @@ class DeviceKind {
   // The kind in machine descriptions, modules and device bindings; one word. The host's kind is
   // format::kHostKind.
   virtual std::string_view name() const = 0;
-  // See DeviceDecl::is_host().
+  // See Device::is_host().
   bool is_host() const { return name() == format::kHostKind; }
   // Whether kernels can be compiled for devices of the kind. Nothing can be placed on a device
   // without kernels.
@@ -30,8 +30,8 @@ class DeviceKind {
   // Reads and checks these members, mostly into `decl.target`. `earlier`: the devices that precede
   // this one in the description. Errors: kInvalidModel, from Member::fail.
   virtual Status read_members([[maybe_unused]] const Member& device,
-                              [[maybe_unused]] std::span<const DeviceDecl> earlier,
-                              [[maybe_unused]] DeviceDecl& decl) const {
+                              [[maybe_unused]] std::span<const Device> earlier,
+                              [[maybe_unused]] Device& decl) const {
     return {};
   }
 };

@@ -47,7 +47,7 @@ Machine::Renumbering Machine::keep_devices(const IndexedVector<DeviceIndex, bool
 
 void Machine::set_aside_devices_without_kernels() {
   IndexedVector<DeviceIndex, bool> kept;
-  for (const DeviceDecl& device : devices) {
+  for (const Device& device : devices) {
     kept.push_back(device.has_kernels);
     if (!kept.back()) described_only.push_back(device);
   }
@@ -55,7 +55,7 @@ void Machine::set_aside_devices_without_kernels() {
 }
 
 std::optional<DeviceIndex> Machine::find_device(std::string_view name) const {
-  return find_index(devices, [&](const DeviceDecl& device) { return device.name == name; });
+  return find_index(devices, [&](const Device& device) { return device.name == name; });
 }
 
 std::optional<PoolIndex> Machine::find_pool(DeviceIndex device, std::string_view scope) const {
@@ -89,7 +89,7 @@ bool Machine::reaches(DeviceIndex device, PoolIndex pool) const {
 }
 
 // Every machine has a CPU.
-DeviceIndex Machine::host_device() const { return *find_index(devices, &DeviceDecl::is_host); }
+DeviceIndex Machine::host_device() const { return *find_index(devices, &Device::is_host); }
 
 bool Machine::is_by_host(PoolIndex from_pool, PoolIndex to_pool) const {
   const DeviceIndex from = pools[from_pool].device, to = pools[to_pool].device;

@@ -13,10 +13,11 @@
 #include "compiler/support/index.h"
 #include "scopevm/status.h"
 #include "vm/format/host_kind.h"
+#include "vm/format/pool_kind.h"
 
 namespace scopevm::compiler {
 
-enum class PoolKind : uint8_t { kHeap, kArena, kStack, kConstant };
+using format::PoolKind;
 
 // The scope of a CPU for tensors in the frames of calls.
 inline constexpr char kStackScope[] = "global.stack";
@@ -43,7 +44,7 @@ struct Pool {
   double planned_latency_seconds() const { return latency_seconds.value_or(5e-6); }
 };
 
-struct DeviceDecl {
+struct Device {
   std::string name = "cpu";
   std::string kind = format::kHostKind;  // the name of its DeviceKind
   int number = 0;                        // ordinal among the described devices of its kind
@@ -61,10 +62,10 @@ struct DeviceDecl {
 };
 
 struct Machine {
-  IndexedVector<DeviceIndex, DeviceDecl> devices;  // devices with kernels; at least one is a CPU
-  IndexedVector<PoolIndex, Pool> pools;            // pools of `devices`
+  IndexedVector<DeviceIndex, Device> devices;  // devices with kernels; at least one is a CPU
+  IndexedVector<PoolIndex, Pool> pools;        // pools of `devices`
   DeviceIndex default_device;
-  std::vector<DeviceDecl> described_only;  // devices without kernels, for messages
+  std::vector<Device> described_only;  // devices without kernels, for messages
 
   // The default limit of a CPU's stack, in bytes per frame: enough for the values of a small model,
   // and little enough that deep recursion is cheap.

@@ -58,7 +58,7 @@ class MachineReader {
     if (!devices) return root.fail("missing member \"devices\"");
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> all, devices->elements());
     for (const Member& device : all) SCOPEVM_RETURN_IF_ERROR(read_device(device));
-    if (std::ranges::none_of(machine_.devices, &DeviceDecl::is_host))
+    if (std::ranges::none_of(machine_.devices, &Device::is_host))
       return devices->fail("expected at least one device of kind \"" +
                            std::string(format::kHostKind) + "\", which runs the VM");
     if (std::optional<Member> pools = root.find("pools")) {
@@ -75,7 +75,7 @@ class MachineReader {
  private:
   Status read_device(const Member& member) {
     SCOPEVM_RETURN_IF_ERROR(member.check_object(device_members_));
-    DeviceDecl device;
+    Device device;
     std::optional<Member> name = member.find("name");
     if (!name) return member.fail("missing member \"name\"");
     SCOPEVM_ASSIGN_OR_RETURN(device.name, name->text());
@@ -89,7 +89,7 @@ class MachineReader {
     device.has_kernels = kind->has_kernels();
     device.number =
         // The ordinal among the devices of its kind, in the order of the description.
-        static_cast<int>(std::ranges::count(machine_.devices, device.kind, &DeviceDecl::kind));
+        static_cast<int>(std::ranges::count(machine_.devices, device.kind, &Device::kind));
     constexpr int64_t kWorkers = 64;
     if (!device.is_host()) device.workers = kWorkers;
     if (std::optional<Member> workers = member.find("workers")) {
@@ -124,8 +124,7 @@ class MachineReader {
   }
 
   // Refuses members that belong to other kinds of devices.
-  Status check_members(const Member& member, const DeviceKind& kind,
-                       const DeviceDecl& device) const {
+  Status check_members(const Member& member, const DeviceKind& kind, const Device& device) const {
     std::vector<std::string_view> own(std::begin(kDeviceMembers), std::end(kDeviceMembers));
     own.insert(own.end(), kind.members().begin(), kind.members().end());
     // check_object() has accepted the members of all kinds; the message here can name the kind.
@@ -139,7 +138,7 @@ class MachineReader {
     return {};
   }
 
-  static std::string no_kernels(const DeviceDecl& device) {
+  static std::string no_kernels(const Device& device) {
     return "kernels cannot be compiled for device \"" + device.name + "\", of kind " + device.kind;
   }
 
@@ -147,11 +146,11 @@ class MachineReader {
     std::optional<Member> given = root.find("default_device");
     if (!given) {
       // There is one: read() has required a CPU.
-      machine_.default_device = *find_index(machine_.devices, &DeviceDecl::has_kernels);
+      machine_.default_device = *find_index(machine_.devices, &Device::has_kernels);
       return {};
     }
     SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*given));
-    const DeviceDecl& device = machine_.devices[machine_.default_device];
+    const Device& device = machine_.devices[machine_.default_device];
     return device.has_kernels ? Status() : given->fail(no_kernels(device));
   }
 
@@ -166,7 +165,7 @@ class MachineReader {
   }
 
   // Reads max_stack_bytes. Frames always have Pool::kLeastAlignment.
-  static Result<int64_t> read_stack_bytes(const Member& member, const DeviceDecl& device) {
+  static Result<int64_t> read_stack_bytes(const Member& member, const Device& device) {
     std::optional<Member> given = member.find("max_stack_bytes");
     if (!given) return device.is_host() ? Machine::kStackBytes : 0;
     if (!device.is_host()) return given->fail("only a CPU has a stack");
@@ -181,8 +180,7 @@ class MachineReader {
     std::optional<DeviceIndex> device = machine_.find_device(name);
     if (device) return *device;
     std::string known;
-    for (const DeviceDecl& other : machine_.devices)
-      known += (known.empty() ? "" : ", ") + other.name;
+    for (const Device& other : machine_.devices) known += (known.empty() ? "" : ", ") + other.name;
     return member.fail("unknown device \"" + name + "\"; expected one of " + known);
   }
 

@@ -54,8 +54,7 @@ Result<int64_t> Member::whole_number(int64_t least) const {
     return fail("expected an integer of at most " + std::to_string(INT64_MAX) + ", found " +
                 found());
   if (!value_.is_number_integer() || value_.get<int64_t>() < least)
-    return fail("expected an integer of at least " + std::to_string(least) + ", found " +
-                found());
+    return fail("expected an integer of at least " + std::to_string(least) + ", found " + found());
   return value_.get<int64_t>();
 }
 

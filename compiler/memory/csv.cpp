@@ -6,10 +6,10 @@
 
 namespace scopevm::compiler::memory {
 
-std::string to_csv(const std::vector<Buffer>& buffers) {
+std::string to_csv(const std::vector<PlannedBuffer>& buffers) {
   bool has_offsets = !buffers.empty() && buffers.front().offset.has_value();
   std::string text = has_offsets ? "id,lower,upper,size,offset\n" : "id,lower,upper,size\n";
-  for (const Buffer& b : buffers) {
+  for (const PlannedBuffer& b : buffers) {
     text += std::to_string(b.id) + "," + std::to_string(b.lower) + "," + std::to_string(b.upper) +
             "," + std::to_string(b.size);
     if (has_offsets) text += "," + std::to_string(*b.offset);
@@ -45,8 +45,8 @@ Status check_columns(const std::vector<std::string>& columns) {
 
 }  // namespace
 
-Result<std::vector<Buffer>> parse_csv(std::string_view text) {
-  std::vector<Buffer> buffers;
+Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text) {
+  std::vector<PlannedBuffer> buffers;
   std::vector<std::string> columns;
   for (int line = 1; !text.empty(); ++line) {
     std::string_view row = take(text, '\n');
@@ -57,7 +57,7 @@ Result<std::vector<Buffer>> parse_csv(std::string_view text) {
       SCOPEVM_RETURN_IF_ERROR(check_columns(columns));
       continue;
     }
-    Buffer buffer;
+    PlannedBuffer buffer;
     int id = static_cast<int>(buffers.size());
     buffer.id = id;
     for (const std::string& column : columns) {

@@ -9,17 +9,17 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-bool live_together(const Buffer& a, const Buffer& b) {
+bool live_together(const PlannedBuffer& a, const PlannedBuffer& b) {
   return a.lower < b.upper && b.lower < a.upper;
 }
 
-int64_t lifespan(const Buffer& buffer) { return buffer.upper - buffer.lower; }
+int64_t lifespan(const PlannedBuffer& buffer) { return buffer.upper - buffer.lower; }
 
 using Priority = std::function<int64_t(int)>;
 
 // Descending by priority. Ties are broken by the earlier lifespan, then by the smaller index, so
 // that plans are deterministic.
-std::vector<int> order_by(const std::vector<Buffer>& buffers, const Priority& priority) {
+std::vector<int> order_by(const std::vector<PlannedBuffer>& buffers, const Priority& priority) {
   std::vector<int64_t> rank(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) rank[i] = priority(static_cast<int>(i));
   std::vector<int> order(buffers.size());
@@ -31,45 +31,47 @@ std::vector<int> order_by(const std::vector<Buffer>& buffers, const Priority& pr
 }
 
 // For each buffer: the bytes of all buffers with overlapping lifespans, including itself.
-std::vector<int64_t> conflicting_bytes(const std::vector<Buffer>& buffers) {
+std::vector<int64_t> conflicting_bytes(const std::vector<PlannedBuffer>& buffers) {
   std::vector<int64_t> bytes(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i)
-    for (const Buffer& other : buffers)
+    for (const PlannedBuffer& other : buffers)
       if (live_together(buffers[i], other)) bytes[i] += other.size;
   return bytes;
 }
 
 }  // namespace
 
-void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order) {
-  std::vector<const Buffer*> placed;  // by offset
+void place_first_fit(std::vector<PlannedBuffer>& buffers, const std::vector<int>& order) {
+  std::vector<const PlannedBuffer*> placed;  // by offset
   for (int index : order) {
-    Buffer& buffer = buffers[index];
+    PlannedBuffer& buffer = buffers[index];
     int64_t at = 0;
-    for (const Buffer* other : placed) {
+    for (const PlannedBuffer* other : placed) {
       if (!live_together(buffer, *other)) continue;
       // `placed` is sorted by offset, so the first sufficient gap is the lowest.
       if (at + buffer.size <= *other->offset) break;
       at = std::max(at, *other->offset + other->size);
     }
     buffer.offset = at;
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), &buffer,
-                         [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; }),
-        &buffer);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), &buffer,
+                                   [](const PlannedBuffer* a, const PlannedBuffer* b) {
+                                     return a->offset < b->offset;
+                                   }),
+                  &buffer);
   }
 }
 
-int64_t height_of(const std::vector<Buffer>& buffers) {
+int64_t height_of(const std::vector<PlannedBuffer>& buffers) {
   int64_t height = 0;
-  for (const Buffer& buffer : buffers) height = std::max(height, *buffer.offset + buffer.size);
+  for (const PlannedBuffer& buffer : buffers)
+    height = std::max(height, *buffer.offset + buffer.size);
   return height;
 }
 
-int64_t lower_bound_of(const std::vector<Buffer>& buffers) {
+int64_t lower_bound_of(const std::vector<PlannedBuffer>& buffers) {
   // Lifespans are half-open: at one step, ends (negative changes) sort before starts.
   std::vector<std::pair<int64_t, int64_t>> events;
-  for (const Buffer& buffer : buffers) {
+  for (const PlannedBuffer& buffer : buffers) {
     events.emplace_back(buffer.lower, buffer.size);
     events.emplace_back(buffer.upper, -buffer.size);
   }
@@ -79,13 +81,13 @@ int64_t lower_bound_of(const std::vector<Buffer>& buffers) {
   return most;
 }
 
-std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers,
+std::vector<std::vector<int>> placement_orders(const std::vector<PlannedBuffer>& buffers,
                                                bool may_use_spans) {
   std::vector<int64_t> conflicts = conflicting_bytes(buffers);
   // For each buffer, the largest number of live bytes at a step of its lifespan: buffers at the
   // peak of the function come first.
   std::map<int64_t, int64_t> changes;
-  for (const Buffer& b : buffers) {
+  for (const PlannedBuffer& b : buffers) {
     changes[b.lower] += b.size;
     changes[b.upper] -= b.size;
   }
@@ -114,11 +116,11 @@ std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffer
   return orders;
 }
 
-int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans) {
+int64_t place_best(std::vector<PlannedBuffer>& buffers, bool may_use_spans) {
   int64_t bound = lower_bound_of(buffers);
-  std::vector<Buffer> best;
+  std::vector<PlannedBuffer> best;
   for (const std::vector<int>& order : placement_orders(buffers, may_use_spans)) {
-    std::vector<Buffer> trial = buffers;
+    std::vector<PlannedBuffer> trial = buffers;
     place_first_fit(trial, order);
     if (best.empty() || height_of(trial) < height_of(best)) best = std::move(trial);
     // No plan is lower than the bound, so the remaining orders cannot improve it.

@@ -9,12 +9,12 @@ namespace scopevm::compiler::memory {
 
 // Of two buffers at one offset, the empty one is the lower. `below` is reduced transitively: it
 // omits a buffer that is below another member of `below`, since its end cannot be the largest.
-Layers layers_of(const std::vector<Buffer>& buffers) {
+Layers layers_of(const std::vector<PlannedBuffer>& buffers) {
   Layers layers;
   layers.order.resize(buffers.size());
   std::iota(layers.order.begin(), layers.order.end(), 0);
   std::stable_sort(layers.order.begin(), layers.order.end(), [&](int a, int b) {
-    const Buffer &x = buffers[a], &y = buffers[b];
+    const PlannedBuffer &x = buffers[a], &y = buffers[b];
     return x.offset != y.offset ? x.offset < y.offset : x.size < y.size;
   });
   layers.below.resize(buffers.size());
@@ -36,7 +36,7 @@ Layers layers_of(const std::vector<Buffer>& buffers) {
   return layers;
 }
 
-void place_by_layers(const Layers& layers, std::vector<Buffer>& buffers) {
+void place_by_layers(const Layers& layers, std::vector<PlannedBuffer>& buffers) {
   for (int buffer : layers.order) {
     int64_t offset = 0;
     for (int other : layers.below[buffer])

@@ -34,18 +34,18 @@ class ArenaPlanner {
   // Computes layers for every order at every sample, and keeps those whose worst ratio of height to
   // lower bound over all samples is least.
   Status choose_layers() {
-    std::vector<std::vector<Buffer>> at_samples;
+    std::vector<std::vector<PlannedBuffer>> at_samples;
     for (const Request& request : samples_) {
-      std::optional<std::vector<Buffer>> buffers =
+      std::optional<std::vector<PlannedBuffer>> buffers =
           buffers_at(plan_.liveness, arena_.buffers, request);
       if (buffers) at_samples.push_back(std::move(*buffers));
     }
     if (at_samples.empty())
       return Status(StatusCode::kInvalidModel, "tensor sizes overflow at the sample dims");
     double best = 0;
-    for (const std::vector<Buffer>& buffers : at_samples)
+    for (const std::vector<PlannedBuffer>& buffers : at_samples)
       for (const std::vector<int>& order : placement_orders(buffers)) {
-        std::vector<Buffer> placed = buffers;
+        std::vector<PlannedBuffer> placed = buffers;
         place_first_fit(placed, order);
         Layers layers = layers_of(placed);
         double ratio = worst_ratio(layers, at_samples);
@@ -58,10 +58,11 @@ class ArenaPlanner {
     return {};
   }
 
-  static double worst_ratio(const Layers& layers, std::vector<std::vector<Buffer>>& at_samples) {
+  static double worst_ratio(const Layers& layers,
+                            std::vector<std::vector<PlannedBuffer>>& at_samples) {
     // A ratio, not a height: otherwise the largest sample would decide alone.
     double worst = 1;
-    for (std::vector<Buffer>& buffers : at_samples) {
+    for (std::vector<PlannedBuffer>& buffers : at_samples) {
       place_by_layers(layers, buffers);
       int64_t bound = lower_bound_of(buffers);
       if (bound > 0)
@@ -140,13 +141,14 @@ Status validate_at_samples(const Machine& machine, const Function& function,
 
 }  // namespace
 
-std::vector<Buffer> Plan::at(const Arena& arena, const ShapeProgram& shapes,
-                             const std::map<std::string, int64_t>& symbols, int64_t threads) const {
+std::vector<PlannedBuffer> Plan::at(const Arena& arena, const ShapeProgram& shapes,
+                                    const std::map<std::string, int64_t>& symbols,
+                                    int64_t threads) const {
   std::optional<ShapeProgram::Values> values = shapes.evaluate(symbols, threads);
-  std::optional<std::vector<Buffer>> buffers =
+  std::optional<std::vector<PlannedBuffer>> buffers =
       buffers_at(liveness, arena.buffers, {symbols, threads});
   if (!values || !buffers) return {};
-  for (Buffer& buffer : *buffers)
+  for (PlannedBuffer& buffer : *buffers)
     buffer.offset = (*values)[offsets[{static_cast<uint32_t>(buffer.id)}]];
   return *std::move(buffers);
 }

@@ -26,7 +26,7 @@
 namespace scopevm::compiler::memory {
 
 // A lifespan with a size; the planner adds the offset.
-struct Buffer {
+struct PlannedBuffer {
   int id = 0;
   int64_t lower = 0;  // live in steps [lower, upper)
   int64_t upper = 0;
@@ -91,14 +91,14 @@ void remove_unused_devices(Program& program);
 
 // Assigns offsets by first fit, in the given order of indices: each buffer takes the lowest
 // sufficient gap between the placed buffers with overlapping lifespans.
-void place_first_fit(std::vector<Buffer>& buffers, const std::vector<int>& order);
+void place_first_fit(std::vector<PlannedBuffer>& buffers, const std::vector<int>& order);
 // Priority orders, each of which is best on some graphs: by size, lifespan, conflicting bytes,
 // time. Without `may_use_spans`, only orders that do not change when steps are inserted between
 // others.
-std::vector<std::vector<int>> placement_orders(const std::vector<Buffer>& buffers,
+std::vector<std::vector<int>> placement_orders(const std::vector<PlannedBuffer>& buffers,
                                                bool may_use_spans = true);
 // First fit with every order; keeps the plan of least height. Returns the height.
-int64_t place_best(std::vector<Buffer>& buffers, bool may_use_spans = true);
+int64_t place_best(std::vector<PlannedBuffer>& buffers, bool may_use_spans = true);
 
 // The part of a plan that is independent of sizes: the order of offsets, and the buffers directly
 // below each buffer. Of two buffers with overlapping lifespans, one is always above the other.
@@ -106,19 +106,19 @@ struct Layers {
   std::vector<int> order;               // lower offsets first
   std::vector<std::vector<int>> below;  // by buffer
 };
-Layers layers_of(const std::vector<Buffer>& buffers);
+Layers layers_of(const std::vector<PlannedBuffer>& buffers);
 // Assigns offsets by layers: the largest end of the buffers below (a longest path in the graph of
 // `below`). REQUIRES: `layers` was computed from the same buffers, except for sizes and offsets.
-void place_by_layers(const Layers& layers, std::vector<Buffer>& buffers);
+void place_by_layers(const Layers& layers, std::vector<PlannedBuffer>& buffers);
 
 // The largest end of a buffer, in bytes.
-int64_t height_of(const std::vector<Buffer>& buffers);
+int64_t height_of(const std::vector<PlannedBuffer>& buffers);
 // The largest number of bytes that are live at one step: a lower bound of every plan's height.
-int64_t lower_bound_of(const std::vector<Buffer>& buffers);
+int64_t lower_bound_of(const std::vector<PlannedBuffer>& buffers);
 
 // Checks that buffers with overlapping lifespans do not overlap in memory, that offsets are aligned
 // and not negative, and that no buffer ends above `height`. Errors: kInternal.
-Status validate(const std::vector<Buffer>& buffers, int64_t height, int64_t alignment);
+Status validate(const std::vector<PlannedBuffer>& buffers, int64_t height, int64_t alignment);
 
 // The buffers of one pool whose sizes become known in one segment. They are planned together and
 // have one storage.
@@ -139,8 +139,9 @@ struct Plan {
   IndexedVector<BufferIndex, ShapeProgram::ValueIndex> offsets;  // bytes, in the buffer's arena
 
   // The buffers of an arena at given dims, to validate or to print. Empty if sizes overflow.
-  std::vector<Buffer> at(const Arena& arena, const ShapeProgram& shapes,
-                         const std::map<std::string, int64_t>& symbols, int64_t threads) const;
+  std::vector<PlannedBuffer> at(const Arena& arena, const ShapeProgram& shapes,
+                                const std::map<std::string, int64_t>& symbols,
+                                int64_t threads) const;
 };
 
 // Plans `function` and adds the formulas to `shapes`. Computes first-fit plans in several orders at
@@ -150,10 +151,10 @@ struct Plan {
 Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes);
 
 // `id,lower,upper,size[,offset]`: a header line, then one buffer per line.
-std::string to_csv(const std::vector<Buffer>& buffers);
+std::string to_csv(const std::vector<PlannedBuffer>& buffers);
 // Parses CSV of that form; `start`, `end` and `buffer` are synonyms of `lower`, `upper` and `id`.
 // Other columns with numbers, such as "alignment" of the public instances, are ignored. Errors:
 // kInvalidModel, with the line.
-Result<std::vector<Buffer>> parse_csv(std::string_view text);
+Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text);
 
 }  // namespace scopevm::compiler::memory

@@ -72,10 +72,10 @@ std::optional<int64_t> evaluate(DimExpr expression, const Request& request) {
   });
 }
 
-std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
-                                              const std::vector<BufferIndex>& members,
-                                              const Request& request) {
-  std::vector<Buffer> buffers;
+std::optional<std::vector<PlannedBuffer>> buffers_at(const Liveness& liveness,
+                                                     const std::vector<BufferIndex>& members,
+                                                     const Request& request) {
+  std::vector<PlannedBuffer> buffers;
   int64_t total = 0;  // bounds every sum of sizes
   for (BufferIndex id : members) {
     const Liveness::Lifespan& lifespan = liveness.buffers[id];

@@ -28,8 +28,8 @@ Request limit_request(const Machine& machine, const Function& function);
 std::optional<int64_t> evaluate(DimExpr expression, const Request& request);
 
 // The buffers `members` with their sizes, without offsets. Empty if a size overflows or is unknown.
-std::optional<std::vector<Buffer>> buffers_at(const Liveness& liveness,
-                                              const std::vector<BufferIndex>& members,
-                                              const Request& request);
+std::optional<std::vector<PlannedBuffer>> buffers_at(const Liveness& liveness,
+                                                     const std::vector<BufferIndex>& members,
+                                                     const Request& request);
 
 }  // namespace scopevm::compiler::memory

@@ -169,7 +169,7 @@ class FunctionStacks {
   // The height of a plan of these buffers at their largest sizes. It does not change when spilling
   // adds steps to the function, since only orders that ignore the length of lifespans are used.
   int64_t height_of_all(const std::vector<BufferIndex>& buffers) const {
-    std::vector<Buffer> sized;
+    std::vector<PlannedBuffer> sized;
     for (BufferIndex buffer : buffers) {
       const Liveness::Lifespan& lifespan = liveness_.buffers[buffer];
       sized.push_back(

@@ -328,7 +328,7 @@ class Applier {
 
   bool is_out_of_reach(mlir::Value value) const {
     if (!mlir::isa<TensorType>(value.getType())) return false;
-    Result<Place> place = parse_place(place_of(value), machine_);
+    Result<RequiredPlace> place = parse_place(place_of(value), machine_);
     return !machine_.devices[*place->device].is_host();
   }
 

@@ -83,7 +83,7 @@ class ConstraintReader : private FlowReader {
     auto written = function.getResultAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
     if (!written) written = type.getPlace();
     if (written) {
-      std::optional<Place> place = place_of(written.getValue(), where);
+      std::optional<RequiredPlace> place = place_of(written.getValue(), where);
       if (!place) return;
       if (!place->pool.is_any()) signature.result_pools[i] = place->pool;
       return constrain(signature.results[i],
@@ -246,7 +246,7 @@ class ConstraintReader : private FlowReader {
   void read_copy_to(mlir::Operation* op, llvm::StringRef place_name, const std::string& by,
                     TaskIndex task) {
     const std::string where = location_text(op->getLoc());
-    std::optional<Place> place = place_of(place_name, where);
+    std::optional<RequiredPlace> place = place_of(place_name, where);
     if (!place) return;
     constrain(task, {*place, by + " \"" + place_name.str() + "\"", where});
     // Any reachable pool would not suffice: the op requires a copy in the device's own memory.

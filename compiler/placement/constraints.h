@@ -16,7 +16,7 @@ namespace scopevm::compiler::placement {
 
 // A placement constraint of a task, and its source.
 struct Constraint {
-  Place place;
+  RequiredPlace place;
   std::string why;    // `sv.on_device "gpu"`
   std::string where;  // "model.mlir:3:8"; empty if the constraint does not come from the graph
 };

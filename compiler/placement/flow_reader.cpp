@@ -79,8 +79,8 @@ void FlowReader::on_host(TaskIndex task, const std::string& why, mlir::Location 
   constrain(task, {{machine_.host_device(), {}}, why, location_text(location)});
 }
 
-std::optional<Place> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
-  Result<Place> place = parse_place(text, machine_);
+std::optional<RequiredPlace> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
+  Result<RequiredPlace> place = parse_place(text, machine_);
   if (place.ok()) return *place;
   fail(where, std::string(place.status().message()));
   return std::nullopt;
@@ -113,7 +113,7 @@ void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
 void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
                              mlir::Location location) {
   const std::string where = location_text(location);
-  std::optional<Place> place = place_of(text, where);
+  std::optional<RequiredPlace> place = place_of(text, where);
   if (!place) return;
   // An op may store its results in memory of another device that it reaches.
   // In a module that is placed again, the attribute has the maker's device and the type has the
@@ -148,7 +148,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
   while (auto annotation = value.getDefiningOp<graph::OnDeviceOp>()) {
     if (annotation.getConstrainResult()) {
       const std::string where = location_text(annotation.getLoc());
-      if (std::optional<Place> place = place_of(annotation.getPlace(), where)) {
+      if (std::optional<RequiredPlace> place = place_of(annotation.getPlace(), where)) {
         const Constraint wanted{*place, "sv.on_device \"" + annotation.getPlace().str() + "\"",
                                 where};
         constrain(task, wanted);

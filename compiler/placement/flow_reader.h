@@ -38,7 +38,7 @@ class FlowReader {
   void constrain_scope(TaskIndex task, Constraint wanted);
   void on_host(TaskIndex task, const std::string& why, mlir::Location location);
   std::string device_name(DeviceIndex device) const { return machine_.devices[device].name; }
-  std::optional<Place> place_of(llvm::StringRef text, const std::string& where);
+  std::optional<RequiredPlace> place_of(llvm::StringRef text, const std::string& where);
   void fail(const std::string& where, const std::string& message);
 
   // Bytes of a tensor at representative dims.
@@ -88,7 +88,7 @@ class FlowReader {
   const Machine& machine_;
   const std::vector<Rule>& rules_;
   std::vector<llvm::GlobPattern> patterns_;
-  std::vector<Place> rule_places_;
+  std::vector<RequiredPlace> rule_places_;
   std::vector<Ruled> ruled_;
   std::vector<TaskIndex> model_results_;
   std::map<TaskIndex, Constraint> stores_;  // required scopes of placement-only nodes

@@ -10,9 +10,9 @@ namespace {
 // Why nothing can be placed on a device of this name.
 std::string no_device(std::string_view name, const Machine& machine) {
   std::string known;
-  for (const DeviceDecl& other : machine.devices) known += (known.empty() ? "" : ", ") + other.name;
+  for (const Device& other : machine.devices) known += (known.empty() ? "" : ", ") + other.name;
   const std::string quoted = "device \"" + std::string(name) + "\"";
-  auto described = std::ranges::find(machine.described_only, name, &DeviceDecl::name);
+  auto described = std::ranges::find(machine.described_only, name, &Device::name);
   if (described == machine.described_only.end())
     return "the machine has no " + quoted + "; it has " + known;
   return "kernels cannot be compiled for " + quoted + ", of kind " + described->kind +
@@ -33,7 +33,7 @@ Result<Report> place(mlir::ModuleOp module, const Machine& machine,
   return report;
 }
 
-Result<Place> parse_place(std::string_view text, const Machine& machine) {
+Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine) {
   const size_t dot = text.find('.');
   const std::string_view name = text.substr(0, dot);
   const std::string quoted = "place \"" + std::string(text) + "\"";
@@ -45,18 +45,18 @@ Result<Place> parse_place(std::string_view text, const Machine& machine) {
         }))
       return Status(StatusCode::kInvalidModel,
                     quoted + ": no device stores values in scope \"" + std::string(scope) + "\"");
-    return Place{{}, PoolRequirement::own_scope(std::string(scope))};
+    return RequiredPlace{{}, PoolRequirement::own_scope(std::string(scope))};
   }
   std::optional<DeviceIndex> device = machine.find_device(name);
   if (!device) return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
-  if (dot == std::string_view::npos) return Place{device, {}};
+  if (dot == std::string_view::npos) return RequiredPlace{device, {}};
   const std::string_view scope = text.substr(dot + 1);
   std::optional<PoolIndex> pool = machine.find_pool(*device, scope);
   if (!pool || machine.pools[*pool].kind == PoolKind::kConstant)
     return Status(StatusCode::kInvalidModel,
                   quoted + ": device \"" + std::string(name) + "\" stores no values in scope \"" +
                       std::string(scope) + "\"; it has " + known_scopes(*device, machine));
-  return Place{device, *pool};
+  return RequiredPlace{device, *pool};
 }
 
 std::string known_scopes(DeviceIndex device, const Machine& machine) {
@@ -99,7 +99,7 @@ Result<Rule> parse_rule(const std::string& text) {
 }
 
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine) {
-  SCOPEVM_ASSIGN_OR_RETURN(const Place place, parse_place(text, machine));
+  SCOPEVM_ASSIGN_OR_RETURN(const RequiredPlace place, parse_place(text, machine));
   if (!place.device)
     return Status(
         StatusCode::kInvalidModel,

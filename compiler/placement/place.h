@@ -98,12 +98,12 @@ using graph::kPlaceAttribute;
 DeviceIndex device_of(mlir::Operation* op, const Machine& machine);
 
 // A required place: "gpu", "gpu.global.fast" or ".global.fast".
-struct Place {
+struct RequiredPlace {
   std::optional<DeviceIndex> device;  // none: any device that has the scope
   PoolRequirement pool;
 };
 // Errors: kInvalidModel (unknown device or scope; the message lists the known ones).
-Result<Place> parse_place(std::string_view text, const Machine& machine);
+Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine);
 // The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: those of
 // parse_place, and kInvalidModel for a place without a device.
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);

@@ -10,7 +10,7 @@ Status FlowReader::read_rules() {
       return Status(StatusCode::kInvalidArgument,
                     "--place " + rule.text + ": " + llvm::toString(pattern.takeError()));
     patterns_.push_back(*std::move(pattern));
-    Result<Place> place = parse_place(rule.place, machine_);
+    Result<RequiredPlace> place = parse_place(rule.place, machine_);
     if (!place.ok())
       return Status(place.status().code(),
                     "--place " + rule.text + ": " + std::string(place.status().message()));

@@ -63,7 +63,7 @@ void Blocks::deallocate(void* address) {
   blocks_.erase(found);
 }
 
-Result<Place> Blocks::find(const void* address, int64_t bytes) const {
+Result<BufferOffset> Blocks::find(const void* address, int64_t bytes) const {
   const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::lock_guard<std::mutex> lock(mutex_);
   // The block with the largest start at or below the address.
@@ -73,7 +73,7 @@ Result<Place> Blocks::find(const void* address, int64_t bytes) const {
     const uint64_t offset = wanted - first;
     const auto size = static_cast<uint64_t>(block.bytes);
     if (offset <= size && bytes >= 0 && static_cast<uint64_t>(bytes) <= size - offset)
-      return Place{block.buffer.get(), offset};
+      return BufferOffset{block.buffer.get(), offset};
   }
   return Status(StatusCode::kInternal,
                 count_text(bytes, "byte") + " at an address in no allocation of the device");

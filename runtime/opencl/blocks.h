@@ -11,7 +11,7 @@
 
 namespace scopevm::runtime::opencl {
 
-struct Place {
+struct BufferOffset {
   cl_mem buffer;
   uint64_t offset;
 };
@@ -28,7 +28,7 @@ class Blocks {
   void deallocate(void* block);
   // The buffer and offset of the range of `bytes` bytes at `address`. The end address of a block
   // belongs to it. Errors: kInternal (the range is not within one block).
-  Result<Place> find(const void* address, int64_t bytes) const;
+  Result<BufferOffset> find(const void* address, int64_t bytes) const;
 
  private:
   struct Block {

@@ -28,7 +28,7 @@ OpenClStream::~OpenClStream() { (void)settle(); }
 // --- Copies. ------------------------------------------------------------------------------------
 
 // Maps a range. The map is blocking and waits for all earlier commands of the queue.
-Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t bytes) {
+Result<void*> OpenClStream::map(const BufferOffset& place, cl_map_flags how, int64_t bytes) {
   cl_int error = CL_SUCCESS;
   void* mapped = context_.api.clEnqueueMapBuffer(session_->queue.get(), place.buffer, CL_TRUE, how,
                                                  place.offset, static_cast<size_t>(bytes), 0,
@@ -40,7 +40,7 @@ Result<void*> OpenClStream::map(const Place& place, cl_map_flags how, int64_t by
   return status;
 }
 
-Status OpenClStream::unmap(const Place& place, void* mapped) {
+Status OpenClStream::unmap(const BufferOffset& place, void* mapped) {
   return context_.health.note(context_.api.clEnqueueUnmapMemObject(
                                   session_->queue.get(), place.buffer, mapped, 0, nullptr, nullptr),
                               "clEnqueueUnmapMemObject");
@@ -53,7 +53,7 @@ bool OpenClStream::maps(int64_t bytes) const {
 Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
   if (bytes == 0) return {};
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
-  SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(to, bytes));
+  SCOPEVM_ASSIGN_OR_RETURN(const BufferOffset place, blocks_.find(to, bytes));
   const auto size = static_cast<size_t>(bytes);
   if (maps(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_WRITE_INVALIDATE_REGION, bytes));
@@ -70,7 +70,7 @@ Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
 Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
   if (bytes == 0) return {};
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
-  SCOPEVM_ASSIGN_OR_RETURN(const Place place, blocks_.find(from, bytes));
+  SCOPEVM_ASSIGN_OR_RETURN(const BufferOffset place, blocks_.find(from, bytes));
   const auto size = static_cast<size_t>(bytes);
   if (maps(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_READ, bytes));
@@ -95,8 +95,8 @@ Status OpenClStream::copied(cl_int error, const char* call, cl_event event) {
 Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
   if (bytes == 0 || to == from) return {};
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
-  SCOPEVM_ASSIGN_OR_RETURN(const Place target, blocks_.find(to, bytes));
-  SCOPEVM_ASSIGN_OR_RETURN(const Place source, blocks_.find(from, bytes));
+  SCOPEVM_ASSIGN_OR_RETURN(const BufferOffset target, blocks_.find(to, bytes));
+  SCOPEVM_ASSIGN_OR_RETURN(const BufferOffset source, blocks_.find(from, bytes));
   cl_event event = nullptr;
   const cl_int error = context_.api.clEnqueueCopyBuffer(
       session_->queue.get(), source.buffer, target.buffer, source.offset, target.offset,
@@ -112,7 +112,7 @@ Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
 Status OpenClStream::find_all(std::span<void* const> buffers) {
   places_.clear();
   for (size_t i = 0; i < buffers.size(); ++i) {
-    Result<Place> place = blocks_.find(buffers[i], 0);
+    Result<BufferOffset> place = blocks_.find(buffers[i], 0);
     if (!place.ok()) return std::move(place).status().with_context("buffer " + std::to_string(i));
     places_.push_back(*place);
   }
@@ -123,7 +123,7 @@ Status OpenClStream::set_arguments(const Kernel& kernel, const DeviceLaunch& lau
                                    int64_t per_item) const {
   const Api& api = context_.api;
   cl_uint index = 0;
-  for (const Place& place : places_) {
+  for (const BufferOffset& place : places_) {
     const cl_ulong offset = place.offset;
     SCOPEVM_RETURN_IF_ERROR(
         set_argument(api, kernel, index, sizeof(cl_mem), static_cast<const void*>(&place.buffer)));

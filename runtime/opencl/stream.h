@@ -38,8 +38,8 @@ class OpenClStream final : public DeviceStream {
   };
 
   bool maps(int64_t bytes) const;
-  Result<void*> map(const Place& place, cl_map_flags how, int64_t bytes);
-  Status unmap(const Place& place, void* mapped);
+  Result<void*> map(const BufferOffset& place, cl_map_flags how, int64_t bytes);
+  Status unmap(const BufferOffset& place, void* mapped);
   Status find_all(std::span<void* const> buffers);
   Status set_arguments(const Kernel& kernel, const DeviceLaunch& launch, int64_t per_item) const;
   Status enqueue(const Kernel& kernel, const DeviceLaunch& launch);
@@ -58,9 +58,9 @@ class OpenClStream final : public DeviceStream {
   const Context& context_;
   const Blocks& blocks_;
   std::deque<Pending> pending_;
-  std::vector<Place> places_;  // buffers of the current launch
-  int host_copies_ = 0;        // number of copies from or to host memory in pending_
-  Status early_failure_;       // error found by remember(), reported by the next method
+  std::vector<BufferOffset> places_;  // buffers of the current launch
+  int host_copies_ = 0;               // number of copies from or to host memory in pending_
+  Status early_failure_;              // error found by remember(), reported by the next method
 };
 
 }  // namespace scopevm::runtime::opencl

@@ -31,3 +31,12 @@ func.func @shared_convolution(%x: !sv.tensor<f32[n, 1, 8]>) -> (!sv.tensor<f32[n
   %y = sv.mul %c, %three : (!sv.tensor<f32[n, 1, 8]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n, 1, 8]>
   return %c, %y : !sv.tensor<f32[n, 1, 8]>, !sv.tensor<f32[n, 1, 8]>
 }
+
+func.func @zeros(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %plus = sv.constant {value = dense<0.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %minus = sv.constant {value = dense<-0.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %0 = sv.add %x, %minus : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
+  %1 = sv.sub %0, %plus : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
+  %2 = sv.add %1, %plus : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
+  return %2 : !sv.tensor<f32[n]>
+}

@@ -41,3 +41,21 @@ func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
   %y = sv.trilu %x {k = 0 : i64, upper = true} : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
   return %y : !sv.tensor<f32[n]>
 }
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 2, 5]>, %w: !sv.tensor<f32[2, 3, 2]>, %b: !sv.tensor<f32[]>) -> !sv.tensor<f32[1, 3, 6]> {
+  // expected-error@+2 {{the bias must have rank 1, but is f32[]}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.conv_transpose %x, %w, %b {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_pads = array<i64: 0>, group = 1 : i64} : (!sv.tensor<f32[1, 2, 5]>, !sv.tensor<f32[2, 3, 2]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[1, 3, 6]>
+  return %y : !sv.tensor<f32[1, 3, 6]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 2, 5]>, %w: !sv.tensor<f32[2, 3, 2]>) -> !sv.tensor<f32[1, 3, 6]> {
+  // expected-error@+2 {{group is 0, expected at least 1}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.conv_transpose %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_pads = array<i64: 0>, group = 0 : i64} : (!sv.tensor<f32[1, 2, 5]>, !sv.tensor<f32[2, 3, 2]>) -> !sv.tensor<f32[1, 3, 6]>
+  return %y : !sv.tensor<f32[1, 3, 6]>
+}

@@ -9,14 +9,14 @@ namespace {
 TEST(PlanCsv, RoundTripsWithAndWithoutOffsets) {
   for (const char* text : {"id,lower,upper,size\n0,0,2,64\n1,1,5,128\n",
                            "id,lower,upper,size,offset\n0,0,2,64,128\n1,1,5,128,0\n"}) {
-    Result<std::vector<Buffer>> buffers = parse_csv(text);
+    Result<std::vector<PlannedBuffer>> buffers = parse_csv(text);
     ASSERT_TRUE(buffers.ok()) << buffers.status().message();
     EXPECT_EQ(to_csv(*buffers), text);
   }
 }
 
 TEST(PlanCsv, ReadsPublicInstances) {
-  Result<std::vector<Buffer>> buffers =
+  Result<std::vector<PlannedBuffer>> buffers =
       parse_csv("id,lower,upper,size,alignment\r\nb7,3,9,4,1\r\nb8,4,5,12,1\r\n");
   ASSERT_TRUE(buffers.ok()) << buffers.status().message();
   ASSERT_EQ(buffers->size(), 2u);

@@ -25,7 +25,7 @@ TEST(PlanningInstances, EveryPlanIsValid) {
   for (const std::filesystem::path& path : instances()) {
     std::ifstream file(path);
     std::string text{std::istreambuf_iterator<char>(file), {}};
-    Result<std::vector<Buffer>> buffers = parse_csv(text);
+    Result<std::vector<PlannedBuffer>> buffers = parse_csv(text);
     ASSERT_TRUE(buffers.ok()) << path << ": " << buffers.status().message();
     int64_t bound = lower_bound_of(*buffers), height = place_best(*buffers);
     Status status = validate(*buffers, height, 1);

@@ -8,9 +8,9 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-std::vector<Buffer> random_buffers(uint32_t seed, int count) {
+std::vector<PlannedBuffer> random_buffers(uint32_t seed, int count) {
   std::mt19937 random(seed);
-  std::vector<Buffer> buffers;
+  std::vector<PlannedBuffer> buffers;
   for (int i = 0; i < count; ++i) {
     auto lower = static_cast<int64_t>(random() % 50);
     buffers.push_back({i, lower, lower + 1 + static_cast<int64_t>(random() % 12),
@@ -20,7 +20,8 @@ std::vector<Buffer> random_buffers(uint32_t seed, int count) {
 }
 
 TEST(Placement, FirstFitTakesTheLowestSufficientGap) {
-  std::vector<Buffer> buffers = {{0, 0, 2, 128}, {1, 0, 4, 64}, {2, 2, 4, 64}, {3, 2, 4, 128}};
+  std::vector<PlannedBuffer> buffers = {
+      {0, 0, 2, 128}, {1, 0, 4, 64}, {2, 2, 4, 64}, {3, 2, 4, 128}};
   place_first_fit(buffers, {0, 1, 2, 3});
   EXPECT_EQ(buffers[1].offset, 128);
   EXPECT_EQ(buffers[2].offset, 0);
@@ -35,7 +36,7 @@ TEST(Placement, LowerBoundIsTheLargestSumOfLiveBytes) {
 
 TEST(Placement, BestOrderIsValidAndNotBelowTheBound) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
-    std::vector<Buffer> buffers = random_buffers(seed, 80);
+    std::vector<PlannedBuffer> buffers = random_buffers(seed, 80);
     int64_t height = place_best(buffers);
     ASSERT_EQ(height, height_of(buffers));
     ASSERT_GE(height, lower_bound_of(buffers));
@@ -47,9 +48,9 @@ TEST(Placement, BestOrderIsValidAndNotBelowTheBound) {
 
 TEST(Placement, LayersReproduceTheirPlanOrALowerOne) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
-    std::vector<Buffer> buffers = random_buffers(seed, 60);
+    std::vector<PlannedBuffer> buffers = random_buffers(seed, 60);
     place_best(buffers);
-    std::vector<Buffer> again = buffers;
+    std::vector<PlannedBuffer> again = buffers;
     place_by_layers(layers_of(buffers), again);
     for (size_t i = 0; i < buffers.size(); ++i) ASSERT_LE(again[i].offset, buffers[i].offset);
   }
@@ -57,11 +58,11 @@ TEST(Placement, LayersReproduceTheirPlanOrALowerOne) {
 
 TEST(Placement, LayersHoldAtAnySizes) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
-    std::vector<Buffer> buffers = random_buffers(seed, 60);
+    std::vector<PlannedBuffer> buffers = random_buffers(seed, 60);
     place_best(buffers);
     Layers layers = layers_of(buffers);
     std::mt19937 random(seed);
-    for (Buffer& buffer : buffers)
+    for (PlannedBuffer& buffer : buffers)
       buffer.size = static_cast<int64_t>(random() % 30) * Pool::kLeastAlignment;
     place_by_layers(layers, buffers);
     Status status = validate(buffers, height_of(buffers), Pool::kLeastAlignment);
@@ -69,7 +70,7 @@ TEST(Placement, LayersHoldAtAnySizes) {
   }
 }
 
-std::string complaint(std::vector<Buffer> buffers, int64_t height) {
+std::string complaint(std::vector<PlannedBuffer> buffers, int64_t height) {
   return std::string(validate(buffers, height, 64).message());
 }
 

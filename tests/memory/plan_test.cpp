@@ -86,7 +86,8 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       Symbols symbols = {{"n", static_cast<int64_t>(random() % 4096)},
                          {"m", static_cast<int64_t>(random() % 64)}};
       int64_t threads = 1 + static_cast<int64_t>(random() % 16);
-      std::vector<Buffer> buffers = p.plan.at(p.plan.arenas.front(), p.shapes, symbols, threads);
+      std::vector<PlannedBuffer> buffers =
+          p.plan.at(p.plan.arenas.front(), p.shapes, symbols, threads);
       ASSERT_EQ(buffers.size(), p.plan.offsets.size());
       int64_t height = p.value(p.plan.arenas.front().height, symbols, threads);
       Status status = validate(buffers, height, Pool::kLeastAlignment);

@@ -123,7 +123,7 @@ TEST(Alignment, OffsetsAndSizesAreMultiplesOfThePoolsAlignment) {
   for (const Arena& arena : made->arenas) {
     const Pool& pool = f.program.machine.pools[arena.pool];
     EXPECT_EQ(pool.alignment, pool.device == kFirst ? 64 : 256);
-    for (const Buffer& buffer : made->at(arena, *shapes, {{"n", 17}}, 1)) {
+    for (const PlannedBuffer& buffer : made->at(arena, *shapes, {{"n", 17}}, 1)) {
       EXPECT_EQ(buffer.size, pool.device == kFirst ? 128 : 256);
       EXPECT_EQ(*buffer.offset % pool.alignment, 0);
     }

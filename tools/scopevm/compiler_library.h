@@ -1,4 +1,5 @@
-// Loads libscopevm_compiler.so at its first use, so that commands without the compiler start without LLVM.
+// Loads libscopevm_compiler.so at its first use, so that commands without the compiler start
+// without LLVM.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@
 #include "scopevm/formula.h"
 #include "scopevm/value_kind.h"
 #include "vm/format/host_kind.h"
+#include "vm/format/pool_kind.h"
 
 namespace scopevm::format {
 
@@ -92,8 +93,6 @@ struct KernelDecl {
   uint32_t param_count = 0;
   uint32_t device = 0;
 };
-
-enum class PoolKind : uint8_t { kHeap = 0, kArena = 1, kStack = 2, kConstant = 3 };
 
 struct DeviceDecl {
   std::string name;

@@ -49,7 +49,7 @@ class CodeGenerator {
   // of this kind. `required`: targets from the command line that replace the described ones
   // (--target-cpu for the host). Errors: kInvalidArgument for an unknown name.
   virtual Result<std::vector<kernels::Target>> targets(
-      std::span<const DeviceDecl> devices, const std::vector<std::string>& required) const = 0;
+      std::span<const Device> devices, const std::vector<std::string>& required) const = 0;
 
   // Deterministic: equal requests give equal images. Errors: kUnsupported for an operation that
   // devices of the kind cannot run.

@@ -8,7 +8,7 @@ namespace {
 
 class OpenClGenerator final : public CodeGenerator {
  public:
-  Result<std::vector<kernels::Target>> targets(std::span<const DeviceDecl>,
+  Result<std::vector<kernels::Target>> targets(std::span<const Device>,
                                                const std::vector<std::string>&) const override {
     return std::vector{opencl_target()};
   }
@@ -26,8 +26,7 @@ class OpenClBackend final : public Backend {
   const CodeGenerator* generator() const override { return &generator_; }
 
   // Members that only CPUs have get an error that explains why OpenCL devices lack them.
-  Status read_members(const Member& device, std::span<const DeviceDecl>,
-                      DeviceDecl&) const override {
+  Status read_members(const Member& device, std::span<const Device>, Device&) const override {
     for (const char* name : {"target_cpu", "features"})
       if (std::optional<Member> given = device.find(name))
         return given->fail("not allowed for an OpenCL device: its driver compiles the kernels");

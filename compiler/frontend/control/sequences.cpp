@@ -294,8 +294,10 @@ Status GraphImporter::import_sequence_map(Node& n) {
     llvm::SmallVector<Value> inputs;
     for (int input = 0; input < n.proto().input_size(); ++input) {
       auto list = sequences_.find(n.proto().input(input));
-      if (list != sequences_.end() && i >= list->second.items.size())
-        return invalid("its sequences must have the same length");
+      if (list != sequences_.end() && list->second.items.size() != size)
+        return invalid("its sequences have " + std::to_string(size) + " and " +
+                       std::to_string(list->second.items.size()) +
+                       " elements, expected the same number");
       inputs.push_back(list != sequences_.end() ? list->second.items[i]
                                                 : n.input(static_cast<size_t>(input)));
     }

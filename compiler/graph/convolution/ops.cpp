@@ -21,6 +21,11 @@ llvm::LogicalResult check_ranks(TypeRule& rule, TensorType x, TensorType w) {
                    " and the weight " + text_of(w));
 }
 
+llvm::LogicalResult check_bias(TypeRule& rule, mlir::Value bias) {
+  if (!bias || tensor_type(bias).getRank() == 1) return mlir::success();
+  return rule.fail("the bias must have rank 1, but is " + text_of(bias.getType()));
+}
+
 }  // namespace
 
 llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
@@ -30,6 +35,7 @@ llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
     return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
   };
   if (failed(check_ranks(rule, x, w))) return mlir::failure();
+  if (failed(check_bias(rule, op.getBias()))) return mlir::failure();
   size_t spatial = x.getRank() - 2;
   if (std::string error = window.error(spatial); !error.empty()) return fail(error);
   int64_t group = op.getGroup();
@@ -77,16 +83,18 @@ llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
     return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
   };
   if (failed(check_ranks(rule, x, w))) return mlir::failure();
+  if (failed(check_bias(rule, op.getBias()))) return mlir::failure();
   size_t spatial = x.getRank() - 2;
   if (std::string error = window.error(spatial); !error.empty()) return fail(error);
+  const auto group = static_cast<int64_t>(op.getGroup());
+  if (group < 1) return fail("group is " + llvm::Twine(group) + ", expected at least 1");
   if (op.getOutputPads().size() != spatial)
     return fail("output_pads are " + text_of(op.getOutputPads()) + ", expected " +
                 llvm::Twine(spatial) + (spatial == 1 ? " entry" : " entries"));
   if (!may_be_equal(x.getDim(1), w.getDim(0)))
     return fail("x has " + short_text(x.getDim(1)) + " channels, expected " +
                 short_text(w.getDim(0)) + " (dim 0 of the weight)");
-  llvm::SmallVector<DimExpr> shape = {x.getDim(0),
-                                      w.getDim(1) * DimExpr(static_cast<int64_t>(op.getGroup()))};
+  llvm::SmallVector<DimExpr> shape = {x.getDim(0), w.getDim(1) * DimExpr(group)};
   for (size_t i = 0; i < spatial; ++i)
     // The inverse of window_count(): the first and last windows cover this range, without the pads.
     shape.push_back((x.getDim(2 + i) - 1) * DimExpr(window.strides[i]) + op.getOutputPads()[i] +
@@ -96,9 +104,15 @@ llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
 }
 
 void ConvTransposeOp::addRequestChecks(RequestChecks& checks) {
+  const auto group = static_cast<int64_t>(getGroup());
   checks.require_equal(dim_of(getX(), 1), dim_of(getW(), 0));
-  checks.require_multiple_of(dim_of(getX(), 1), static_cast<int64_t>(getGroup()),
+  checks.require_multiple_of(dim_of(getX(), 1), group,
                              DimTrace::name(getX()) + " dim 1 is {0}, not a multiple of group {1}");
+  if (!getBias()) return;
+  CheckedDim channels = dim_of(getW(), 1);
+  if (group != 1) channels.what += " times group " + std::to_string(group);
+  channels.dim = channels.dim * DimExpr(group);
+  checks.require_equal(dim_of(getBias(), 0), channels);
 }
 
 llvm::SmallVector<DimExpr> ConvTransposeOp::getWindowDims() {

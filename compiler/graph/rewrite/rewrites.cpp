@@ -1,6 +1,7 @@
 // Canonicalization patterns that involve several ops; layer normalisation is in normalisation.cpp.
 #include "compiler/graph/rewrite/rewrites.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "compiler/graph/rewrite/placement_attributes.h"
@@ -32,7 +33,11 @@ std::optional<double> splat_of(mlir::Value value) {
   return std::nullopt;
 }
 
-bool is_splat_of(mlir::Value value, double number) { return splat_of(value) == number; }
+// The sign of a zero counts for floats: x + 0.0 is 0.0 for x = -0.0.
+bool is_splat_of(mlir::Value value, double number) {
+  const std::optional<double> splat = splat_of(value);
+  return splat && *splat == number && std::signbit(*splat) == std::signbit(number);
+}
 
 // --- No-ops. ------------------------------------------------------------------------------------
 

@@ -90,7 +90,7 @@ int32_t FunctionLowering::string_index(llvm::StringRef string) {
 // For a non-CPU device, the device's number of workers replaces the session's thread count, which
 // does not affect such kernels.
 void FunctionLowering::launch(Step step) {
-  const DeviceDecl& device = program_.machine.devices[device_];
+  const Device& device = program_.machine.devices[device_];
   step::Launch& launch = *step.as<step::Launch>();
   const Kernel& made = kernels().kernels()[launch.kernel];
   auto [entry, is_new] =

@@ -102,8 +102,8 @@ class SiteReader {
     for (BufferIndex buffer : site_.liveness.buffers.indices())
       if (site_.liveness.buffers[buffer].segment == SegmentIndex{0}) known.push_back(buffer);
     sizes_.resize(site_.liveness.buffers.size());
-    for (const Buffer& buffer :
-         buffers_at(site_.liveness, known, request).value_or(std::vector<Buffer>()))
+    for (const PlannedBuffer& buffer :
+         buffers_at(site_.liveness, known, request).value_or(std::vector<PlannedBuffer>()))
       sizes_[{static_cast<uint32_t>(buffer.id)}] = buffer;
   }
 
@@ -131,7 +131,7 @@ class SiteReader {
   }
 
   void add_item(BufferIndex buffer) {
-    const Buffer& sized = sizes_[buffer];
+    const PlannedBuffer& sized = sizes_[buffer];
     SpillItem& item = site_.problem.items.emplace_back();
     item = {sized.size, sized.lower, sized.upper, {}, {}};
     site_.buffers.push_back(buffer);
@@ -215,7 +215,7 @@ class SiteReader {
   const Blocks blocks_;
   SpillInstance site_;
   const BufferUses uses_;
-  IndexedVector<BufferIndex, Buffer> sizes_;  // size 0 for data-dependent sizes
+  IndexedVector<BufferIndex, PlannedBuffer> sizes_;  // size 0 for data-dependent sizes
 };
 
 }  // namespace

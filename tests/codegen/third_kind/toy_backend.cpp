@@ -6,7 +6,7 @@
 namespace scopevm::testing {
 namespace {
 
-using compiler::DeviceDecl;
+using compiler::Device;
 using compiler::Member;
 namespace codegen = compiler::codegen;
 namespace kernels = compiler::kernels;
@@ -16,10 +16,10 @@ constexpr std::string_view kMembers[] = {"generation"};
 class ToyGenerator final : public codegen::CodeGenerator {
  public:
   // One target for each generation among the devices.
-  Result<std::vector<kernels::Target>> targets(std::span<const DeviceDecl> devices,
+  Result<std::vector<kernels::Target>> targets(std::span<const Device> devices,
                                                const std::vector<std::string>&) const override {
     std::vector<kernels::Target> targets;
-    for (const DeviceDecl& device : devices) {
+    for (const Device& device : devices) {
       kernels::Target target{.name = "toy" + device.target, .vector_bits = 128};
       target.has_masks = false;
       if (targets.empty() || targets.back().name != target.name) targets.push_back(target);
@@ -43,8 +43,7 @@ class ToyBackend final : public codegen::Backend {
   std::string_view name() const override { return "toy"; }
   const codegen::CodeGenerator* generator() const override { return &generator_; }
   std::span<const std::string_view> members() const override { return kMembers; }
-  Status read_members(const Member& device, std::span<const DeviceDecl>,
-                      DeviceDecl& decl) const override {
+  Status read_members(const Member& device, std::span<const Device>, Device& decl) const override {
     decl.target = "1";
     std::optional<Member> given = device.find("generation");
     if (!given) return {};
