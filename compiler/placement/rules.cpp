@@ -30,7 +30,7 @@ void FlowReader::apply_rules(const Ruled& ruled) {
     for (size_t i = rules_.size(); i-- > 0;) {
       if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
       graph_.matched[i] = true;
-      const Place& place = rule_places_[i];
+      const RequiredPlace& place = rule_places_[i];
       if (said && place.device && said->place.device != place.device)
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
                                graph_.tasks[ruled.task].name + ", which is required on " +
