@@ -1,5 +1,5 @@
-// ArenaAllocator: caches one block per concurrent call and reuses it for later calls if it is large
-// enough. For pools with a memory plan: a call allocates one block and returns it as a whole.
+// ArenaAllocator: caches one block per concurrent call. A later call reuses a cached block that is
+// large enough. For pools with a memory plan: a call allocates one block and returns it as a whole.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Inserts copies of values that leave a region or the function without their own storage; see
-// function_lowering.h.
+// Inserts copies of values that are yielded, returned, captured or put in a list, but have no
+// storage of their own; see function_lowering.h.
 #include <set>
 
 #include "compiler/kernels/function/function_lowering.h"
@@ -10,7 +10,8 @@ namespace {
 
 using graph::TensorType;
 
-// True if a step of this block writes the value, to storage that its readers select.
+// True if an op of this block computes the value, and the consumer can choose where the value is
+// allocated.
 bool is_written_in(mlir::Value value, mlir::Block* block) {
   mlir::Operation* op = value.getDefiningOp();
   return op && op->getBlock() == block && !op->hasTrait<graph::ProvidesStorage>();
@@ -24,8 +25,9 @@ void copy_operand(mlir::OpOperand& operand) {
       value.getLoc(), type, value, graph::DimsAttr::get(type.getContext(), type.getShape())));
 }
 
-// Makes the tensor operands of a terminator distinct values with their own storage. `may_pass`: the
-// value needs no copy.
+// Copies tensor operands of a terminator so that they are distinct values with their own storage.
+// Skips the operands before `first`. `may_pass` returns true for an operand that needs no copy; its
+// arguments are the operand's index minus `first`, and the value.
 void separate(mlir::Operation* terminator, size_t first,
               llvm::function_ref<bool(size_t, mlir::Value)> may_pass) {
   std::set<void*> taken;
@@ -39,18 +41,19 @@ void separate(mlir::Operation* terminator, size_t first,
   }
 }
 
-// A result of the function may be a view of a value that a step or a branch wrote.
+// Copies the results of the function that cannot be returned. A view of a value that a step or a
+// branch wrote can be returned.
 void separate_returned(mlir::Operation* terminator) {
   std::set<void*> taken;
   for (mlir::OpOperand& operand : terminator->getOpOperands()) {
     if (!mlir::isa<TensorType>(operand.get().getType())) continue;
     mlir::Value root = viewed(operand.get());
     auto loop = root.getDefiningOp<graph::LoopOp>();
-    // A carried result shares its register with the loop's initial value and body, so it cannot be
-    // given a caller's buffer.
+    // A loop-carried result shares its register with the initial value and with the body argument,
+    // so it cannot be stored in a buffer of the caller.
     bool is_carried =
         loop && mlir::cast<mlir::OpResult>(root).getResultNumber() < loop.getInitial().size();
-    // Inputs and constants belong to the caller and the module.
+    // Inputs belong to the caller, and constants to the module.
     bool is_own = root.getDefiningOp() && !root.getDefiningOp<graph::ConstantOp>() && !is_carried;
     if (!is_own || !taken.insert(root.getAsOpaquePointer()).second) copy_operand(operand);
   }
@@ -81,8 +84,8 @@ void separate_loop(graph::LoopOp loop) {
   });
 }
 
-// True for inputs of the model, whose bytes the caller does not change. A callee's arguments may be
-// overwritten by the plan of its caller.
+// True for inputs of the model, which the caller does not change. Arguments of a callee can change:
+// the memory plan of its caller can reuse their storage.
 bool is_of_the_model(mlir::Value value) {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
   auto function =
@@ -96,15 +99,15 @@ void separate_captured(graph::ClosureOp closure) {
     bool is_fixed =
         operand.get().getDefiningOp<graph::ConstantOp>() || is_of_the_model(operand.get());
     auto copy = operand.get().getDefiningOp<graph::ExpandOp>();
-    // A copy from an earlier run of this pass, which is idempotent.
+    // True for a copy that an earlier run of this pass inserted: the pass is idempotent.
     bool is_copy = copy && copy->hasOneUse() && copy->getBlock() == closure->getBlock();
     if (!is_fixed && !is_copy) copy_operand(operand);
   }
 }
 
-// Copies elements that could change while the list exists. Inputs of the model, constants and
-// elements of another list do not change; neither does a value that a step of the block writes,
-// unless a loop writes its storage again.
+// Copies the tensors in a list that could change while the list exists. Inputs of the model,
+// constants and elements of another list do not change. A value that an op of the block computes
+// can change only if it is yielded or is an operand of a loop: a loop may overwrite its storage.
 void separate_elements(mlir::Operation* list) {
   for (mlir::OpOperand& operand : list->getOpOperands()) {
     if (!mlir::isa<TensorType>(operand.get().getType())) continue;

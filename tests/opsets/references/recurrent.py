@@ -1,4 +1,5 @@
-"""RNN, GRU and LSTM: a loop over time for each sequence and direction, in float64."""
+"""Cases of RNN, GRU and LSTM. The reference loops over the time steps of each sequence and
+direction, in float64."""
 import numpy as np
 
 from case_file import both, case, reals
@@ -52,7 +53,8 @@ _STEPS = {"RNN": _rnn, "GRU": _gru, "LSTM": _lstm}
 
 
 def _functions(names, alphas, betas):
-    """One callable for each name; a number is the next of its list."""
+    """One callable for each activation name. An activation with parameters takes the next element
+    of `alphas`, and of `betas` if it has two."""
     lists, functions = (iter(alphas), iter(betas)), []
     for name in names:
         numbers = [next(numbers) for numbers in lists[:_PARAMETERS.get(name, 0)]]
@@ -61,7 +63,7 @@ def _functions(names, alphas, betas):
 
 
 def reference(op, x, w, r, b=None, lengths=None, h0=None, c0=None, p=None, **attributes):
-    """y, y_h, y_c of x [steps, batch, input]; layout 0."""
+    """The outputs Y, Y_h and Y_c of the operator for x [steps, batch, input], in layout 0."""
     steps, batch, _ = x.shape
     directions, _, hidden = r.shape
     names = attributes.get("activations", _DEFAULTS[op] * directions)
@@ -92,7 +94,8 @@ def reference(op, x, w, r, b=None, lengths=None, h0=None, c0=None, p=None, **att
 
 def _case(name, op, steps=4, batch=3, width=3, hidden=5, parts="b", lengths=None, opset=14,
           write=both, **attributes):
-    """parts: which of b(ias), h, c, p(eepholes) are there."""
+    """Writes one case. `parts` lists its optional inputs: b (the bias), h and c (the initial
+    states) and p (the peephole weights)."""
     directions = 2 if attributes.get("direction") == "bidirectional" else 1
     gates = _GATES[op]
     x = reals(f"{name}x", steps, batch, width)

@@ -1,4 +1,4 @@
-// ModuleContents -> bytes -> ModuleContents.
+// Writes modules to memory and to files, and reads them back.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
