@@ -1,4 +1,4 @@
-// Kernels modules and images of a compilation.
+// The kernel modules and kernel images of a compilation; see kernel_modules.h.
 #include "compiler/codegen/kernel_modules.h"
 
 #include <algorithm>
@@ -13,11 +13,11 @@ std::vector<Device> devices_of(const Machine& machine, std::string_view kind) {
   return devices;
 }
 
-// The kernels that devices of the kind launch. Devices with the same kernel code share an entry.
+// The kernels that devices of this kind launch, without duplicate symbols.
 std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
   std::vector<Kernel> table;
   for (const Kernel& kernel : program.kernels)
-    // Devices of one kind share kernels, so a symbol can occur once per device.
+    // The program lists kernels by device. Devices of one kind share the code, and so the symbols.
     if (program.machine.devices[kernel.device].kind == kind &&
         std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
       table.push_back(kernel);
@@ -80,7 +80,7 @@ Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program&
   for (Kind& kind : kinds_) {
     const std::string_view name = kind.backend->name();
     const std::vector<Kernel> table = kernels_of(program, name);
-    // The CPU's image also has the shape functions.
+    // The host's image is also made without kernels, because it contains the shape functions.
     if (table.empty() && !kind.backend->is_host()) continue;
     const DeviceIndex device = *find_index(
         program.machine.devices, [&](const Device& declared) { return declared.kind == name; });

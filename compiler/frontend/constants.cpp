@@ -1,4 +1,4 @@
-// Creation of constants: see constants.h.
+// Creates sv.constant ops; see constants.h.
 #include "compiler/frontend/constants.h"
 
 #include "compiler/graph/values/constant_array.h"

@@ -10,10 +10,11 @@ namespace {
 
 constexpr int64_t kUnit = kBlockAlignment;
 constexpr int64_t kAlwaysRetained = int64_t{1} << 20;
-// Larger requests bypass the size classes and go to the operating system, which rejects them.
+// Larger requests fail. The limit also bounds the number of size classes.
 constexpr int64_t kMaxBytes = int64_t{1} << 44;
 
-// Four size classes per power of two: at most a quarter of a block is unused.
+// There are four size classes per power of two. For requests of more than four units, a block is
+// less than a quarter larger than the request.
 struct SizeClass {
   int index;
   int64_t bytes;
@@ -22,8 +23,8 @@ struct SizeClass {
 SizeClass size_class(int64_t bytes) {
   const uint64_t last = bytes <= kUnit ? 0 : static_cast<uint64_t>(bytes - 1) / kUnit;
   if (last < 4) return {static_cast<int>(last), static_cast<int64_t>(last + 1) * kUnit};
-  // Keeps the three most significant bits: quarter is in [4, 8), which continues the first classes
-  // of one unit each without a gap.
+  // Keeps the three most significant bits of `last`, so `quarter` is in [4, 8). The indices
+  // continue those of the first four classes, whose blocks have 1 to 4 units.
   const int shift = std::bit_width(last) - 3;
   const auto quarter = static_cast<int64_t>(last >> shift);
   return {shift * 4 + static_cast<int>(quarter), ((quarter + 1) << shift) * kUnit};
@@ -42,7 +43,8 @@ void* HeapAllocator::allocate(int64_t bytes) {
   const SizeClass wanted = size_class(bytes);
   {
     std::lock_guard lock(mutex_);
-    // A window has ended, so the retained maximum can have decreased.
+    // When note() returns true, a window of recent_live_ has ended and its maximum can have
+    // decreased.
     if (recent_live_.note(counters_.live() + wanted.bytes)) shrink_to(retained_bytes());
     if (FreeBlock* block = free_[wanted.index]) {
       free_[wanted.index] = block->next;
@@ -53,7 +55,8 @@ void* HeapAllocator::allocate(int64_t bytes) {
   }
   void* block = system_allocate(wanted.bytes, alignment_);
   if (block == nullptr) {
-    // Returns all cached blocks to the system, in case their sizes are the wrong ones.
+    // The cached blocks of other size classes may hold the memory that this request needs: return
+    // them to the system and try again.
     trim();
     block = system_allocate(wanted.bytes, alignment_);
   }

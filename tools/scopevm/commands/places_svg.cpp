@@ -1,4 +1,5 @@
-// Layered drawing: each node is below all nodes that it reads, in program order.
+// Draws the graph in layers: a node is in a layer below all nodes that it reads. The nodes of a
+// layer are in program order.
 #include "tools/scopevm/commands/places_svg.h"
 
 #include <fmt/format.h>
@@ -13,8 +14,8 @@ using Node = CopyExplanation::Node;
 
 constexpr int kWidth = 150, kHeight = 34, kGapX = 16, kGapY = 26, kMargin = 20;
 constexpr size_t kLongestLabel = 22;
-// The palette of Okabe and Ito (2008), distinguishable with colour vision deficiencies. With more
-// than seven places, colours repeat.
+// The palette of Okabe and Ito (2008), for readers with colour vision deficiencies. The colours
+// repeat if there are more than seven places.
 constexpr const char* kColours[] = {"#56b4e9", "#e69f00", "#009e73", "#f0e442",
                                     "#cc79a7", "#0072b2", "#d55e00"};
 
@@ -112,7 +113,7 @@ class Drawing {
 
   void draw_legend(size_t i) {
     const int y = y_of(layers_) + static_cast<int>(i) * 20;
-    const std::string place = places_[i].empty() ? "no tensor" : places_[i];
+    const std::string place = places_[i].empty() ? "unplaced" : places_[i];
     out_ += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"14\" height=\"14\" fill=\"{}\" stroke=\"#333\"/>"
         "<text x=\"{}\" y=\"{}\">{}</text>\n",

@@ -18,7 +18,8 @@ void append_utf8(std::string& text, char32_t c) {
   for (int i = more; i-- > 0;) text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
 }
 
-// Removes and returns the first UTF-8 character; empty if the bytes are not valid UTF-8.
+// Removes the first character from UTF-8 bytes and returns it. Returns no value if the bytes are
+// not valid UTF-8. REQUIRES: `text` is not empty.
 std::optional<char32_t> take_character(std::string_view& text) {
   constexpr char32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<uint8_t>(text.front());
