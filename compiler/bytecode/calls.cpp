@@ -1,6 +1,6 @@
-// Emits calls and closures; see code_emitter.h. The callee reads the dims of its arguments from
-// their registers, so a view that shares another value's register is passed in a register of its
-// own.
+// Emits calls and closures; see code_emitter.h. A callee reads the dims of an argument from its
+// register. A view shares the register of the viewed value, so it is passed in a separate register
+// with the dims of the view.
 #include <span>
 #include <utility>
 

@@ -1,4 +1,5 @@
-// Functions called by @main: calls, recursion, result sizes that depend on the callee's data.
+// Functions that @main calls: arguments and results, recursion, result sizes that depend on the
+// callee's data, and invalid calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ const char kTypes[] = R"(
     !n = !sv.tensor<f32[n]>
 )";
 
-// Assembly of a module with these functions.
+// The assembly of a module with the types above and `functions`.
 std::string module_of(const std::string& functions) { return kTypes + functions; }
 
 void expect_within_bounds(const CallStats& stats) {
@@ -262,7 +263,7 @@ TEST(Recursion, TooDeepIsAnErrorOfOneCall) {
   EXPECT_EQ(*static_cast<const uint8_t*>(graph.run({integer(4)})[0].data()), 1);
 }
 
-// Sums both halves recursively: shapes change from call to call.
+// Sums each half of a tensor by a recursive call, so the shape changes with each call.
 const char kTreeSum[] = R"mlir(
     !low = !sv.tensor<f32["floordiv(n, 2)"]>
     !high = !sv.tensor<f32["ceildiv(n, 2)"]>
@@ -336,7 +337,8 @@ TEST(Call, DataDependentArguments) {
   expect_within_bounds(graph.stats());
 }
 
-// An empty argument is valid if the parameter's dim is runtime-defined: a `$` symbol may be 0.
+// The value of a runtime-defined symbol can be 0, so a parameter with dim "$n" accepts an empty
+// argument.
 TEST(Call, OfNothing) {
   Graph graph(module_of(kPlaces) + R"(
     func.func private @sum(%x: !sv.tensor<i64[1, "$n"]>) -> !sv.tensor<i64[1, 1]> {

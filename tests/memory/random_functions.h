@@ -1,4 +1,5 @@
-// Hand-written and random programs for tests of the memory stage.
+// Builds functions of a Program for tests of the memory and bytecode stages: step by step, or at
+// random.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +47,8 @@ inline void add_output(Function& function, ValueId id) {
   function.outputs.push_back(id);
 }
 
-// Random steps over dims n and m, with branches that merge, views, temporaries and in-place
-// results.
+// A function of random launches over the dims n and m. Values have several consumers. There are
+// views, temporaries and in-place results, but no control flow.
 inline Function random_function(uint32_t seed, int step_count) {
   std::mt19937 random(seed);
   DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m");

@@ -1,8 +1,8 @@
 """Writes ONNX models with inputs and expected results, in the form of ONNX's conformance cases:
 a folder with model.onnx and test_data_set_0/{input,output}_N.pb for each case.
 
-A generator is a program of main(): it writes its cases into the folder of its command line and
-the checksum of each case into FOLDER.sum.
+A generator is a script that calls main(). It writes its cases into the folder that its command line
+names, and the checksums of the cases into FOLDER.sum.
 """
 import hashlib
 import pathlib
@@ -20,7 +20,7 @@ _checksums = {}
 
 
 def main(write_cases):
-    """Runs write_cases for the output folder on the command line."""
+    """Replaces the output folder on the command line by the cases that write_cases() writes."""
     global _folder
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} OUTPUT_FOLDER")
@@ -36,7 +36,7 @@ def rng(name):
 
 
 def reals(name, *shape):
-    """float32 in [-2, 2), the same for the same name."""
+    """Random float32 values in [-2, 2). Equal names and shapes give equal values."""
     return rng(name).uniform(-2, 2, shape).astype(np.float32)
 
 
@@ -45,13 +45,15 @@ def integers(name, low, high, *shape, dtype=np.int64):
 
 
 def dim_names(arrays, keep_last=False, separator=""):
-    """A name for each dim of the arrays, by array and axis; keep_last: not for the last dims."""
+    """A symbol for each dim of the arrays, by array name and axis. With keep_last, the last dim of
+    each array has no symbol."""
     return {(key, axis): f"{key}{separator}{axis}" for key, array in arrays.items()
             if not isinstance(array, list) for axis in range(array.ndim - keep_last)}
 
 
 def value_info(name, array, names):
-    """The type of an array, or of a sequence, whose elements must have one rank."""
+    """The ValueInfoProto of an array or a sequence. The elements of a sequence must have the same
+    rank."""
     if isinstance(array, list):
         first = array[0]
         return onnx_file.value_info(name, onnx_file.tensor_type(first), [None] * first.ndim,
@@ -66,10 +68,10 @@ def _value(array):
 
 def case(name, opset, op, inputs, outputs, constants=None, order=None, dynamic=False,
          keep_last=False, **attributes):
-    """One node `op`. `inputs` and `constants` are arrays by name, in the order of the node's inputs
-    unless `order` is given ("" for an absent input); a list of arrays is a sequence. dynamic: every
-    dim of every input (keep_last: except the last one) gets a name of its own instead of its size,
-    and the results have no type."""
+    """Writes a case of one node. `inputs` and `constants` are arrays by name, in the order of the
+    node's inputs. `order`, if given, replaces that order ("" for an absent input). A list of arrays
+    is a sequence. With `dynamic`, each dim of each input is a distinct symbol instead of a number,
+    and the results have no type. With `keep_last`, the last dim of each input stays a number."""
     constants = constants or {}
     inputs = {key: _value(array) for key, array in inputs.items()}
     results = {f"y{i}": _value(array) for i, array in enumerate(outputs)}
@@ -84,15 +86,15 @@ def case(name, opset, op, inputs, outputs, constants=None, order=None, dynamic=F
 
 
 def both(name, *args, **kwargs):
-    """The case with its sizes in the model, and once more with names for them."""
+    """Writes the case twice: with numbers as the dims of the inputs, and with symbols."""
     case(name, *args, **kwargs)
     case(f"{name}_dynamic", *args, dynamic=True, **kwargs)
 
 
 def graph_case(name, opset, nodes, inputs, results, constants, input_types, result_types,
                title=None, ir_version=None, producer="make_cases.py"):
-    """A graph of encoded nodes: inputs, expected results and constants are arrays by name; the
-    types are encoded value infos."""
+    """Writes a case of a graph. `nodes` are encoded NodeProtos. `inputs`, `results` (the expected
+    ones) and `constants` are arrays by name. The types are encoded ValueInfoProtos."""
     assert name not in _checksums, name
     graph = onnx_file.graph(
         nodes, title or name, input_types, result_types,

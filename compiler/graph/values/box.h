@@ -1,4 +1,4 @@
-// Coordinates in tensors of static shape, for symbolic evaluation.
+// Index arithmetic in tensors of static shape, for symbolic evaluation.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -7,7 +7,7 @@ namespace scopevm::compiler::graph {
 
 using Coordinates = llvm::SmallVector<int64_t>;
 
-// A static shape, row-major.
+// A static shape, with elements in row-major order.
 struct Box {
   Coordinates dims;
 
@@ -31,7 +31,8 @@ struct Box {
       if (at[i] < 0 || at[i] >= dims[i]) return false;
     return true;
   }
-  // The offset of the element that broadcasts to `at`, coordinates in a box of at least this rank.
+  // The index of the element that is broadcast to the position `at` of a larger box. REQUIRES: `at`
+  // has at least as many coordinates as this box.
   int64_t broadcast_index(const Coordinates& at) const {
     Coordinates own(dims.size());
     for (size_t i = 0; i < dims.size(); ++i)
@@ -40,15 +41,16 @@ struct Box {
   }
 };
 
-// REQUIRES: the type is static.
+// REQUIRES: the shape of the type is static.
 inline Box box_of(TensorType type) {
   Box box;
   for (DimExpr dim : type.getShape()) box.dims.push_back(*dim.as_constant());
   return box;
 }
 
-// result[at] = x[source] for every position `at` of `to`; `source_of` computes `source`. Empty if
-// `source_of` fails or a source is outside `from`.
+// Moves the elements `x` of a tensor of shape `from` to a result of shape `to`: result[at] =
+// x[source] for each position `at`, where `source_of` computes `source`. Returns no value if
+// `source_of` returns false or a source is outside `from`.
 inline std::optional<std::vector<DimExpr>> move_elements(
     const std::vector<DimExpr>& x, const Box& from, const Box& to,
     llvm::function_ref<bool(const Coordinates& at, Coordinates& source)> source_of) {
