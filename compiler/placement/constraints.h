@@ -28,7 +28,7 @@ struct TaskRecord {
   std::string name;
   mlir::Operation* op = nullptr;         // null for parameters, results and placement-only nodes
   std::optional<Constraint> constraint;  // requires a device
-  std::optional<Constraint> scope;       // requires a scope of any device
+  std::optional<Constraint> scope;       // requires a memory scope, on any device
 };
 
 // A use of a flow's value by one of its readers.
@@ -43,7 +43,7 @@ struct GraphProblem {
   IndexedVector<FlowIndex, mlir::Value> values;
   IndexedVector<FlowIndex, std::vector<Use>> uses;
   std::vector<std::string> notes;
-  std::vector<bool> matched;  // by rule: whether it matched a task
+  std::vector<bool> matched;  // for each rule: true if the rule matched a task
 };
 
 // "model.mlir:3:8", or `node "conv_1"`; empty if the location has neither.
@@ -52,7 +52,7 @@ std::string location_text(mlir::Location location);
 Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& machine,
                                       const std::vector<Rule>& rules);
 
-// The annotated value: looks through sv.on_device.
+// The operand of the innermost of nested sv.on_device ops. Returns any other value unchanged.
 mlir::Value annotated(mlir::Value value);
 
 // Clones each function once per call, so that each call can be placed separately.
@@ -63,7 +63,8 @@ void merge_equal_functions(mlir::ModuleOp module);
 // The name of the function that a clone was made from; other names are returned unchanged.
 std::string_view without_number(std::string_view name);
 
-// Writes the assignment into the module: places in types, copies, and constants per device.
+// Writes the assignment into the module: sets the places of types, inserts copies, and clones each
+// constant for each device that reads it.
 Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment);
 
 }  // namespace scopevm::compiler::placement

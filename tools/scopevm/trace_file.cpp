@@ -14,7 +14,7 @@ Status TraceFile::write(const std::string& path) const {
     const std::string_view name = event.name.empty() ? event.kernel : event.name;
     events.push_back({{"name", std::string(name)},
                       {"cat", "launch"},
-                      // A complete event of the Chrome trace format; times are in microseconds.
+                      // A "complete event": it has a start and a duration, in microseconds.
                       {"ph", "X"},
                       {"ts", static_cast<double>(event.start_ns - events_.front().start_ns) / 1e3},
                       {"dur", static_cast<double>(event.duration_ns) / 1e3},
@@ -27,7 +27,9 @@ Status TraceFile::write(const std::string& path) const {
                                         {"displayTimeUnit", "ns"}};
   file << trace.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   file.close();
-  if (!file) return {StatusCode::kInvalidArgument, path + ": " + std::strerror(errno)};
+  if (!file)
+    return {StatusCode::kInvalidArgument,
+            path + ": cannot write the trace: " + std::strerror(errno)};
   return {};
 }
 

@@ -1,6 +1,6 @@
-// Lowers elementwise ops to one loop over the elements of their results. Work items are elements,
-// so that any partition of the grid is balanced. A range may start and end inside a row of the
-// space.
+// Lowers elementwise ops to one loop over the elements of their results. A work item is one
+// element, so that any partition of the grid is balanced. The range of a task can start and end
+// inside a row of the iteration space.
 #include "compiler/kernels/elementwise/map.h"
 #include "compiler/kernels/elementwise/evaluate.h"
 
@@ -45,7 +45,7 @@ class MapKernel {
     });
   }
 
-  // Processes row by row up to the end of the range.
+  // Processes the elements of the range row by row.
   void rows() {
     size_t inner = evaluator_.space().dims.size() - 1;
     Terms sizes = evaluator_.sizes(0, inner);
