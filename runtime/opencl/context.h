@@ -1,5 +1,5 @@
-// Context: the state shared by all open devices that are the same physical device. Session: the
-// state of one open device. Private to this folder.
+// Context: a physical device with its OpenCL context. All runtime::Device objects that are open for
+// the physical device share it. Session: the state of one such object. Private to this folder.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace scopevm::runtime::opencl {
 class Health {
  public:
   // Converts the error code of a driver call to a Status, like check(). If means_loss(error), marks
-  // the device as lost.
+  // the device as lost and returns status(), which is the first such error.
   Status note(cl_int error, const char* call) {
     Status status = check(error, call);
     if (!means_loss(error)) return status;
@@ -25,7 +25,7 @@ class Health {
     is_lost_.store(true, std::memory_order_release);
     return cause_;
   }
-  // Ok, or the first error that indicated the loss.
+  // Ok, or the first error that marked the device as lost.
   Status status() const {
     if (!is_lost_.load(std::memory_order_acquire)) return {};
     std::lock_guard<std::mutex> lock(mutex_);
@@ -38,30 +38,31 @@ class Health {
   Status cause_;
 };
 
-// The programs of a context that are in use, by source. Thread-safe.
+// The built programs of a context that are in use, by their source text. Thread-safe if `mutex` is
+// held during each access.
 struct Programs {
-  std::mutex mutex;  // held during a build, so that equal programs are built once
+  std::mutex mutex;  // also held during a build, so that equal programs are built once
   std::map<std::string, std::weak_ptr<const Handle<cl_program>>, std::less<>> by_text;
 };
 
-// A physical device and its OpenCL context. All devices opened for it share the context, unless a
-// call in it has failed: drivers differ in which operations still work then.
+// After a failed command, the context is not shared with devices that are opened later: drivers
+// differ in the operations that still work.
 struct Context {
   const Api& api;
   cl_device_id device;
   std::string description;
-  int64_t memory_bytes;     // limit on the total size of blocks
+  int64_t memory_bytes;     // limit on block_bytes
   int64_t block_alignment;  // alignment of every buffer in device memory
   bool shares_host_memory;
   std::string build_options;
   Handle<cl_context> handle;
   mutable Health health;
-  mutable std::atomic<bool> has_failed = false;
-  mutable std::atomic<int64_t> block_bytes = 0;
+  mutable std::atomic<bool> has_failed = false;  // a call or command of a stream has failed
+  mutable std::atomic<int64_t> block_bytes = 0;  // total size of the allocated blocks
   mutable Programs programs;
 
-  // Charges bytes to the limit memory_bytes, because a driver can overcommit memory and fail at the
-  // first use. Returns false if the limit would be exceeded.
+  // Adds `bytes` to block_bytes, or returns false if the sum would exceed memory_bytes. The driver
+  // alone cannot enforce the limit: it can overcommit memory and fail at the first use of a block.
   bool reserve(int64_t bytes) const {
     int64_t before = block_bytes.load();
     do {
@@ -72,7 +73,7 @@ struct Context {
   void release(int64_t bytes) const { block_bytes -= bytes; }
 };
 
-// A context and the in-order queue of one open device. The queue is declared last, so that it is
+// The context and the in-order queue of one open device. The queue is declared last, so that it is
 // released before the context.
 struct Session {
   std::shared_ptr<const Context> context;

@@ -27,7 +27,7 @@ std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
   return std::make_shared<ArenaAllocator>(pool.alignment, devices.device(pool.block_source()));
 }
 
-// The smaller of two limits; a negative limit means none.
+// The smaller of two limits. A negative number means no limit.
 int64_t tighter(int64_t a, int64_t b) {
   if (a < 0) return b;
   return b < 0 ? a : std::min(a, b);
@@ -38,8 +38,8 @@ std::string name_of(const format::ModuleContents& contents, const format::PoolDe
   return contents.devices[pool.device].name + "." + pool.scope;
 }
 
-// The pools that a scope in an option denotes: one per device, or that of the device that prefixes
-// the scope.
+// For each pool: whether `scope`, from a session option, denotes it. "global" denotes the pools
+// with this scope of all devices; "npu.global" denotes only that of the device npu.
 std::vector<bool> pools_named(const format::ModuleContents& contents, const std::string& scope) {
   std::vector<bool> named;
   for (const format::PoolDecl& pool : contents.pools)
@@ -59,7 +59,8 @@ Status check_scope(const format::ModuleContents& contents, const std::string& sc
                                             runtime::name_suggestion(scope, known)};
 }
 
-// Checks that the constants fit the limits: they are held during the session's lifetime.
+// Checks that the constants of each pool fit its limit. They occupy memory as long as the session
+// exists.
 Status check_constants(const format::ModuleContents& contents, const std::vector<int64_t>& limits) {
   std::vector<uint64_t> held(limits.size(), 0);
   for (const format::ConstantDecl& constant : contents.constants)
@@ -106,7 +107,7 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
   for (const ScopeAllocator& binding : options.allocators)
     SCOPEVM_RETURN_IF_ERROR(bind_allocator(binding, allocators));
   std::vector<int64_t> limits;
-  // The limit of a stack pool applies per frame and was checked by the verifier.
+  // The limit of a stack pool applies to each frame, and the verifier has checked it.
   for (const format::PoolDecl& pool : contents.pools)
     limits.push_back(pool.kind == format::PoolKind::kStack ? -1 : pool.limit);
   for (const ScopeLimit& limit : options.memory_limits) {
@@ -139,8 +140,8 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
   const std::vector<bool> named = pools_named(contents, binding.scope);
   bool is_bound = false;
   for (size_t i = 0; i < named.size(); ++i) {
-    // A scope without a device prefix names pools of all devices; only those in host memory take an
-    // allocator.
+    // A scope without a device prefix denotes pools of all devices. Only pools in host memory can
+    // use the caller's allocator.
     if (!named[i] || devices_.of_pool(static_cast<uint32_t>(i)) != nullptr) continue;
     allocators[i] = binding.allocator;
     is_bound = true;

@@ -1,23 +1,26 @@
-// sort_rows and unique_rows: rows of a matrix in ascending order, and groups of equal rows.
+// sort_rows: the row numbers of a matrix in ascending order of the rows. unique_rows: groups of
+// equal rows, found from the result of sort_rows.
 //
-// A merge sort of row numbers, which is stable: blocks of rows in parallel, then all blocks in one
-// task.
+// The sort is a stable merge sort of row numbers. One kernel sorts blocks of rows in parallel. A
+// second kernel merges all blocks in one task.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Rows per block. A power of 4, because merge passes are executed in pairs.
+// Rows per block. A power of 4, because a pair of merge passes multiplies the length of the sorted
+// runs by 4.
 constexpr int64_t kBlockRows = 1024;
 
-// The order of two elements: NaN is above all numbers and not below another NaN.
+// Whether `a` is ordered before `b`. NaN is ordered after all numbers, and NaNs are equal.
 Term is_below(Term a, Term b, DType dtype) {
   if (!is_float(dtype)) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
   Term is_number = a == a, other_is_number = b == b;
   return select(is_number, select(other_is_number, a < b, is_number), is_number);
 }
 
+// Compares the rows of x lexicographically.
 class Rows {
  public:
   Rows(KernelBuilder& k, mlir::Value x)
@@ -25,7 +28,7 @@ class Rows {
     width_ = k.param(shape_of(x)[1]);
   }
 
-  // True if row a (an index) is before row b.
+  // True if row `a` is strictly before row `b`. Both are row numbers.
   Term is_before(Term a, Term b) {
     if (is_single_) return is_below(k_.load_number(x_, a), k_.load_number(x_, b), x_.dtype);
     Term yes = k_.index(0) == k_.index(0), no = k_.index(0) == k_.index(1);
@@ -52,8 +55,9 @@ class MergeSort {
   MergeSort(KernelBuilder& k, Rows& rows, Buffer order, Buffer scratch)
       : k_(k), rows_(rows), order_(order), scratch_(scratch) {}
 
-  // Merges sorted runs of `width` rows in [low, high) of `order` into one run. Passes are executed
-  // in pairs, so that the result is in `order_`.
+  // Merges the sorted runs of `width` rows in [low, high) of order_ into one run. A pass merges
+  // pairs of runs and swaps the roles of order_ and scratch_. Passes are executed in pairs, so that
+  // the result is in order_.
   void merge_runs(Term low, Term high, int64_t width) {
     k_.loop_while(
         {k_.index(width)}, [&](auto now) { return now[0] < high - low; },
@@ -78,11 +82,12 @@ class MergeSort {
   void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
     Term last = end - 1;
     k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
-      // An exhausted run has no next element. The load is clamped, and its value is not used.
+      // A run whose rows are all merged has no next row: its load is clamped to a valid position,
+      // and the loaded value is not used.
       Term left = k_.load(from, min(now[0], last)), right = k_.load(from, min(now[1], last));
       Term has_left = now[0] < middle, has_right = now[1] < end;
       Term is_right_before =
-          // Strictly before: of equal rows the left one is taken, which keeps the sort stable.
+          // Of two equal rows the left one is taken, which keeps the sort stable.
           rows_.is_before(convert(right, k_.index_type()), convert(left, k_.index_type()));
       Term no = k_.index(0) == k_.index(1);
       Term takes_right = select(has_right, select(has_left, is_right_before, has_right), no);
@@ -97,7 +102,7 @@ class MergeSort {
   Buffer order_, scratch_;
 };
 
-// Sorts each block of `blocks`; the next kernel merges them.
+// Writes the row numbers to `blocks`, sorted within each block. The next kernel merges the blocks.
 llvm::LogicalResult lower_sort_blocks(graph::SortRowsOp op, ValueId blocks,
                                       LoweringContext& context) {
   DimExpr count = shape_of(op.getX())[0];
@@ -134,6 +139,7 @@ llvm::LogicalResult lower(graph::SortRowsOp op, LoweringContext& context) {
 
 namespace {
 
+// Finds groups of equal rows, in the sorted order of the rows.
 class Groups {
  public:
   Groups(KernelBuilder& k, graph::UniqueRowsOp op)
@@ -147,12 +153,13 @@ class Groups {
         n_(k.param(shape_of(op.getX())[0])),
         i64_(k.builder().getI64Type()) {}
 
-  // In sorted order: the first row of each group to `first`, the groups' sizes to `sizes`.
+  // Writes each group's first row number to `first` and its size to `sizes`, by sorted order of the
+  // groups. Also writes the group of each row and the number of groups.
   void find(Buffer first, Buffer sizes) {
     Term found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto groups) {
       Term at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
       Term is_first = i == 0;
-      // Adjacent rows in sorted order are equal unless the first is before the second.
+      // Adjacent rows in sorted order are equal unless the earlier is strictly before the later.
       Term is_new = select(is_first, is_first, rows_.is_before(before, at));
       Term now = select(is_new, groups[0] + 1, groups[0]), group = now - 1;
       k_.when(is_new, [&] {
@@ -167,7 +174,8 @@ class Groups {
   }
   void find() { find(first_, sizes_); }
 
-  // Orders groups by their first rows. `names` has space for one number per group.
+  // Like find(), but numbers the groups by their first rows. The buffers are scratch space with one
+  // element per row. `names[g]` becomes the new number of group g.
   void find_by_first(Buffer first, Buffer sizes, Buffer names) {
     find(first, sizes);
     k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto next) {

@@ -1,5 +1,5 @@
-// Arrays of the reference: every element is a wide number with an error bound. Also the scalar
-// functions that propagate both.
+// Arrays of the reference interpreter: each element is a long double with an error bound. Also
+// scalar functions that compute such elements and their error bounds.
 //   reference.h      a graph -> its results
 //   random_graph.h   a seed -> a graph and its inputs
 #pragma once
@@ -14,11 +14,13 @@
 
 namespace scopevm::compiler::property {
 
+// The error bound of an element whose value the reference cannot predict.
 inline constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 // `value` represents every i64, u64 and f64 exactly. The result of a correct program differs from
-// it by at most `error`. With kUnknown every result is accepted (a comparison of two nearly equal
-// sums, an overflow). Integers and bools have error 0 or kUnknown.
+// it by at most `error`. If `error` is kUnknown, every result is accepted: for example, after an
+// overflow, or for a comparison of two nearly equal sums. Integers and bools have error 0 or
+// kUnknown.
 struct Number {
   long double value = 0;
   double error = 0;
@@ -44,7 +46,7 @@ int64_t count_of(std::span<const int64_t> dims);
 Array make_array(DType dtype, std::vector<int64_t> dims);
 // The row-major position of `index`.
 int64_t offset_of(std::span<const int64_t> dims, std::span<const int64_t> index);
-// Advances to the next index in row-major order; false after the last.
+// Advances to the next index in row-major order. Returns false after the last one.
 bool advance(std::span<const int64_t> dims, Index& index);
 
 // Calls visit(index) for every index of `dims`, in row-major order.
@@ -61,21 +63,21 @@ bool is_unsigned(DType dtype);  // bool included
 long double lowest(DType dtype);
 long double highest(DType dtype);
 
-// unit(): the distance between adjacent floats at 1. smallest(): the minimum error of a result near
-// 0.
+// The distance from 1 to the next larger float; 0 for other types.
 double unit(DType dtype);
+// The absolute error of a result near 0, where subnormal numbers may be flushed to zero.
 double smallest(DType dtype);
 // The float of `dtype` nearest to `value`.
 long double rounded(DType dtype, long double value);
 
-// An integer modulo 2^width.
+// `value` modulo 2^width, where width is the number of bits of `dtype`. For bool: value != 0.
 Number wrapped(DType dtype, __int128 value);
-// A float result with `error`, the propagated error of its operands, plus `ulps` units in the last
-// place for the op itself. A correctly rounded op (ulps 0) adds an error only if the result is not
-// representable in the type.
+// A float result. Its error is the sum of `error`, which its operands cause, and the error of the
+// op itself: `ulps` units in the last place. With `ulps` 0 the op is correctly rounded: its own
+// error is 0 if the operands are exact and `dtype` represents the result, else one unit.
 Number result_of(DType dtype, long double value, double error, double ulps = 0);
 
-// Conversion to and from the bytes of the type's format.
+// Convert between a number and its bytes in memory, in the format of `dtype`.
 void encode(DType dtype, long double value, void* bytes);
 long double decode(DType dtype, const void* bytes);
 

@@ -27,7 +27,7 @@ using runtime::count_text;
 // much as the operation.
 #define SCOPEVM_HOT [[gnu::always_inline]] inline
 
-// Sufficient for any recursion over a model's structure. FrameStack::kMaxBytes bounds the memory.
+// Deep enough for every realistic model. FrameStack::kMaxBytes bounds the memory of the frames.
 constexpr size_t kMaxCallDepth = 1024;
 
 // The arguments of a parallel loop body.
@@ -78,7 +78,7 @@ Status Interpreter::run() {
   if (start(*context_.entry)) loop();
   // Also after a failure: pending copies may still use the caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
-  // With one frame the chain would only name the entry function.
+  // With one frame, the chain of calls would consist of the entry function only.
   if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
 }
@@ -87,7 +87,7 @@ Status Interpreter::run() {
 bool Interpreter::start(const LoadedFunction& function) {
   context_.entry = &function;
   if (!enter(function)) return false;
-  // Slots of segments that the request does not reach, and the memory sizes in them, are 0.
+  // A request can skip segments. Their slots, which include memory sizes, must then be 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   at_ = next_;
   next_ids_ = 0;
@@ -97,7 +97,8 @@ bool Interpreter::start(const LoadedFunction& function) {
       continue;
     }
     const Tensor& input = context_.inputs[i];
-    // Not set(): the register is empty, and an input has no storage to count.
+    // Assigned without set(), because the register is empty and an input has no storage whose
+    // references are counted.
     reg({i}) = input_register(input);
     std::memcpy(dims({i}), input.dims().data(), input.dims().size_bytes());
   }
@@ -144,7 +145,7 @@ void Interpreter::leave_frame() {
 
 bool Interpreter::go_to(isa::Target target) {
   next_ = frame_.function->decl->code.data() + target.value;
-  // Only backward jumps are checked: every loop has one, and straight code ends.
+  // Only backward jumps check for interrupts. Every loop has one, and code without loops ends.
   return next_ > at_ || !is_interruptible_ || check_interrupts();
 }
 
@@ -176,11 +177,13 @@ bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
   if (!enter(session_.module().function(callee))) return false;
   frame_.resume = resume;
   frame_.results = results;
-  // frame_ is a copy of the top, so the fields set here are stored back for the frame's return.
+  // frame_ is a copy of the top frame. The copy is stored back, because these fields are read when
+  // the frame returns.
   context_.frames.top() = frame_;
   return true;
 }
 
+// Copies the caller's register `argument` to the callee's register `parameter`.
 bool Interpreter::pass(uint32_t parameter, const Register& argument, const int64_t* dims) {
   if (argument.rank > frame_.function->layout.max_rank)
     return fail(StatusCode::kInvalidModel, "argument " + std::to_string(parameter) + " has rank " +
@@ -229,7 +232,7 @@ bool Interpreter::execute(const op::ret& in) {
 
 bool Interpreter::return_from_main(isa::RegisterList values) {
   status_ = collect_results(session_, context_, frame_, values);
-  // Before the frame is left, because the slots are in its memory.
+  // Executed before leave_frame(), because the slots are in the frame's memory.
   if (status_.ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
   leave_frame();
   return false;
@@ -250,8 +253,8 @@ bool Interpreter::check_interrupts() {
 
 // Memory.
 
-// Sets *storage to the caller's output buffer if this allocation becomes a result with a buffer.
-// Returns false if the buffer has the wrong shape.
+// Sets *storage to the caller's output buffer if this instruction allocates a result for which the
+// caller gave a buffer. Returns false if the buffer has the wrong shape or size.
 bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes,
                                       Storage** storage) {
   // Only the entry function's results can have buffers of the caller.
@@ -260,16 +263,17 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   for (const ResultAllocation& site : frame_.function->result_allocations) {
     const Tensor& given = context_.outputs[site.output];
     if (code + site.alloc_word != at_ || given.is_empty()) continue;
-    // The dims of the result's tensor, which a later instruction makes from this storage.
+    // The dims of the result. A later instruction creates its tensor in this storage.
     const isa::IntList shape(code + site.dims_word + 1, code[site.dims_word]);
     int64_t dims[kMaxRank];
     for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
     status_ = check_output(session_.module(), site.output, given, {dims, shape.size()});
     if (!status_.ok()) return false;
     if (bytes != given.bytes())
-      return fail(StatusCode::kInvalidModel,
-                  "R" + std::to_string(in.dst.value) + ": the result requires " +
-                      count_text(given.bytes(), "byte") + ", given " + std::to_string(bytes));
+      return fail(StatusCode::kInvalidModel, "R" + std::to_string(in.dst.value) +
+                                                 ": the result has " +
+                                                 count_text(given.bytes(), "byte") +
+                                                 ", but its storage has " + std::to_string(bytes));
     *storage = context_.output_storages[site.output];
     return true;
   }
@@ -278,18 +282,21 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
 
 SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   const int64_t bytes = value(in.size);
-  if (bytes < 0) return fail(StatusCode::kInvalidModel, "negative size " + std::to_string(bytes));
+  if (bytes < 0)
+    return fail(StatusCode::kInvalidModel,
+                "size is " + std::to_string(bytes) + ", expected at least 0");
   if (is_stack(in.from)) {
     const LoadedFunction& function = *frame_.function;
     const auto word = static_cast<uint32_t>(at_ - function.decl->code.data());
-    // Without a storage: the bytes belong to the frame and are not counted.
+    // The register gets no storage: the frame owns the bytes, so references are not counted.
     set(in.dst, {frame_.stack + function.stacks.offset_at(word), nullptr, bytes, DType::kU8, 0});
     return true;
   }
   Storage* storage = nullptr;
   if (!bind_callers_buffer(in, bytes, &storage)) return false;
   if (storage != nullptr) {
-    // The context keeps its own reference to the storage for later runs of the call.
+    // The context keeps its own reference to the storage, which later runs of the call use again.
+    // -1: the storage belongs to no pool.
     storage->retain();
     context_.own(storage, -1);
   } else {
@@ -324,7 +331,8 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_tensor& in) {
 
 SCOPEVM_HOT bool Interpreter::execute(const op::alloc_view& in) {
   Register made = reg(in.of);
-  // The byte count is that of the source; results are checked against it in collect_results().
+  // made.bytes remains the size of the source. collect_results() checks the dims of results against
+  // it.
   made.dtype = in.dtype;
   made.rank = static_cast<uint8_t>(in.dims.size());
   set(in.dst, made);
@@ -348,7 +356,7 @@ bool Interpreter::execute(const op::grow_storage& in) {
                 "used is " + std::to_string(used) + " and needed is " + std::to_string(needed) +
                     "; expected 0 <= used <= needed, and used at most the storage's size of " +
                     count_text(held.bytes, "byte"));
-  // `held` is a copy: its storage stays referenced by the register until set() below.
+  // `held` is a copy of the register, which references the old storage until set() below.
   if (needed <= held.bytes) return true;
   const int64_t bytes = held.bytes > needed / 2 ? 2 * held.bytes : needed;
   Storage* storage = nullptr;
@@ -364,7 +372,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
   const int64_t grid = value(in.grid);
   for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
-  // A launch without items; on a device, an empty range would be an error.
+  // Without items there is nothing to launch. Some devices reject an empty range.
   if (grid <= 0) return true;
   LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
@@ -395,9 +403,9 @@ bool Interpreter::execute(const op::shape_function& in) {
   if (count != decl.dim_count)
     return fail(StatusCode::kInvalidModel, "the inputs have " + count_text(count, "dim") +
                                                ", expected " + std::to_string(decl.dim_count));
-  // The last dim of a shape function is the number of threads; the layout has one more dim for it.
+  // The argument after the input dims is the number of threads. The frame layout has space for it.
   frame_.shape_dims[count] = session_.threads();
-  // Returns the index of the first failed check, or a negative number.
+  // `failed` is the index of the first failed check. It is negative if no check failed.
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
   if (failed < 0) return true;
@@ -456,7 +464,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
 
 SCOPEVM_HOT bool Interpreter::execute(const op::load_const& in) {
   const format::ConstantDecl& constant = contents_.constants[in.constant.value];
-  // The const_cast is safe: kernels do not write constants, and their pages are mapped read-only.
+  // The const_cast is safe, because kernels do not write constants.
   void* data = session_.devices().constant(in.constant.value);
   if (data == nullptr) data = const_cast<uint8_t*>(constant.bytes.data);
   set(in.dst, {static_cast<std::byte*>(data), nullptr, static_cast<int64_t>(constant.bytes.size),
@@ -473,7 +481,7 @@ bool Interpreter::fail(StatusCode code, const std::string& what) {
   return false;
 }
 
-// Reports an invalid value of the request, prefixed with the model's op.
+// Reports an invalid value of the request. The message starts with the name of the model's op.
 bool Interpreter::fail_at_source(const std::string& what) {
   const format::FunctionDecl& function = *frame_.function->decl;
   const std::string name(
