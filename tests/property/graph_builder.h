@@ -1,5 +1,6 @@
-// A graph under construction: its values with their elements in every request, and functions that
-// append an op, an input or a constant. random_ops.cpp proposes the ops.
+// GraphBuilder: a random graph under construction. It stores the elements of each value for every
+// request, as computed by the reference interpreter. Its functions append ops, inputs and
+// constants; random_ops.cpp chooses the ops.
 #pragma once
 
 #include <functional>
@@ -25,31 +26,38 @@ struct Node {
   Dims dims() const { return Dims(type().getShape()); }
 };
 
-// Kinds of elements of a new input or constant.
-enum class Content { kAny, kWhole, kIndices };
+// The elements of a new input or constant.
+enum class Content {
+  kAny,
+  kWhole,   // without a fractional part
+  kIndices  // valid indices of an axis; see fresh()
+};
 
 class GraphBuilder {
  public:
   GraphBuilder(uint64_t seed, mlir::MLIRContext& context);
 
-  // Random numbers: below(n) is in [0, n), between(low, high) in [low, high].
+  // A random number in [0, n); 0 if n < 1.
   int64_t below(int64_t n) {
     return n < 1 ? 0 : static_cast<int64_t>(random_() % static_cast<uint64_t>(n));
   }
+  // A random number in [low, high].
   int64_t between(int64_t low, int64_t high) { return low + below(high - low + 1); }
+  // True with a probability of `percent` / 100.
   bool chance(int percent) { return below(100) < percent; }
   template <typename T>
   const T& one_of(const std::vector<T>& choices) {
     return choices[static_cast<size_t>(below(static_cast<int64_t>(choices.size())))];
   }
 
-  // A random existing value for which `fits` is true, more likely a recent one. Null if there is
-  // none.
+  // A random existing value for which `fits` is true. Recent values are more likely. Null if there
+  // is none.
   const Node* pick(const std::function<bool(const Node&)>& fits);
   // A value of `dtype` that broadcasts with all of `partners` in every request. Creates an input or
   // a constant if there is none.
   const Node* pick_broadcastable(DType dtype, const std::vector<const Node*>& partners);
-  // A new input or constant. kIndices: elements in [-limit, limit) or [0, limit) of each request.
+  // A new input or constant; null if it is too large. For kIndices, `limits` has one number per
+  // request, and the elements are in [-limit, limit), or in [0, limit) for unsigned types.
   const Node* fresh(DType dtype, Dims dims, Content content = Content::kAny,
                     const std::vector<int64_t>& limits = {});
   const Node* constant(const Array& array);
@@ -61,16 +69,16 @@ class GraphBuilder {
   Dims random_dims(int64_t rank);
   DType random_dtype();
 
-  // Appends sv.`name`. Returns false and appends nothing if the type rules or the reference reject
-  // the op, or if its values are too large or too uncertain for a useful comparison.
+  // Appends the op sv.`name`. Returns false and appends nothing if the type rules or the reference
+  // reject the op, or if its results are too large or too inexact for a useful comparison.
   bool append(const std::string& name, const std::vector<const Node*>& operands,
               const NamedAttributes& attributes = {});
 
   // The most recent value.
   const Node* newest() const { return nodes_.back().get(); }
 
-  // Append a branch or a loop with random ops in its regions, or symbols read from a value. Return
-  // values as for append().
+  // Append an sv.if or sv.loop with random ops in its regions, or an sv.read_dims, which defines
+  // symbols with the values of a tensor. They return what append() returns.
   bool append_if();
   bool append_loop();
   bool append_read_dims();
@@ -79,7 +87,8 @@ class GraphBuilder {
   mlir::Builder& attributes() { return builder_; }
   size_t op_count() const { return op_count_; }
 
-  // Completes the graph. It returns all unused values and a few others.
+  // Completes and returns the graph. The results of its @main are all unused values and a few
+  // others.
   GraphCase finish();
 
  private:
@@ -90,12 +99,15 @@ class GraphBuilder {
   mlir::Operation* create(const std::string& name, const std::vector<const Node*>& operands,
                           const NamedAttributes& attributes);
   DimExpr as_input_dim(DimExpr dim);
-  // Removes the region's nodes from the candidates for operands; inputs created meanwhile remain.
+  // Removes the nodes of a completed region, so that later ops do not use them as operands. Inputs
+  // of the graph that were created for the region remain.
   void close_region(mlir::Region& region);
-  // Appends random ops at the insertion point.
+  // Appends up to `ops` random ops at the insertion point.
   void fill(int64_t ops);
   const Node* node_of(mlir::Value value, Arrays arrays);
-  const Node* changed(const Node* x);  // result of an op on x with x's type; null if none was found
+  // Appends a random op that preserves the type of x. Returns its result, or null if the op was
+  // rejected.
+  const Node* changed(const Node* x);
   const Node* pick_like(const Node* x, mlir::Region& region);
   std::string new_symbol(const char* prefix);
   mlir::ArrayAttr names(const std::vector<std::string>& symbols);
@@ -103,6 +115,7 @@ class GraphBuilder {
   bool adopt(mlir::Operation* op);
 
   void remove_unused();
+  // Whether enough elements are known, and exact enough, for a useful comparison.
   bool is_worthwhile(const Array& array);
 
   std::mt19937_64 random_;

@@ -26,7 +26,7 @@ llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
                    " of rank " + llvm::Twine(x.getRank()));
 }
 
-// `what` must have the rank of x.
+// `type` must have the rank of x. `what` names its operand in the message.
 llvm::LogicalResult check_same_rank(TypeRule& rule, TensorType x, TensorType type,
                                     llvm::StringRef what) {
   if (type.getRank() == x.getRank()) return mlir::success();
@@ -34,13 +34,14 @@ llvm::LogicalResult check_same_rank(TypeRule& rule, TensorType x, TensorType typ
                    " " + text_of(type));
 }
 
-// The last dim of `indices`: the number of axes of x that an index tuple addresses.
+// Checks the last dim of `indices`, which is the length of an index tuple: the number of axes of x
+// that a tuple addresses. The first `batch` axes are not addressed.
 llvm::LogicalResult check_depth(TypeRule& rule, TensorType x, TensorType indices, int64_t batch) {
   std::optional<int64_t> depth = indices.getShape().back().as_constant();
   if (depth && *depth >= 1 && batch + *depth <= x.getRank()) return mlir::success();
-  return rule.fail("the last dim of indices must be a number from 1 to " +
-                   llvm::Twine(x.getRank() - batch) + " for x " + text_of(x) +
-                   ", but indices are " + text_of(indices));
+  return rule.fail("the last dim of indices must be a constant from 1 to " +
+                   llvm::Twine(x.getRank() - batch) + ", but x is " + text_of(x) +
+                   " and indices are " + text_of(indices));
 }
 
 llvm::LogicalResult check_block(TypeRule& rule, int64_t block) {
@@ -50,15 +51,16 @@ llvm::LogicalResult check_block(TypeRule& rule, int64_t block) {
 
 DimExpr block_count(TensorType x, int64_t block) { return ceildiv(x.getElementCount(), block); }
 
-// Out-of-range indices are clamped, which requires at least one element.
+// Requires an element along `axis` if there are indices, because gather kernels clamp out-of-range
+// indices to the axis.
 void check_not_empty(mlir::Value x, int64_t axis, mlir::Value indices, RequestChecks& checks) {
   CheckedDim dim = dim_of(x, axis);
-  // At least min(count, 1): without indices the axis may be empty.
+  // The minimum is 0 without indices, else 1.
   checks.require_at_least(dim, {min(tensor_type(indices).getElementCount(), 1), nullptr, ""},
                           dim.what + " is {0}: no index is valid for an empty axis");
 }
 
-// `indices` and `x` must agree in every axis except `along`.
+// Each dim of `indices` must be at most that of `x`, except along the axis `along`.
 void check_along(mlir::Value indices, mlir::Value x, int64_t along, RequestChecks& checks) {
   for (int64_t axis = 0; axis < tensor_type(x).getRank(); ++axis)
     if (axis != along) checks.require_at_most(dim_of(indices, axis), dim_of(x, axis));
@@ -97,9 +99,10 @@ llvm::LogicalResult GatherNdOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), indices = tensor_type(op.getIndices());
   int64_t batch = op.getBatchDims();
   if (indices.getRank() < 1 || batch < 0 || batch >= indices.getRank() || batch > x.getRank())
-    return rule.fail("indices must have more dims than the " + llvm::Twine(batch) +
-                     " batch dims, and x at least as many, but indices are " + text_of(indices) +
-                     " and x is " + text_of(x));
+    return rule.fail("batch_dims is " + llvm::Twine(batch) +
+                     ", expected at least 0, less than the rank of indices, and at most the rank "
+                     "of x, but indices are " +
+                     text_of(indices) + " and x is " + text_of(x));
   if (failed(check_depth(rule, x, indices, batch))) return mlir::failure();
   std::optional<int64_t> depth = indices.getShape().back().as_constant();
   Shape shape(indices.getShape().drop_back());
@@ -151,8 +154,8 @@ llvm::LogicalResult ScatterNdOp::infer(TypeRule& rule, Adaptor op) {
   return infer_same(rule, op.getX());
 }
 
-// The dims of updates: those of the indices without the last, then the dims of x that an index
-// tuple does not address.
+// The dims of `updates` must equal the dims of `indices` without the last one, followed by the dims
+// of x that an index tuple does not address.
 void ScatterNdOp::addRequestChecks(RequestChecks& checks) {
   TensorType indices = tensor_type(getIndices());
   int64_t outer = indices.getRank() - 1;

@@ -14,9 +14,9 @@ namespace {
 struct Blocks {
   struct Block {
     int parent = 0;     // index of a block; the body of the function is its own parent
-    int64_t begin = 0;  // the steps of the marks around it, which belong to the parent
-    int64_t end = 0;
-    double times = 1;  // executions per call
+    int64_t begin = 0;  // the If or Loop step before the block; it belongs to the parent
+    int64_t end = 0;    // the EndIf or EndLoop step after the block; it belongs to the parent
+    double times = 1;   // executions per call
   };
   std::vector<Block> blocks = std::vector<Block>(1);
   std::vector<int> of_step;
@@ -26,8 +26,8 @@ struct Blocks {
     for (size_t i = 0; i < function.steps.size(); ++i) {
       const Step& step = function.steps[i];
       const auto at = static_cast<int64_t>(i);
-      // A closing mark belongs to the parent block, so it leaves its block before it is recorded.
-      // An opening mark is recorded before its block is entered.
+      // The steps that open and close a block belong to its parent. Therefore `current` becomes the
+      // parent before a closing step is recorded, and the new block after an opening step is.
       if (step.is<step::Else, step::EndIf, step::EndLoop>()) current = blocks[current].parent;
       of_step.push_back(current);
       if (step.is<step::If>()) current = add(current, at, 1);
@@ -37,8 +37,8 @@ struct Blocks {
         current = add(current, at, trips(loop->trip_count, request));
       if (step.is<step::EndIf, step::EndLoop>())
         for (Block& block : blocks | std::views::drop(1))
-          // Both branches of an if begin at its If and end at its EndIf: a value that only one
-          // branch reads must be in its pool before the If.
+          // Both branches of an if begin at its If and end at its EndIf. A value that only one
+          // branch reads must be in its own pool before the If.
           if (block.begin == step.begin()) block.end = at;
     }
   }
@@ -52,14 +52,15 @@ struct Blocks {
   }
 
   static double trips(DimExpr count, const Request& request) {
-    constexpr double kUnknown = 64, kMost = 4096;  // kUnknown: a data-dependent trip count
+    // kUnknown is assumed for a data-dependent trip count. Other counts are limited to kMost.
+    constexpr double kUnknown = 64, kMost = 4096;
     const std::optional<int64_t> trips = evaluate(count, request);
     return trips ? std::clamp(static_cast<double>(*trips), 1.0, kMost) : kUnknown;
   }
 };
 
-// The steps of one use of a value, in the block that makes it. A use inside an if or a loop of that
-// block extends from its opening to its closing mark.
+// The steps of one use of a value, all in the block that computes the value. If the use is inside
+// an if or a loop of that block, the access extends over the whole if or loop.
 struct Access {
   int64_t begin = 0;
   int64_t end = 0;
@@ -84,7 +85,7 @@ class SiteReader {
     SpillProblem& problem = site_.problem;
     problem.steps = static_cast<int64_t>(function_.steps.size());
     problem.room = room_.at(pool_) - fixed_in(pool_);
-    // Pools without a limit have no entry: their room is unlimited.
+    // Pools without a limit have no entry in problem.elsewhere. Their room is unlimited.
     make_room_elsewhere();
     for (BufferIndex buffer : sizes_.indices())
       if (site_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer].size > 0) add_item(buffer);
@@ -96,7 +97,8 @@ class SiteReader {
   }
 
  private:
-  // Data-dependent sizes are not planned for: the session enforces their limits.
+  // Reads the sizes that are known before the call. Buffers of data-dependent size are ignored
+  // here, because the session enforces the limits for them at run time.
   void read_sizes(const Request& request) {
     std::vector<BufferIndex> known;
     for (BufferIndex buffer : site_.liveness.buffers.indices())
@@ -138,8 +140,8 @@ class SiteReader {
     std::vector<ValueId>& values = site_.values.emplace_back();
     add_moves(item, buffer);
     for (ValueId id : uses_.values_of(buffer))
-      // An item is spilled by value, not by buffer: values that share the buffer in place are
-      // copied separately.
+      // Each value of the buffer is spilled separately, because values that share the buffer in
+      // place have gaps of their own.
       if (SpillItem::Value held; find_gaps(id, held)) {
         add_destinations(id, sized.size, held);
         if (held.destinations.empty()) continue;
@@ -171,7 +173,7 @@ class SiteReader {
     const BufferUses::Uses& uses = uses_.of_value(id);
     const Value& value = function_.values[id];
     // A second write would make the spilled copy stale. A swap exchanges the registers of two
-    // buffers, so a copy would belong to the wrong one.
+    // buffers, so that a copy would be restored to the wrong buffer.
     if (!uses.is_plain || uses.writes.size() != 1 || value.swap_partner) return false;
     held.made = uses.writes[0];
     held.times = blocks_.times_of_step(held.made);
@@ -191,8 +193,8 @@ class SiteReader {
   Access access_from(int home, int64_t step) const {
     Access access{step, step};
     for (int block = blocks_.of_step[step]; block != home; block = blocks_.blocks[block].parent)
-      // Reloads before the opening mark are executed once and on every path, so the reloaded value
-      // is defined at each later use.
+      // A reload before the If or Loop step is executed once and on every path, so the reloaded
+      // value is defined at each later use.
       access = {blocks_.blocks[block].begin, blocks_.blocks[block].end};
     return access;
   }
@@ -200,7 +202,7 @@ class SiteReader {
   void add_destinations(ValueId id, int64_t bytes, SpillItem::Value& held) const {
     const double size = static_cast<double>(bytes);
     for (PoolIndex pool : machine_.pools.indices()) {
-      // Strings are ids of the call's string table; only the host's own steps access them.
+      // String elements are ids of the call's string table, which only the CPU can access.
       if (!is_candidate(pool) || function_.values[id].dtype == DType::kStr) continue;
       held.destinations.push_back({pool, machine_.copy_seconds(pool_, pool, size) * held.times,
                                    machine_.copy_seconds(pool, pool_, size) * held.times});

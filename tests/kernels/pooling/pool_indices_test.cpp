@@ -1,4 +1,4 @@
-// max_pool_indices against loops over every window.
+// Compares max_pool_indices with plain loops over every window.
 #include <limits>
 
 #include "tests/kernels/oracle.h"
@@ -8,7 +8,7 @@ namespace {
 
 struct Window {
   Index kernel, strides, pads, dilations;
-  bool by_column = false;
+  bool by_column = false;  // indices count the positions of an image in column-major order
 };
 
 std::string list(const Index& values) {
@@ -27,7 +27,7 @@ Index pooled_dims(const Window& w, const Index& x) {
   return y;
 }
 
-// The index that the op returns for position `at`.
+// The index that the op returns if the largest element of a window is at position `at`.
 int64_t place(const Window& w, const Index& dims, const Index& at) {
   if (!w.by_column) return offset_of(dims, at);
   int64_t place = 0, plane = count(dims) / (dims[0] * dims[1]);
