@@ -2,13 +2,14 @@
 // a formula over the request's dims.
 //   pinned.cpp     moves buffers that are copied to or from an accelerator into pinned pools
 //   unused.cpp     removes unused devices from the program
-//   stack.cpp      moves buffers into the frame of the call
+//   stack.cpp      moves buffers into the stack frame of a function call
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
 //   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
-//   layers.cpp     offsets at one shape -> vertical order of buffers -> offsets at any shape
-//   plan.cpp       the best layers at sample shapes -> offset formulas in the shape program
+//   layers.cpp     offsets at one shape -> Layers, and Layers -> offsets at any shape
+//   plan.cpp       chooses the best Layers at sample shapes; writes their offset formulas to the
+//                  shape program
 //   spill/         spills buffers of pools that are over their limits; runs before plan.cpp
-//   validate.cpp   offsets -> Status; shares no code with the planner
+//   validate.cpp   checks the offsets of a plan; shares no code with the planner
 //   csv.cpp        plans as CSV
 #pragma once
 
@@ -53,10 +54,10 @@ struct Liveness {
 
 // The value that owns the bytes of `id`: `id` itself, or the value that it is a view of.
 ValueId root_of(const Function& function, ValueId id);
-// The pool of a value that is a result of its function: `global` instead of the workspace or the
-// constant pool.
+// The pool in which a function stores the result `value`: the device's global pool if the value is
+// placed in the workspace or the constant pool, else the pool of the value.
 PoolIndex result_pool(const Machine& machine, const Value& value);
-// For each value: whether it is the root of an output. Such a value has its own storage.
+// For each value: whether it is the root of an output. Such a value does not share its storage.
 IndexedVector<ValueId, bool> output_roots(const Function& function);
 
 // A step index for each root value; none for unused values.
@@ -65,8 +66,9 @@ using LastSteps = IndexedVector<ValueId, std::optional<int64_t>>;
 // that is computed before a loop and used in it is live until the end of the loop.
 LastSteps last_uses(const Function& function);
 
-// The step after which a register must release the storage of a root value: its last use, or the
-// end of the branches around that use if the value was computed before them.
+// The step after which a register must release the storage of a root value. If the last use is in a
+// branch of an if, and the value was computed before the if, this is the end of the if. Otherwise
+// it is the last use.
 LastSteps release_steps(const Function& function);
 
 // Computes lifespans and reuses buffers in place where kernels permit it.
@@ -76,13 +78,14 @@ Liveness find_lifespans(const Machine& machine, const Function& function);
 void move_buffer(Function& function, const Liveness& liveness, BufferIndex buffer, PoolIndex pool);
 
 // Moves CPU buffers that are copied to or from another device into the pool that is pinned for that
-// device, if the machine has one and the graph requires no scope.
+// device. Has no effect on buffers with a required scope, or if the machine has no such pool.
 void use_pinned(Program& program);
 
-// Moves buffers without a required scope into the frame, on CPUs that have a stack: all buffers of
-// a segment or none, as far as the frame stays within the stack's limit. A parameter that may be in
-// a caller's frame gets the stack's pool. Errors: kInvalidModel, with the value that the graph
-// requires in a stack and that cannot be stored there.
+// On CPUs that have a stack, moves buffers without a required scope into the frame of their
+// function. Moves either all buffers of a segment or none, and keeps the frame within the stack's
+// limit. A parameter gets the stack's pool if any call passes a buffer of a frame for it. Errors:
+// kInvalidModel, with the name of a value that the graph requires in a stack, but that cannot be
+// stored there.
 Status use_stacks(Program& program);
 
 // Removes non-CPU devices that store no values and run no kernels from the program and its machine,
@@ -92,16 +95,18 @@ void remove_unused_devices(Program& program);
 // Assigns offsets by first fit, in the given order of indices: each buffer takes the lowest
 // sufficient gap between the placed buffers with overlapping lifespans.
 void place_first_fit(std::vector<PlannedBuffer>& buffers, const std::vector<int>& order);
-// Priority orders, each of which is best on some graphs: by size, lifespan, conflicting bytes,
-// time. Without `may_use_spans`, only orders that do not change when steps are inserted between
-// others.
+// Orders for place_first_fit(): by size, by length of the lifespan, by bytes of the buffers with
+// overlapping lifespans, by time, and by combinations. Each is best on some graphs. Without
+// `may_use_spans`, omits the orders by length, so that inserted steps do not change the result.
 std::vector<std::vector<int>> placement_orders(const std::vector<PlannedBuffer>& buffers,
                                                bool may_use_spans = true);
-// First fit with every order; keeps the plan of least height. Returns the height.
+// Tries first fit with each of these orders, keeps the plan of least height, and returns the
+// height.
 int64_t place_best(std::vector<PlannedBuffer>& buffers, bool may_use_spans = true);
 
 // The part of a plan that is independent of sizes: the order of offsets, and the buffers directly
-// below each buffer. Of two buffers with overlapping lifespans, one is always above the other.
+// below each buffer. If the lifespans of two buffers overlap, one of the two is above the other at
+// all sizes.
 struct Layers {
   std::vector<int> order;               // lower offsets first
   std::vector<std::vector<int>> below;  // by buffer
@@ -145,16 +150,17 @@ struct Plan {
 };
 
 // Plans `function` and adds the formulas to `shapes`. Computes first-fit plans in several orders at
-// several sample dims, and takes the one with the least worst-case ratio of height to lower bound
-// over all samples. Validates the plan at all samples. Errors: kInternal if a plan is invalid (a
+// several sample dims. Takes the plan whose largest ratio of height to lower bound, over all
+// samples, is least. Validates the plan at all samples. Errors: kInternal if a plan is invalid (a
 // defect of the planner), kInvalidModel if sizes overflow.
 Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes);
 
 // `id,lower,upper,size[,offset]`: a header line, then one buffer per line.
 std::string to_csv(const std::vector<PlannedBuffer>& buffers);
-// Parses CSV of that form; `start`, `end` and `buffer` are synonyms of `lower`, `upper` and `id`.
-// Other columns with numbers, such as "alignment" of the public instances, are ignored. Errors:
-// kInvalidModel, with the line.
+// Parses CSV of that form. `start` and `end` are synonyms of `lower` and `upper`. Buffers without
+// an `id` column are numbered by line; a column `buffer` can have any content and is ignored. Other
+// columns must have numbers and are ignored, such as "alignment" in the minimalloc instances.
+// Errors: kInvalidModel, with the line.
 Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text);
 
 }  // namespace scopevm::compiler::memory

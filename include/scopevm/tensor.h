@@ -63,6 +63,8 @@ class SCOPEVM_API Tensor {
   /// Creates a view of the caller's bytes, which must stay valid while this tensor or a copy of it
   /// is used. The const overload creates a read-only tensor, which can be an input but not an
   /// output. `data` must be aligned to the element size; it can be null if there are no elements.
+  /// Errors: kInvalidArgument (null or misaligned `data`, rank above kMaxRank, negative dim, size
+  /// overflow, kStr).
   static Result<Tensor> borrow(void* data, DType dtype, std::span<const int64_t> dims);
   /// Like the overload above; the tensor is read-only.
   static Result<Tensor> borrow(const void* data, DType dtype, std::span<const int64_t> dims);
@@ -81,12 +83,12 @@ class SCOPEVM_API Tensor {
   /// The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
   Result<DLManagedTensor*> to_dlpack() const;
 
-  /// True if data() is null, as for Tensor().
+  /// True if data() is null, as for Tensor(). A tensor with a dim of 0 is not empty in this sense.
   bool is_empty() const { return data_ == nullptr; }
   /// True if the tensor cannot be an output.
   bool is_read_only() const { return is_read_only_; }
-  /// The first element. Must not be written if the tensor is read-only. For a string tensor: the
-  /// strings in an unspecified format.
+  /// The address of the first element. The elements of a read-only tensor must not be written. For
+  /// a string tensor: the strings in an unspecified format.
   void* data() const { return data_; }
   /// The elements in row-major order. REQUIRES: sizeof(T) is the element size.
   template <typename T>
@@ -113,7 +115,7 @@ class SCOPEVM_API Tensor {
   friend struct TensorAccess;
   int64_t string_count() const;
   void* data_ = nullptr;
-  runtime::Storage* storage_ = nullptr;  // null if the bytes are borrowed
+  runtime::Storage* storage_ = nullptr;  // null if the tensor is empty or borrows its bytes
   int64_t bytes_ = 0;
   DType dtype_ = DType::kF32;
   bool is_read_only_ = false;

@@ -1,4 +1,5 @@
-// Destroys storages: returns the bytes to their scope, or calls on_release for adopted bytes.
+// Creates storages of adopted bytes, and destroys storages: returns the bytes to their ScopeMemory,
+// or calls on_release for adopted bytes.
 #include "runtime/memory/storage.h"
 
 #include <utility>
@@ -17,9 +18,10 @@ Storage* Storage::adopt(void* data, int64_t bytes, std::function<void()> on_rele
 
 void Storage::destroy() {
   if (scope_) {
-    // Held by the local: reclaim() puts this object on the scope's spare list, where a reference to
-    // the scope would be a cycle. If this is the last reference, the scope is destroyed with its
-    // spares after reclaim().
+    // The reference to the scope moves to a local variable, because reclaim() adds this object to
+    // the scope's free list, and a free storage that references its scope would be a cycle. If the
+    // local variable is the last reference to the scope, its destructor destroys the scope and the
+    // free storages, including this one.
     std::shared_ptr<ScopeMemory> scope = std::move(scope_);
     scope->reclaim(this);
     return;

@@ -1,5 +1,5 @@
-// Reads the tensors of ONNX's test data (protobuf files), and compares results with them, with the
-// tolerances of ONNX's backend tests.
+// Reads tensors from the protobuf files of ONNX's test data. Compares results with them, within
+// tolerances close to those of ONNX's backend tests.
 #pragma once
 
 #include <string>
@@ -10,19 +10,21 @@
 
 namespace scopevm::conformance {
 
-// Contents of a data file: one tensor, the elements of a sequence, or nothing.
+// Contents of a data file: one tensor, or the tensors of a sequence.
 struct ReferenceValue {
-  bool has_value = true;
+  bool has_value = true;  // false for an optional without a value
   std::vector<Tensor> tensors;
 };
 
-// Reads a serialised TensorProto, SequenceProto or OptionalProto. Errors: kUnsupported, with the
-// element type ("type:complex"), or "type:sequence" if the file is not of the given kind.
+// Reads a serialised TensorProto, SequenceProto or OptionalProto, as `kind` requires. Errors:
+// kUnsupported, with the message "type:complex" for an element type that DType lacks, or
+// "type:sequence" if the file cannot be read as the given kind; kInvalidModel if the data do not
+// fill the shape.
 Result<ReferenceValue> read_value(const std::string& path, ValueKind kind);
 
 // Returns the first difference, or an empty string if the tensors agree. Floating-point elements
-// agree within a relative error of 1e-3 and a small absolute error; NaN agrees with NaN. All other
-// types must be equal.
+// agree within a relative error of 1e-3 (bf16: 1/128) plus an absolute error of 1e-6. NaN agrees
+// with NaN. Elements of other types must be equal.
 std::string difference(const Tensor& expected, const Tensor& actual);
 
 }  // namespace scopevm::conformance

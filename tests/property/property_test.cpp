@@ -1,5 +1,5 @@
-// Tests of the property test: equal seeds give equal graphs, a wrong element is detected, a crash
-// is an outcome, and a failing graph shrinks to the failing op.
+// Tests of the property test itself: equal seeds give equal graphs, a wrong element is detected, an
+// error of the compiler is reported, and a failing graph shrinks to the failing op.
 #include <gtest/gtest.h>
 
 #include "compiler/driver/context.h"
@@ -13,7 +13,7 @@ namespace {
 
 std::unique_ptr<mlir::MLIRContext> quiet_context() {
   auto context = make_context();
-  context->disableMultithreading();  // the checks fork
+  context->disableMultithreading();  // a check calls fork(), which would lose the threads
   return context;
 }
 
@@ -29,8 +29,8 @@ Array of_floats(std::vector<int64_t> dims, const std::vector<float>& values) {
   return array;
 }
 
-// Shrinking does not move ops out of regions and keeps symbols that are read from values, so the
-// size limits of the shrink test do not apply to such graphs.
+// Shrinking does not move ops out of regions, and it keeps symbols that are read from values. The
+// shrink test therefore skips such graphs: they can exceed its size limits.
 bool has_control_flow(const GraphCase& graph) {
   bool has = false;
   graph.module.get()->walk([&](mlir::Operation* op) {
@@ -88,7 +88,7 @@ TEST(Check, AgreesWithTheCompiler) {
   EXPECT_EQ(verdict.skipped, 0);
 }
 
-// Uses a target that does not exist.
+// The compiler rejects the name of the CPU.
 TEST(Check, ReportsAnErrorOfTheCompiler) {
   auto context = quiet_context();
   GraphCase graph = parsed(kSum, *context);

@@ -1,4 +1,5 @@
-// Formulas for readers: which parts get names, what is factored, and that values are unchanged.
+// Tests formula_text(): the operands that get names, common factors, long formulas, and equal
+// values of the printed formulas and the expressions.
 #include "compiler/shapes/formula_text.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +79,7 @@ TEST(FormulaText, NamesContinueAfterZ) {
   EXPECT_EQ(printed.definitions[26].name, "A1");
 }
 
-// Each level uses the level below twice, so that the tree has 2^200 nodes.
+// Each level uses the previous one twice. Without sharing, the expression would have 2^200 nodes.
 TEST(FormulaText, SharedOperandsArePrintedOnce) {
   DimExpr e = n;
   int64_t expected = 5;

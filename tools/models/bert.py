@@ -1,5 +1,6 @@
-"""BERT encoders with dynamic batch and length, as the PyTorch exporter writes them below opset 17:
-LayerNorm and Gelu as chains, heads split by Shape, Gather, Concat and Reshape."""
+"""BERT encoders with dynamic batch and length, as PyTorch exports them below opset 17. LayerNorm
+and Gelu are chains of elementwise ops and reductions. Shape, Gather, Concat and Reshape split the
+heads of the attention."""
 import math
 
 import numpy as np

@@ -1,6 +1,8 @@
 // scopevm-import: prints the imported graph of a model file, for tests and debugging.
 //
 //   scopevm-import MODEL [--simplify] [NAME=SIZE]...
+//
+// --simplify also runs the simplification passes. NAME=SIZE gives the symbolic dim NAME a size.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

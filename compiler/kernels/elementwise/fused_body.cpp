@@ -1,4 +1,4 @@
-// Fused bodies: groups as lists of ops, their vector length, and their cost.
+// Implements fused_body.h: the list of ops of a fused body, its vector length, and its cost.
 #include "compiler/kernels/elementwise/fused_body.h"
 
 #include <algorithm>
@@ -47,12 +47,12 @@ int lane_count(const FusedBody& body, const Target& target) {
     for (mlir::Value operand : op->getOperands()) widen(operand);
     for (mlir::Value result : op->getResults()) widen(result);
   }
-  // Vectors of f64 and i64 then take two registers.
+  // The width is limited to 4 bytes. Vectors of 8-byte elements therefore take two registers.
   return target.lanes(static_cast<int>(std::min<int64_t>(widest, 4)));
 }
 
 int64_t cost_of(const FusedBody& body) {
-  constexpr int64_t kOther = 6;  // reductions and row ops take several passes
+  constexpr int64_t kOther = 6;  // reductions and row normalisations visit elements several times
   int64_t cost = 0;
   for (mlir::Operation* op : body.ops) {
     auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op);
