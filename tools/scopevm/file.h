@@ -13,8 +13,7 @@ namespace scopevm::tool {
 // Errors: kNotFound.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 
-// Replaces `path` atomically: a reader sees either the old or the new contents. Errors:
-// kInvalidArgument.
+// See runtime::write_file.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
 
 }  // namespace scopevm::tool

@@ -2,11 +2,9 @@
 // then concatenated or written to a file. tables_writer.cpp serialises the tables.
 #include "vm/format/writer.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <span>
 
+#include "runtime/write_file.h"
 #include "vm/format/checksum.h"
 #include "vm/format/layout.h"
 #include "vm/format/tables.h"
@@ -95,10 +93,6 @@ void lay_out(const ModuleContents& module, File& file) {
   file.pieces.front() = file.front;
 }
 
-Status io_error(const std::string& path, const char* what) {
-  return Status(StatusCode::kInvalidArgument, path + ": " + what + ": " + std::strerror(errno));
-}
-
 }  // namespace
 
 std::vector<uint8_t> write_module(const ModuleContents& module) {
@@ -113,20 +107,7 @@ std::vector<uint8_t> write_module(const ModuleContents& module) {
 Status write_module_file(const std::string& path, const ModuleContents& module) {
   File file;
   lay_out(module, file);
-  // Write to a temporary name and rename: readers never map a partial module, and processes that
-  // have mapped the old file keep it.
-  std::string partial = path + ".partial";
-  std::FILE* out = std::fopen(partial.c_str(), "wb");
-  if (!out) return io_error(path, "cannot write the module");
-  bool written = true;
-  for (Piece piece : file.pieces)
-    written = written &&
-              (piece.empty() || std::fwrite(piece.data(), 1, piece.size(), out) == piece.size());
-  written = std::fclose(out) == 0 && written;
-  if (written && std::rename(partial.c_str(), path.c_str()) == 0) return {};
-  Status status = io_error(path, "cannot write the module");
-  std::remove(partial.c_str());
-  return status;
+  return runtime::write_file(path, file.pieces);
 }
 
 }  // namespace scopevm::format

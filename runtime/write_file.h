@@ -1,0 +1,18 @@
+// Writes whole files.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "scopevm/status.h"
+
+namespace scopevm::runtime {
+
+// Writes the concatenation of `pieces` to `path`. A regular file is replaced atomically: a reader
+// sees either the old or the new contents, and a process that has mapped the old file keeps it.
+// Other files, such as /dev/null and pipes, are written to directly. Errors: kInvalidArgument (with
+// the system's error).
+Status write_file(const std::string& path, std::span<const std::span<const uint8_t>> pieces);
+
+}  // namespace scopevm::runtime
