@@ -34,6 +34,7 @@ Values concat(Node& n) {
 // From opset 18, num_outputs may give the number of parts; all except the last have the same size.
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   int64_t count = static_cast<int64_t>(n.output_count());
+  if (count == 0) return n.fail("the node has no outputs, expected at least 1"), std::nullopt;
   if (n.opset() >= 18 && n.integer("num_outputs", count) != count) {
     n.fail("num_outputs is " + llvm::Twine(n.integer("num_outputs", count)) + ", expected " +
            llvm::Twine(count) + ", the number of outputs");

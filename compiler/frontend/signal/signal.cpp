@@ -125,8 +125,11 @@ std::optional<Transform> transform_of(Node& n, Value x, DimExpr length, bool inv
 std::optional<DimExpr> one_dim(Node& n, Value value, llvm::StringRef what) {
   Dims dims = n.dims_of(value, what);
   if (n.has_failed()) return std::nullopt;
-  if (dims.size() == 1) return dims[0];
-  return n.fail(what + " must have 1 element, given " + llvm::Twine(dims.size())), std::nullopt;
+  if (dims.size() != 1)
+    return n.fail(what + " must have 1 element, given " + llvm::Twine(dims.size())), std::nullopt;
+  if (auto constant = dims[0].as_constant(); constant && *constant < 0)
+    return n.fail(what + " is " + llvm::Twine(*constant) + ", expected at least 0"), std::nullopt;
+  return dims[0];
 }
 
 Values dft(Node& n, int64_t axis) {
