@@ -6,6 +6,7 @@
     show_errors.py op FILE               one graph operation per line, such as sv.relu f32[n, 3]
     show_errors.py edit BASE FILE        one sed script per line, applied to a copy of BASE
     show_errors.py command FILE          one shell command per line
+    show_errors.py model GRAPH           writes the ONNX model of a graph to stdout
 
 Each line of FILE is printed, and after it the output of `scopevm`, indented. The exit code follows
 unless it is 1. Empty lines and lines that start with `#` structure the output and are printed.
@@ -258,12 +259,15 @@ def sed(script, content, *options):
 
 
 def shown(line, command, folder="."):
+    """The line and the output of its command; fails unless the command reports an error."""
     done = subprocess.run(["bash", "-c", command], check=False, text=True, errors="replace",
                           cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     lines = [line, *(f"    {output}".rstrip() for output in done.stdout.splitlines())]
     if done.returncode != 1:
         lines.append(f"    exit code {done.returncode}")
+    if done.returncode not in (1, 2, 3):
+        raise ValueError("\n".join(["an error was expected, given:", *lines]))
     return "\n".join(lines)
 
 
@@ -289,11 +293,14 @@ def show_line(kind, line, base, command):
 
 def main():
     kind, *bases, path = sys.argv[1:]
+    if kind == "model":
+        sys.stdout.buffer.write(OnnxLine(path).model())
+        return
     base = bases[0] if bases else ""
     lines = pathlib.Path(path).read_text().splitlines()
     command = lines.pop(0) if kind == "edit" else ""
     if command:
-        print("$ " + command)
+        print("# Command: " + command)
     workers = os.cpu_count() if kind in ("onnx", "op") else 1
     with concurrent.futures.ThreadPoolExecutor(workers) as executor:
         for text in executor.map(lambda line: show_line(kind, line, base, command), lines):
