@@ -25,8 +25,9 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 COMMAND_LINE = re.compile(r"(\w+=\S* )*(\$|scopevm|scopevm-opt|\./dev|build/\S+/bin/\S+|cmake|ctest"
                           r"|(bench|tests|tools)/\S+\.(py|sh)) ")
 OPTION = re.compile(r"\[?(--[a-z][\w-]*)")
-# A shown line of this form permits, and requires, an exit code from 1 to 3.
-ERROR = re.compile(r"(scopevm|scopevm-opt|dev): (?!warning)|.*\berror: ")
+# A shown line of this form permits, and requires, an exit code from 1 to 3. Indented lines are
+# messages that show_errors.py prints.
+ERROR = re.compile(r"(scopevm|scopevm-opt|dev): (?!warning)|(\S.*)?\berror: ")
 
 NO_OPENCL = "not run: no OpenCL device"
 
