@@ -59,3 +59,12 @@ func.func @main(%x: !sv.tensor<f32[1, 2, 5]>, %w: !sv.tensor<f32[2, 3, 2]>) -> !
   %y = sv.conv_transpose %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_pads = array<i64: 0>, group = 0 : i64} : (!sv.tensor<f32[1, 2, 5]>, !sv.tensor<f32[2, 3, 2]>) -> !sv.tensor<f32[1, 3, 6]>
   return %y : !sv.tensor<f32[1, 3, 6]>
 }
+
+// -----
+
+func.func @main(%x: !sv.tensor<i64[n]>, %v: !sv.tensor<f32[1]>) -> !sv.tensor<f32[n, 4]> {
+  // expected-error@+2 {{values must have 2 elements, off and on, but is f32[1]}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.one_hot %x, %v {depth = #sv.dims<[4]>, axis = 1 : i64} : (!sv.tensor<i64[n]>, !sv.tensor<f32[1]>) -> !sv.tensor<f32[n, 4]>
+  return %y : !sv.tensor<f32[n, 4]>
+}

@@ -1,19 +1,14 @@
 // The runtime's queries of the host: CPU features, files, names.
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/mapped_file.h"
 #include "runtime/nearest_name.h"
-#include "runtime/write_file.h"
 
 namespace scopevm::runtime {
 namespace {
@@ -51,27 +46,6 @@ TEST(MappedFile, ReportsTheReason) {
             "/nowhere/file: No such file or directory");
   EXPECT_EQ(map_file("/tmp").status().message(), "/tmp: is a directory");
   EXPECT_EQ(map_file("/dev/null").status().message(), "/dev/null: is not a regular file");
-}
-
-TEST(WriteFile, ReplacesRegularFilesOnly) {
-  const std::string folder = ::testing::TempDir() + "write_file_" + std::to_string(getpid());
-  std::filesystem::create_directory(folder);
-  const std::vector<uint8_t> first = {1, 2}, second = {3};
-  const std::span<const uint8_t> pieces[] = {first, second};
-  EXPECT_TRUE(write_file(folder + "/file", pieces).ok());
-  EXPECT_TRUE(write_file(folder + "/file", pieces).ok());
-  Result<MappedFile> file = map_file(folder + "/file");
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(std::vector<uint8_t>(file->data, file->data + file->size),
-            (std::vector<uint8_t>{1, 2, 3}));
-  // A device is written to, not replaced. The link keeps the machine's device out of the test.
-  std::filesystem::create_symlink("/dev/null", folder + "/null");
-  EXPECT_TRUE(write_file(folder + "/null", pieces).ok());
-  EXPECT_TRUE(std::filesystem::is_symlink(folder + "/null"));
-  EXPECT_EQ(write_file(folder + "/none/file", pieces).message(),
-            folder + "/none/file: cannot write: No such file or directory");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(NearestName, SuggestsOnlySimilarNames) {

@@ -2,7 +2,7 @@
 #include "tools/scopevm/file.h"
 
 #include "runtime/mapped_file.h"
-#include "runtime/write_file.h"
+#include "vm/format/write_file.h"
 
 namespace scopevm::tool {
 
@@ -12,7 +12,7 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  return runtime::write_file(path, {&bytes, 1});
+  return format::write_file(path, {&bytes, 1});
 }
 
 }  // namespace scopevm::tool

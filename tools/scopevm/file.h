@@ -13,7 +13,7 @@ namespace scopevm::tool {
 // Errors: kNotFound.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 
-// See runtime::write_file.
+// See format::write_file.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
 
 }  // namespace scopevm::tool

@@ -2,12 +2,13 @@
 // then concatenated or written to a file. tables_writer.cpp serialises the tables.
 #include "vm/format/writer.h"
 
+#include <cstring>
 #include <span>
 
-#include "runtime/write_file.h"
 #include "vm/format/checksum.h"
 #include "vm/format/layout.h"
 #include "vm/format/tables.h"
+#include "vm/format/write_file.h"
 
 namespace scopevm::format {
 namespace {
@@ -107,7 +108,7 @@ std::vector<uint8_t> write_module(const ModuleContents& module) {
 Status write_module_file(const std::string& path, const ModuleContents& module) {
   File file;
   lay_out(module, file);
-  return runtime::write_file(path, file.pieces);
+  return write_file(path, file.pieces);
 }
 
 }  // namespace scopevm::format

@@ -175,6 +175,10 @@ llvm::LogicalResult OneHotOp::infer(TypeRule& rule, Adaptor op) {
   if (axis < 0 || axis > indices.getRank())
     return rule.fail("axis " + llvm::Twine(axis) + " is out of range for a result of rank " +
                      llvm::Twine(indices.getRank() + 1));
+  // The kernel reads both elements, so their number must be known here.
+  TensorType values = tensor_type(op.getValues());
+  if (values.getRank() != 1 || !values.getDim(0).is_constant(2))
+    return rule.fail("values must have 2 elements, off and on, but is " + text_of(values));
   Shape shape(indices.getShape());
   shape.insert(shape.begin() + axis, op.getDepth().getValue().front());
   return rule.add_result(tensor_type(op.getValues()).getDtype(), shape);

@@ -9,6 +9,7 @@
 #include "tests/vm/format/sample_modules.h"
 #include "vm/format/layout.h"
 #include "vm/format/reader.h"
+#include "vm/format/write_file.h"
 #include "vm/format/writer.h"
 
 namespace scopevm::format {
@@ -66,8 +67,27 @@ TEST_F(ModuleFile, HasTheSameBytesAsInMemory) {
 TEST_F(ModuleFile, ReportsAFileThatCannotBeWritten) {
   Status status = write_module_file("/nowhere/module.bc", dense_module());
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.message(),
-            "/nowhere/module.bc: cannot write: No such file or directory");
+  EXPECT_EQ(status.message(), "/nowhere/module.bc: cannot write: No such file or directory");
+}
+
+TEST(WriteFile, ReplacesRegularFilesOnly) {
+  const std::string folder = ::testing::TempDir() + "write_file_" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  const std::vector<uint8_t> first = {1, 2}, second = {3};
+  const std::span<const uint8_t> pieces[] = {first, second};
+  EXPECT_TRUE(write_file(folder + "/file", pieces).ok());
+  EXPECT_TRUE(write_file(folder + "/file", pieces).ok());
+  std::ifstream in(folder + "/file", std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(bytes, (std::vector<char>{1, 2, 3}));
+  // A device is written to, not replaced. The link keeps the machine's device out of the test.
+  std::filesystem::create_symlink("/dev/null", folder + "/null");
+  EXPECT_TRUE(write_file(folder + "/null", pieces).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder + "/null"));
+  EXPECT_EQ(write_file(folder + "/none/file", pieces).message(),
+            folder + "/none/file: cannot write: No such file or directory");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

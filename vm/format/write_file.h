@@ -7,7 +7,7 @@
 
 #include "scopevm/status.h"
 
-namespace scopevm::runtime {
+namespace scopevm::format {
 
 // Writes the concatenation of `pieces` to `path`. A regular file is replaced atomically: a reader
 // sees either the old or the new contents, and a process that has mapped the old file keeps it.
@@ -15,4 +15,4 @@ namespace scopevm::runtime {
 // the system's error).
 Status write_file(const std::string& path, std::span<const std::span<const uint8_t>> pieces);
 
-}  // namespace scopevm::runtime
+}  // namespace scopevm::format

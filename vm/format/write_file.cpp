@@ -1,4 +1,4 @@
-#include "runtime/write_file.h"
+#include "vm/format/write_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace scopevm::runtime {
+namespace scopevm::format {
 namespace {
 
 using Piece = std::span<const uint8_t>;
@@ -45,4 +45,4 @@ Status write_file(const std::string& path, std::span<const Piece> pieces) {
   return {StatusCode::kInvalidArgument, path + ": cannot write: " + std::strerror(error)};
 }
 
-}  // namespace scopevm::runtime
+}  // namespace scopevm::format
