@@ -68,9 +68,12 @@ void CodeParser::instruction(const std::vector<uint32_t>& written, bool has_writ
       if (isa::is_list(field.type))
         push(static_cast<uint32_t>(written.size()));
       else if (written.size() != 1)
-        return parser_.fail_at(offset, name + " writes one register: expected '%rN = " + name +
-                                           "', given " + std::to_string(written.size()) +
-                                           " registers");
+        return parser_.fail_at(offset, std::string(name)
+                                           .append(" writes one register: expected '%rN = ")
+                                           .append(name)
+                                           .append("', given ")
+                                           .append(std::to_string(written.size()))
+                                           .append(" registers"));
       function_.code.insert(function_.code.end(), written.begin(), written.end());
     } else {
       if (is_named(*row, field)) {
