@@ -248,7 +248,7 @@ class NodeReader {
 
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block.without_terminator()) {
-      // Each device that reads a constant has its own: there is no copy to show.
+      // Each device that reads a constant has its own instance, so there is no copy to print.
       if (mlir::isa<graph::ConstantOp>(op)) continue;
       CopyExplanation::Node node{graph::op_name(&op), op.getName().stripDialect().str(), "", {}};
       for (mlir::Value operand : op.getOperands())

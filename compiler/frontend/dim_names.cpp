@@ -33,8 +33,8 @@ Status check_dim_names(const std::map<std::string, DimBound>& bounds,
     std::string known;
     for (const std::string& other : names) known += (known.empty() ? "" : ", ") + other;
     return Status(StatusCode::kInvalidArgument,
-                  "there is no dimension \"" + name + "\"; " +
-                      (known.empty() ? "all dimensions are numbers" : "there are " + known));
+                  "unknown dimension \"" + name + "\"; " +
+                      (known.empty() ? "all dimensions are constants" : "known: " + known));
   }
   return {};
 }

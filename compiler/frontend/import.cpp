@@ -13,7 +13,7 @@ Status check_file(const std::string& path) {
   std::error_code error;
   std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
-    return Status(StatusCode::kNotFound, path + ": there is no such file");
+    return Status(StatusCode::kNotFound, path + ": no such file");
   if (std::filesystem::is_directory(status))
     return Status(StatusCode::kInvalidModel, path + ": is a directory, not a model");
   if (!std::filesystem::is_regular_file(status))

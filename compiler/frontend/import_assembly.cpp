@@ -61,7 +61,7 @@ Status check_function(mlir::func::FuncOp function) {
 Status check_functions(mlir::ModuleOp module) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   if (!main || main.isExternal())
-    return Status(StatusCode::kInvalidModel, "there is no function @main");
+    return Status(StatusCode::kInvalidModel, "missing function @main");
   for (auto function : module.getOps<mlir::func::FuncOp>())
     SCOPEVM_RETURN_IF_ERROR(check_function(function));
   return {};

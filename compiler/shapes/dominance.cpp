@@ -9,7 +9,7 @@ namespace {
 
 using Kind = DimExpr::Kind;
 
-// x/d, where d is 1 for an expression that is no floordiv by a constant.
+// x/d; d is 1 if the expression is not a floordiv by a constant.
 struct Quotient {
   DimExpr dividend;
   int64_t divisor;

@@ -242,7 +242,7 @@ TEST_F(Variant, InvalidVariantIsRejected) {
   EXPECT_EQ(error_of({{}}), "variant 1: no dimension has a narrower range than in main");
   EXPECT_EQ(error_of({{{"n", kOne}}, {{"t", kOne}}, {{"n", kOne}}}),
             "variant 3 duplicates variant n=1");
-  EXPECT_THAT(error_of({{{"k", kOne}}}), HasSubstr("there is no dimension \"k\"; there are n, t"));
+  EXPECT_THAT(error_of({{{"k", kOne}}}), HasSubstr("unknown dimension \"k\"; known: n, t"));
 }
 
 }  // namespace

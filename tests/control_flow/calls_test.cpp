@@ -394,7 +394,7 @@ std::string wrong_call(const std::string& call, const std::string& given = "!n")
 
 TEST(Call, TypeMismatchErrorContainsBothTypes) {
   EXPECT_THAT(wrong_call("%0 = sv.call @thrice(%x) : (!n) -> !n"),
-              HasSubstr("there is no function @thrice"));
+              HasSubstr("unknown function @thrice"));
   EXPECT_THAT(wrong_call("%0:3 = sv.call @main(%x, %y, %i) : (!n, !sv.tensor<f32[m]>, !i) -> (!n, "
                          "!n, !n)"),
               HasSubstr("cannot call the entry function @main"));

@@ -235,7 +235,7 @@ TEST(Closure, InvalidClosureIsAnError) {
   EXPECT_THAT(error_of("%0 = sv.closure @scale(%x) : (!n) -> !unary\n"),
               HasSubstr("argument 0 is f32[n], but @scale takes f32[]"));
   EXPECT_THAT(error_of("%0 = sv.closure @gone(%x) : (!n) -> !unary\n"),
-              HasSubstr("there is no function @gone"));
+              HasSubstr("unknown function @gone"));
   EXPECT_THAT(error_of("%0 = sv.closure @main(%f) : (!f) -> !unary\n"),
               HasSubstr("cannot call the entry function @main"));
   EXPECT_THAT(error_of("%0 = sv.closure @add(%f, %f, %f) : (!f, !f, !f) -> !unary\n"),

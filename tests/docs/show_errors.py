@@ -23,31 +23,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the page's test runs this script in the source tree
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "onnx_cases"))
+from wire_format import content as message, integer, real  # noqa: E402
+
 # TensorProto.DataType, and the format of an element in raw data.
 ELEMENTS = {"f32": (1, "f"), "u8": (2, "B"), "i8": (3, "b"), "u16": (4, "H"), "i16": (5, "h"),
             "i32": (6, "i"), "i64": (7, "q"), "str": (8, None), "bool": (9, "?"), "f16": (10, "e"),
             "f64": (11, "d"), "u32": (12, "I"), "u64": (13, "Q"), "c64": (14, "ff"),
             "bf16": (16, "H"), "i4": (22, None)}
 TOKEN = re.compile(r'\s*(->|"[^"]*"|-?\d+\.\d+|-?\d+|[A-Za-z_][\w.]*|.)')
-
-
-def varint(number):
-    number &= (1 << 64) - 1
-    encoded = bytearray()
-    while number > 0x7F:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
-def integer(field, number):
-    return varint(field << 3) + varint(number)
-
-
-def message(field, content):
-    content = content.encode() if isinstance(content, str) else content
-    return varint(field << 3 | 2) + varint(len(content)) + content
 
 
 class Graph:
@@ -204,13 +189,13 @@ class OnnxLine:
             if items and items[0].startswith('"'):
                 return b"".join(message(9, item.strip('"')) for item in items) + integer(20, 8)
             if any("." in item for item in items):
-                return b"".join(varint(7 << 3 | 5) + struct.pack("<f", float(item))
+                return b"".join(real(7, float(item))
                                 for item in items) + integer(20, 6)
             return b"".join(integer(8, int(item)) for item in items) + integer(20, 7)
         if token.startswith('"'):
             return message(4, token.strip('"')) + integer(20, 3)
         if "." in token:
-            return varint(2 << 3 | 5) + struct.pack("<f", float(token)) + integer(20, 1)
+            return real(2, float(token)) + integer(20, 1)
         return integer(3, int(token)) + integer(20, 2)
 
     def subgraph(self):

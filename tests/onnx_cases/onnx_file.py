@@ -3,9 +3,9 @@
 Each function returns the bytes of one message of onnx.proto. Fields are written in the order of
 their numbers, as protobuf does. Only the fields that the test models use are covered.
 """
-import struct
-
 import numpy as np
+
+from wire_format import content as _bytes, integer as _integer, real as _real, varint as _varint
 
 FLOAT, INT64, FLOAT16 = 1, 7, 10  # TensorProto.DataType
 _STRING = 8
@@ -20,30 +20,6 @@ class Tensor(bytes):
 
 class Graph(bytes):
     """A GraphProto."""
-
-
-def _varint(number):
-    number &= (1 << 64) - 1  # negative numbers have 64 bits
-    encoded = bytearray()
-    while number > 0x7F:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
-def _integer(field, number):
-    return _varint(field << 3) + _varint(int(number))
-
-
-def _real(field, number):
-    return _varint(field << 3 | 5) + struct.pack("<f", number)
-
-
-def _bytes(field, content):
-    if isinstance(content, str):
-        content = content.encode()
-    return _varint(field << 3 | 2) + _varint(len(content)) + content
 
 
 def _each(encode, field, values):

@@ -123,7 +123,7 @@ class CallTyper {
 mlir::func::FuncOp callee_of(mlir::Operation* op, llvm::StringRef name) {
   auto module = op->getParentOfType<mlir::ModuleOp>();
   auto callee = module ? module.lookupSymbol<mlir::func::FuncOp>(name) : nullptr;
-  if (!callee) op->emitOpError() << "there is no function @" << name;
+  if (!callee) op->emitOpError() << "unknown function @" << name;
   return callee;
 }
 
