@@ -17,7 +17,7 @@ DimExpr bytes_of_value(mlir::Value value) {
 }  // namespace
 
 DimExpr flops_of(mlir::Operation* op) {
-  constexpr int64_t kPassesOfRow = 4;  // maximum, exponential, sum, quotient
+  constexpr int64_t kPassesOfRow = 4;  // softmax: maximum, exponential, sum, quotient
   if (auto elementwise = mlir::dyn_cast<ElementwiseOp>(op))
     return element_count_of(op->getResult(0)) * DimExpr(elementwise.getOperationsPerElement());
   if (mlir::isa<ReductionOp>(op)) return element_count_of(op->getOperand(0));

@@ -63,6 +63,7 @@ void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
   printer << ']';
 }
 
+// The innermost ZeroDims object of this thread.
 thread_local const ZeroDims* zero_dims = nullptr;
 
 // A named dim is at least 1 unless ZeroDims contains it (--dim n>=0); a runtime-defined symbol is

@@ -26,8 +26,8 @@ class Graph_Attr<string cpp, string mnemonic_> : AttrDef<Graph_Dialect, cpp> {
   let mnemonic = mnemonic_;
 }
 
-// A tensor: element type, symbolic shape, place. The place is an interned string: null before
-// placement, "cpu" if no memory scope is required, "cpu.global.workspace" if one is.
+// A tensor: element type, symbolic shape, place. The place is null before placement. Afterwards it
+// is a device ("cpu"), or a device and the required memory scope ("cpu.global.workspace").
 //   !sv.tensor<f32[n, 3, 2*w+1]>   !sv.tensor<i64[]>   !sv.tensor<f32[n], @cpu.global>
 def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   let parameters = (ins
@@ -62,8 +62,8 @@ def Graph_Closure : Graph_Type<"Closure", "closure"> {
   let assemblyFormat = "`<` $signature `>`";
 }
 
-// A list of tensors, or an optional tensor or list. All elements have one element type. Dims that
-// are equal in all elements are numbers; others are kAnyDim.
+// A list of tensors, or an optional tensor or list. All elements have one element type. A dim is
+// a number if it is known and equal in all elements, else kAnyDim.
 //   !sv.list<sequence f32[?, 4]>
 //   !sv.list<optional sequence i64[...]>   elements of any rank
 //   !sv.list<sequence f32>                 no elements
@@ -82,8 +82,8 @@ def Graph_List : Graph_Type<"List", "list"> {
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     ListType withKind(::scopevm::ValueKind kind) const;
-    // The list type for such elements: an optional sequence if `element` is a sequence, else a list
-    // of tensors.
+    // The list type of kind `kind` for elements of type `element`: a tensor, or a list for an
+    // optional sequence. Dims of the tensor that are not constant become kAnyDim.
     static ListType of(::mlir::Type element, ::scopevm::ValueKind kind);
     // The type of the sequence that an optional sequence contains.
     ListType getSequence() const { return withKind(::scopevm::ValueKind::kSequence); }

@@ -1,6 +1,6 @@
 // The graph dialect `sv` in C++: types, attributes, op interfaces and op classes, generated from
-// graph_dialect.td, op_interfaces.td and graph_ops.td. Every MLIR-side source of the compiler that
-// uses the graph includes this header.
+// graph_dialect.td, op_interfaces.td and graph_ops.td. Every source of the compiler that uses
+// the graph includes this header.
 #pragma once
 
 #include <optional>
@@ -35,17 +35,17 @@ struct TypeRule;
 enum class ElementDims : uint8_t {
   kNone,   // the list has no elements
   kShape,  // all elements have this rank
-  kAny,
+  kAny,    // the ranks of the elements may differ
 };
 
-// In a list type: a dim that may differ between elements.
+// Denotes a dim of a list type that may differ between elements.
 inline constexpr int64_t kAnyDim = -1;
 
 // The associative operator of a reduction.
 enum class Combine : uint8_t { kSum, kProduct, kMax, kMin };
 
-// Default CostOp implementation for families without a formula: derived from the op's other
-// interfaces.
+// The default CostOp implementation, for families without a formula. It derives the cost from the
+// op's other interfaces.
 DimExpr flops_of(mlir::Operation* op);
 DimExpr bytes_of(mlir::Operation* op);
 

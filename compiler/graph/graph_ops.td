@@ -1,4 +1,4 @@
-// The graph ops, one definition each, in the folder of its family. docs/ops.md and the list of ops
+// All graph ops. Each op is defined in the folder of its family. docs/ops.md and the list of ops
 // (graph_op_list.inc) are generated from this file.
 #ifndef SCOPEVM_GRAPH_OPS
 #define SCOPEVM_GRAPH_OPS

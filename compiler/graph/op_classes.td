@@ -1,5 +1,5 @@
-// Base classes of ops with tensor operands and results. An op definition has mnemonic, summary and
-// operands; the class fields have what a family shares.
+// Base classes of ops with tensor operands and results. An op definition gives its mnemonic,
+// summary and operands. The fields of its base class give the properties that a family shares.
 #ifndef SCOPEVM_GRAPH_OP_CLASSES
 #define SCOPEVM_GRAPH_OP_CLASSES
 
@@ -32,8 +32,8 @@ class Graph_EnumAttr<Graph_Enum enum>
                          enum.symbolToStringFnName # "($0))";
 }
 
-// Operands that may be strings: bit i for operand i, the last bit also for all that follow. Other
-// ops would compute on the ids that represent strings.
+// Masks of the operands that may be string tensors: bit i for operand i, bit 7 for operand 7 and
+// all later ones. Other ops reject string tensors, because they would compute on string ids.
 defvar kNoStrings = 0;
 defvar kFirstString = 1;
 defvar kSecondString = 2;
@@ -88,7 +88,7 @@ class HostReason<string reason> {
   string member = "::llvm::StringRef getHostReason() { return \"" # reason # "\"; }\n";
 }
 
-// For `checks`: the type rule proves everything.
+// The value of `checks` for an op whose type rule decides all conditions.
 defvar kNoChecks = "static_cast<void>(checks)";
 
 #endif

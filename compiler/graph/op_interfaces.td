@@ -1,7 +1,8 @@
 // Interfaces and traits of graph ops. Passes query these instead of keeping lists of ops.
 //
 // Interface methods are defined with the op's family (compiler/graph/FAMILY), except those of
-// LoweringOp, which the kernels library attaches as external models (compiler/kernels/op_lowerings.h).
+// LoweringOp, which the kernels library attaches as external models
+// (compiler/kernels/op_lowerings.h).
 #ifndef SCOPEVM_GRAPH_OP_INTERFACES
 #define SCOPEVM_GRAPH_OP_INTERFACES
 
@@ -116,13 +117,13 @@ def Graph_HostOp : Graph_Interface<"HostOp"> {
   ];
 }
 
-// A sum of products of two operands; the first op of a fused group.
+// The op computes sums of products of two operands. In a fusion group, it is the first op.
 def Graph_Contraction : NativeOpTrait<"Contraction"> {
   let cppNamespace = "::scopevm::compiler::graph";
 }
 
-// The results have their own storage or share that of an operand: a consumer cannot choose where
-// they are allocated.
+// The results have their own storage or share the storage of an operand. A consumer cannot choose
+// where they are allocated.
 def Graph_ProvidesStorage : NativeOpTrait<"ProvidesStorage"> {
   let cppNamespace = "::scopevm::compiler::graph";
 }

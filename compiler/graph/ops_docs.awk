@@ -1,4 +1,4 @@
-# mlir-tblgen's page of the graph ops -> docs/ops.md: one row an op.
+# Converts mlir-tblgen's page of the graph ops to docs/ops.md, with one row per op.
 BEGIN {
   print "# Graph ops\n"
   print "Generated from `compiler/graph/FAMILY/ops.td` by `./dev docs`. [assembly.md](assembly.md)"
@@ -19,7 +19,7 @@ function flush_row() {
   next
 }
 op != "" && summary == "" && /^_.*_$/ {
-  # tblgen writes a capital letter; the table has none there.
+  # tblgen capitalises the first letter of a summary; the table does not.
   summary = tolower(substr($0, 2, 1)) substr($0, 3, length($0) - 3)
   next
 }

@@ -14,8 +14,6 @@ TensorType tensor_type(mlir::Value value) { return mlir::cast<TensorType>(value.
 bool is_axis(TensorType x, int64_t axis) { return axis >= 0 && axis < x.getRank(); }
 
 llvm::LogicalResult TypeRule::check_strings(mlir::ValueRange operands, unsigned admitted) const {
-  // Bit i of the mask admits strings for operand i; the last bit stands for all further operands of
-  // a variadic op.
   constexpr size_t kLastBit = 7;
   for (size_t i = 0; i < operands.size(); ++i)
     if (tensor_type(operands[i]).getDtype() == DType::kStr &&
@@ -50,7 +48,7 @@ std::string text_of(mlir::Type type) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (auto tensor = mlir::dyn_cast<TensorType>(type)) {
-    // Long expressions are abbreviated: dims of a deep model can have thousands of terms.
+    // short_text() abbreviates long expressions: dims of a deep model can have thousands of terms.
     stream << scopevm::name(tensor.getDtype()) << "[";
     llvm::interleaveComma(tensor.getShape(), stream,
                           [&](DimExpr dim) { stream << short_text(dim); });
@@ -64,7 +62,7 @@ std::string text_of(mlir::Type type) {
            text_of_all(signature.getResults());
   }
   stream << type;
-  // Messages are for users of ONNX as well, who do not know the syntax of the dialect.
+  // Messages omit "!sv.list<", because users of ONNX files do not know the syntax of the dialect.
   if (llvm::StringRef list(text); list.consume_front("!sv.list<")) return list.drop_back().str();
   return text;
 }
@@ -88,8 +86,8 @@ namespace {
 
 using Parts = std::set<DimExpr>;
 
-// The broadcast of dims that are pairwise equal or 1: the maximum, times the minimum with 1, which
-// is 0 if a dim is 0. The second factor folds to 1 if no dim can be 0.
+// The broadcast of dims that are pairwise equal or 1: max(dims) * min(dims, 1). The second factor
+// is 0 if a dim is 0. It folds to 1 if no dim can be 0.
 DimExpr broadcast(const Parts& parts) {
   DimExpr greatest = *parts.begin(), least = 1;
   for (DimExpr part : parts) {
@@ -99,7 +97,8 @@ DimExpr broadcast(const Parts& parts) {
   return greatest * least;
 }
 
-// The dims whose broadcast is `dim`, so that broadcasting with one of them again changes nothing.
+// The inverse of broadcast(): the dims whose broadcast is `dim`. With it, broadcasting `dim` with
+// one of these dims again yields an equal expression.
 Parts broadcast_parts(DimExpr dim) {
   for (DimExpr factor : dim.operands())
     if (dim.kind() == DimExpr::Kind::kMul && factor.kind() == DimExpr::Kind::kMax) {
@@ -122,10 +121,10 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   if (a == b || b.is_constant(1)) return a;
   if (a.is_constant(1)) return b;
   if (!may_be_equal(a, b) && !may_be_equal(a, 1) && !may_be_equal(b, 1)) return std::nullopt;
-  // The symbolic dim must be equal to the constant or 1.
+  // A symbolic dim must be 1 or equal to the constant, so the result is the constant.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  // One dim is provably at least the other. Requests are checked for 0 with 1
+  // One dim is provably at least as large as the other. A request check rejects the dims 0 and 1
   // (diagnostics/request_checks.cpp).
   if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
   return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));

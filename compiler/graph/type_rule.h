@@ -1,6 +1,7 @@
 // Type rules of the graph ops: operand types and attributes -> result types. An op's rule is its
-// static method `infer`, in the folder of its family; this header has what the rules share. On
-// failure a rule reports the error with the operand types. Malformed graphs never abort.
+// static method `infer`, in the folder of its family; this header declares the functions that the
+// rules share. On failure a rule reports the error with the operand types. A malformed graph never
+// aborts the process.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -14,8 +15,8 @@ struct TypeRule {
   llvm::StringRef op;
   llvm::SmallVectorImpl<mlir::Type>& types;
 
-  // Fails if an operand that is a string tensor is not in `admitted`: bit i for operand i, bit 7
-  // for operand 7 and all that follow.
+  // Fails if an operand is a string tensor and its bit in `admitted` is not set: bit i for operand
+  // i, bit 7 for operand 7 and all later ones.
   llvm::LogicalResult check_strings(mlir::ValueRange operands, unsigned admitted) const;
   // Appends a result type.
   llvm::LogicalResult add_result(DType dtype, llvm::ArrayRef<DimExpr> shape);
@@ -35,9 +36,10 @@ bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b);
 // False if the facts about the symbols prove that the dims differ in every request.
 bool may_be_equal(DimExpr a, DimExpr b);
 
-// The dim that results from broadcasting two dims. They broadcast if they are equal, if one is 1,
-// or if a request may make them so; each request is then checked. The result is a constant operand
-// other than 1, else the maximum of both. Empty if no request can satisfy this.
+// The dim that results from broadcasting two dims, which must be equal unless one is 1. If only
+// some requests satisfy this, each request is checked. Empty if no request can satisfy it. The
+// result is the constant operand other than 1, if any. Otherwise it is a formula for the maximum of
+// both, or for 0 if one of them may be 0.
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b);
 // NumPy broadcasting, aligned at the last dim. Empty if the shapes do not broadcast.
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,

@@ -14,7 +14,7 @@ using Payload = Arithmetic::Payload;
 
 bool is_unsigned(DType dtype) { return dtype >= DType::kU8 && dtype <= DType::kU64; }
 
-// The low bits of `value`, as an integer of `dtype`.
+// The integer of type `dtype` that the low bits of `value` represent.
 int64_t wrapped(DType dtype, uint64_t value) {
   const int64_t bits = dtype == DType::kBool ? 1 : 8 * byte_size(dtype);
   const int unused = static_cast<int>(64 - bits);
@@ -105,7 +105,7 @@ Payload integer_function(UnaryFunction function, DType dtype, int64_t x) {
 
 double real_modulo(double a, double b) {
   const double r = std::fmod(a, b);
-  // Python's %: fmod has the sign of the dividend, this result that of the divisor.
+  // The result has the sign of the divisor, like Python's %; fmod has the sign of the dividend.
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
@@ -150,7 +150,7 @@ int64_t quotient(DType dtype, int64_t a, int64_t b) {
   if (b == 0) return 0;
   if (is_unsigned(dtype))
     return static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(b));
-  // The least integer divided by -1 traps in C++; the kernels wrap. Division by 0 is 0 in both.
+  // The least integer divided by -1 is undefined in C++; the kernels wrap.
   return b == -1 ? wrapped(dtype, 0 - static_cast<uint64_t>(a)) : a / b;
 }
 
@@ -218,7 +218,8 @@ template <typename Integer>
 Payload rounded(DType to, Integer value) {
   if (to == DType::kF64) return static_cast<double>(value);
   if (to == DType::kF32) return static_cast<double>(static_cast<float>(value));
-  // Exact only if the double represents the integer exactly; otherwise it would be rounded twice.
+  // A narrower type is rounded later, from the double. Another rounding here could change the
+  // result, so the double must represent the integer exactly.
   constexpr auto kLargestExact = Integer{1} << 53;
   const bool is_exact =
       value <= kLargestExact && (!std::is_signed_v<Integer> || value >= Integer{0} - kLargestExact);

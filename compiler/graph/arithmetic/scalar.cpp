@@ -28,7 +28,7 @@ Scalar cast(const Scalar& x, DType to) { return {x.arithmetic(), to, x.arithmeti
 
 Scalar sign(const Scalar& x) {
   const bool is_unsigned = x.dtype() >= DType::kU8 && x.dtype() <= DType::kU64;
-  // Otherwise x itself: 0, -0.0 and NaN.
+  // The sign of 0, -0.0 and NaN is x itself.
   Scalar upper = select(0.0 < x, literal(x, 1.0), x);
   return is_unsigned ? upper : select(x < 0.0, literal(x, -1.0), upper);
 }

@@ -80,16 +80,17 @@ enum class BinaryFunction : uint8_t {
   kModulo,     // with the divisor's sign; integers: x mod 0 is 0
   kRemainder,  // with the dividend's sign, as fmod
   kPower,      // operand types may differ; the result has the type of the first
-  kMin,
-  kMax,  // NaN if either operand is NaN
+  kMin,        // NaN if either operand is NaN
+  kMax,        // NaN if either operand is NaN
   kAnd,
   kOr,
   kXor,
-  kShiftLeft,
-  kShiftRight,  // of unsigned integers; 0 when the shift count is at least the width
+  kShiftLeft,   // 0 if the shift count is at least the width
+  kShiftRight,  // fills with zeros; 0 if the shift count is at least the width
+  // Comparisons: the result is a bool, and false if an operand is NaN.
   kEqual,
   kLess,
-  kLessEqual  // result: bool; false for NaN
+  kLessEqual
 };
 
 class Arithmetic {
@@ -111,7 +112,7 @@ class Arithmetic {
 Scalar apply(UnaryFunction function, const Scalar& x);
 Scalar apply(BinaryFunction function, const Scalar& a, const Scalar& b);
 
-// --- Formulas. A number takes the element type of the other operand. ----------------------------
+// --- Formulas. A literal takes the element type of the other operand. ---------------------------
 
 Scalar literal(const Scalar& like, double value);
 Scalar select(const Scalar& condition, const Scalar& a, const Scalar& b);

@@ -11,7 +11,7 @@ constexpr std::pair<ValueKind, llvm::StringLiteral> kKindWords[] = {
     {ValueKind::kOptional, "optional"},
     {ValueKind::kSequence, "sequence"}};
 
-// The dim of a list type for one element's dim: a number, else kAnyDim.
+// The dim of a list type for `dim` of one element: the same if it is a number, else kAnyDim.
 DimExpr known_dim(DimExpr dim) { return dim.is_constant() ? dim : DimExpr(kAnyDim); }
 
 }  // namespace
@@ -43,7 +43,7 @@ ListType ListType::join(ListType other) const {
   return get(getContext(), getKind(), getDtype(), ElementDims::kShape, shape);
 }
 
-// sequence f32[?, 4]
+// For example, <sequence f32[?, 4]>.
 void ListType::print(mlir::AsmPrinter& printer) const {
   printer << '<';
   for (const auto& [kind, word] : kKindWords)

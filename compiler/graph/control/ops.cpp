@@ -66,8 +66,8 @@ bool is_one_bool(mlir::Type type) {
          tensor(type).getElementCount().is_constant(1);
 }
 
-// Verifies that a value of type `from` can flow to `to`: dims that differ must be symbols of
-// `open`.
+// Verifies that a value of type `from` can flow to `to`: their dims are equal, except where the dim
+// of `to` is a symbol of `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
   auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
@@ -196,8 +196,8 @@ llvm::LogicalResult LoopOp::verify() {
 
 // --- Control-flow interfaces. -------------------------------------------------------------------
 
-// The operands of a loop's yield that go to the next iteration, or to the loop's results; both are
-// contiguous ranges.
+// A loop forwards only the carried values, to the next iteration or to its results. The condition
+// comes before them, and the parts of gathered outputs come after them.
 mlir::MutableOperandRange YieldOp::getMutableSuccessorOperands(mlir::RegionBranchPoint point) {
   auto loop = mlir::dyn_cast<LoopOp>((*this)->getParentOp());
   if (!loop) return getValuesMutable();
@@ -220,7 +220,8 @@ mlir::OperandRange IfOp::getEntrySuccessorOperands(mlir::RegionBranchPoint) {
   return getOperation()->getOperands().take_back(0);
 }
 
-// MLIR would compare types for equality; verify() permits dims that differ where a symbol is open.
+// By default, MLIR compares types for equality. verify() permits dims for which the op defines
+// symbols to differ.
 bool IfOp::areTypesCompatible(mlir::Type, mlir::Type) { return true; }
 
 // Only carried values flow between iterations; gathered outputs are not values of the body.

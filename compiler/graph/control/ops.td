@@ -9,8 +9,8 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_List, Graph_Closure]>;
 
-// The types along an edge may differ in dims that the op defines, so the op's verifier compares
-// them.
+// The types along a control-flow edge may differ in dims for which the op defines symbols. The op's
+// own verifier therefore compares them.
 defvar Graph_RegionBranch = DeclareOpInterfaceMethods<
     RegionBranchOpInterface, ["getEntrySuccessorOperands", "areTypesCompatible"]>;
 defvar Graph_CallInterface = DeclareOpInterfaceMethods<CallOpInterface>;
@@ -41,8 +41,9 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
 // A symbol whose name starts with `$` is defined by the op that lists it, when that op runs. All
 // symbols are at least 0.
 
-// Defines symbols[i] from element i of x: integers or bools, rank 0 or 1. If is_signed, the element
-// is symbols[i] - symbols[i].neg, one of which is 0; otherwise a negative element fails the call.
+// Defines symbols[i] from element i of x: integers or bools, rank 0 or 1. A negative element fails
+// the call unless is_signed. If is_signed, two symbols are defined for an element e: symbols[i] is
+// max(e, 0), and the symbol with the suffix `.neg` is max(-e, 0).
 def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"sizes are read on the host">.member;
   let summary = "defines symbols by the elements of x";
@@ -55,8 +56,8 @@ def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Grap
 def Graph_RequireKind : Graph_Enum<"RequireKind", "how two dims compare", [
   I32EnumAttrCase<"kEqual", 0, "equal">, I32EnumAttrCase<"kAtLeast", 1, "at_least">]>;
 
-// Checks a condition on the two dims a and b; at_least is a >= b. In `message`, {0} and {1} are
-// replaced by their values.
+// Checks a condition on the two entries a and b of `dims`: a == b, or a >= b for at_least. In
+// `message`, {0} and {1} are replaced by the values of a and b.
 def RequireOp : Op<Graph_Dialect, "require",
                    [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Graph_RequestCheckOp>]> {
   let summary = "fails the call unless a condition on dims holds";
@@ -157,7 +158,7 @@ def ListOp : Graph_ListOp<"list", "a list of the operands", [Pure]> {
   let results = (outs Graph_List:$result);
 }
 
-// Dims that the list's type does not specify are names of `symbols`.
+// `symbols` has the names of the result dims that the list's type does not specify.
 def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
                              [MemoryEffects<[MemWrite]>, Graph_ProvidesStorage]> {
   let arguments = (ins Graph_List:$list, Graph_Dims:$index,
@@ -165,7 +166,7 @@ def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
   let results = (outs Graph_Value:$result);
 }
 
-// Appends if there is no index.
+// `index` has at most one entry. Without an entry, the element is appended.
 def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element before index",
                                 [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);

@@ -63,7 +63,7 @@ std::vector<std::string> changes(DimExpr e, mlir::Value value) {
   std::vector<std::string> names;
   value = outside_group(value);
   while (mlir::Operation* op = maker(value)) {
-    // A value outside a group is defined by the group as a whole.
+    // A group is one step: the trace continues at its operands, without a visit to its ops.
     std::optional<Step> step = step_back(op, e);
     if (!step) break;
     if (step->dim != e) names.push_back(op_name(op));

@@ -1,5 +1,5 @@
-// Provenance of a dim, for check messages, in the names of the model: the input dims that it is
-// computed from, and the ops that changed it.
+// The provenance of a dim, for check messages: the input dims from which it is computed, and the
+// ops that changed it, with the names of the model.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ std::vector<SymbolDefinition> symbols_defined_by(mlir::Operation* op);
 
 class DimTrace {
  public:
-  // Dims whose values appear in the messages are appended to `shown`; "{2}" refers to the first.
+  // A message refers to the two sides of its check as "{0}" and "{1}". Further dims whose values it
+  // shows are appended to `shown`; "{2}" refers to shown[0].
   explicit DimTrace(std::vector<DimExpr>& shown) : shown_(shown) {}
 
   // The value's name for messages: `input "y"`, `"pool_1"`.

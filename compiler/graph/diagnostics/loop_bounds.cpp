@@ -13,8 +13,8 @@ DimExpr at_last_iteration(DimExpr e, mlir::Operation* op) {
       });
     };
     // The expression is linear in the index if its difference between consecutive iterations is
-    // constant. Its least value is then at iteration 0, which the proof covers since the index is
-    // at least 0, or at the last iteration.
+    // constant. It is then least in the first or in the last iteration. An increasing expression is
+    // not changed: the fact that the index is at least 0 already covers the first iteration.
     std::optional<int64_t> slope =
         (with(DimExpr::symbol(loop.getIndex().str()) + 1) - e).as_constant();
     if (slope && *slope < 0) e = with(trip_count.front() - 1);

@@ -5,9 +5,10 @@
 
 namespace scopevm::compiler::graph {
 
-// The minimum of `e` over the iterations of the loops around `op`, for an `e` that decreases
-// monotonically with their iteration counts. Proves, for example, that a slice at the iteration
-// count stays inside an input as long as the loop.
+// For each loop around `op` in whose index `e` decreases linearly, replaces the index by its value
+// in the last iteration. If the result is never negative, `e` is never negative in any iteration.
+// This proves, for example, that a slice at the loop index is inside x if x has one row per
+// iteration.
 DimExpr at_last_iteration(DimExpr e, mlir::Operation* op);
 
 }  // namespace scopevm::compiler::graph

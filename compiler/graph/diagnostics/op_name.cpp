@@ -6,7 +6,7 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// The first name in a location, including fused locations.
+// The name in a location. The names in a fused location are joined with "+".
 std::string name_in(mlir::Location location) {
   if (auto named = mlir::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
   if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(location)) {

@@ -29,8 +29,8 @@ void RequestChecks::require_broadcastable(const CheckedDim& a, const CheckedDim&
   std::string message = a.what + " is {0}, " + b.what + " is {1}; they do not broadcast";
   add(Check::Kind::kBroadcastable, a, b, message);
   if (a.dim.is_constant(0) || b.dim.is_constant(0)) return;  // 0 broadcast with 1 is 0
-  // The result type is the larger dim if one is provably at least the other. That is wrong for 0
-  // and 1, whose broadcast is 0, so this case is rejected.
+  // broadcast_dim() chooses the larger dim if one is provably at least as large as the other. That
+  // is wrong for 0 and 1, whose broadcast is 0. Requests with these dims are therefore rejected.
   DimExpr greater = max(a.dim, b.dim);
   if (greater.is_constant()) return;
   if (greater == a.dim) require_at_least(b, {min(greater, 1), a.value, a.what}, message);
@@ -76,7 +76,7 @@ void RequestChecks::add(Check::Kind kind, const CheckedDim& a, const CheckedDim&
                         const std::string& message) {
   for (const Check& other : checks_)
     if (other.kind == kind && other.lhs == a.dim && other.rhs == b.dim &&
-        // A check of segment 0 runs in every call. One of another segment, for instance in a
+        // A check of segment 0 runs in every call. A check of another segment, for instance in a
         // branch, may not have run.
         (other.segment == SegmentIndex{0} || other.segment == segment_))
       return;

@@ -1,6 +1,5 @@
-// Conditions on dims that type rules cannot prove and that each request is checked against: two
-// symbolic dims must be equal, or must broadcast. An op adds its own in `addRequestChecks`, in the
-// folder of its family.
+// Checks of each request for conditions on dims that type rules cannot prove, for example that two
+// symbolic dims are equal. `addRequestChecks`, in the folder of an op's family, adds its checks.
 #pragma once
 
 #include <string>
@@ -11,15 +10,15 @@
 
 namespace scopevm::compiler::graph {
 
-// Appends the checks of one graph op (also of an op inside a group) to those made when `segment`
-// begins. Checks that always hold are omitted.
+// Appends the checks of one graph op to `checks`. A call makes them when `segment` begins. Checks
+// that always hold are omitted. A group itself has no checks; its ops are passed one by one.
 void collect_checks(mlir::Operation* op, SegmentIndex segment, std::vector<Check>& checks);
 
 // One side of a condition.
 struct CheckedDim {
   DimExpr dim;
-  mlir::Value value;  // the value whose dims `dim` is computed from; null for a number
-  std::string what;   // its name in messages: `input "x" dim 1`
+  mlir::Value value;  // the value from whose dims `dim` is computed; null for a number
+  std::string what;   // the name of the dim in messages: `input "x" dim 1`
 };
 CheckedDim dim_of(mlir::Value value, int64_t axis);
 
@@ -37,9 +36,9 @@ class RequestChecks {
   void require_multiple_of(const CheckedDim& a, int64_t factor, const std::string& message);
   // Pairwise broadcast of the operands' shapes, aligned at the last dim.
   void require_broadcast(mlir::ValueRange operands, int64_t skip_last = 0);
-  // Every dim of every result is at least 0: windows, borders and repeats could make one negative.
+  // Every dim of every result is at least 0. Windows, borders and repeats could make it negative.
   void require_results();
-  // A condition whose message needs no provenance appended.
+  // Any kind of condition. Does nothing if an equal check already runs before the op.
   void add(Check::Kind kind, const CheckedDim& a, const CheckedDim& b, const std::string& message);
 
  private:

@@ -168,8 +168,8 @@ mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
                                       llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes,
                                       std::shared_ptr<const void> owner, llvm::StringRef name) {
   auto type = mlir::RankedTensorType::get(dims, element_type(context, dtype));
-  // A resource refers to the bytes of their owner, such as a mapped model file, without a copy. The
-  // deleter keeps the owner alive as long as the blob.
+  // A resource refers to the bytes without a copy, for example to a mapped model file. Its deleter
+  // holds `owner`, which therefore lives as long as the blob.
   if (type.getNumElements() > kMaxDenseElements) {
     mlir::AsmResourceBlob blob(
         bytes, static_cast<size_t>(byte_size(dtype)),

@@ -44,12 +44,13 @@ class ConstantArray {
 // The MLIR element type of constants of `dtype`.
 mlir::Type element_type(mlir::MLIRContext* context, DType dtype);
 
-// The elements as an attribute; `owner` keeps the bytes alive. Bools are one byte each.
+// An attribute with the row-major elements in `bytes`, one byte per bool. A large constant becomes
+// a resource named `name` that refers to the bytes, which `owner` keeps alive.
 mlir::ElementsAttr elements_attribute(mlir::MLIRContext* context, DType dtype,
                                       llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes,
                                       std::shared_ptr<const void> owner, llvm::StringRef name);
 
-// Strings as an attribute. REQUIRES: one string per element of `dims`.
+// An attribute of shape `dims` with the given strings. REQUIRES: one string per element.
 mlir::ElementsAttr strings_attribute(mlir::MLIRContext* context, llvm::ArrayRef<int64_t> dims,
                                      llvm::ArrayRef<llvm::StringRef> strings);
 

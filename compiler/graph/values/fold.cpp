@@ -9,8 +9,8 @@ namespace scopevm::compiler::graph {
 namespace {
 
 // A folded result may have this many bytes, or as many bytes as its operands together, or as many
-// elements as its largest operand. The last case converts weights that are stored as 8-bit
-// integers.
+// elements as its largest operand. The last case permits the conversion of weights that are stored
+// as 8-bit integers.
 constexpr int64_t kFreeBytes = 4096;
 constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
@@ -31,7 +31,7 @@ bool is_foldable(mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands) 
   int64_t operand_bytes = 0, most_elements = 0;
   for (auto [value, attribute] : llvm::zip(op->getOperands(), operands)) {
     auto elements = mlir::dyn_cast_or_null<mlir::ElementsAttr>(attribute);
-    // An operand that is not constant.
+    // Fails for an operand that is not constant, and for strings.
     if (!elements || mlir::isa<StringType>(elements.getElementType())) return false;
     const int64_t bytes = static_bytes(type_of(value)).value_or(0);
     operand_bytes += bytes;

@@ -1,5 +1,5 @@
 // Constant folding: evaluates graph ops on constants at compile time. Each foldable op has a `fold`
-// method (MLIR's hasFolder) in its family's folder; this header has what they share.
+// method (MLIR's hasFolder) in its family's folder. This header declares the functions they share.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"

@@ -55,8 +55,8 @@ std::optional<DimExpr> decide_equal(const DimIntervals& intervals, DimExpr a, Di
   return std::nullopt;
 }
 
-// Tensor arithmetic wraps on overflow, dim arithmetic does not: a result that overflows 64 bits is
-// treated as unknown.
+// Tensor arithmetic wraps on overflow, but dim arithmetic does not. Therefore a result that
+// overflows 64 bits is unknown. Operations on constants then have a result that is not constant.
 bool has_overflowed(DimExpr result, llvm::ArrayRef<DimExpr> from) {
   return !result.is_constant() && llvm::all_of(from, [](DimExpr e) { return e.is_constant(); });
 }
@@ -82,7 +82,7 @@ class DimArithmetic : public Arithmetic {
     if (condition.get<DimExpr>().is_constant(0)) return b.payload();
     return {};
   }
-  // A cast to bool compares with 0 instead of truncating.
+  // A cast to bool is a comparison with 0, which is not evaluated here.
   Payload cast(const Scalar& x, DType to) override {
     return to == DType::kBool ? Payload() : x.payload();
   }
@@ -265,7 +265,7 @@ mlir::Value materialise(mlir::OpBuilder& builder, mlir::Location location, Tenso
   llvm::SmallVector<llvm::APInt> values;
   for (DimExpr element : elements)
     values.emplace_back(64, static_cast<uint64_t>(*element.as_constant()), true);
-  // Wraps to the element type, as a cast does.
+  // Truncated to the element type, because a cast wraps.
   for (llvm::APInt& value : values) value = value.trunc(width);
   llvm::SmallVector<int64_t> shape = box_of(type).dims;
   auto dense = mlir::DenseElementsAttr::get(
