@@ -28,8 +28,8 @@ llvm::LogicalResult MatMulOp::infer(TypeRule& rule, Adaptor op) {
   if (a.getDtype() != b.getDtype() && !sums_bytes) return fail("element types differ");
   if (a.getRank() == 0 || b.getRank() == 0) return fail("both operands must have rank 1 or more");
   llvm::SmallVector<DimExpr> left(a.getShape()), right(b.getShape());
-  // NumPy: a vector is a row on the left and a column on the right, and this dim is not part of the
-  // result.
+  // As in NumPy, a left vector is a row and a right vector is a column. The dim of 1 that is added
+  // here is not part of the result.
   if (left.size() == 1) left.insert(left.begin(), DimExpr(1));
   if (right.size() == 1) right.push_back(DimExpr(1));
   if (op.getTransposeA() && a.getRank() > 1)
@@ -58,11 +58,10 @@ void MatMulOp::addRequestChecks(RequestChecks& checks) {
   if (a > 2 && b > 2) checks.require_broadcast({getA(), getB()}, 2);
 }
 
-// Folds only 8-bit products, such as the column sums of quantised weights. Folding others is not
-// worth the compile time.
+// Folds only 8-bit products up to a size, such as the column sums of quantised weights. Folding
+// other products is not worth the compile time.
 mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
   return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
-    // Bounds the compile time.
     constexpr int64_t kMaxSteps = int64_t{1} << 26;
     llvm::ArrayRef<int64_t> a = x[0].dims(), b = x[1].dims();
     if (byte_size(x[0].dtype()) != 1 || a.size() != 2 || b.size() != 2 || getTransposeA() ||
@@ -79,7 +78,8 @@ mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
   });
 }
 
-// Two operations per multiply-add: for each result element and each step of the depth.
+// Each result element takes one multiply-add per step of the depth. A multiply-add counts as two
+// operations.
 DimExpr MatMulOp::getFlops() {
   TensorType a = tensor_type(getA());
   DimExpr depth = a.getDim(a.getRank() - (getTransposeA() && a.getRank() > 1 ? 2 : 1));

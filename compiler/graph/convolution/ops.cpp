@@ -41,7 +41,7 @@ llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   int64_t group = op.getGroup();
   if (group < 1) return fail("group is " + llvm::Twine(group) + ", expected at least 1");
   DimExpr channels = w.getDim(1) * DimExpr(group);
-  // Only a certain mismatch is a type error; a possible one is checked in each request.
+  // A mismatch in every request is a type error. A mismatch in some requests is a request check.
   if (!may_be_equal(x.getDim(1), channels))
     return fail("x has " + short_text(x.getDim(1)) + " channels, expected " + short_text(channels) +
                 " (dim 1 of the weight times group " + llvm::Twine(group) + ")");
@@ -69,7 +69,8 @@ llvm::SmallVector<DimExpr> ConvOp::getWindowDims() {
   return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
 }
 
-// Two operations per multiply-add: for each result element and each weight of its group.
+// Each result element takes one multiply-add per weight of its group. A multiply-add counts as two
+// operations.
 DimExpr ConvOp::getFlops() {
   DimExpr flops = DimExpr(2) * tensor_type(getResult()).getElementCount();
   for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;
@@ -96,7 +97,8 @@ llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
                 short_text(w.getDim(0)) + " (dim 0 of the weight)");
   llvm::SmallVector<DimExpr> shape = {x.getDim(0), w.getDim(1) * DimExpr(group)};
   for (size_t i = 0; i < spatial; ++i)
-    // The inverse of window_count(): the first and last windows cover this range, without the pads.
+    // The inverse of window_count(): the size from the start of the first window to the end of the
+    // last one, without the pads.
     shape.push_back((x.getDim(2 + i) - 1) * DimExpr(window.strides[i]) + op.getOutputPads()[i] +
                     (w.getDim(2 + i) - 1) * DimExpr(window.dilations[i]) + 1 - window.pads[i] -
                     window.pads[spatial + i]);
@@ -119,7 +121,8 @@ llvm::SmallVector<DimExpr> ConvTransposeOp::getWindowDims() {
   return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
 }
 
-// Two operations per multiply-add: for each element of x and each weight of its group.
+// Each element of x takes one multiply-add per weight of its group. A multiply-add counts as two
+// operations.
 DimExpr ConvTransposeOp::getFlops() {
   DimExpr flops = DimExpr(2) * tensor_type(getX()).getElementCount();
   for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;

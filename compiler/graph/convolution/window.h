@@ -5,14 +5,15 @@
 
 namespace scopevm::compiler::graph {
 
-// [1, 2, 3]
+// For example, "[1, 2, 3]".
 inline std::string text_of(llvm::ArrayRef<int64_t> values) {
   std::string text;
   for (int64_t value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
   return "[" + text + "]";
 }
 
-// The attributes of a window, one entry per spatial axis (pads: two).
+// The attributes of a window, with one entry per spatial axis. `pads` has two: the padding before
+// each axis, then the padding after each axis.
 struct Window {
   llvm::ArrayRef<int64_t> strides, pads, dilations;
 
@@ -31,8 +32,8 @@ struct Window {
   }
 };
 
-// Number of window positions along spatial axis i. `size`: elements of the input along the axis;
-// `kernel`: elements of the window.
+// The number of window positions along spatial axis i. Along the axis, the input has `size`
+// elements and the window has `kernel`. If `ceil`, a partial window at the end counts.
 inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExpr kernel,
                             bool ceil) {
   size_t rank = window.strides.size();

@@ -24,10 +24,10 @@ class Graph_Elementwise<string mnemonic, string summary, string operands, string
     int64_t $cppClass::getOperationsPerElement() { return }] # !cast<string>(cost) # "; }\n";
 }
 
-// Costs in units of one addition: a few instructions, a polynomial approximation, a libm call.
-defvar kCheap = 1;
-defvar kMiddle = 6;
-defvar kExpensive = 40;
+// Costs of one element, in units of one addition.
+defvar kCheap = 1;       // a few instructions
+defvar kMiddle = 6;      // a polynomial approximation
+defvar kExpensive = 40;  // a call of libm
 
 class Graph_Unary<string mnemonic, string summary, string formula, int cost = kMiddle>
     : Graph_Elementwise<mnemonic, summary, "Scalar x = x_[0];", formula, cost> {

@@ -41,24 +41,25 @@ def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates at index tuples"> {
   let strings = !or(kFirstString, kThirdString);
 }
 
-// values: [off, on]. An index outside [-depth, depth) gives a row of off values.
+// values is [off, on]. An index outside [-depth, depth) results in a row of off values.
 def OneHotOp : Graph_Op<"one_hot", "on at each index along a new axis, off elsewhere"> {
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, Graph_Dims:$depth, I64Attr:$axis);
   let strings = kSecondString;
   let checks = kNoChecks;
 }
 
-// count_nonzero runs first; sv.read_dims turns its count into a symbol, the size of nonzero's
-// result.
+// The result size of nonzero is data-dependent. Therefore count_nonzero runs first, and
+// sv.read_dims defines a symbol by its count.
 
-// starts[i]: number of nonzeros before block i of `block` elements; count: the total, one element.
+// x is divided into blocks of `block` elements. starts[i] is the number of nonzero elements before
+// block i, and count is the total, a tensor of one element.
 def CountNonzeroOp : Graph_Op<"count_nonzero", "number of nonzero elements of each block"> {
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<I64Attr, "4096">:$block);
   let results = (outs Graph_Tensor:$starts, Graph_Tensor:$count);
   let checks = kNoChecks;
 }
 
-// starts: result of count_nonzero for the same x and block; `count`: its total, as a single dim.
+// starts is the result of count_nonzero for the same x and block. count has one dim, the total.
 def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the nonzero elements, in order"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$starts, Graph_Dims:$count,
                        DefaultValuedAttr<I64Attr, "4096">:$block);

@@ -15,7 +15,7 @@ mlir::OpFoldResult ExpandOp::fold(FoldAdaptor adaptor) {
 mlir::OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
     llvm::SmallVector<int64_t> own = row_major_strides(x[0].dims()), strides;
-    // Walks x in the order of the result: axis i of the result has the stride of axis p[i] of x.
+    // Axis i of the result has the stride of axis permutation[i] of x.
     for (int64_t axis : getPermutation()) strides.push_back(own[axis]);
     gather_with(Cursor(y.dims(), strides), x[0], y);
     return true;

@@ -110,7 +110,7 @@ llvm::LogicalResult ConcatOp::infer(TypeRule& rule, Adaptor op) {
         return rule.fail("operands " + text_of(first) + " and " + text_of(next) +
                          " differ in dim " + llvm::Twine(i) + "; all dims except axis " +
                          llvm::Twine(axis) + " must be equal");
-      // The dims are checked to be equal, so a constant replaces a symbol.
+      // A request check ensures that the dims are equal, so a constant replaces a symbol.
       else if (next.getDim(i).is_constant())
         shape[i] = next.getDim(i);
     }
@@ -178,8 +178,8 @@ void PadOp::addRequestChecks(RequestChecks& checks) {
     DimExpr pad = getPads().getValue()[i];
     if (pad.is_constant(0)) continue;
     CheckedDim dim = dim_of(getX(), i % rank);
-    // min(pad, 1) is 0 without padding. Reflection leaves out the edge element, so it needs one
-    // more than the pad.
+    // min(pad, 1) is 0 without padding, else 1. Reflection skips the edge element, so it needs
+    // pad + 1 elements.
     DimExpr least = min(pad, 1) + (getMode() == PadMode::kReflect ? pad : DimExpr(0));
     checks.require_at_least(dim, {least, nullptr, ""},
                             dim.what + " is {0}, but " + stringifyPadMode(getMode()).str() +

@@ -42,7 +42,8 @@ def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Sym
   let hasFolder = 1;
 }
 
-// Result dim i is x dim starts[i] + k * steps[i], k in [0, sizes[i]); steps may be negative.
+// Along axis i, result element k is element starts[i] + k * steps[i] of x, for k in [0, sizes[i]).
+// Steps may be negative.
 def SliceOp : Graph_Op<"slice", "a strided box of x", [Graph_Symbolic]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
   let strings = kAllStrings;
@@ -53,14 +54,15 @@ def Graph_PadMode : Graph_Enum<"PadMode", "what a border holds", [
   I32EnumAttrCase<"kConstant", 0, "constant">, I32EnumAttrCase<"kReflect", 1, "reflect">,
   I32EnumAttrCase<"kEdge", 2, "edge">]>;
 
-// pads: all begins, then all ends; negative pads crop. value: the scalar of a constant border.
+// `pads` lists the padding before each axis, then the padding after each axis. A negative entry
+// crops. `value` is the scalar in a constant border.
 def PadOp : Graph_Op<"pad", "x with padding"> {
   let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads,
                        Graph_EnumAttr<Graph_PadMode>:$mode);
   let strings = kAllStrings;
 }
 
-// The result has the dims of x without `second`; `first` is the diagonal.
+// The result has the axes of x without `second`. Its axis for `first` runs along the diagonal.
 def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$first, I64Attr:$second);
   let strings = kAllStrings;
@@ -72,7 +74,8 @@ def TriluOp : Graph_Op<"trilu", "upper or lower triangle, other elements 0"> {
   let checks = kNoChecks;
 }
 
-// value: a dense or dense_resource elements attribute; u8..u64 as ui8..ui64, bool as i1.
+// `value` is a dense or dense_resource attribute. Its element type is ui8..ui64 for u8..u64, and i1
+// for bool.
 def ConstantOp : Graph_Op<"constant", "a tensor known at compile time",
                           [ConstantLike, Graph_Symbolic, Graph_ProvidesStorage]> {
   let arguments = (ins ElementsAttr:$value);
@@ -81,7 +84,7 @@ def ConstantOp : Graph_Op<"constant", "a tensor known at compile time",
   let hasFolder = 1;
 }
 
-// Shape arithmetic that a kernel or a result needs as a tensor value.
+// Stores dims in a tensor, for a kernel or result that uses shape arithmetic as data.
 def DimsTensorOp : Graph_Op<"dims_tensor", "i64 (or dtype) tensor of dims; rank 1, or 0 when scalar",
                             [Graph_Symbolic]> {
   let arguments = (ins Graph_Dims:$dims, DefaultValuedAttr<BoolAttr, "false">:$scalar,

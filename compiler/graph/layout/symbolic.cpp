@@ -34,7 +34,8 @@ Elements elements_of_constant(mlir::ElementsAttr attribute, DType dtype) {
   return elements;
 }
 
-// The elements of an op with one operand x; `source_of` maps a result position to a position of x.
+// The result elements of an op that moves the elements of its only operand x. `source_of` maps a
+// position in the result to a position in x.
 Elements moved(mlir::Operation* op, SymbolicValues& values,
                llvm::function_ref<bool(const Coordinates& at, Coordinates& source)> source_of) {
   const std::vector<DimExpr>* x = values.find(op->getOperand(0));

@@ -24,8 +24,8 @@ def AveragePoolOp : Graph_Pool<"average_pool", "mean of each window"> {
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
                        DefaultValuedAttr<BoolAttr, "false">:$count_pads);
 }
-// Indices are offsets into all of x. Within a plane they are row-major, or column-major with the
-// first spatial dim fastest.
+// An index is an offset into all elements of x. The spatial dims of one image and channel form a
+// plane. Within a plane, the last spatial dim varies fastest, or the first one if by_column.
 def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
                                   "maximum of each window, and its i64 index in x"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
@@ -34,9 +34,10 @@ def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
                        DefaultValuedAttr<BoolAttr, "false">:$by_column);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
-// x: [n, c, h, w], boxes: [k, 4] as x1, y1, x2, y2, images: i64[k]. A box is scaled and shifted by
-// offset; each side is at least min_size. Each grid cell combines samples x samples points; if
-// samples is 0, as many as the cell has elements.
+// x is [n, c, h, w], boxes is [k, 4] with columns x1, y1, x2, y2, and images is i64[k], the index
+// of the image of each box. A coordinate is multiplied by scale, and offset is subtracted. Each
+// side is then enlarged to min_size. A grid cell combines samples x samples points. If samples is
+// 0, their number depends on the size of the cell.
 def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
                        I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,

@@ -77,8 +77,8 @@ llvm::LogicalResult SuppressBoxesOp::infer(TypeRule& rule, Adaptor op) {
                        text_of(threshold.getType()));
   if (op.getLimit().getValue().size() != 1)
     return rule.fail(llvm::Twine(op.getLimit().getValue().size()) + " limits given, expected 1");
-  // Space for the most boxes that can be selected, and the number selected for each image and
-  // class.
+  // The first result has space for all boxes that can be selected. The second one is the number of
+  // selected boxes for each image and class.
   DimExpr most = min(op.getLimit().getValue().front(), scores.getDim(2));
   (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1), most});
   (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1)});

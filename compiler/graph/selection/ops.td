@@ -9,17 +9,17 @@ def TopKOp : Graph_Op<"top_k", "the k largest or smallest elements along axis, s
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
 
-// x: [n, width]. Rows are compared lexicographically; NaN is greater than all numbers; the sort is
-// stable.
+// x is [n, width]. Rows are compared lexicographically, and NaN is greater than all numbers. The
+// sort is stable.
 def SortRowsOp : Graph_Op<"sort_rows", "i64[n]: the rows of x in ascending order"> {
   let arguments = (ins Graph_Tensor:$x);
   let checks = kNoChecks;
 }
 
-// x: [n, width]; order: the result of sort_rows for x. All results are i64: the first row of each
-// group of equal rows, the group of each row, the size of each group, and the number of groups (one
-// element). first and sizes have n elements, of which only that number is written. Groups are in
-// the order of `order`, or of their first rows if by_first.
+// x is [n, width], and order is the result of sort_rows for x. The i64 results describe groups of
+// equal rows: the first row of each group, the group of each row, the size of each group, and the
+// number of groups. first and sizes have n elements, of which only the first `count` are written.
+// Groups are in the order of `order`, or of their first rows if by_first.
 def UniqueRowsOp : Graph_Op<"unique_rows", "groups of equal rows"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$order,
                        DefaultValuedAttr<BoolAttr, "false">:$by_first);
@@ -27,11 +27,13 @@ def UniqueRowsOp : Graph_Op<"unique_rows", "groups of equal rows"> {
   let checks = kNoChecks;
 }
 
-// boxes: f32[batch, n, 4], two corners (y, x, y, x), or if centered (x, y, width, height). scores:
-// f32[batch, class, n] in descending order; order: i64, the box of each score. Thresholds: one f32.
-// Greedy non-maximum suppression per class: selects boxes above score_threshold in order of score,
-// unless they overlap a selected box by more than iou_threshold, at most `limit`. selected is
-// i64[batch, class, min(limit, n)]; only the first counts[batch, class] entries are written.
+// Greedy non-maximum suppression per class. Selects at most `limit` boxes above score_threshold, in
+// order of score. A box is skipped if it overlaps a selected box by more than iou_threshold.
+//   boxes     f32[batch, n, 4]: two corners (y, x, y, x), or (x, y, width, height) if centered
+//   scores    f32[batch, class, n], in descending order
+//   order     i64[batch, class, n]: the box of each score
+//   selected  i64[batch, class, min(limit, n)]: only the first counts[batch, class] are written
+// Each threshold is an f32 tensor of one element.
 def SuppressBoxesOp : Graph_Op<"suppress_boxes", "non-maximum suppression"> {
   let arguments = (ins Graph_Tensor:$boxes, Graph_Tensor:$scores, Graph_Tensor:$order,
                        Graph_Tensor:$iou_threshold, Graph_Tensor:$score_threshold, Graph_Dims:$limit,

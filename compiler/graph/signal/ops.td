@@ -19,7 +19,7 @@ def Graph_ResizeRounding : Graph_Enum<"ResizeRounding", "which neighbour is near
   I32EnumAttrCase<"kRoundPreferCeil", 1, "round_prefer_ceil">,
   I32EnumAttrCase<"kFloor", 2, "floor">, I32EnumAttrCase<"kCeil", 3, "ceil">]>;
 
-// mode, coordinates and rounding as in ONNX Resize.
+// mode, coordinates and rounding are defined as in ONNX Resize.
 def ResizeOp : Graph_Op<"resize", "x resampled to dims"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims, DenseF32ArrayAttr:$scales,
                        Graph_EnumAttr<Graph_ResizeMode>:$mode,

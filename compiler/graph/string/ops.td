@@ -1,5 +1,5 @@
-// Ops that read or create strings. The VM executes all but count_ngrams; other ops only move
-// strings.
+// Ops that read or create strings. The VM executes all of them except count_ngrams. Ops of other
+// families only move strings.
 #ifndef SCOPEVM_GRAPH_STRING_OPS
 #define SCOPEVM_GRAPH_STRING_OPS
 
@@ -28,10 +28,11 @@ def ChangeCaseOp : Graph_Op<"change_case", "strings converted to lower or upper 
   let checks = kNoChecks;
 }
 
-// x: [n, c] of integers or strings. pool, rank 1: concatenated n-grams; those of length i + 1 start
-// at element starts[i]. Each occurrence of n-gram k in a row adds weights[k] (default 1) to column
-// columns[k]; with `once`, only the first occurrence does. Only lengths min_length..max_length
-// count. The elements of an occurrence are equally spaced, at a distance of at most skips + 1.
+// x is [n, c], integers or strings. pool has rank 1 and contains the n-grams one after the other;
+// those of length i + 1 start at element starts[i]. Each occurrence of n-gram k in a row adds
+// weights[k] (default 1) to column columns[k]. If `once`, only the first occurrence counts. N-grams
+// shorter than min_length or longer than max_length are ignored. The elements of an occurrence are
+// equally spaced, at a distance of at most skips + 1.
 def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: number of occurrences of each n-gram in each row"> {
   let arguments = (ins Graph_Tensor:$x, ElementsAttr:$pool, DenseI64ArrayAttr:$starts,
                        DenseI64ArrayAttr:$columns, DenseF32ArrayAttr:$weights, I64Attr:$min_length,
