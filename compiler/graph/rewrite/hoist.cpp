@@ -1,7 +1,7 @@
-// Loop-invariant code motion, and batching of row-wise products: a value that is row i of a tensor
-// computable outside the loop is computed for all iterations at once, if a matrix product is
-// involved.
-//   split_loop.cpp   splits a loop in two, so that the second has such products
+// Loop-invariant code motion, and batching of row-wise products. The value of a body in iteration i
+// can be row i of a tensor that can be computed outside the loop. If it depends on a matrix
+// product, that tensor is computed before the loop, for all iterations at once.
+//   split_loop.cpp   splits a loop in two, so that the second loop has such products
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
@@ -23,8 +23,8 @@ bool hoist_invariants(LoopOp loop) {
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
     // Ops that can fail are not hoisted: the loop may run zero times.
     bool may_fail = mlir::isa<StringToNumberOp>(op);
-    // Operands that this loop hoisted just before count as outside, so one pass in program order
-    // hoists whole chains. Ops whose dims use symbols of the body stay.
+    // Operands that are already hoisted count as outside, so one pass in program order hoists whole
+    // chains. Ops whose dims use symbols of the body are not hoisted.
     bool is_invariant =
         mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 && !mentions(&op, inner) &&
         llvm::all_of(op.getOperands(),
@@ -38,7 +38,7 @@ bool hoist_invariants(LoopOp loop) {
 
 // --- Rows. --------------------------------------------------------------------------------------
 
-// True if iteration i reads row i, or row n - 1 - i, of a tensor with one row per iteration.
+// True if `at` is i or n - 1 - i, where i is the index of the loop and n its trip count.
 bool is_row_index(LoopOp loop, DimExpr at) {
   DimExpr i = DimExpr::symbol(loop.getIndex().str());
   return at == i || at == loop.getTripCount().getValue().front() - DimExpr(1) - i;
@@ -50,6 +50,7 @@ bool has_row_per_iteration(LoopOp loop, mlir::Value x) {
          type_of(x).getDim(0) == count.front();
 }
 
+// Row `at` of x, as a value of type `type`.
 mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Value x, DimExpr at,
                    TensorType type) {
   mlir::MLIRContext* context = builder.getContext();
@@ -66,7 +67,8 @@ mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Valu
   return builder.create<ReshapeOp>(location, type, row, DimsAttr::get(context, type.getShape()));
 }
 
-// A view shares its operand's storage, so both must have the same place.
+// True if `op` can be a view. A view shares the storage of its operand, so its operand and its
+// result must have the same place.
 bool is_view(mlir::Operation* op) {
   return !has_placement_attributes(op) &&
          type_of(op->getOperand(0)).getPlace() == type_of(op->getResult(0)).getPlace();
@@ -112,10 +114,10 @@ class RowHoister {
     bool changed = false;
     for (mlir::Operation* op : ops) {
       bool is_needed =
-          // An op whose users are all rows is computed outside as an operand of theirs.
+          // If all users are rows, they are computed outside the loop, and this op with them.
           llvm::any_of(op->getUsers(), [&](auto* user) { return !rows_.contains(user); });
-      // Without a product, computing all rows at once only costs memory: row i would be stored and
-      // read again instead of being used at once.
+      // Without a product, computing all rows at once saves no time and costs memory, because each
+      // row is stored before it is used.
       if (!rows_[op].has_product || !is_needed) continue;
       mlir::Value all = all_of(op->getResult(0));
       mlir::OpBuilder inside(op);
@@ -132,6 +134,7 @@ class RowHoister {
     bool has_product = false;  // depends on a matrix product
   };
 
+  // True if the slice is one whole row of x.
   static bool takes_row(SliceOp slice) {
     TensorType x = type_of(slice.getX());
     for (int64_t axis = 0; axis < x.getRank(); ++axis) {
@@ -167,8 +170,8 @@ class RowHoister {
     for (mlir::Value operand : op->getOperands()) {
       if (is_outside(operand, loop_)) continue;
       auto row = rows_.find(operand.getDefiningOp());
-      // All operands must be the same row: row i of one and row n - 1 - i of another are not one
-      // row of one common tensor.
+      // All operands must be rows at the same index: no common tensor has row i of one operand and
+      // row n - 1 - i of another in one row.
       if (row == rows_.end() || (found && found->at != row->second.at)) return;
       bool has_product = row->second.has_product || (found && found->has_product);
       found = Row{row->second.at, has_product};
@@ -184,17 +187,17 @@ class RowHoister {
                                       DimsAttr::get(builder_.getContext(), dims));
   }
 
-  // [trip count, 1..., row dims], of the given rank without the first dim.
+  // The dims [trip count, 1..., row dims], with `rank` dims after the trip count.
   llvm::SmallVector<DimExpr> dims_of_all(TensorType row, int64_t rank) {
     llvm::SmallVector<DimExpr> dims = {loop_.getTripCount().getValue().front()};
-    // Broadcasting aligns dims at the end, so the row dim stays first and the missing dims of size
-    // 1 go after it.
+    // Broadcasting aligns dims at the end. The dims of size 1 therefore stand between the trip
+    // count and the dims of the row.
     dims.append(static_cast<size_t>(rank - row.getRank()), DimExpr(1));
     dims.append(row.getShape().begin(), row.getShape().end());
     return dims;
   }
 
-  // The tensor outside the loop that has `value` of iteration i as row i.
+  // The tensor outside the loop whose row rows_[op].at is `value` in each iteration.
   mlir::Value all_of(mlir::Value value) {
     mlir::Value& all = all_[value];
     if (all) return all;
@@ -218,8 +221,8 @@ class RowHoister {
     TensorType type = type_of(op->getResult(0));
     DimExpr depth = type_of(a).getDim(type_of(a).getRank() - 1);
     DimExpr rows = loop_.getTripCount().getValue().front();
-    // The trip count and the rows of one product are merged into one dim: a single product with B
-    // of rank 2.
+    // The trip count and the leading dims of A are merged into one dim, so that all iterations are
+    // one product with B of rank 2.
     for (DimExpr dim : type_of(a).getShape().drop_back()) rows = rows * dim;
     return clone(op, {reshaped(all_of(a), {rows, depth}), op->getOperand(1)},
                  {rows, type.getDim(type.getRank() - 1)});
@@ -257,8 +260,8 @@ bool hoist_from(LoopOp loop) {
   bool changed = drop_checks(loop);
   changed |= hoist_invariants(loop);
   changed |= slice_gathers(loop);
-  // Each split takes one layer off the front. The rest may split again, so a stack of layers is
-  // split completely.
+  // Each split separates the first layer of a recurrent model. The second loop is split again until
+  // each layer has its own loop.
   while (std::optional<SplitLoop> split = split_loop(loop)) {
     RowHoister(split->first).run();
     loop = split->second;
@@ -275,7 +278,7 @@ llvm::LogicalResult hoist(mlir::ModuleOp module) {
     if (function.isExternal()) continue;
     llvm::SmallVector<LoopOp> loops;  // innermost first
     function.walk([&](LoopOp loop) { loops.push_back(loop); });
-    // What leaves an inner loop may be invariant in the outer one, which follows.
+    // A value that is hoisted from an inner loop may also be invariant in the outer loop.
     for (LoopOp loop : loops) changed |= hoist_from(loop);
     if (changed) remove_unused(function);
   }

@@ -72,7 +72,7 @@ bool drop_checks(LoopOp loop) {
     auto check = mlir::dyn_cast<RequireOp>(op);
     if (!check || check.getKind() != RequireKind::kAtLeast) continue;
     llvm::ArrayRef<DimExpr> sides = check.getDims().getValue();
-    // The difference at its least iteration, so the check holds in all of them.
+    // If the difference is never negative at its minimum, the check holds in every iteration.
     if (!is_never_negative(at_last_iteration(sides[0] - sides[1], check))) continue;
     check.erase();
     changed = true;

@@ -10,7 +10,7 @@ namespace scopevm::compiler::graph {
 
 // Symbols that ops in the region define.
 std::set<std::string> symbols_defined_in(mlir::Region& region);
-// Symbols that are only defined inside the loop.
+// Symbols that ops in the body define, the index, and the carried symbols.
 std::set<std::string> symbols_defined_in(LoopOp loop);
 
 // True if a result type or an attribute of `op` contains one of the symbols.
@@ -18,7 +18,8 @@ bool mentions(mlir::Operation* op, const std::set<std::string>& symbols);
 
 bool is_outside(mlir::Value value, LoopOp loop);
 
-// Removes the sv.require ops of the body that hold in every iteration. True if there were any.
+// Removes the sv.require ops of the body that hold in every iteration. Returns true if it removed
+// any.
 bool drop_checks(LoopOp loop);
 
 }  // namespace scopevm::compiler::graph

@@ -1,4 +1,4 @@
-// Layer normalisation written out as separate ops, as exporters do, -> one sv.layer_norm:
+// Replaces a layer normalisation that an exporter wrote as separate ops by one sv.layer_norm:
 //
 //   centred = x - mean(x);  centred / sqrt(mean(centred * centred) + epsilon) * scale + bias
 //
@@ -74,13 +74,13 @@ std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operatio
   return Standardised{centred.getA(), *axis, *epsilon};
 }
 
-// True for a parameter with the normalised dims: [dims from axis].
+// True if the shape of `value` is that of the normalised dims of x, from `axis` on.
 bool is_parameter(mlir::Value value, TensorType x, int64_t axis) {
   return type_of(value).getShape() == x.getShape().drop_front(axis);
 }
 
-// `value` expanded to the normalised dims. If dims are equal only at run time, the expand checks
-// them, and the reshape then gives them the expected symbols.
+// `value` expanded to the normalised dims. If it is not known at compile time that dims are equal,
+// the expand adds a request check, and the reshape replaces the dims by those of x.
 mlir::Value as_parameter(mlir::Value value, LayerNormOp op, mlir::OpBuilder& builder) {
   TensorType x = type_of(op.getX());
   auto axis = static_cast<int64_t>(op.getAxis());
@@ -126,7 +126,7 @@ mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
       std::optional<Standardised> found = match_standardised(normal, add);
       if (!found) continue;
       TensorType x = type_of(found->x);
-      // A parameter that broadcasts further, or enlarges the result, is not a layer normalisation.
+      // Ops with parameters of other dims, or with a larger result, are not a layer normalisation.
       if (x != add.getResult().getType() || !is_parameter(scale, x, found->axis) ||
           !is_parameter(bias, x, found->axis))
         continue;

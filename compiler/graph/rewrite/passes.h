@@ -1,4 +1,4 @@
-// Passes over the graph, in the order in which the driver runs them.
+// Rewrites of whole modules and functions.
 #pragma once
 
 #include <functional>

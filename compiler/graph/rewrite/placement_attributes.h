@@ -6,7 +6,7 @@
 
 namespace scopevm::compiler::graph {
 
-// Memory scopes that a kernel requires for its operands or results; "" leaves one unconstrained.
+// Memory scopes that a kernel requires for its operands or results; "" is no requirement.
 inline constexpr char kOperandScopes[] = "sv.operand_scopes";
 inline constexpr char kResultScopes[] = "sv.result_scopes";
 
@@ -16,7 +16,7 @@ inline constexpr char kDeviceAttribute[] = "sv.device";
 // On a parameter or result of a function: the place that its declared type requires.
 inline constexpr char kPlaceAttribute[] = "sv.place";
 
-// True if the op has one of the first three attributes.
+// True if the op has one of the attributes above, except kPlaceAttribute.
 bool has_placement_attributes(mlir::Operation* op);
 
 // True if one kernel can replace both ops: they have the same place, and neither has a device or

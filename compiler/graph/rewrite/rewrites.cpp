@@ -33,7 +33,7 @@ std::optional<double> splat_of(mlir::Value value) {
   return std::nullopt;
 }
 
-// The sign of a zero counts for floats: x + 0.0 is 0.0 for x = -0.0.
+// Distinguishes 0.0 from -0.0: adding 0.0 changes -0.0 to 0.0.
 bool is_splat_of(mlir::Value value, double number) {
   const std::optional<double> splat = splat_of(value);
   return splat && *splat == number && std::signbit(*splat) == std::signbit(number);
@@ -41,12 +41,12 @@ bool is_splat_of(mlir::Value value, double number) {
 
 // --- No-ops. ------------------------------------------------------------------------------------
 
-// x + 0, x * 1, ... -> x, if the shape is unchanged.
+// Replaces an op with a neutral constant, such as x * 1, by x if the type is unchanged.
 mlir::Value neutral(mlir::Operation* op, double number, bool on_the_left_too) {
   mlir::Value a = op->getOperand(0), b = op->getOperand(1);
   mlir::Type type = op->getResult(0).getType();
-  // The types differ if the constant enlarges x by broadcasting, or if placement has put the result
-  // elsewhere.
+  // The types differ if the constant enlarges x by broadcasting, or if the result has another
+  // place.
   if (is_splat_of(b, number) && a.getType() == type) return a;
   if (on_the_left_too && is_splat_of(a, number) && b.getType() == type) return b;
   return {};
@@ -104,7 +104,8 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
   auto inner = op.getX().getDefiningOp<TransposeOp>();
   if (!inner || !have_same_placement(op, inner)) return {};
   llvm::SmallVector<int64_t> permutation;
-  // Axis i of the result is axis p[i] of the inner result, which is axis q[p[i]] of x.
+  // Composes the permutations: axis i of the result is axis outer[i] of the inner result, which is
+  // axis inner[outer[i]] of x.
   for (int64_t axis : op.getPermutation()) permutation.push_back(inner.getPermutation()[axis]);
   return builder.create<TransposeOp>(op.getLoc(), op.getResult().getType(), inner.getX(),
                                      permutation);
@@ -112,15 +113,14 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
 
 // --- Folding constants into contractions. -------------------------------------------------------
 
-// A constant with one number per channel along dim 1 of a value of rank `rank`, or with a single
-// number: its elements as [channels].
+// If `value` is a constant that broadcasts only along dim 1, the channels, of a tensor of rank
+// `rank`: its elements as a tensor of rank 1 with `channels` elements, or one. Otherwise null.
 mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
                              mlir::OpBuilder& builder) {
   if (!value.getDefiningOp<ConstantOp>()) return {};
   llvm::ArrayRef<DimExpr> shape = type_of(value).getShape();
   if (static_cast<int64_t>(shape.size()) > rank) return {};
-  // Broadcasting aligns dims at the end: axis 1 of the value is this axis of the constant, or
-  // absent if it is negative.
+  // Broadcasting aligns dims at the end. If this is negative, the constant has no channel axis.
   auto channel_axis = static_cast<int64_t>(shape.size()) - (rank - 1);
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
     if (!shape[axis].is_constant(1) && (axis != channel_axis || shape[axis] != channels)) return {};
@@ -146,7 +146,7 @@ struct ConvAndConstant {
 std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
-    // With constant weights, the product below folds at compile time. With another user, the
+    // With constant weights, the scaled weights fold at compile time. With another user, the
     // convolution would be computed twice.
     if (!conv || !have_same_placement(op, conv) || !conv->hasOneUse() ||
         !conv.getW().getDefiningOp<ConstantOp>())
@@ -202,7 +202,8 @@ mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
   return with_weights(op, conv, conv.getW(), bias, builder);
 }
 
-// If `value` is x with only its last two dims transposed: x. The product then reads x transposed.
+// Returns x if `value` is a transpose of x that swaps only the last two dims, else null. The
+// product then transposes x itself, by its attribute.
 mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   if (!transpose || !have_same_placement(product, transpose) ||
@@ -214,8 +215,8 @@ mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
 }
 
 mlir::Value rewrite_matmul(MatMulOp op, mlir::OpBuilder& builder) {
-  // 8-bit kernels read groups of four elements along the depth: cheap from a transposed copy,
-  // expensive across rows.
+  // 8-bit kernels read groups of four elements along the depth. That is cheap from a transposed
+  // copy and expensive across the rows of x.
   if (byte_size(type_of(op.getA()).getDtype()) == 1) return {};
   mlir::Value a = undo_transpose(op, op.getA()), b = undo_transpose(op, op.getB());
   if (!a && !b) return {};

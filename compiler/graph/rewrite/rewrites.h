@@ -1,5 +1,5 @@
 // Canonicalization patterns: each replaces one op, together with its producers, by a cheaper
-// equivalent. An op lists its own in getCanonicalizationPatterns.
+// equivalent. Each op lists its patterns in getCanonicalizationPatterns.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"

@@ -27,8 +27,8 @@ llvm::SmallVector<mlir::Operation*> all_ops(mlir::func::FuncOp function) {
 }
 
 void materialise_known_values(mlir::func::FuncOp function) {
-  // Shape arithmetic of exporters (Shape, Gather, Mul, Concat, ...) becomes one constant or one
-  // sv.dims_tensor here; its producers are then dead.
+  // A result of shape arithmetic (Shape, Gather, Mul, Concat, ...) is replaced by one constant or
+  // one sv.dims_tensor. Its producers are then dead.
   SymbolicValues symbols{DimIntervals()};
   mlir::OpBuilder builder(function.getContext());
   for (mlir::Operation* op : all_ops(function)) {
@@ -65,8 +65,8 @@ class Canonicalizer {
   bool run_once(mlir::func::FuncOp function) {
     bool changed = false;
     for (mlir::Operation* op : all_ops(function)) {
-      // The snapshot stays valid while ops are replaced: a pattern erases only its root, and leaves
-      // the producers to remove_unused(). Ops without uses also include terminators and checks.
+      // The list of ops stays valid, because a pattern erases only its root. remove_unused() later
+      // erases dead producers. Terminators and checks have no uses either.
       if (op->use_empty() || op->getNumRegions() > 0 || mlir::isa<ConstantOp>(op)) continue;
       rewriter_.setInsertionPoint(op);
       changed |= fold(op) || succeeded(applicator_.matchAndRewrite(op, rewriter_));
@@ -95,7 +95,8 @@ class Canonicalizer {
 
 void remove_unused(mlir::func::FuncOp function) {
   const llvm::SmallVector<mlir::Operation*> ops = all_ops(function);
-  // Users come before the ops that make their operands, so one pass removes whole dead chains.
+  // In reverse order, users precede the producers of their operands, so one pass removes whole dead
+  // chains.
   for (mlir::Operation* op : llvm::reverse(ops)) {
     bool is_removable =
         mlir::isa<IfOp, LoopOp>(op) ? mlir::isMemoryEffectFree(op) : mlir::isPure(op);

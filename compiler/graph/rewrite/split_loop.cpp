@@ -1,6 +1,6 @@
 // Loop fission. A recurrent model of several layers is one loop, in which layer 2 reads the output
 // of layer 1 of the same step. After the split, the product of layer 2's inputs with their weights
-// is no longer part of the recurrence.
+// is not part of the recurrence, and hoist.cpp computes it before the second loop.
 #include "compiler/graph/rewrite/split_loop.h"
 
 #include "compiler/graph/rewrite/loop_body.h"
@@ -54,7 +54,7 @@ class Splitter {
     });
   }
 
-  // Bit k: `value` depends on carried value k of the same iteration.
+  // Bit k is set if `value` depends on carried value k of the same iteration.
   llvm::SmallBitVector dependences_of(mlir::Value value) const {
     llvm::SmallBitVector none(carried_);
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
@@ -73,10 +73,11 @@ class Splitter {
     }
   }
 
-  // The smallest set of carried values that is closed under dependence.
+  // Sets in_first_ to the smallest set of carried values that is closed under dependence. Returns
+  // false if that is the set of all values.
   bool choose_first() {
     llvm::SmallBitVector best(carried_, true);
-    // The closure of each single value; the smallest closed set is among these.
+    // The smallest closed set is the closure of one of its values.
     for (unsigned k = 0; k < carried_; ++k) {
       llvm::SmallBitVector reached(carried_);
       reached.set(k);
@@ -96,8 +97,8 @@ class Splitter {
   // True if result i of the loop, carried or gathered, belongs to the first loop.
   bool is_first(size_t i) const {
     if (i < carried_) return in_first_.test(static_cast<unsigned>(i));
-    // test(s) is true if a bit is set that is not set in s. A result that depends on no carried
-    // value belongs to the second loop.
+    // needed.test(s) is true if `needed` has a bit that s does not have. A result that depends on
+    // no carried value belongs to the second loop.
     llvm::SmallBitVector needed = dependences_of(yielded_[i]);
     return needed.any() && !needed.test(in_first_);
   }
@@ -136,7 +137,8 @@ class Splitter {
 
   DimExpr trip_count() { return loop_.getTripCount().getValue().front(); }
 
-  // An empty loop for one part of the results; the first loop also gathers the crossing values.
+  // Creates the first or the second loop, with an empty body. The first loop also gathers the
+  // crossing values.
   LoopOp begin(bool first, const std::string& index) {
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Value> initial;
@@ -200,7 +202,7 @@ class Splitter {
 
   void rename_index(LoopOp made) {
     std::string from = loop_.getIndex().str(), to = made.getIndex().str();
-    // Only attributes mention the index: is_plain() has excluded types that do.
+    // Only attributes are rewritten, because is_plain() rejects types that contain the index.
     mlir::AttrTypeReplacer replacer;
     replacer.addReplacement([&](DimsAttr dims) -> std::optional<mlir::Attribute> {
       llvm::SmallVector<DimExpr> renamed;
@@ -240,7 +242,7 @@ class Splitter {
   llvm::DenseMap<mlir::Operation*, llvm::SmallBitVector> dependences_;
   llvm::SmallBitVector in_first_;
   llvm::SetVector<mlir::Operation*> first_ops_, second_ops_;
-  llvm::SetVector<mlir::Value> crossing_;
+  llvm::SetVector<mlir::Value> crossing_;  // of the first loop, read by the second
 };
 
 }  // namespace

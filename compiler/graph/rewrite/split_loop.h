@@ -12,10 +12,10 @@ struct SplitLoop {
   LoopOp second;
 };
 
-// Moves the carried values that do not depend on the others into a first loop, if that lets a
-// matrix product of the remaining loop be computed for all iterations at once. The second loop
-// reads the values that the first one gathered. Returns nothing if there is no such product;
-// otherwise erases `loop`.
+// Moves the carried values that do not depend on the others into a first loop. The second loop
+// reads the values that the first loop gathered. Then a matrix product of the second loop can be
+// computed for all iterations at once. Returns nothing if there is no such product; otherwise
+// erases `loop`.
 std::optional<SplitLoop> split_loop(LoopOp loop);
 
 }  // namespace scopevm::compiler::graph
