@@ -1,4 +1,4 @@
-// The back ends of this build: the one list of the compiler's device kinds
+// The list of the back ends of this build, one for each kind of device
 // (docs/adding-a-device.md).
 #pragma once
 
@@ -15,7 +15,7 @@ class Backends {
   // REQUIRES: `backend` outlives the set, and no other back end in the set has its name.
   void add(const Backend& backend);
 
-  // In the order of the images in a module.
+  // A module stores the images in this order.
   const std::vector<const Backend*>& all() const { return all_; }
   // The same back ends, for parse_machine.
   const std::vector<const DeviceKind*>& kinds() const { return kinds_; }

@@ -17,7 +17,7 @@ std::vector<Device> devices_of(const Machine& machine, std::string_view kind) {
 std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
   std::vector<Kernel> table;
   for (const Kernel& kernel : program.kernels)
-    // The program lists kernels by device. Devices of one kind share the code, and so the symbols.
+    // The program has an entry for each device, but devices of one kind share code and symbols.
     if (program.machine.devices[kernel.device].kind == kind &&
         std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
       table.push_back(kernel);

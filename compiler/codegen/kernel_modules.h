@@ -1,6 +1,6 @@
-// KernelModules: the kernels modules of a compilation, one per target. The kernels stage fills
-// them, and the codegen stage makes images of them through the back ends. The stages do not depend
-// on the kind of device.
+// KernelModules: the MLIR modules with the kernels of a compilation, one per target. The kernels
+// stage fills them, and the codegen stage makes images of them through the back ends. Neither stage
+// depends on the kind of device.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ struct ImagesRequest {
 
 class KernelModules {
  public:
-  // For the kinds of the machine's devices. A non-empty `target_cpus` replaces the host's target in
-  // the machine description. Errors: those of CodeGenerator::targets.
+  // Determines the targets for the kinds of the machine's devices. A non-empty `target_cpus`
+  // replaces the host's target in the machine description. Errors: those of CodeGenerator::targets.
   static Result<KernelModules> create(mlir::MLIRContext& context, const Backends& backends,
                                       const Machine& machine,
                                       const std::vector<std::string>& target_cpus);
@@ -35,8 +35,9 @@ class KernelModules {
   // Kernels are generated once per target, so a kind with several targets needs several rounds.
   // Every round must produce the same program.
   size_t rounds() const;
-  // New modules for a round, for kernels::lower: one entry per device; devices of one kind share a
-  // module. REQUIRES: `machine` has the same devices as the one passed to create().
+  // Creates the modules of a round, for kernels::lower. The result has one entry per device;
+  // devices of one kind share a module. REQUIRES: `machine` has the devices of the one passed to
+  // create().
   kernels::ModulesByDevice begin_round(size_t round, const Machine& machine);
   // The targets of the round, for messages: "x86-64-v3, opencl".
   std::string round_name(size_t round) const;

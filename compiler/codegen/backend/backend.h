@@ -58,7 +58,7 @@ class CodeGenerator {
 
 class Backend : public DeviceKind {
  public:
-  // Null for a kind whose devices are described but cannot run kernels.
+  // Null if devices of the kind can be described but cannot run kernels.
   virtual const CodeGenerator* generator() const = 0;
   bool has_kernels() const final { return generator() != nullptr; }
 };

@@ -38,8 +38,8 @@ Term f32_to_f16(Term x) {
   Term bits = bitcast(x, i32);
   Term sign = shift_right(bits & bits.integer(0x80000000), 16);
   Term magnitude = bits & bits.integer(0x7FFFFFFF);
-  // Normal results: round to nearest even by adding 0xFFF plus the lowest kept bit, then drop 13
-  // bits.
+  // Normal results: subtract 112 from the exponent, and round to nearest even by adding 0xFFF plus
+  // the lowest kept bit. Then drop 13 bits.
   Term odd = shift_right(magnitude, 13) & magnitude.integer(1);
   Term normal = shift_right(magnitude + magnitude.integer(0xFFF - (112 << 23)) + odd, 13);
   // Subnormal results: adding 0.5 leaves the value, rounded to a multiple of 2^-24, in the low

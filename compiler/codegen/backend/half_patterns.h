@@ -1,5 +1,5 @@
-// Rewrite patterns for targets without F16C. Without them LLVM would convert between f16 and f32 by
-// calls to a compiler's run-time library.
+// Rewrite patterns for targets without F16C. Without these patterns, LLVM converts between f16 and
+// f32 by calls of a compiler's run-time library.
 #pragma once
 
 namespace mlir {

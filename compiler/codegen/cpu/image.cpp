@@ -41,7 +41,7 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
         classes.unionSets(function, callee);
     });
   }
-  // Looked up by key only; iteration order is not used.
+  // For look-ups only: the order of the pointers differs between runs.
   std::map<mlir::Operation*, size_t> part_of_leader;
   std::vector<Part> parts;
   size_t open = SIZE_MAX;  // the part that receives the next single-function group
@@ -66,7 +66,7 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
 
 Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kernel>& entries,
                                  const kernels::Target& target) {
-  // One per part, because a context must not be used by several threads.
+  // Each part has its own context, because several threads must not use one context.
   llvm::LLVMContext context;
   SCOPEVM_ASSIGN_OR_RETURN(auto module, to_llvm(part, entries, context));
   auto machine = make_target_machine(target);

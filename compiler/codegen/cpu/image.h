@@ -43,9 +43,8 @@ struct ImageOptions {
   std::function<void(int64_t done, int64_t total)> progress;
 };
 
-// Compiles every kernel of `kernels`, which is consumed: its functions are lowered in place. The
-// image exports one KernelFn per entry of `table`, and the functions with external linkage that
-// add_functions added.
+// Compiles every kernel of `kernels` and removes it from the module. The image exports one KernelFn
+// per entry of `table`, and the functions with external linkage that add_functions added.
 Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
                                            const kernels::Target& target,
                                            const ImageOptions& options);

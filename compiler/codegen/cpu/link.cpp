@@ -18,7 +18,8 @@ LLD_HAS_DRIVER(elf)
 namespace scopevm::compiler::codegen {
 namespace {
 
-// A private directory, removed with its contents. Stored in memory if the system supports that.
+// A private temporary directory, which the destructor removes. It is in /dev/shm, a file system in
+// memory, if that is writable.
 class ScratchDirectory {
  public:
   ScratchDirectory() {

@@ -1,6 +1,6 @@
 // A pass that expands math functions of f32 into polynomials, scalar or vector. It also expands
-// conversions that the target lacks. It wraps MLIR's pattern set, which the MLIR libraries do not
-// provide as a pass.
+// conversions of f16 if the target lacks F16C. MLIR provides the polynomials only as patterns, not
+// as a pass.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,8 @@ namespace {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::PipelineTuningOptions tuning;
-  // The generators already emit vectors in hot loops; these would only increase compile time.
+  // The generators already emit vectors in hot loops, so these passes would only increase the
+  // compile time.
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
@@ -30,7 +31,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-// Checks the sum per function, after inlining.
+// Checks that the local buffers of each function together fit in kMaxLocalBytes.
 Status check_locals(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     uint64_t bytes = 0;

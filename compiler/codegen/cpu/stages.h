@@ -25,7 +25,7 @@ struct Target;
 
 namespace scopevm::compiler::codegen {
 
-// LLVM's machine for a target of make_target(). Null if LLVM has no x86 back end.
+// The TargetMachine for a target of make_target(). Null if LLVM has no x86 back end.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& target);
 
 // Lowers `kernels` in place and translates it. Each function named in `entries` becomes a KernelFn
@@ -34,8 +34,8 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
                                               const llvm::StringMap<Kernel>& entries,
                                               llvm::LLVMContext& context);
 
-// The stack limit of one kernel: all its local buffers together, for small tables. Larger buffers
-// are Temporaries of the launch.
+// The maximum size of all local buffers of one kernel together, in bytes. Local buffers are on the
+// stack and hold small tables. Larger buffers are Temporaries of the launch.
 inline constexpr int64_t kMaxLocalBytes = 4096;
 
 // Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also if the local

@@ -72,7 +72,8 @@ std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& cpu,
       target->createMCSubtargetInfo(kTriple, cpu, features));
 }
 
-// The features of its CPU model that this machine lacks, as virtual machines may.
+// The features that this machine lacks, as "-a,-b". A virtual machine can lack features of its CPU
+// model.
 std::string missing_host_features() {
   std::string missing;
   for (const auto& feature : llvm::sys::getHostCPUFeatures())
@@ -80,8 +81,7 @@ std::string missing_host_features() {
   return missing;
 }
 
-// Checks a list like "+avxvnni,-avx512f" first, because LLVM prints its own warnings about unknown
-// features.
+// Checks a list like "+avxvnni,-avx512f". LLVM would only print a warning for an unknown feature.
 Status check_features(llvm::StringRef features) {
   auto any = subtarget("", "");
   llvm::SmallVector<llvm::StringRef> changes;
@@ -114,7 +114,8 @@ Result<kernels::Target> make_target(std::string_view text) {
     SCOPEVM_RETURN_IF_ERROR(check_features(features));
     target.features += (target.features.empty() ? "" : ",") + features.str();
   }
-  // Checked on a generic subtarget, because LLVM prints its own warnings about unknown names.
+  // Checked on a generic subtarget, because LLVM prints a warning if a subtarget is created for an
+  // unknown name.
   if (auto any = subtarget("", ""); !any || !any->isCPUStringValid(target.name))
     return Status(StatusCode::kInvalidArgument,
                   "unknown target CPU \"" + target.name +
@@ -143,7 +144,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& 
   if (!x86) return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  // Explicit vectors have the width that the generator chose; LLVM's own vectors should match it.
+  // The generator chose the width of explicit vectors. Vectors that LLVM creates should match it,
+  // although LLVM prefers 256 bits for some CPUs.
   std::string features = target.features;
   if (target.vector_bits == 512)
     features += features.empty() ? "-prefer-256-bit" : ",-prefer-256-bit";

@@ -30,10 +30,12 @@ void add_lowering_passes(mlir::PassManager& passes) {
   passes.addPass(mlir::createConvertSCFToCFPass());
   passes.addPass(mlir::createConvertVectorToLLVMPass());
   passes.addPass(mlir::createFinalizeMemRefToLLVMConversionPass());
-  // Functions with an LLVM intrinsic first; the others (tan, erf of f64, ...) become calls to libm.
+  // The first pass lowers functions with an LLVM intrinsic. The second pass lowers the others (tan,
+  // erf of f64, ...) to calls of libm.
   passes.addPass(mlir::createConvertMathToLLVMPass());
   passes.addPass(mlir::createConvertMathToLibmPass());
-  // Calls of libm take one lane at a time; this lowers their extractions and insertions.
+  // A call of libm takes one lane of a vector. This pass lowers the extractions and insertions of
+  // lanes.
   passes.addPass(mlir::createConvertVectorToLLVMPass());
   passes.addPass(mlir::createArithToLLVMConversionPass());
   passes.addPass(mlir::createConvertIndexToLLVMPass());

@@ -1,7 +1,7 @@
-// Integers are stored as unsigned. Signed operations convert their operands with as_int and the
-// like. Narrow scalars are multiplied as uint, because C would promote them to int, which can
-// overflow. Vector comparisons give -1 in the width of their operands; lanes of bool are of type
-// char.
+// Integers are stored as unsigned. Signed operations convert their operands with as_int() or the
+// function for their width. Narrow scalars are multiplied as uint, because C would promote them to
+// int, which can overflow. Vector comparisons result in -1 for true, in the width of their
+// operands. Lanes of bool are of type char.
 #include "compiler/codegen/opencl/arithmetic.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -34,7 +34,7 @@ std::string narrowed(Form form, const std::string& x) {
   return form.is_scalar() && form.bits() < 32 ? "(" + type_name(form) + ")" + x : x;
 }
 
-// Converts a C condition (a scalar, or lanes of -1 in any width) to the form of bools.
+// Converts a C condition (a scalar, or lanes of 0 or -1 in any width) to the form of bools.
 std::string truth(Form form, const std::string& x) {
   return form.is_scalar() ? x : call("convert_" + type_name(form), x);
 }
@@ -353,9 +353,9 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
   if (operands.size() == 2) return binary(name, to, operands[0], operands[1]);
   if (auto found = functions().find(name); found != functions().end())
     return call(found->second, operands[0]);
-  // A mask of the trailing zeros; all ones for 0.
   if (name == "math.cttz")
-    // OpenCL C 1.2 has no count of trailing zeros.
+    // OpenCL C 1.2 has no count of trailing zeros. This counts the bits of their mask, which is all
+    // ones for 0.
     return call("popcount", narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - 1)"));
   if (name == "math.absi") return call("abs", as_signed(to, operands[0]));
   if (auto found = conversions().find(name); found != conversions().end())

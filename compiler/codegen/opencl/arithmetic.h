@@ -8,8 +8,8 @@
 
 namespace scopevm::compiler::codegen::opencl {
 
-// The operation applied to `operands`, names or literals, all of `lanes` lanes (1 or a native
-// vector length). Empty if the operation is not elementwise or has no OpenCL C equivalent.
+// The operation applied to `operands`, which are names or literals of `lanes` lanes: 1 or a native
+// vector length. Empty if the operation is not elementwise or has no OpenCL C equivalent.
 std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands, int64_t lanes);
 
 // True for functions that are called once per lane. Their vector versions differ between drivers

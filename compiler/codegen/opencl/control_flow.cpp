@@ -9,7 +9,7 @@ namespace scf = mlir::scf;
 void Printer::assign(mlir::ValueRange targets, mlir::ValueRange values) {
   llvm::SmallVector<std::string> sources;
   for (mlir::Value value : values) sources.push_back(name(value));
-  // Saves a target that a later assignment reads in a temporary.
+  // If an assignment reads the target of an earlier one, its old value is saved in a temporary.
   for (size_t i = 0; i < sources.size(); ++i)
     // The assignments of a region's end are parallel in MLIR; C executes them in order.
     for (size_t earlier = 0; earlier < i; ++earlier) {
@@ -60,8 +60,8 @@ bool Printer::print_while(scf::WhileOp loop) {
   if (!print_block(before)) return false;
   auto condition = mlir::cast<scf::ConditionOp>(before.getTerminator());
   ++depth_;
-  // Before the break: the loop's results are these values, also of the last evaluation of the
-  // condition.
+  // Assigned before the break, because the loop's results are the values of the last evaluation of
+  // the condition.
   assign(after.getArguments(), condition.getArgs());
   line("if (!" + name(condition.getCondition()) + ") break;");
   --depth_;

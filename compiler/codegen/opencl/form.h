@@ -1,7 +1,7 @@
 // The representation of MLIR types in OpenCL C. Integers are unsigned, so that arithmetic wraps;
-// signed operations convert their operands. Vectors of 2, 4, 8 and 16 lanes use OpenCL's vector
-// types, one lane is a scalar, and other lane counts are structs of an array. i1 is bool, or lanes
-// of char that are 0 or -1.
+// signed operations convert their operands. Vectors of 2, 4, 8 and 16 lanes have OpenCL's native
+// vector types. A vector of one lane is a scalar, and other vectors are structs with an array. i1
+// is bool as a scalar, and char as a lane, where it is 0 or -1.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Form {
   Form with(mlir::Type other) const { return {other, lanes}; }
 };
 
-// Scalars and vectors of rank 1 (and 0) of i1, i8, i16, i32, i64, index, f32, f64.
+// Supports scalars and vectors of rank 0 or 1 of i1, i2, i4, i8, i16, i32, i64, index, f32 and f64.
 Form form_of(mlir::Type type);
 
 // The type in OpenCL C: "uint4", "float", "bool".
@@ -40,7 +40,8 @@ std::string unsigned_name(Form form);
 // One lane: "x.s3", "x.s[3]", or "x" for a scalar. A lane of a bool vector is converted to bool.
 std::string lane(Form form, const std::string& name, int64_t index);
 
-// An initialiser of the form, with an expression for each lane, for use after "=" in a declaration.
+// An initialiser of the form, for use after "=" in a declaration. `lanes` has an expression for
+// each lane, or a single one for all lanes of a native vector.
 std::string listed(Form form, llvm::ArrayRef<std::string> lanes);
 
 // The literal of a constant; empty if the attribute has no such form.

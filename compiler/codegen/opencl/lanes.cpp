@@ -1,5 +1,5 @@
-// Prints operations that move lanes of vectors, make masks or reduce. Most results are lists of
-// lanes.
+// Prints operations that move lanes of vectors, make masks or reduce. Most results are printed as
+// initialisers with an expression for each lane.
 #include "compiler/codegen/opencl/arithmetic.h"
 #include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
@@ -100,8 +100,8 @@ bool print(Printer& p, vector::ReductionOp op) {
   if (!p.form(op.getVector())) return false;
   Strings lanes = lanes_of(p, op.getVector());
   if (op.getAcc()) lanes.insert(lanes.begin(), p.name(op.getAcc()));
-  // In order, like the CPU's reduction. One statement per step, because some expressions use their
-  // operands twice.
+  // Lanes are combined in order, like in the CPU's reduction. Each step is one statement, because
+  // some expressions use their operands twice.
   std::string sum = lanes.front();
   for (size_t l = 1; l < lanes.size(); ++l) {
     std::string text = combined(op.getKind(), form, sum, lanes[l]);
@@ -113,7 +113,7 @@ bool print(Printer& p, vector::ReductionOp op) {
   return true;
 }
 
-// The first lane is the lowest bit.
+// An integer with one bit per lane of `bools`. The first lane is the lowest bit.
 std::string packed(Printer& p, mlir::Value bools) {
   std::string text;
   for (const auto& [l, each] : llvm::enumerate(lanes_of(p, bools)))
@@ -142,8 +142,8 @@ bool print(Printer& p, vector::BitCastOp op) {
   return true;
 }
 
-// Supports one CPU intrinsic, which no MLIR operation expresses: i16 lanes are multiplied and
-// adjacent products added.
+// Supports one CPU intrinsic that no MLIR operation expresses, pmaddwd: it multiplies lanes of i16
+// and adds adjacent products.
 bool print(Printer& p, mlir::LLVM::CallIntrinsicOp op) {
   const bool is_pairwise =
       op.getIntrin().contains(".pmadd.wd") || op.getIntrin().contains(".pmaddw.d");
@@ -151,8 +151,8 @@ bool print(Printer& p, mlir::LLVM::CallIntrinsicOp op) {
   Form form = p.form(op.getArgs()[0]), to = p.form(op.getResult(0));
   if (!form || !form.is_native() || form.is_bool() || form.bits() != 16 || to.lanes < 2)
     return false;
-  // Works on the halves of words: lanes of i16 would need shuffles, which drivers are slow to
-  // optimise.
+  // Extracts the lanes of i16 by shifts of 32-bit words. Shuffles would have the same effect, but
+  // drivers are slow to optimise them.
   const std::string lanes = std::to_string(to.lanes);
   const std::string words = "as_uint" + lanes, numbers = "as_int" + lanes;
   auto even = [&](mlir::Value value) {

@@ -1,6 +1,6 @@
-// Prints loads, stores and local arrays. Vectors need only the alignment of their elements (vload
-// and vstore). Masked and indexed accesses are split into lanes, because a masked lane's address
-// may be invalid.
+// Prints loads, stores and local arrays. Vectors are accessed by vload and vstore, which require
+// only the alignment of an element. Masked and indexed accesses are split into lanes, because the
+// address of a masked lane may be invalid.
 #include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -74,7 +74,7 @@ bool print(Printer& p, vector::StoreOp op) {
   return true;
 }
 
-// Assigns `source` to the lanes that are set in `mask`, and `rest` to the others.
+// Lane l of the result is source(l) if it is set in `mask`, else lane l of `rest`.
 template <typename Source>
 void print_where(Printer& p, mlir::Value result, mlir::Value mask, mlir::Value rest,
                  const Source& source) {
@@ -95,7 +95,7 @@ bool print(Printer& p, vector::MaskedLoadOp op) {
 bool print(Printer& p, vector::GatherOp op) {
   Form indices = p.form(op.getIndexVec());
   if (op.getIndices().size() != 1 || !indices) return false;
-  // Indices are signed and relative to the first one.
+  // The index of a lane is a signed offset from op.getIndices()[0].
   print_where(p, op.getResult(), op.getMask(), op.getPassThru(), [&](int64_t l) {
     return p.name(op.getBase()) + "[" + p.name(op.getIndices()[0]) + " + as_" +
            signed_name({indices.element, 1}) + "(" + lane(indices, p.name(op.getIndexVec()), l) +

@@ -35,7 +35,7 @@ Form Printer::form(mlir::Value value) {
   Form form = form_of(value.getType());
   if (!form) return form;
   if (form.element.isF64()) has_f64_ = true;
-  // A vector length that OpenCL C lacks: a struct with an array.
+  // OpenCL C has no vectors of this length. Their type is a struct with an array.
   if (form.is_array()) {
     std::string element = type_name({form.element, 1}), name = type_name(form);
     structs_[name] =
@@ -91,7 +91,7 @@ Status Printer::finish(mlir::func::FuncOp function, bool is_printed) {
                                         " is not supported by the OpenCL back end"};
 }
 
-// Empty if an argument has an unsupported type.
+// The parameter list in parentheses. Empty if an argument has an unsupported type.
 std::string Printer::parameters(mlir::func::FuncOp function, bool with_names) {
   std::string text = "(";
   for (mlir::BlockArgument argument : function.getArguments()) {

@@ -35,9 +35,9 @@ class Printer {
   // The form of a value. Declares its type if necessary.
   Form form(mlir::Value value);
   void line(const std::string& text);
-  // const T v = text;
+  // Prints `const T v = text;`, where v is a new name of the value.
   void define(mlir::Value value, const std::string& text);
-  // T v; or T v = text;
+  // Prints `T v;` or `T v = text;`, and returns v, a new name of the value.
   const std::string& declare(mlir::Value value, const std::string& text = "");
   // Binds a value to an expression instead of a declared name.
   void bind(mlir::Value value, std::string text) { names_[value] = std::move(text); }
@@ -45,8 +45,8 @@ class Printer {
   bool is_global(mlir::Value memref) const { return !private_.contains(memref); }
   const std::string& declare_array(mlir::Value memref, Form element, int64_t count);
 
-  // Prints one operation with regions, or one call. Returns false if the operation, or one inside
-  // it, has no OpenCL C equivalent.
+  // Each of these prints one operation and its regions. Returns false if the operation, or an
+  // operation in its regions, has no OpenCL C equivalent.
   bool print_constant(mlir::arith::ConstantOp op);
   bool print_call(mlir::func::CallOp op);
   bool print_for(mlir::scf::ForOp loop);
