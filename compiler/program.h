@@ -3,8 +3,8 @@
 // A function is a list of steps over values. A value is written by one step, except the results of
 // an if (one step in each branch) and loop-carried values (once before the loop and once in each
 // iteration). These are plain structs without MLIR types, so that the later stages build and test
-// fast. Kernel bodies stay in the MLIR module that KernelBodies (compiler/kernels/) owns; a launch
-// refers to them by index.
+// fast. Kernel bodies stay in the MLIR modules of codegen::KernelModules. A launch refers to its
+// kernel by index.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ enum class ValueOrigin : uint8_t {
 // The storage of a value that a step writes.
 enum class ValueStorage : uint8_t {
   kPlanned,  // at an offset of the plan; a result of the function has its own storage
-  kOwn,      // its own storage from its first write to its last use: a register may keep it beyond
-             // an iteration or a branch
+  kOwn,      // its own storage from its first write to its last use, because a register may hold
+             // it beyond an iteration or a branch
   kDynamic,  // a dynamically sized accumulator: its own storage, which grows as parts are written
 };
 
@@ -61,11 +61,11 @@ struct Value {
   std::optional<ValueId> view_of;         // for kView and kPart
   DimExpr offset = 0;                     // for kPart: bytes
   ValueStorage storage = ValueStorage::kPlanned;
-  // The other of two values whose registers a step swaps: both are live as long as either.
+  // The value with which a Swap step exchanges storages. Both are live as long as one of them is.
   std::optional<ValueId> swap_partner;
-  SegmentIndex segment;  // of the block that defines it: its shape is checked there
-  // A list or closure has no bytes of its own; its storage behaves as kOwn. dtype and shape are
-  // those of a list's elements; they are meaningless if `any_rank`.
+  SegmentIndex segment;  // the segment of the block that defines it; its shape is checked there
+  // A list or closure has no bytes of its own, and its storage behaves as kOwn. The dtype and shape
+  // of a list are those of its elements. If `any_rank`, the elements can have any shape.
   ValueKind kind = ValueKind::kTensor;
   bool any_rank = false;
 
@@ -76,9 +76,10 @@ struct Value {
 
 // Scratch memory of one launch. Live only while its launch runs; alignment 64.
 struct Temporary {
-  DimExpr bytes;            // of one instance
-  bool per_worker = false;  // one instance per worker: instance w is at
-                            // base + w * round_up(bytes, 64); one if the launch is never split
+  DimExpr bytes;  // of one instance
+  // If true, worker w has its own instance at base + w * round_up(bytes, 64). A launch that is
+  // never split has a single instance.
+  bool per_worker = false;
   PoolIndex pool;
 };
 
@@ -119,9 +120,9 @@ namespace step {
 // Runs a kernel over `grid` work items. Its buffers are the operands, results and temporaries.
 struct Launch {
   static constexpr std::string_view kName = "launch";
-  // Result r may reuse the buffer of operand o if o is last used by this step and has as many
-  // bytes: the kernel reads each element of o only in the work item that writes it, before the
-  // write.
+  // A result that may use the buffer of an operand, if this is the last use of the operand and both
+  // have the same size. The kernel reads each element of the operand only in the work item that
+  // overwrites it, before the write.
   struct InPlace {
     int result = 0;
     int operand = 0;
@@ -157,7 +158,7 @@ struct EndIf {
   int64_t begin = 0;  // position of the If
 };
 
-// Each iteration is a segment. The results are the values that iterations write.
+// Its segment begins again in each iteration. The results are the values that iterations write.
 struct Loop {
   static constexpr std::string_view kName = "loop";
   DimExpr trip_count = 0;  // upper bound of the number of iterations
@@ -174,7 +175,7 @@ struct Assert {
   std::string message;
 };
 
-// Result 0 becomes another name of operand 0's storage.
+// Result 0 shares the storage of operand 0.
 struct Move {
   static constexpr std::string_view kName = "move";
 };
@@ -231,8 +232,8 @@ struct Step {
   std::string name;  // "conv_3+relu": the ops of the model that it implements, for traces
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
-  // The segment that this step begins. Read and Loop always begin one; of the other kinds, only
-  // marks may.
+  // The segment that this step begins. Read and Loop always begin a segment. Of the other kinds,
+  // only the marks of branches and loops can begin one.
   std::optional<SegmentIndex> segment;
   std::variant<step::Launch, step::Copy, step::Read, step::If, step::Else, step::EndIf, step::Loop,
                step::EndLoop, step::Assert, step::Move, step::Swap, step::Call, step::MakeClosure,
@@ -279,9 +280,9 @@ struct Step {
   std::string_view kind_name() const;
 };
 
-// A condition on dims, checked as soon as its symbols are known and its segment has begun; in
-// segment 0, before any step runs. In `message`, {0} and {1} are the values of lhs and rhs, and
-// {2}, {3}, ... those of `more`.
+// A condition on dims. It is checked as soon as its symbols are known and its segment has begun. In
+// segment 0, that is before any step runs. In `message`, {0} and {1} are the values of lhs and rhs,
+// and {2}, {3}, ... are the values of `more`.
 struct Check {
   enum class Kind : uint8_t { kEqual, kBroadcastable, kAtLeast, kMultipleOf } kind = Kind::kEqual;
   DimExpr lhs;
@@ -309,7 +310,7 @@ struct Function {
   IndexedVector<SegmentIndex, Segment> segments = IndexedVector<SegmentIndex, Segment>(1);
   std::vector<Check> checks;
   std::vector<Dimension> dimensions;  // every symbol of the inputs, in order of appearance
-  // Stack pools with buffers in the function's frame. Such a buffer has the size of its upper bound
+  // Stack pools with buffers in the function's frame. The size of such a buffer is its upper bound
   // over all dims.
   std::vector<PoolIndex> stacks;
 };

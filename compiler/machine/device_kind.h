@@ -15,20 +15,21 @@ class DeviceKind {
  public:
   virtual ~DeviceKind() = default;
 
-  // The kind in machine descriptions, modules and device bindings; one word. The host's kind is
-  // format::kHostKind.
+  // The name of the kind in machine descriptions, modules and device bindings: one word. The host's
+  // kind is format::kHostKind.
   virtual std::string_view name() const = 0;
   // See Device::is_host().
   bool is_host() const { return name() == format::kHostKind; }
-  // Whether kernels can be compiled for devices of the kind. Nothing can be placed on a device
-  // without kernels.
+  // True if kernels can be compiled for devices of the kind. Values and ops cannot be placed on
+  // other devices.
   virtual bool has_kernels() const { return true; }
 
   // The members that a device of this kind may have in addition to those of every device. They are
   // an error in the description of a device of another kind.
   virtual std::span<const std::string_view> members() const { return {}; }
-  // Reads and checks these members, mostly into `decl.target`. `earlier`: the devices that precede
-  // this one in the description. Errors: kInvalidModel, from Member::fail.
+  // Checks these members of `device` and stores them in `decl`, for example in `decl.target`.
+  // `earlier` has the devices that precede this one in the description. Errors: kInvalidModel, from
+  // Member::fail.
   virtual Status read_members([[maybe_unused]] const Member& device,
                               [[maybe_unused]] std::span<const Device> earlier,
                               [[maybe_unused]] Device& decl) const {

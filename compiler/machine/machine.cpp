@@ -63,7 +63,7 @@ std::optional<PoolIndex> Machine::find_pool(DeviceIndex device, std::string_view
   for (PoolIndex pool : pools.indices()) {
     if (pools[pool].scope != scope) continue;
     if (pools[pool].device == device) return pool;
-    // The device's own pool takes precedence over one of another device that it reaches.
+    // The device's own pool takes precedence over a pool of another device.
     if (!reached && reaches(device, pool)) reached = pool;
   }
   return reached;

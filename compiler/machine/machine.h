@@ -1,6 +1,6 @@
-// Machine: the compiler's model of the target: devices, and the pools of memory that they reach. A
-// pool may be reached by several devices, and a device reaches several pools. A place is a device
-// and, if one is required, a memory scope of it.
+// Machine: the compiler's model of the target machine. It has devices, and the pools of memory that
+// they reach. Several devices can reach a pool, and a device reaches several pools. A place is a
+// device, and a memory scope of it if one is required.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,19 @@ struct Pool {
   PoolKind kind = PoolKind::kArena;
   DeviceIndex device;            // the owner of the scope
   std::optional<int64_t> limit;  // bytes; for a stack, bytes of each frame
-  // Whether `limit` holds for all bytes that a session holds in the pool at one time.
+  // True if `limit` bounds the bytes that a session holds in the pool at one time.
   bool is_limited() const { return limit && kind != PoolKind::kStack; }
   std::vector<DeviceIndex> reached;  // devices whose kernels read and write it, `device` first
-  // Bytes; alignment of the pool's blocks and of the buffers planned in them. For heaps and arenas,
-  // the largest alignment that a device in `reached` requires.
+  // The alignment of the pool's blocks, and of the buffers planned in them, in bytes. For heaps and
+  // arenas, it is the largest alignment that a device in `reached` requires.
   int64_t alignment = kLeastAlignment;
   static constexpr int64_t kLeastAlignment = 64;  // a cache line, and the widest vector
-  std::optional<DeviceIndex> pinned_for;  // a non-CPU device, whose driver allocates its blocks
-  // Of copies from and to the pool; empty if the description does not give them. Used by emulation.
+  std::optional<DeviceIndex> pinned_for;  // a non-CPU device; its driver allocates the blocks
+  // Bandwidth and latency of copies from and to the pool, as given in the description. Emulation
+  // uses them.
   std::optional<double> bytes_per_second;
   std::optional<double> latency_seconds;
-  // The values that the planner's cost model uses, with defaults.
+  // The same for the planner's cost model, with defaults if the description does not give them.
   double planned_bytes_per_second() const { return bytes_per_second.value_or(10e9); }
   double planned_latency_seconds() const { return latency_seconds.value_or(5e-6); }
 };
@@ -56,8 +57,8 @@ struct Device {
   std::string target;
   bool has_kernels = true;  // DeviceKind::has_kernels() of its kind
 
-  // Whether the session's threads run its kernels. Its memory is then the process's, which also
-  // holds the frames of calls.
+  // True if the session's threads run its kernels. Its memory is then that of the process, which
+  // also stores the frames of calls.
   bool is_host() const { return kind == format::kHostKind; }
 };
 
@@ -74,7 +75,7 @@ struct Machine {
   // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
   static Machine host();
 
-  // Maps old indices to new ones; none for removed devices and pools.
+  // Maps old indices to new ones. Removed devices and pools have no new index.
   struct Renumbering {
     IndexedVector<DeviceIndex, std::optional<DeviceIndex>> devices;
     IndexedVector<PoolIndex, std::optional<PoolIndex>> pools;
@@ -92,7 +93,8 @@ struct Machine {
   std::string pool_name(PoolIndex pool) const;  // "npu.global.workspace"
   // The device that runs the VM: the first CPU.
   DeviceIndex host_device() const;
-  // The pools that every device has: for bytes that outlive a call, planned bytes, and constants.
+  // The pools that every device has. They store bytes that outlive a call, planned buffers, and
+  // constants, in this order.
   PoolIndex global_pool(DeviceIndex device) const { return *find_pool(device, "global"); }
   PoolIndex workspace_pool(DeviceIndex device) const {
     return *find_pool(device, "global.workspace");
@@ -106,7 +108,7 @@ struct Machine {
   std::optional<PoolIndex> stack_pool(DeviceIndex device) const;
   // Estimated seconds of a copy of `bytes` bytes, through the host if is_by_host().
   double copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const;
-  // Whether a copy goes through the host: the pools belong to two different non-CPU devices.
+  // True if the pools belong to two different non-CPU devices. A copy then goes through the host.
   bool is_by_host(PoolIndex from_pool, PoolIndex to_pool) const;
 };
 

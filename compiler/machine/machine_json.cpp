@@ -26,8 +26,8 @@ constexpr std::string_view kPoolMembers[] = {"device",          "scope",      "k
                                              "limit_bytes",     "reached_by", "bytes_per_second",
                                              "latency_seconds", "pinned_for"};
 
-// Whether `text` is one or more letters, digits and `_`; with `may_have_dots`, several such parts
-// separated by dots. Places consist of such names.
+// True if `text` consists of one or more letters, digits and `_`. If `may_have_dots`, it can have
+// several such parts, separated by dots. Places consist of these names.
 bool is_name(const std::string& text, bool may_have_dots) {
   bool after_dot = true;
   for (char c : text) {
@@ -67,7 +67,7 @@ class MachineReader {
     }
     SCOPEVM_RETURN_IF_ERROR(read_default_device(root));
     SCOPEVM_RETURN_IF_ERROR(add_missing_pools(root));
-    // Last: until here, other members may name these devices.
+    // Last, because the other members may name these devices.
     machine_.set_aside_devices_without_kernels();
     return std::move(machine_);
   }
@@ -123,7 +123,7 @@ class MachineReader {
     return kind->fail("expected " + expected + ", found \"" + name + "\"");
   }
 
-  // Refuses members that belong to other kinds of devices.
+  // Rejects members that belong to other kinds of devices.
   Status check_members(const Member& member, const DeviceKind& kind, const Device& device) const {
     std::vector<std::string_view> own(std::begin(kDeviceMembers), std::end(kDeviceMembers));
     own.insert(own.end(), kind.members().begin(), kind.members().end());
@@ -145,7 +145,7 @@ class MachineReader {
   Status read_default_device(const Member& root) {
     std::optional<Member> given = root.find("default_device");
     if (!given) {
-      // There is one: read() has required a CPU.
+      // A device with kernels exists, because read() requires a CPU.
       machine_.default_device = *find_index(machine_.devices, &Device::has_kernels);
       return {};
     }
@@ -164,7 +164,7 @@ class MachineReader {
                        std::to_string(format::kMostAlignment) + ", found " + std::to_string(bytes));
   }
 
-  // Reads max_stack_bytes. Frames always have Pool::kLeastAlignment.
+  // Reads max_stack_bytes. The alignment of frames is always Pool::kLeastAlignment.
   static Result<int64_t> read_stack_bytes(const Member& member, const Device& device) {
     std::optional<Member> given = member.find("max_stack_bytes");
     if (!given) return device.is_host() ? Machine::kStackBytes : 0;
@@ -284,8 +284,8 @@ class MachineReader {
     return pinned->fail("only a pool of kind \"arena\" can be pinned");
   }
 
-  // "global" and "global.workspace" store the values without a required scope: the same devices
-  // must reach both.
+  // "global" and "global.workspace" store the values without a required scope. Therefore the same
+  // devices must reach both.
   Status add_missing_pools(const Member& root) {
     for (DeviceIndex device : machine_.devices.indices()) {
       Pool* global = find(device, "global");
