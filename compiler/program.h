@@ -1,10 +1,12 @@
 // Program: the lowered form that the kernels stage passes to shapes, memory, codegen and bytecode.
 //
-// A function is a list of steps over values. A value is written by one step, except the results of
-// an if (one step in each branch) and loop-carried values (once before the loop and once in each
-// iteration). These are plain structs without MLIR types, so that the later stages build and test
-// fast. Kernel bodies stay in the MLIR modules of codegen::KernelModules. A launch refers to its
-// kernel by index.
+// A function is a list of steps over values. A value is written by one step, with two exceptions.
+// Each branch of an if writes the results of the if. A loop-carried value is written before the
+// loop and in each iteration.
+//
+// These are plain structs without MLIR types, so that the later stages build and test fast. Kernel
+// bodies stay in the MLIR modules of codegen::KernelModules. A launch refers to its kernel by
+// index.
 #pragma once
 
 #include <cstdint>
@@ -106,23 +108,23 @@ struct RuntimeSymbol {
   std::string what;  // for messages: `"sizes" element 2`
 };
 
-// A part of a function whose sizes become known at the same time: at the start of the call (segment
-// 0) or of a block, or where runtime symbols are defined.
+// A part of a function whose sizes become known at the same time. Segment 0 begins with the call.
+// Other segments begin with a block, or where runtime-defined symbols get their values.
 struct Segment {
   std::vector<RuntimeSymbol> symbols;  // defined at the start of the segment
 };
 
 // The kinds of steps. Control flow is flat: a block is the list of steps between two marks (if,
-// else, end_if, loop, end_loop), and a closing mark stores the position of its opening mark. Each
-// kind documents its Step::operands and Step::results.
+// else, end_if, loop, end_loop). A closing mark stores the position of its opening mark. The
+// comment of each kind describes its Step::operands and Step::results.
 namespace step {
 
 // Runs a kernel over `grid` work items. Its buffers are the operands, results and temporaries.
 struct Launch {
   static constexpr std::string_view kName = "launch";
-  // A result that may use the buffer of an operand, if this is the last use of the operand and both
-  // have the same size. The kernel reads each element of the operand only in the work item that
-  // overwrites it, before the write.
+  // A result that may use the buffer of an operand. This requires that both have the same size and
+  // that the step is the last use of the operand. The kernel reads each element of the operand only
+  // in the work item that overwrites it, before the write.
   struct InPlace {
     int result = 0;
     int operand = 0;

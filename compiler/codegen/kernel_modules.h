@@ -42,8 +42,8 @@ class KernelModules {
   // The targets of the round, for messages: "x86-64-v3, opencl".
   std::string round_name(size_t round) const;
 
-  // Makes an image for each target of each kind that `program` launches kernels on, and for each
-  // target of the host, whose images also hold the shape functions. The modules cannot be used
+  // Makes an image for each target of each kind of device that runs kernels of `program`. The host
+  // always has images, because they also contain the shape functions. The modules cannot be used
   // afterwards. Errors: those of CodeGenerator::make_image.
   Result<std::vector<format::ImageDecl>> make_images(const Program& program,
                                                      const ImagesRequest& request);

@@ -32,8 +32,8 @@ class Graph_EnumAttr<Graph_Enum enum>
                          enum.symbolToStringFnName # "($0))";
 }
 
-// Masks of the operands that may be string tensors: bit i for operand i, bit 7 for operand 7 and
-// all later ones. Other ops reject string tensors, because they would compute on string ids.
+// Masks of the operands that may be string tensors. Operand i has bit i, and all operands from 7 on
+// have bit 7. Other operands must be numeric, because the op would compute on string ids.
 defvar kNoStrings = 0;
 defvar kFirstString = 1;
 defvar kSecondString = 2;

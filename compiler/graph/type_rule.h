@@ -15,8 +15,8 @@ struct TypeRule {
   llvm::StringRef op;
   llvm::SmallVectorImpl<mlir::Type>& types;
 
-  // Fails if an operand is a string tensor and its bit in `admitted` is not set: bit i for operand
-  // i, bit 7 for operand 7 and all later ones.
+  // Fails if an operand is a string tensor and its bit in `admitted` is not set. Operand i has bit
+  // i, and all operands from 7 on have bit 7.
   llvm::LogicalResult check_strings(mlir::ValueRange operands, unsigned admitted) const;
   // Appends a result type.
   llvm::LogicalResult add_result(DType dtype, llvm::ArrayRef<DimExpr> shape);

@@ -68,8 +68,8 @@ struct Machine {
   DeviceIndex default_device;
   std::vector<Device> described_only;  // devices without kernels, for messages
 
-  // The default limit of a CPU's stack, in bytes per frame: enough for the values of a small model,
-  // and little enough that deep recursion is cheap.
+  // The default limit of a CPU's stack, in bytes per frame. It is large enough for the values of a
+  // small model, and small enough that deep recursion is cheap.
   static constexpr int64_t kStackBytes = int64_t{16} << 10;
 
   // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
@@ -86,8 +86,8 @@ struct Machine {
   void set_aside_devices_without_kernels();
 
   std::optional<DeviceIndex> find_device(std::string_view name) const;
-  // The pool that a scope of `device` denotes: its own pool of that name, else the first one of
-  // another device that it reaches.
+  // The pool that a scope of `device` denotes: the device's own pool of that name. Without one, it
+  // is the first pool of that name of another device that `device` reaches.
   std::optional<PoolIndex> find_pool(DeviceIndex device, std::string_view scope) const;
   bool reaches(DeviceIndex device, PoolIndex pool) const;
   std::string pool_name(PoolIndex pool) const;  // "npu.global.workspace"

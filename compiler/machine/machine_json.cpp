@@ -308,8 +308,8 @@ class MachineReader {
         for (DeviceIndex device : pool.reached)
           // The strictest alignment of all devices whose kernels access the pool.
           pool.alignment = std::max(pool.alignment, alignments_[device]);
-    // Canonical order, so that the module does not depend on the order of the description: by
-    // device, the three required scopes first, and stacks after all other pools.
+    // Sorts by device, with the three required scopes first, and stacks after all other pools. The
+    // module then does not depend on the order of pools in the description.
     std::ranges::stable_sort(machine_.pools, {}, [](const Pool& pool) {
       const std::string_view scope = pool.scope;
       const int rank = scope == "global"             ? 0

@@ -282,8 +282,8 @@ std::string compared(arith::CmpFOp op, Form to, const std::string& a, const std:
 std::string chosen(arith::SelectOp op, Form form, llvm::ArrayRef<std::string> x) {
   const bool by_lane = mlir::isa<mlir::VectorType>(op.getCondition().getType());
   if (!by_lane || form.is_scalar()) return "(" + x[0] + " ? " + x[1] + " : " + x[2] + ")";
-  // OpenCL's select takes the second operand where the most significant bit of the condition is
-  // set, and requires a condition of the operands' width.
+  // OpenCL's select(a, b, c) chooses the lane of b if the most significant bit of c's lane is set.
+  // It requires that c has the width of a and b.
   return "select(" + x[2] + ", " + x[1] + ", " + call("convert_" + signed_name(form), x[0]) + ")";
 }
 

@@ -42,8 +42,9 @@ Scalar is_infinite(const Scalar& x, bool negative, bool positive) {
   return found;
 }
 
-// log(1 + x) = x * log(w) / (w - 1) with w = 1 + x rounded; the factor x / (w - 1) corrects the
-// rounding of w (W. Kahan). MLIR lowers its log1p to log(1 + x), which loses this precision.
+// log(1 + x) = log(w) * x / (w - 1), where w is the rounded sum 1 + x. The factor x / (w - 1)
+// corrects the rounding of w (W. Kahan). MLIR lowers its log1p to log(1 + x), which loses this
+// precision.
 Scalar log1p(const Scalar& x) {
   Scalar w = x + 1.0;
   Scalar lost = w - 1.0;

@@ -66,8 +66,8 @@ bool is_one_bool(mlir::Type type) {
          tensor(type).getElementCount().is_constant(1);
 }
 
-// Verifies that a value of type `from` can flow to `to`: their dims are equal, except where the dim
-// of `to` is a symbol of `open`.
+// Verifies that a value of type `from` can flow to `to`. A dim of `to` must equal that of `from` or
+// be a symbol in `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
   auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);

@@ -42,8 +42,8 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
 // symbols are at least 0.
 
 // Defines symbols[i] from element i of x: integers or bools, rank 0 or 1. A negative element fails
-// the call unless is_signed. If is_signed, two symbols are defined for an element e: symbols[i] is
-// max(e, 0), and the symbol with the suffix `.neg` is max(-e, 0).
+// the call unless is_signed. If is_signed, an element e defines two symbols: symbols[i] is max(e,
+// 0), and symbols[i] with the suffix `.neg` is max(-e, 0).
 def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"sizes are read on the host">.member;
   let summary = "defines symbols by the elements of x";
@@ -89,9 +89,9 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, 
 }
 
 // Runs the body at most trip_count times (empty: no limit). `index` is the iteration number, from
-// 0. The block arguments are the carried values. The body yields, in this order: a bool, whether to
-// continue, if has_condition; the next carried values; one part of each gathered output. Results
-// are the final carried values, then the gathered outputs with a new first dim. That dim is
+// 0. The block arguments are the carried values. The body yields the next carried values, then one
+// part of each gathered output. If has_condition, it first yields a bool: whether to continue. The
+// results are the final carried values, then the gathered outputs with a new first dim. That dim is
 // trip_count, or a symbol of `symbols` if has_condition. `carried_symbols` are dims of block
 // arguments that change between iterations.
 def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,

@@ -12,8 +12,8 @@ namespace scopevm::compiler::graph {
 bool is_same_value(mlir::Type a, mlir::Type b);
 
 // Computes the result types of a call. The callee of an sv.call is looked up by name. Reports an
-// error on the call and fails if the arguments do not match the callee's parameters, or if
-// `symbols` does not have one name for each result dim that the arguments leave undetermined.
+// error on the call and fails if the arguments do not match the callee's parameters. Also fails
+// unless `symbols` has one name for each result dim that the arguments do not determine.
 llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 

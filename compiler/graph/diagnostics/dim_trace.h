@@ -1,5 +1,5 @@
 // The provenance of a dim, for check messages: the input dims from which it is computed, and the
-// ops that changed it, with the names of the model.
+// ops that changed it. Messages use the names of the model.
 #pragma once
 
 #include <string>
@@ -26,9 +26,9 @@ class DimTrace {
   // The value's name for messages: `input "y"`, `"pool_1"`.
   static std::string name(mlir::Value value);
 
-  // Describes how `e`, a dim of `value` or an expression over its dims, is computed: `floordiv(h,
-  // 2) with h = {2} from input "x" dim 2`. Empty for a constant, and when `value` is the input that
-  // defines the dim.
+  // Describes how `e` is computed, which is a dim of `value` or an expression over its dims. For
+  // example, `floordiv(h, 2) with h = {2} from input "x" dim 2`. Empty for a constant, and if
+  // `value` is the input that defines the dim.
   std::string origin(DimExpr e, mlir::Value value);
 
   // The ops that changed the dim between an input and `value`: `, through "conv_1", "pad_2"`.

@@ -34,8 +34,8 @@ llvm::LogicalResult check_same_rank(TypeRule& rule, TensorType x, TensorType typ
                    " " + text_of(type));
 }
 
-// Checks the last dim of `indices`, which is the length of an index tuple: the number of axes of x
-// that a tuple addresses. The first `batch` axes are not addressed.
+// Checks the last dim of `indices`. It is the length of an index tuple, that is, the number of axes
+// of x that a tuple addresses. The first `batch` axes of x are not addressed.
 llvm::LogicalResult check_depth(TypeRule& rule, TensorType x, TensorType indices, int64_t batch) {
   std::optional<int64_t> depth = indices.getShape().back().as_constant();
   if (depth && *depth >= 1 && batch + *depth <= x.getRank()) return mlir::success();
@@ -154,8 +154,8 @@ llvm::LogicalResult ScatterNdOp::infer(TypeRule& rule, Adaptor op) {
   return infer_same(rule, op.getX());
 }
 
-// The dims of `updates` must equal the dims of `indices` without the last one, followed by the dims
-// of x that an index tuple does not address.
+// The first dims of `updates` must be those of `indices` without the last one. The other dims must
+// be those of x that an index tuple does not address.
 void ScatterNdOp::addRequestChecks(RequestChecks& checks) {
   TensorType indices = tensor_type(getIndices());
   int64_t outer = indices.getRank() - 1;

@@ -68,6 +68,8 @@ def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two
   let strings = kAllStrings;
 }
 
+// Keeps the elements on and above diagonal k if upper, else on and below it. Diagonal 0 is the main
+// diagonal, and diagonal 1 is above it.
 def TriluOp : Graph_Op<"trilu", "upper or lower triangle, other elements 0"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, BoolAttr:$upper);
   let strings = kAllStrings;

@@ -1,4 +1,5 @@
-// Pooling: each result element is computed from a window or box of x: [n, c, spatial...].
+// Pooling: each result element is computed from a window or box of x, where x is [n, c,
+// spatial...].
 #ifndef SCOPEVM_GRAPH_POOLING_OPS
 #define SCOPEVM_GRAPH_POOLING_OPS
 
@@ -18,6 +19,7 @@ def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window"> {
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
 }
+// If count_pads, the mean counts the padding as elements of the window.
 def AveragePoolOp : Graph_Pool<"average_pool", "mean of each window"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
@@ -34,10 +36,10 @@ def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
                        DefaultValuedAttr<BoolAttr, "false">:$by_column);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
 }
-// x is [n, c, h, w], boxes is [k, 4] with columns x1, y1, x2, y2, and images is i64[k], the index
-// of the image of each box. A coordinate is multiplied by scale, and offset is subtracted. Each
-// side is then enlarged to min_size. A grid cell combines samples x samples points. If samples is
-// 0, their number depends on the size of the cell.
+// x is [n, c, h, w], and boxes is [k, 4] with columns x1, y1, x2, y2. images is i64[k], the index
+// in n of the image of each box. A coordinate is multiplied by scale, and offset is subtracted.
+// Each side is then enlarged to min_size. A grid cell is the mean of samples x samples points, or
+// the maximum if `greatest`. If samples is 0, their number depends on the size of the cell.
 def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
                        I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,

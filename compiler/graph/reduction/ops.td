@@ -45,6 +45,7 @@ class Graph_AlongAxis<string mnemonic, string summary, list<Trait> traits = []>
 }
 def SoftmaxOp : Graph_AlongAxis<"softmax", "e^x / sum e^x along axis", [Graph_RowOp]>;
 def LogSoftmaxOp : Graph_AlongAxis<"log_softmax", "log of softmax along axis", [Graph_RowOp]>;
+// If exclusive, the sum at an element excludes the element. If reverse, sums start at the end.
 def CumSumOp : Graph_AlongAxis<"cum_sum", "running sum along axis"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
                        DefaultValuedAttr<BoolAttr, "false">:$reverse);

@@ -152,8 +152,8 @@ class RowHoister {
     if (mlir::isa<ReshapeOp>(op)) return is_view(op);
     if (mlir::isa<ElementwiseOp>(op)) return true;
     auto matmul = mlir::dyn_cast<MatMulOp>(op);
-    // A batch of B would multiply each row with another matrix, so B has rank 2 and is
-    // loop-invariant. A transposed A would mix the rows.
+    // B must have rank 2 and be loop-invariant, so that each row is multiplied with the same
+    // matrix. A transposed A would mix the rows.
     return matmul && !matmul.getTransposeA() && type_of(matmul.getA()).getRank() >= 2 &&
            type_of(matmul.getB()).getRank() == 2 && is_outside(matmul.getB(), loop_);
   }
@@ -170,8 +170,8 @@ class RowHoister {
     for (mlir::Value operand : op->getOperands()) {
       if (is_outside(operand, loop_)) continue;
       auto row = rows_.find(operand.getDefiningOp());
-      // All operands must be rows at the same index: no common tensor has row i of one operand and
-      // row n - 1 - i of another in one row.
+      // All operands must be rows at the same index. Row i of one tensor and row n - 1 - i of
+      // another are not operands of one row of the batched op.
       if (row == rows_.end() || (found && found->at != row->second.at)) return;
       bool has_product = row->second.has_product || (found && found->has_product);
       found = Row{row->second.at, has_product};
@@ -221,8 +221,8 @@ class RowHoister {
     TensorType type = type_of(op->getResult(0));
     DimExpr depth = type_of(a).getDim(type_of(a).getRank() - 1);
     DimExpr rows = loop_.getTripCount().getValue().front();
-    // The trip count and the leading dims of A are merged into one dim, so that all iterations are
-    // one product with B of rank 2.
+    // The trip count and the leading dims of A become one dim. All iterations are then one product
+    // with B of rank 2.
     for (DimExpr dim : type_of(a).getShape().drop_back()) rows = rows * dim;
     return clone(op, {reshaped(all_of(a), {rows, depth}), op->getOperand(1)},
                  {rows, type.getDim(type.getRank() - 1)});

@@ -79,8 +79,8 @@ bool is_parameter(mlir::Value value, TensorType x, int64_t axis) {
   return type_of(value).getShape() == x.getShape().drop_front(axis);
 }
 
-// `value` expanded to the normalised dims. If it is not known at compile time that dims are equal,
-// the expand adds a request check, and the reshape replaces the dims by those of x.
+// `value` expanded to the normalised dims. If dims are not known to be equal at compile time, the
+// expand adds a request check. The reshape then replaces the dims by those of x.
 mlir::Value as_parameter(mlir::Value value, LayerNormOp op, mlir::OpBuilder& builder) {
   TensorType x = type_of(op.getX());
   auto axis = static_cast<int64_t>(op.getAxis());

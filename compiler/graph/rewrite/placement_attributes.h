@@ -19,8 +19,8 @@ inline constexpr char kPlaceAttribute[] = "sv.place";
 // True if the op has one of the attributes above, except kPlaceAttribute.
 bool has_placement_attributes(mlir::Operation* op);
 
-// True if one kernel can replace both ops: they have the same place, and neither has a device or
-// memory scope requirement of its own.
+// True if one kernel can replace both ops. They must have the same place, and neither op has
+// placement attributes.
 bool have_same_placement(mlir::Operation* a, mlir::Operation* b);
 
 }  // namespace scopevm::compiler::graph

@@ -113,14 +113,15 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
 
 // --- Folding constants into contractions. -------------------------------------------------------
 
-// If `value` is a constant that broadcasts only along dim 1, the channels, of a tensor of rank
-// `rank`: its elements as a tensor of rank 1 with `channels` elements, or one. Otherwise null.
+// For a constant with one element per channel, or a single one: its elements as a tensor of rank 1.
+// Otherwise null. Channels are dim 1 of the tensor of rank `rank` to which the constant broadcasts.
 mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
                              mlir::OpBuilder& builder) {
   if (!value.getDefiningOp<ConstantOp>()) return {};
   llvm::ArrayRef<DimExpr> shape = type_of(value).getShape();
   if (static_cast<int64_t>(shape.size()) > rank) return {};
-  // Broadcasting aligns dims at the end. If this is negative, the constant has no channel axis.
+  // Broadcasting aligns dims at the end. If the result is negative, the constant has no channel
+  // axis.
   auto channel_axis = static_cast<int64_t>(shape.size()) - (rank - 1);
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
     if (!shape[axis].is_constant(1) && (axis != channel_axis || shape[axis] != channels)) return {};

@@ -1,6 +1,6 @@
 // Replaces the symbols of a function's arguments, by numbers or by symbols with more facts, and
-// infers the types of all dependent ops again. Substitution in the old result types is not enough:
-// type rules compute other expressions for numbers than for symbols, for example in a broadcast.
+// infers the types of all dependent ops again. Substitution in the old result types is not enough,
+// because type rules treat numbers and symbols differently, for example in a broadcast.
 #include "compiler/graph/control/signature.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/type_rule.h"

@@ -1,6 +1,6 @@
 // Loop fission. A recurrent model of several layers is one loop, in which layer 2 reads the output
 // of layer 1 of the same step. After the split, the product of layer 2's inputs with their weights
-// is not part of the recurrence, and hoist.cpp computes it before the second loop.
+// is not part of a recurrence. hoist.cpp can then compute it before the second loop.
 #include "compiler/graph/rewrite/split_loop.h"
 
 #include "compiler/graph/rewrite/loop_body.h"

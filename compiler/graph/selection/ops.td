@@ -16,10 +16,13 @@ def SortRowsOp : Graph_Op<"sort_rows", "i64[n]: the rows of x in ascending order
   let checks = kNoChecks;
 }
 
-// x is [n, width], and order is the result of sort_rows for x. The i64 results describe groups of
-// equal rows: the first row of each group, the group of each row, the size of each group, and the
-// number of groups. first and sizes have n elements, of which only the first `count` are written.
-// Groups are in the order of `order`, or of their first rows if by_first.
+// x is [n, width], and order is the result of sort_rows for x. All results are i64:
+//   first  the first row of each group of equal rows
+//   group  the group of each row
+//   sizes  the number of rows of each group
+//   count  the number of groups, one element
+// first and sizes have n elements, of which only the first `count` are written. Groups are in the
+// order of `order`, or of their first rows if by_first.
 def UniqueRowsOp : Graph_Op<"unique_rows", "groups of equal rows"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$order,
                        DefaultValuedAttr<BoolAttr, "false">:$by_first);

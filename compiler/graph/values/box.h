@@ -48,9 +48,9 @@ inline Box box_of(TensorType type) {
   return box;
 }
 
-// Moves the elements `x` of a tensor of shape `from` to a result of shape `to`: result[at] =
-// x[source] for each position `at`, where `source_of` computes `source`. Returns no value if
-// `source_of` returns false or a source is outside `from`.
+// Moves the elements `x` of a tensor of shape `from` to a result of shape `to`. For each position
+// `at` of the result, `source_of` computes the position in x. Returns no value if `source_of`
+// returns false or a source is outside `from`.
 inline std::optional<std::vector<DimExpr>> move_elements(
     const std::vector<DimExpr>& x, const Box& from, const Box& to,
     llvm::function_ref<bool(const Coordinates& at, Coordinates& source)> source_of) {

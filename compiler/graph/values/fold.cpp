@@ -8,9 +8,9 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// A folded result may have this many bytes, or as many bytes as its operands together, or as many
-// elements as its largest operand. The last case permits the conversion of weights that are stored
-// as 8-bit integers.
+// A folded result may always have this many bytes. A larger result may have as many bytes as its
+// operands together, or as many elements as its largest operand. The last case permits the
+// conversion of weights that are stored as 8-bit integers.
 constexpr int64_t kFreeBytes = 4096;
 constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
