@@ -47,10 +47,10 @@ Scalar is_infinite(const Scalar& x, bool negative, bool positive) {
 // precision.
 Scalar log1p(const Scalar& x) {
   Scalar w = x + 1.0;
-  Scalar lost = w - 1.0;
-  Scalar is_itself = (lost == 0.0) | (w == std::numeric_limits<double>::infinity());
-  Scalar safe = select(is_itself, literal(x, 1.0), lost);
-  return select(is_itself, x, log(w) * (x / safe));
+  Scalar rounded_x = w - 1.0;
+  Scalar returns_x = (rounded_x == 0.0) | (w == std::numeric_limits<double>::infinity());
+  Scalar divisor = select(returns_x, literal(x, 1.0), rounded_x);
+  return select(returns_x, x, log(w) * (x / divisor));
 }
 
 // max(x, 0) + log(1 + e^-|x|), which does not overflow.

@@ -28,7 +28,8 @@ class CallTyper {
     return mlir::success();
   }
 
-  llvm::LogicalResult give(mlir::TypeRange declared, llvm::SmallVectorImpl<mlir::Type>& results) {
+  llvm::LogicalResult add_results(mlir::TypeRange declared,
+                                  llvm::SmallVectorImpl<mlir::Type>& results) {
     for (mlir::Type type : declared) {
       auto tensor = mlir::dyn_cast<TensorType>(type);
       if (!tensor) {
@@ -55,8 +56,8 @@ class CallTyper {
   }
 
  private:
-  llvm::LogicalResult wrong(size_t index, mlir::Type parameter, mlir::Type argument,
-                            const std::string& why = "") {
+  llvm::LogicalResult mismatch(size_t index, mlir::Type parameter, mlir::Type argument,
+                               const std::string& why = "") {
     return call_->emitOpError() << "argument " << index << " is " << text_of(argument) << ", but "
                                 << callee_ << " takes " << text_of(parameter) << why;
   }
@@ -66,15 +67,15 @@ class CallTyper {
     auto given = mlir::dyn_cast<TensorType>(argument);
     if (!declared)
       return is_same_value(argument, parameter) ? mlir::success()
-                                                : wrong(index, parameter, argument);
+                                                : mismatch(index, parameter, argument);
     if (!given || declared.getDtype() != given.getDtype() || declared.getRank() != given.getRank())
-      return wrong(index, parameter, argument);
+      return mismatch(index, parameter, argument);
     for (auto [dim, actual] : llvm::zip(declared.getShape(), given.getShape())) {
       if (dim.kind() != DimExpr::Kind::kSymbol) continue;
       auto [bound, is_new] = names_.try_emplace(std::string(dim.symbol_name()), actual);
       if (!is_new && bound->second != actual)
-        return wrong(index, parameter, argument,
-                     " with " + bound->first + " = " + bound->second.str());
+        return mismatch(index, parameter, argument,
+                        " with " + bound->first + " = " + bound->second.str());
     }
     return mlir::success();
   }
@@ -86,8 +87,8 @@ class CallTyper {
          llvm::zip(declared.getShape(), mlir::cast<TensorType>(argument).getShape())) {
       DimExpr expected = substituted(dim);
       if (expected == actual) continue;
-      return wrong(index, parameter, argument,
-                   dim.is_constant() ? "" : " with " + dim.str() + " = " + expected.str());
+      return mismatch(index, parameter, argument,
+                      dim.is_constant() ? "" : " with " + dim.str() + " = " + expected.str());
     }
     return mlir::success();
   }
@@ -186,7 +187,7 @@ llvm::LogicalResult infer(mlir::Operation* call, const llvm::Twine& callee,
                           mlir::ArrayAttr symbols, llvm::SmallVectorImpl<mlir::Type>& results) {
   CallTyper typer(call, callee, symbols);
   if (failed(typer.bind(signature.getInputs(), arguments))) return mlir::failure();
-  return typer.give(signature.getResults(), results);
+  return typer.add_results(signature.getResults(), results);
 }
 
 }  // namespace

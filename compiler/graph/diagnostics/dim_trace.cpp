@@ -39,7 +39,7 @@ bool mentions(DimExpr e, const std::vector<std::string>& symbols) {
 }
 
 // The defining op; null for arguments.
-mlir::Operation* maker(mlir::Value value) { return value.getDefiningOp(); }
+mlir::Operation* defining_op(mlir::Value value) { return value.getDefiningOp(); }
 
 struct Step {
   mlir::Value from;
@@ -62,7 +62,7 @@ std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
 std::vector<std::string> changes(DimExpr e, mlir::Value value) {
   std::vector<std::string> names;
   value = outside_group(value);
-  while (mlir::Operation* op = maker(value)) {
+  while (mlir::Operation* op = defining_op(value)) {
     // A group is one step: the trace continues at its operands, without a visit to its ops.
     std::optional<Step> step = step_back(op, e);
     if (!step) break;
@@ -86,7 +86,7 @@ std::string DimTrace::name(mlir::Value value) {
   value = outside_group(value);
   std::string input = input_name(value);
   if (!input.empty()) return "input " + quoted(input);
-  if (mlir::Operation* op = maker(value)) return quoted(op_name(op));
+  if (mlir::Operation* op = defining_op(value)) return quoted(op_name(op));
   return "an operand";
 }
 
@@ -111,7 +111,7 @@ std::string DimTrace::definition_of(const std::string& symbol, mlir::Value value
 
 std::vector<SymbolDefinition> symbols_defined_by(mlir::Operation* op) {
   std::vector<SymbolDefinition> definitions;
-  std::string maker = op->getName().stripDialect().str() + " \"" + op_name(op) + "\"";
+  std::string described_op = op->getName().stripDialect().str() + " \"" + op_name(op) + "\"";
   if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) {
     for (auto [index, symbol] : llvm::enumerate(read.getSymbols())) {
       std::string name = mlir::cast<mlir::StringAttr>(symbol).getValue().str();
@@ -123,13 +123,13 @@ std::vector<SymbolDefinition> symbols_defined_by(mlir::Operation* op) {
     return definitions;
   }
   if (auto size = mlir::dyn_cast<ListSizeOp>(op))
-    definitions.push_back({size.getSymbol().str(), maker});
+    definitions.push_back({size.getSymbol().str(), described_op});
   if (auto loop = mlir::dyn_cast<LoopOp>(op))
-    definitions.push_back({loop.getIndex().str(), maker + " iteration"});
+    definitions.push_back({loop.getIndex().str(), described_op + " iteration"});
   for (const char* list : {"carried_symbols", "symbols"})
     if (auto symbols = op->getAttrOfType<mlir::ArrayAttr>(list))
       for (auto symbol : symbols.getAsRange<mlir::StringAttr>())
-        definitions.push_back({symbol.getValue().str(), maker});
+        definitions.push_back({symbol.getValue().str(), described_op});
   return definitions;
 }
 
@@ -157,7 +157,7 @@ std::string DimTrace::way(DimExpr e, mlir::Value value) {
   value = outside_group(value);
   std::vector<std::string> names = changes(e, value);
   // The message already names the value's own op.
-  if (!names.empty() && maker(value) && names.front() == op_name(maker(value)))
+  if (!names.empty() && defining_op(value) && names.front() == op_name(defining_op(value)))
     names.erase(names.begin());
   return names.empty() ? "" : ", through " + list_of(names);
 }

@@ -119,9 +119,10 @@ class RowHoister {
       // Without a product, computing all rows at once saves no time and costs memory, because each
       // row is stored before it is used.
       if (!rows_[op].has_product || !is_needed) continue;
-      mlir::Value all = all_of(op->getResult(0));
+      mlir::Value batch = batched(op->getResult(0));
       mlir::OpBuilder inside(op);
-      mlir::Value row = row_of(inside, op->getLoc(), all, rows_[op].at, type_of(op->getResult(0)));
+      mlir::Value row =
+          row_of(inside, op->getLoc(), batch, rows_[op].at, type_of(op->getResult(0)));
       op->getResult(0).replaceAllUsesWith(row);
       changed = true;
     }
@@ -188,7 +189,7 @@ class RowHoister {
   }
 
   // The dims [trip count, 1..., row dims], with `rank` dims after the trip count.
-  llvm::SmallVector<DimExpr> dims_of_all(TensorType row, int64_t rank) {
+  llvm::SmallVector<DimExpr> batched_dims(TensorType row, int64_t rank) {
     llvm::SmallVector<DimExpr> dims = {loop_.getTripCount().getValue().front()};
     // Broadcasting aligns dims at the end. The dims of size 1 therefore stand between the trip
     // count and the dims of the row.
@@ -198,25 +199,25 @@ class RowHoister {
   }
 
   // The tensor outside the loop whose row rows_[op].at is `value` in each iteration.
-  mlir::Value all_of(mlir::Value value) {
-    mlir::Value& all = all_[value];
-    if (all) return all;
+  mlir::Value batched(mlir::Value value) {
+    mlir::Value& batch = batched_[value];
+    if (batch) return batch;
     mlir::Operation* op = value.getDefiningOp();
     TensorType type = type_of(value);
-    llvm::SmallVector<DimExpr> dims = dims_of_all(type, type.getRank());
+    llvm::SmallVector<DimExpr> dims = batched_dims(type, type.getRank());
     mlir::Value made;
     if (auto slice = mlir::dyn_cast<SliceOp>(op))
       made = reshaped(slice.getX(), dims);
     else if (auto reshape = mlir::dyn_cast<ReshapeOp>(op))
-      made = reshaped(all_of(reshape.getX()), dims);
+      made = reshaped(batched(reshape.getX()), dims);
     else if (mlir::isa<MatMulOp>(op))
-      made = reshaped(product_of_all(op), dims);
+      made = reshaped(batched_product(op), dims);
     else
-      made = elementwise_of_all(op, dims);
-    return all_[value] = made;
+      made = batched_elementwise(op, dims);
+    return batched_[value] = made;
   }
 
-  mlir::Value product_of_all(mlir::Operation* op) {
+  mlir::Value batched_product(mlir::Operation* op) {
     mlir::Value a = op->getOperand(0);
     TensorType type = type_of(op->getResult(0));
     DimExpr depth = type_of(a).getDim(type_of(a).getRank() - 1);
@@ -224,11 +225,11 @@ class RowHoister {
     // The trip count and the leading dims of A become one dim. All iterations are then one product
     // with B of rank 2.
     for (DimExpr dim : type_of(a).getShape().drop_back()) rows = rows * dim;
-    return clone(op, {reshaped(all_of(a), {rows, depth}), op->getOperand(1)},
+    return clone(op, {reshaped(batched(a), {rows, depth}), op->getOperand(1)},
                  {rows, type.getDim(type.getRank() - 1)});
   }
 
-  mlir::Value elementwise_of_all(mlir::Operation* op, llvm::ArrayRef<DimExpr> dims) {
+  mlir::Value batched_elementwise(mlir::Operation* op, llvm::ArrayRef<DimExpr> dims) {
     llvm::SmallVector<mlir::Value> operands;
     for (mlir::Value operand : op->getOperands()) {
       if (is_outside(operand, loop_)) {
@@ -236,7 +237,7 @@ class RowHoister {
         continue;
       }
       auto rank = static_cast<int64_t>(dims.size()) - 1;
-      operands.push_back(reshaped(all_of(operand), dims_of_all(type_of(operand), rank)));
+      operands.push_back(reshaped(batched(operand), batched_dims(type_of(operand), rank)));
     }
     return clone(op, operands, dims);
   }
@@ -253,7 +254,7 @@ class RowHoister {
   mlir::OpBuilder builder_;
   std::set<std::string> inner_;
   llvm::DenseMap<mlir::Operation*, Row> rows_;
-  llvm::DenseMap<mlir::Value, mlir::Value> all_;
+  llvm::DenseMap<mlir::Value, mlir::Value> batched_;
 };
 
 bool hoist_from(LoopOp loop) {

@@ -29,7 +29,7 @@ class Splitter {
     find_dependences();
     if (!choose_first()) return std::nullopt;
     collect_ops();
-    if (!pays()) return std::nullopt;
+    if (!has_batchable_product()) return std::nullopt;
     return build();
   }
 
@@ -126,7 +126,7 @@ class Splitter {
 
   // True if the second loop has a product whose left operand depends only on values of the first
   // loop.
-  bool pays() const {
+  bool has_batchable_product() const {
     return llvm::any_of(second_ops_, [&](mlir::Operation* op) {
       auto matmul = mlir::dyn_cast<MatMulOp>(op);
       if (!matmul || !is_outside(matmul.getB(), loop_)) return false;
@@ -139,7 +139,7 @@ class Splitter {
 
   // Creates the first or the second loop, with an empty body. The first loop also gathers the
   // crossing values.
-  LoopOp begin(bool first, const std::string& index) {
+  LoopOp create_loop(bool first, const std::string& index) {
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Value> initial;
     for (size_t i = 0; i < yielded_.size(); ++i) {
@@ -218,10 +218,10 @@ class Splitter {
   SplitLoop build() {
     SplitLoop split;
     mlir::IRMapping first_mapping, second_mapping;
-    split.first = begin(true, loop_.getIndex().str());
+    split.first = create_loop(true, loop_.getIndex().str());
     fill(split.first, true, first_mapping);
     // Index symbols are unique within a function.
-    split.second = begin(false, loop_.getIndex().str() + ".next");
+    split.second = create_loop(false, loop_.getIndex().str() + ".next");
     // Before fill(): the clones of the second loop then read the gathered rows.
     map_crossing(split.first, split.second, second_mapping);
     fill(split.second, false, second_mapping);
