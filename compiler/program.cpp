@@ -1,4 +1,4 @@
-// Accessors that dispatch over the kinds of steps; see the header.
+// Accessors that dispatch over the kinds of steps; see program.h.
 #include "compiler/program.h"
 
 namespace scopevm::compiler {

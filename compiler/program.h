@@ -76,7 +76,8 @@ struct Value {
   DimExpr bytes() const { return element_count(shape) * DimExpr(byte_size(dtype)); }
 };
 
-// Scratch memory of one launch. Live only while its launch runs; alignment 64.
+// Scratch memory of one launch. It is live only while the launch runs. Instances are aligned to 64
+// bytes.
 struct Temporary {
   DimExpr bytes;  // of one instance
   // If true, worker w has its own instance at base + w * round_up(bytes, 64). A launch that is
@@ -131,7 +132,7 @@ struct Launch {
   };
   KernelIndex kernel;
   std::vector<Temporary> temporaries;
-  std::vector<DimExpr> params;  // kernel parameters after grid and grain
+  std::vector<DimExpr> params;  // kernel parameters, without grid and grain
   DimExpr grid = 1;             // work items
   DimExpr grain = 1;            // fewest work items per task; at least 1
   std::vector<InPlace> in_place;
@@ -160,7 +161,8 @@ struct EndIf {
   int64_t begin = 0;  // position of the If
 };
 
-// Its segment begins again in each iteration. The results are the values that iterations write.
+// The segment of a loop begins again in each iteration. The results are the values that iterations
+// write.
 struct Loop {
   static constexpr std::string_view kName = "loop";
   DimExpr trip_count = 0;  // upper bound of the number of iterations

@@ -1,4 +1,4 @@
-// Prints a program; see the header.
+// Prints a program; see program_text.h.
 #include "compiler/program_text.h"
 
 namespace scopevm::compiler {

@@ -51,7 +51,7 @@ llvm::LogicalResult check_same_dtype(TypeRule& rule, mlir::ValueRange operands);
 
 // --- Rules shared by several ops. ---------------------------------------------------------------
 
-// Operands of one element type, broadcast; the result has that type.
+// For operands of one element type, which broadcast. The result has that type.
 llvm::LogicalResult infer_elementwise(TypeRule& rule, mlir::ValueRange operands);
 // As infer_elementwise, with a bool result.
 llvm::LogicalResult infer_comparison(TypeRule& rule, mlir::ValueRange operands);

@@ -1,4 +1,4 @@
-// The default machine, and queries about devices, pools and copy costs; see the header.
+// The default machine, and queries about devices, pools and copy costs; see machine.h.
 #include "compiler/machine/machine.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Typed access to JSON values, with errors that name the path; see the header.
+// Typed access to JSON values, with errors that name the path; see member.h.
 #include "compiler/machine/member.h"
 
 #include <algorithm>

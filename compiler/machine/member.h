@@ -27,6 +27,7 @@ class Member {
   std::optional<Member> find(const std::string& name) const;
   Result<std::vector<Member>> elements() const;
   Result<std::string> text() const;
+  // An integer of at least `least`.
   Result<int64_t> whole_number(int64_t least) const;
   // A number in [least, most]. Subnormal numbers are read as 0.
   Result<double> number(double least, double most) const;

@@ -42,7 +42,7 @@ class IndexedVector : public std::vector<T> {
   }
 };
 
-// The index of the first element that satisfies `is_match`.
+// The index of the first element that satisfies `is_match`; empty if there is none.
 template <typename Index, typename T, typename Predicate>
 std::optional<Index> find_index(const IndexedVector<Index, T>& items, Predicate is_match) {
   auto found = std::ranges::find_if(items, is_match);

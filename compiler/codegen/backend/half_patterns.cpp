@@ -1,4 +1,5 @@
-// Converts f16 <-> f32 with integer arithmetic.
+// Converts f16 <-> f32 with integer arithmetic, by the method of F. Giesen
+// (float_to_half_fast3_rtne, and its inverse).
 #include "compiler/codegen/backend/half_patterns.h"
 
 #include <cmath>

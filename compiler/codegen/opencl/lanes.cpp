@@ -100,7 +100,7 @@ bool print(Printer& p, vector::ReductionOp op) {
   if (!p.form(op.getVector())) return false;
   Strings lanes = lanes_of(p, op.getVector());
   if (op.getAcc()) lanes.insert(lanes.begin(), p.name(op.getAcc()));
-  // Lanes are combined in order, like in the CPU's reduction. Each step is one statement, because
+  // Lanes are combined in order, as in the CPU's reduction. Each step is one statement, because
   // some expressions use their operands twice.
   std::string sum = lanes.front();
   for (size_t l = 1; l < lanes.size(); ++l) {

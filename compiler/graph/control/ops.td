@@ -42,8 +42,8 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
 // symbols are at least 0.
 
 // Defines symbols[i] from element i of x: integers or bools, rank 0 or 1. A negative element fails
-// the call unless is_signed. If is_signed, an element e defines two symbols: symbols[i] is max(e,
-// 0), and symbols[i] with the suffix `.neg` is max(-e, 0).
+// the call unless is_signed. If is_signed, an element e defines two symbols. symbols[i] is
+// max(e, 0), and symbols[i] with the suffix `.neg` is max(-e, 0).
 def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"sizes are read on the host">.member;
   let summary = "defines symbols by the elements of x";
@@ -66,7 +66,7 @@ def RequireOp : Op<Graph_Dialect, "require",
   let hasVerifier = 1;
 }
 
-// Fails the call with `message` if the condition, a one-element bool, is false.
+// Fails the call with `message` if the condition, a bool tensor of one element, is false.
 def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"conditions are read on the host">.member;
   let summary = "fails unless the condition holds";
@@ -75,8 +75,8 @@ def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_Hos
   let hasVerifier = 1;
 }
 
-// condition: a one-element bool. `symbols` lists the result dims that only the executed branch
-// determines.
+// `condition` is a bool tensor of one element. `symbols` lists the result dims that only the
+// executed branch determines.
 def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
               SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "one of two regions";
@@ -88,12 +88,12 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, 
   let hasVerifier = 1;
 }
 
-// Runs the body at most trip_count times (empty: no limit). `index` is the iteration number, from
-// 0. The block arguments are the carried values. The body yields the next carried values, then one
-// part of each gathered output. If has_condition, it first yields a bool: whether to continue. The
-// results are the final carried values, then the gathered outputs with a new first dim. That dim is
-// trip_count, or a symbol of `symbols` if has_condition. `carried_symbols` are dims of block
-// arguments that change between iterations.
+// Runs the body at most trip_count times, or without a limit if that is empty. `index` is the
+// symbol of the iteration number, which starts at 0. The block arguments are the carried values.
+// The body yields the next carried values, then one part of each gathered output. If has_condition,
+// it first yields a bool: whether to continue. The results are the final carried values, then the
+// gathered outputs with a new first dim. That dim is trip_count, or a symbol of `symbols` if
+// has_condition. `carried_symbols` are dims of block arguments that change between iterations.
 def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
                 SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "repeats its region";
@@ -143,7 +143,9 @@ def CallClosureOp : Op<Graph_Dialect, "call_closure",
 }
 
 //
-// Negative indices count from the end; an index out of range fails the call. Lists are immutable:
+// --- Lists. -------------------------------------------------------------------------------------
+//
+// Negative indices count from the end. An index out of range fails the call. Lists are immutable:
 // each op returns a new list.
 class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
     : Op<Graph_Dialect, mnemonic, !listconcat(traits, [Graph_HostOp])> {

@@ -142,7 +142,7 @@ class Renaming {
     return a && b && a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
   }
 
-  // Binds each dim of `a` that is a single symbol to the dim of `b`, which must be one as well.
+  // Binds each dim of `a` that is a single symbol to the dim of `b`, which must also be a symbol.
   bool bind(mlir::TypeRange a, mlir::TypeRange b) {
     for (auto [x, y] : llvm::zip(a, b)) {
       auto first = mlir::dyn_cast<TensorType>(x), second = mlir::dyn_cast<TensorType>(y);

@@ -12,8 +12,8 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
   return "[" + text + "]";
 }
 
-// The attributes of a window, with one entry per spatial axis. `pads` has two: the padding before
-// each axis, then the padding after each axis.
+// The attributes of a window, with one entry per spatial axis. `pads` lists the padding before each
+// axis, then the padding after each axis.
 struct Window {
   llvm::ArrayRef<int64_t> strides, pads, dilations;
 
@@ -41,7 +41,7 @@ inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExp
                  (kernel - 1) * DimExpr(window.dilations[i]);
   DimExpr stride = window.strides[i];
   if (!ceil) return floordiv(span, stride) + 1;
-  // A window that would start in the padding after the input is dropped.
+  // Windows that would start in the padding after the input do not count.
   DimExpr count = ceildiv(span, stride) + 1;
   DimExpr starts_inside = floordiv(size + window.pads[i] - 1, stride) + 1;
   return min(count, starts_inside);

@@ -46,7 +46,7 @@ struct Step {
   DimExpr dim;
 };
 
-// The operand dim that result dim `e` of `op` is computed from: an equal dim, else a dim with a
+// The operand dim from which result dim `e` of `op` is computed: an equal dim, else a dim with a
 // common symbol.
 std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
   for (mlir::Value operand : op->getOperands())

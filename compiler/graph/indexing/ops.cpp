@@ -26,7 +26,7 @@ llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
                    " of rank " + llvm::Twine(x.getRank()));
 }
 
-// `type` must have the rank of x. `what` names its operand in the message.
+// Verifies that `type` has the rank of x. `what` is the name of the operand in the message.
 llvm::LogicalResult check_same_rank(TypeRule& rule, TensorType x, TensorType type,
                                     llvm::StringRef what) {
   if (type.getRank() == x.getRank()) return mlir::success();

@@ -1,5 +1,4 @@
-// Pooling: each result element is computed from a window or box of x, where x is [n, c,
-// spatial...].
+// Pooling of x: [n, c, spatial...]. Each result element is computed from a window or box of x.
 #ifndef SCOPEVM_GRAPH_POOLING_OPS
 #define SCOPEVM_GRAPH_POOLING_OPS
 

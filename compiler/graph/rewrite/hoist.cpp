@@ -96,8 +96,8 @@ bool slice_gathers(LoopOp loop) {
   return changed;
 }
 
-// Finds body values that are rows of a tensor computable outside the loop, and computes that tensor
-// there.
+// Finds values of the body that are rows of a tensor that can be computed outside the loop.
+// Computes that tensor before the loop.
 class RowHoister {
  public:
   explicit RowHoister(LoopOp loop)

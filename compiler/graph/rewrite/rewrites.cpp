@@ -113,8 +113,9 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
 
 // --- Folding constants into contractions. -------------------------------------------------------
 
-// For a constant with one element per channel, or a single one: its elements as a tensor of rank 1.
-// Otherwise null. Channels are dim 1 of the tensor of rank `rank` to which the constant broadcasts.
+// If `value` is a constant with one element per channel, or with a single element: its elements as
+// a tensor of rank 1. Otherwise null. The constant broadcasts to a tensor of rank `rank`, in which
+// dim 1 are the channels.
 mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
                              mlir::OpBuilder& builder) {
   if (!value.getDefiningOp<ConstantOp>()) return {};
@@ -204,7 +205,7 @@ mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
 }
 
 // Returns x if `value` is a transpose of x that swaps only the last two dims, else null. The
-// product then transposes x itself, by its attribute.
+// product can then read x directly, with the opposite transpose attribute.
 mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   if (!transpose || !have_same_placement(product, transpose) ||

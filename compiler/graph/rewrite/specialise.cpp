@@ -52,7 +52,7 @@ class Specialiser {
     if (auto group = mlir::dyn_cast<GroupOp>(op)) return run(group);
     if (auto call = mlir::dyn_cast<CallOp>(op)) return infer_again(call);
     if (auto call = mlir::dyn_cast<CallClosureOp>(op)) return infer_again(call);
-    // Ops without type inference, such as sv.list_get, state their result types.
+    // Ops without type inference, such as sv.list_get, keep their types with replaced symbols.
     for (mlir::OpResult result : op->getResults()) result.setType(replaced(result.getType()));
     return mlir::success();
   }

@@ -13,9 +13,9 @@ struct SplitLoop {
 };
 
 // Moves the carried values that do not depend on the others into a first loop. The second loop
-// reads the values that the first loop gathered. Then a matrix product of the second loop can be
-// computed for all iterations at once. Returns nothing if there is no such product; otherwise
-// erases `loop`.
+// reads the values that the first loop gathered. Splits only if a matrix product of the second loop
+// can then be computed for all iterations at once; otherwise returns nothing. Erases `loop` if it
+// is split.
 std::optional<SplitLoop> split_loop(LoopOp loop);
 
 }  // namespace scopevm::compiler::graph

@@ -34,7 +34,7 @@ def UniqueRowsOp : Graph_Op<"unique_rows", "groups of equal rows"> {
 // order of score. A box is skipped if it overlaps a selected box by more than iou_threshold.
 //   boxes     f32[batch, n, 4]: two corners (y, x, y, x), or (x, y, width, height) if centered
 //   scores    f32[batch, class, n], in descending order
-//   order     i64[batch, class, n]: the box of each score
+//   order     i64[batch, class, n]: the index of the box of each score
 //   selected  i64[batch, class, min(limit, n)]: only the first counts[batch, class] are written
 // Each threshold is an f32 tensor of one element.
 def SuppressBoxesOp : Graph_Op<"suppress_boxes", "non-maximum suppression"> {
