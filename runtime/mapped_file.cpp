@@ -26,7 +26,7 @@ Status failure(const std::string& path, const char* reason) {
 }  // namespace
 
 Result<MappedFile> map_file(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO must not block; it is then rejected as not a regular file.
+  // O_NONBLOCK, because opening a FIFO must not block. S_ISREG() below rejects the FIFO.
   const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.descriptor < 0) return failure(path, std::strerror(errno));
   struct stat about{};

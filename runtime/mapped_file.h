@@ -15,8 +15,8 @@ struct MappedFile {
   uint64_t size = 0;
 };
 
-// Maps a whole file. An empty file has size 0. Errors: kNotFound (with the system's error, or not a
-// regular file).
+// Maps a whole file. For an empty file, `data` is null. Errors: kNotFound (the file cannot be
+// opened or mapped, or is not a regular file).
 Result<MappedFile> map_file(const std::string& path);
 
 }  // namespace scopevm::runtime

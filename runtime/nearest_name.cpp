@@ -36,7 +36,7 @@ constexpr size_t kMaxListed = 8;
 }  // namespace
 
 std::string name_suggestion(std::string_view given, const std::vector<std::string>& known) {
-  // At most a third of the letters may differ, but always one.
+  // Accepts a distance of at most a third of the length, but always a distance of 1.
   size_t best_distance = std::max<size_t>(1, given.size() / 3) + 1;
   std::string_view best;
   for (std::string_view name : known) {

@@ -7,8 +7,9 @@
 
 namespace scopevm::runtime {
 
-// Returns "; did you mean \"x\"?" if a known name is similar to `given` (edit distance at most a
-// third of its length), else "; there are \"x\", \"y\"" if there are few known names, else "".
+// Returns "; did you mean \"x\"?" if a known name is similar to `given`. Names are similar if their
+// edit distance is 1 or at most a third of the length of `given`. Otherwise returns
+// "; there are \"x\", \"y\"" for a short list of known names, and "" for a long or empty one.
 std::string name_suggestion(std::string_view given, const std::vector<std::string>& known);
 
 }  // namespace scopevm::runtime

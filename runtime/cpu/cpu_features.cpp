@@ -1,5 +1,6 @@
 // Queries CPU features with the cpuid instruction, because reading /proc/cpuinfo takes milliseconds
-// on machines with many cores. Bits: Intel Software Developer's Manual, volume 2A, CPUID.
+// on machines with many cores. The leaves and bits are documented in Intel's Software Developer's
+// Manual, volume 2A, CPUID (sse4a: AMD64 Architecture Programmer's Manual, volume 3).
 #include "runtime/cpu/cpu_features.h"
 
 #if defined(__x86_64__)
@@ -15,7 +16,7 @@ namespace {
 
 enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
 
-// The register state that the operating system must save for a feature: bits of XCR0.
+// Bits of XCR0: the register states that the operating system must save for a feature.
 constexpr uint32_t kNoState = 0;
 constexpr uint32_t kAvxState = 0x6;
 constexpr uint32_t kAvx512State = 0xe6;
@@ -88,7 +89,7 @@ constexpr Feature kFeatures[] = {
     {"3dnowprefetch", 0x80000001, 0, kEcx, 8, kNoState},
 };
 
-// The register state that the operating system saves, XCR0.
+// Returns XCR0, the register states that the operating system saves; 0 if it saves none.
 uint32_t saved_state() {
   uint32_t regs[4] = {};
   constexpr uint32_t kOsxsave = 1U << 27;

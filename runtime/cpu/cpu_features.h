@@ -8,11 +8,11 @@
 
 namespace scopevm::runtime {
 
-// Whether the CPU has `feature` ("avx512f") and the operating system saves the registers that it
-// requires. False for an unknown name.
+// Whether the CPU has `feature`, such as "avx512f", and the operating system saves the registers of
+// the feature. False for an unknown name.
 bool cpu_has(std::string_view feature);
 
-// The elements of `features` that the CPU lacks.
+// The elements of `features` for which cpu_has() is false.
 std::vector<std::string> missing_cpu_features(std::span<const std::string> features);
 
 }  // namespace scopevm::runtime

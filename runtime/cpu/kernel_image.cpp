@@ -1,6 +1,6 @@
-// Loads an image with memfd_create and dlopen. The file remains open as long as the image: dlopen
-// identifies libraries by path, the path contains the descriptor's number, and a closed
-// descriptor's number could be reused for another image.
+// Loads an image with memfd_create and dlopen. dlopen identifies a library by its path, and the
+// path contains the number of the file descriptor. The descriptor therefore remains open while the
+// image is loaded: if it were closed, another image could get the same path.
 #include "runtime/cpu/kernel_image.h"
 
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ Result<KernelImage> KernelImage::load(std::span<const uint8_t> elf, const std::s
   if (!write_all(file, elf))
     return Status(StatusCode::kDevice, label + ": writing the image: " + std::strerror(errno));
   const std::string path = "/proc/self/fd/" + std::to_string(file);
-  // RTLD_LOCAL: the images of several modules define equal symbols.
+  // RTLD_LOCAL, because images of different modules can define the same symbol.
   image.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (image.handle_ == nullptr) {
     const char* reason = dlerror();

@@ -19,7 +19,8 @@ class KernelImage {
   KernelImage& operator=(KernelImage&& other) noexcept;
   ~KernelImage();
 
-  // Returns the address of an exported symbol, or null. Valid as long as this object.
+  // Returns the address of an exported symbol, or null if there is none. The address is valid until
+  // this object is destroyed.
   void* symbol(const std::string& name) const;
 
  private:

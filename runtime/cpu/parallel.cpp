@@ -1,4 +1,4 @@
-// The default executor: a oneTBB task arena. The only file that includes TBB.
+// The default executor: a oneTBB task arena. No other file includes TBB.
 #include "runtime/cpu/parallel.h"
 
 #include <tbb/global_control.h>
@@ -26,8 +26,8 @@ Executor::~Executor() = default;
 namespace runtime {
 namespace {
 
-// Several tasks per worker, so that a slow core does not delay the loop; few enough that starting
-// them takes about a microsecond.
+// With several tasks per worker, one slow core delays the loop less. The number is small because
+// starting the tasks must not take more than about a microsecond.
 constexpr int64_t kTasksPerWorker = 4;
 
 class ArenaExecutor final : public Executor {
@@ -37,14 +37,14 @@ class ArenaExecutor final : public Executor {
   int threads() const override { return threads_; }
 
   void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
-    // Rounded down: no task has fewer items than the grain.
+    // Rounded down, so that no task has fewer items than the grain.
     const int64_t most = total / std::max<int64_t>(grain, 1);
     const int64_t tasks = std::min(most, threads_ * kTasksPerWorker);
     if (threads_ == 1 || tasks <= 1) {
       if (total > 0) body(context, 0, total, 0);
       return;
     }
-    // On first use: a session whose loops are all small never starts threads.
+    // The arena is created on first use, so that a session with only small loops starts no threads.
     std::call_once(arena_once_, [this] { start(); });
     char start = 0;
     char end_of_loop = 0;
@@ -56,12 +56,12 @@ class ArenaExecutor final : public Executor {
             const int64_t begin = split(total, task, tasks);
             const int64_t end = split(total, task + 1, tasks);
             happens_after(&start);
-            // The index is unique among the threads of the arena and below threads_: kernels
-            // address their scratch memory with it.
+            // Kernels use the index to address their scratch memory. It is below threads_ and
+            // unique among the threads of the arena.
             body(context, begin, end, tbb::this_task_arena::current_thread_index());
             happens_before(&end_of_loop);
           },
-          // One range per task: the split above already determines the sizes.
+          // Makes one TBB task per index, because split() already determines the sizes of tasks.
           tbb::simple_partitioner());
     });
     happens_after(&end_of_loop);
@@ -77,7 +77,7 @@ class ArenaExecutor final : public Executor {
     arena_.emplace(threads_);
   }
 
-  // The first item of task `task` of `tasks`. Task sizes differ by at most one.
+  // Returns the first item of task number `task` of `tasks`. Task sizes differ by at most one item.
   static int64_t split(int64_t total, int64_t task, int64_t tasks) {
     const int64_t each = total / tasks;
     return task * each + std::min(task, total % tasks);

@@ -1,5 +1,6 @@
 // Happens-before annotations for ThreadSanitizer: Debian's TBB is not instrumented, so the
-// sanitizer sees neither the start of a task nor the end of a loop. No effect in other builds.
+// sanitizer sees neither the start of a task nor the end of a loop. In other builds these functions
+// do nothing.
 #pragma once
 
 #if defined(__has_feature)
@@ -19,7 +20,8 @@ void __tsan_release(void* address);
 
 namespace scopevm::runtime {
 
-// Everything before happens_before(at) happens before everything after happens_after(at).
+// Memory accesses before happens_before(at) are ordered before those after a later
+// happens_after(at).
 inline void happens_before([[maybe_unused]] void* at) {
 #ifdef SCOPEVM_THREAD_SANITIZER
   __tsan_release(at);

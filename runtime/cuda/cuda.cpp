@@ -32,7 +32,7 @@ Result<Api> load() {
   SCOPEVM_CUDA_FIND(cuDeviceTotalMem_v2);
   SCOPEVM_CUDA_FIND(cuDeviceGetAttribute);
 #undef SCOPEVM_CUDA_FIND
-  // Optional: old drivers lack it, and errors are then reported as numbers.
+  // Old drivers lack this function; their errors are reported as numbers.
   if (!library.find("cuGetErrorName", api.cuGetErrorName).ok()) api.cuGetErrorName = nullptr;
   return api;
 }

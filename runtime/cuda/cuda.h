@@ -14,7 +14,7 @@ namespace scopevm::runtime {
 
 // The properties of one device, as the driver reports them.
 struct CudaDeviceFacts {
-  std::string name;                // ASCII; other characters are replaced by '?'
+  std::string name;                // printable ASCII; other characters are replaced by '?'
   std::string compute_capability;  // "9.0"
   std::string driver_version;      // "12.4", the newest CUDA version that the driver supports
   int64_t memory_bytes = 0;
@@ -28,8 +28,8 @@ Result<std::vector<CudaDeviceFacts>> list_cuda_devices();
 
 namespace cuda {
 
-// The functions of the CUDA driver API that are used here. Declared without the CUDA headers:
-// CUresult, CUdevice and CUdevice_attribute have the width of int. Tests replace the pointers.
+// The functions of the CUDA driver API that are used here. They are declared without the CUDA
+// headers, with int for CUresult, CUdevice and CUdevice_attribute. Tests replace the pointers.
 struct Api {
   int (*cuInit)(unsigned int flags) = nullptr;
   int (*cuDriverGetVersion)(int* version) = nullptr;

@@ -1,16 +1,17 @@
 // Device: a non-CPU device, which launches kernels and allocates the memory of its pools.
 // DeviceStream: the launches and copies of one caller.
 //
-// Addresses: allocate() returns a unique range of process addresses, so that offsets into a block
-// are pointer arithmetic. The host must not access the range: it can be inaccessible.
+// Addresses: allocate() returns a unique range of process addresses, so that pointer arithmetic
+// gives the addresses within a block. The host must not access the range, because it need not be
+// mapped to memory.
 //
 // Order: launches and copies of one device take effect in call order, across all streams. A block
 // can be deallocated while work on it is pending, because later uses of the same memory are ordered
 // after that work.
 //
-// Loss: when a device is lost, the contents of its memory are lost. Every later call fails
-// immediately with the error of health(), until the device is opened again. Blocks can still be
-// deallocated.
+// Loss: a device is lost after a driver error from which it cannot recover. The contents of its
+// memory are then undefined, and every later call fails immediately with the error of health().
+// Blocks can still be deallocated. To continue, the caller opens the device again.
 //
 // Thread-safety: all methods of a device can be called concurrently. A stream is used by one thread
 // at a time, concurrently with other streams.
@@ -40,7 +41,7 @@ class DeviceImage {
   virtual const DeviceKernel* find(std::string_view symbol, int buffers, int params) = 0;
 };
 
-// One launch: work items [0, grid) in ranges of at least `grain`, on at most `workers` workers.
+// A launch of the work items [0, grid), in at most `workers` ranges of about `grain` items or more.
 struct DeviceLaunch {
   const DeviceKernel* kernel = nullptr;
   std::span<void* const> buffers;  // device addresses
@@ -69,7 +70,7 @@ class DeviceStream {
   virtual Status launch(const DeviceLaunch& launch) = 0;
   // Waits for all copies from and to host memory.
   virtual Status settle() = 0;
-  // Waits for all work of the stream and resets it to its initial state.
+  // Waits for all work of the stream and resets the stream to its initial state.
   virtual Status finish() = 0;
 };
 
@@ -96,8 +97,8 @@ class Device {
   virtual void* allocate_host(int64_t bytes, int64_t alignment) = 0;
   virtual void deallocate_host(void* block, int64_t bytes) = 0;
 
-  // Loads an image. Errors: kInvalidModel (with the driver's build log), kDevice (the driver
-  // failed).
+  // Loads an image. Errors: kInvalidModel (the driver rejects the image; the message has the build
+  // log), kDevice (the driver failed).
   virtual Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) = 0;
 
   virtual std::unique_ptr<DeviceStream> make_stream() = 0;

@@ -1,4 +1,4 @@
-// DeviceDriver: the runtime's part of a back end; lists and opens the devices of one kind.
+// DeviceDriver: lists and opens the devices of one kind.
 // Drivers: a set of drivers, by kind. runtime/drivers/built_in.h has the drivers of this build.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace scopevm::runtime {
 struct ListedDevice {
   std::string name;          // name in the machine description: "opencl0"
   std::string summary;       // human-readable: "GPU (platform, driver 1.2), 24.0 GB"; can be empty
-  int64_t workers = 0;       // concurrent work items; 0: omitted from the description
+  int64_t workers = 0;       // concurrent work items; 0: omitted from the machine description
   int64_t memory_bytes = 0;  // limit of its global and workspace pools; 0: no limits
 };
 

@@ -29,7 +29,7 @@ void ArenaAllocator::give_to_system(const Block& block) {
     device_->deallocate_host(block.data, block.capacity);
 }
 
-// Removes and returns the smallest cached block that fits (best fit), or null.
+// Moves the smallest cached block that fits (best fit) to in_use_ and returns it, or returns null.
 void* ArenaAllocator::reuse(int64_t bytes) {
   auto best = cached_.end();
   for (auto it = cached_.begin(); it != cached_.end(); ++it)
@@ -69,7 +69,8 @@ void* ArenaAllocator::allocate(int64_t bytes) {
   // calls. The replacement has 1/8 slack, so that slowly growing requests rarely replace it again.
   int64_t capacity = discard_largest() > 0 ? bytes + bytes / 8 : bytes;
   void* block = take_from_system(capacity);
-  // Memory may be short because of the other cached blocks, or because of the slack.
+  // The allocation may have failed because of the other cached blocks or the slack. Try again
+  // without them.
   if (block == nullptr) {
     discard_all();
     capacity = bytes;

@@ -1,5 +1,6 @@
-// ArenaAllocator: caches one block per concurrent call. A later call reuses a cached block that is
-// large enough. For pools with a memory plan: a call allocates one block and returns it as a whole.
+// ArenaAllocator: the allocator of pools with a memory plan, from which a call allocates a single
+// block. It caches one block per concurrent call. A later call reuses a cached block that is large
+// enough.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,7 @@ class ArenaAllocator final : public Allocator {
   MemoryCounters counters_;
   mutable std::mutex mutex_;  // guards the members below
   std::vector<Block> cached_;
-  std::vector<Block> in_use_;  // one per concurrent call; few, so the search is linear
+  std::vector<Block> in_use_;  // one block per concurrent call: few, so a linear search is fast
   RecentPeak recent_request_;
 };
 

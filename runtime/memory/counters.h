@@ -12,13 +12,14 @@ namespace scopevm::runtime {
 
 class MemoryCounters {
  public:
-  // Adds an allocation of `bytes` unless live bytes would exceed `limit` (negative: no limit).
+  // Adds an allocation of `bytes`. Returns false and adds nothing if the live bytes would exceed
+  // `limit` (negative: no limit).
   bool try_add(int64_t bytes, int64_t limit = -1) {
     if (!try_hold(bytes, limit)) return false;
     allocations_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
-  // Like try_add(), for bytes that are not allocated by an allocator.
+  // Like try_add(), but does not count an allocation: for bytes that were allocated elsewhere.
   bool try_hold(int64_t bytes, int64_t limit) {
     int64_t live = live_.load(std::memory_order_relaxed);
     do {
@@ -28,7 +29,7 @@ class MemoryCounters {
     return true;
   }
   void subtract(int64_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }
-  // Reverts a try_add() whose allocation failed, except for the peak.
+  // Reverts a try_add() after its allocation failed. The peak remains.
   void undo(int64_t bytes) {
     subtract(bytes);
     allocations_.fetch_sub(1, std::memory_order_relaxed);
@@ -66,7 +67,8 @@ class RecentPeak {
   int64_t value() const { return std::max(previous_, current_); }
 
  private:
-  // Long enough that a server that alternates between a few request sizes keeps the largest block.
+  // The window is long enough that a server with a few alternating request sizes keeps the largest
+  // block.
   static constexpr int kWindow = 64;
   int noted_ = 0;
   int64_t current_ = 0;

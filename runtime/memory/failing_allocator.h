@@ -14,9 +14,9 @@ class FailingAllocator final : public Allocator {
  public:
   explicit FailingAllocator(std::shared_ptr<Allocator> inner) : inner_(std::move(inner)) {}
 
-  // Makes the `nth` allocation from now on fail, and no other; 1 is the next one. 0: none fails.
+  // Makes only the `nth` allocation from now on fail; 1 is the next allocation. 0: none fails.
   void fail_at(int64_t nth) { countdown_ = nth; }
-  // Whether an allocation has failed by fail_at().
+  // Whether fail_at() has made an allocation fail.
   bool has_failed() const { return has_failed_; }
 
   void* allocate(int64_t bytes) override {

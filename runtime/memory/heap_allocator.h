@@ -1,6 +1,6 @@
 // HeapAllocator: a segregated free-list allocator, for storages with individual lifetimes
-// (results). Caches at most the recent maximum of live bytes, or 1 MiB if that is more, so that the
-// memory of a single large request is not retained.
+// (results). The cache holds at most the recent maximum of live bytes, but up to 1 MiB in any case.
+// The memory of a single large request is therefore released after a number of smaller requests.
 #pragma once
 
 #include <array>

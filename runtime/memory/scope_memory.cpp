@@ -1,4 +1,4 @@
-// Allocation of storages, with limits and recycled headers; see scope_memory.h.
+// Allocates storages within a limit and reuses Storage objects; see scope_memory.h.
 #include "runtime/memory/scope_memory.h"
 
 #include <utility>
@@ -43,7 +43,7 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
   made->call_references = 0;
   made->is_list = made->is_result = false;
   made->next = made->previous = nullptr;
-  // A result can outlive the session; it keeps its scope alive.
+  // This reference keeps the scope alive, because a result can outlive the session.
   made->scope_ = shared_from_this();
   *storage = made;
   return Outcome::kOk;

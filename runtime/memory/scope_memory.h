@@ -28,11 +28,16 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   int64_t alignment() const { return alignment_; }
   Allocator& allocator() { return *allocator_; }
 
-  enum class Outcome { kOk, kNoRoom, kOverLimit, kMisaligned };
+  enum class Outcome {
+    kOk,
+    kNoRoom,     // the allocator returned null
+    kOverLimit,  // live bytes would exceed limit()
+    kMisaligned  // the allocator returned a block that is not aligned to alignment()
+  };
   // On kOk, *storage has `bytes` bytes and one reference. Thread-safe.
   Outcome allocate(int64_t bytes, Storage** storage);
-  // Charges bytes that were not allocated here, until release(). Returns false if that would
-  // exceed the limit.
+  // Counts bytes that were allocated elsewhere as live, until release(). Returns false if the live
+  // bytes would exceed the limit.
   bool hold(int64_t bytes) { return counters_.try_hold(bytes, limit_); }
   void release(int64_t bytes) { counters_.subtract(bytes); }
   AllocatorStats stats() const;
@@ -49,7 +54,7 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   const int64_t alignment_;
   MemoryCounters counters_;
   std::mutex mutex_;
-  Storage* spare_ = nullptr;
+  Storage* spare_ = nullptr;  // free list of Storage objects
 };
 
 }  // namespace scopevm::runtime

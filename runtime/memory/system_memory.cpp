@@ -10,8 +10,8 @@ namespace scopevm::runtime {
 namespace {
 
 constexpr int64_t kHugePage = int64_t{2} << 20;
-// Minimum size for huge pages. For smaller blocks the rounding costs more than the saved page
-// walks.
+// Minimum size for huge pages. For smaller blocks, the alignment to a huge page costs more than the
+// saved page walks.
 constexpr int64_t kHugePagesFrom = 2 * kHugePage;
 // Half of the user address space; larger requests cannot succeed.
 constexpr int64_t kMaxBlock = int64_t{1} << 46;

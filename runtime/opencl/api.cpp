@@ -16,7 +16,7 @@ Result<Api> load() {
   return api;
 }
 
-// CL_PLATFORM_NOT_FOUND_KHR: the ICD loader has no driver.
+// CL_PLATFORM_NOT_FOUND_KHR: the OpenCL loader found no driver.
 constexpr cl_int kNoPlatform = -1001;
 
 }  // namespace

@@ -53,14 +53,15 @@ struct Api {
 // or it lacks a function).
 Result<const Api*> load_api();
 
-// "CL_OUT_OF_RESOURCES"; "error -9999" for an unknown error code.
+// Returns the name of an error code, such as "CL_OUT_OF_RESOURCES", or "error -9999" for an unknown
+// code.
 std::string error_name(cl_int error);
 
 // Ok for CL_SUCCESS, else kDevice with the names of the call and the error.
 Status check(cl_int error, const char* call);
 
-// Whether the error, from a call with valid arguments, means that the device or its queue is lost.
-// The contents of its memory are then undefined.
+// Whether the error of a call with valid arguments means that the device or its queue is lost. The
+// contents of the device's memory are then undefined.
 bool means_loss(cl_int error);
 
 // Owns one reference to an OpenCL object.

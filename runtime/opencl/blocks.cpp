@@ -33,7 +33,7 @@ void* Blocks::make(int64_t bytes) {
   cl_int error = CL_SUCCESS;
   // OpenCL rejects buffers of 0 bytes.
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  // Devices that share host memory can then map the buffer without a copy.
+  // With CL_MEM_ALLOC_HOST_PTR, devices that share host memory can map the buffer without a copy.
   const cl_mem_flags flags =
       CL_MEM_READ_WRITE | (context_->shares_host_memory ? CL_MEM_ALLOC_HOST_PTR : 0);
   Block block{{context_->api.clCreateBuffer(context_->handle.get(), flags, size, nullptr, &error),
@@ -44,7 +44,7 @@ void* Blocks::make(int64_t bytes) {
   if (!context_->health.note(error, "clCreateBuffer").ok() || block.buffer.get() == nullptr)
     return nullptr;
   void* address =
-      // Address space without memory: an access by the host faults instead of reading other data.
+      // PROT_NONE reserves address space without memory: an access by the host faults.
       mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return nullptr;
   block.address = address;
@@ -66,7 +66,7 @@ void Blocks::deallocate(void* address) {
 Result<BufferOffset> Blocks::find(const void* address, int64_t bytes) const {
   const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::lock_guard<std::mutex> lock(mutex_);
-  // The block with the largest start at or below the address.
+  // Only the block before `next`, with the largest start at or below the address, can contain it.
   auto next = blocks_.upper_bound(wanted);
   if (next != blocks_.begin()) {
     const auto& [first, block] = *std::prev(next);

@@ -26,8 +26,8 @@ class Blocks {
   // Returns null if address space or device memory is exhausted.
   void* allocate(int64_t bytes);
   void deallocate(void* block);
-  // The buffer and offset of the range of `bytes` bytes at `address`. The end address of a block
-  // belongs to it. Errors: kInternal (the range is not within one block).
+  // Returns the buffer and offset of the range of `bytes` bytes at `address`. An empty range at the
+  // end of a block is within the block. Errors: kInternal (the range is not within one block).
   Result<BufferOffset> find(const void* address, int64_t bytes) const;
 
  private:

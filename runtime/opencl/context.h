@@ -1,5 +1,6 @@
 // Context: a physical device with its OpenCL context. All runtime::Device objects that are open for
-// the physical device share it. Session: the state of one such object. Private to this folder.
+// the physical device share it. Session: the context and the queue of one runtime::Device. Private
+// to this folder.
 #pragma once
 
 #include <atomic>
@@ -61,8 +62,8 @@ struct Context {
   mutable std::atomic<int64_t> block_bytes = 0;  // total size of the allocated blocks
   mutable Programs programs;
 
-  // Adds `bytes` to block_bytes, or returns false if the sum would exceed memory_bytes. The driver
-  // alone cannot enforce the limit: it can overcommit memory and fail at the first use of a block.
+  // Adds `bytes` to block_bytes, or returns false if the sum would exceed memory_bytes. The limit
+  // is checked here because a driver can overcommit memory and fail at the first use of a block.
   bool reserve(int64_t bytes) const {
     int64_t before = block_bytes.load();
     do {

@@ -15,7 +15,7 @@ HostBlocks::~HostBlocks() {
 }
 
 void* HostBlocks::allocate(int64_t bytes, int64_t alignment) {
-  // The driver determines the alignment of mapped addresses, usually a page.
+  // The driver aligns mapped addresses, usually to a page. The slack allows a larger alignment.
   const int64_t slack = alignment > kBlockAlignment ? alignment : 0;
   if (bytes < 0 || bytes > INT64_MAX - slack) return nullptr;
   const Context& context = *session_->context;
@@ -40,7 +40,7 @@ void* HostBlocks::make(int64_t bytes, int64_t alignment, int64_t reserved) {
       reserved};
   if (!context.health.note(error, "clCreateBuffer").ok() || block.buffer.get() == nullptr)
     return nullptr;
-  // Mapped once and kept: mapping gives the host address of the pinned pages.
+  // The buffer remains mapped, because the mapped address is that of the pinned pages.
   block.mapped = context.api.clEnqueueMapBuffer(session_->queue.get(), block.buffer.get(), CL_TRUE,
                                                 CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr,
                                                 nullptr, &error);

@@ -51,7 +51,7 @@ Result<std::unique_ptr<DeviceImage>> Image::build(std::shared_ptr<const Context>
   Programs& programs = context->programs;
   std::lock_guard<std::mutex> lock(programs.mutex);
   const auto known = programs.by_text.find(text);
-  // Weak references: the cache does not keep the program of a closed session.
+  // The cache has weak references, so that it does not keep the programs of closed sessions.
   Program program = known == programs.by_text.end() ? nullptr : known->second.lock();
   if (program == nullptr) {
     Result<Program> built = build_text(*context, text);

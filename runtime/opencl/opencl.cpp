@@ -18,7 +18,7 @@ struct Found {
   cl_device_id device;
 };
 
-constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR: the ICD loader has no driver
+constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR: the loader found no driver
 
 std::string text_of(std::string text) {
   text.resize(std::min(text.size(), text.find('\0')));
@@ -45,7 +45,7 @@ std::string device_text(const Api& api, cl_device_id device, cl_device_info what
 template <typename T>
 int64_t device_number(const Api& api, cl_device_id device, cl_device_info what) {
   T value{};
-  // A device without the property has 0 of it.
+  // A property that the device does not report counts as 0.
   if (api.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) != CL_SUCCESS) return 0;
   return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX));
 }
@@ -90,7 +90,8 @@ OpenClDeviceFacts facts_of(const Api& api, const Found& found) {
   return facts;
 }
 
-// No options that reduce accuracy: results must equal those of the host CPU up to rounding.
+// Excludes options that reduce accuracy, because results must equal those of the host CPU up to
+// rounding.
 std::string build_options(const Api& api, cl_device_id device) {
   const auto f32 = device_number<cl_device_fp_config>(api, device, CL_DEVICE_SINGLE_FP_CONFIG);
   const bool can_round = (f32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -118,7 +119,8 @@ int64_t block_alignment(const OpenClDeviceFacts& facts) {
 Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found& chosen) {
   const OpenClDeviceFacts facts = facts_of(api, chosen);
   const std::string description = describe(facts);
-  // Queried again, with error handling: without the memory size no block could be allocated.
+  // Queried again, because facts_of() ignores errors: with a size of 0, no block could be
+  // allocated.
   cl_ulong memory_bytes = 0;
   cl_int error = api.clGetDeviceInfo(chosen.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory_bytes,
                                      &memory_bytes, nullptr);
@@ -135,7 +137,8 @@ Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found&
       facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
 }
 
-// Returns the context of an open device if no call has failed in it, else a new context.
+// Returns the device's open context if there is one and no call has failed in it. Otherwise creates
+// a context.
 Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& chosen) {
   static std::mutex mutex;
   static std::map<std::pair<const Api*, cl_device_id>, std::weak_ptr<const Context>> contexts;
@@ -167,8 +170,8 @@ Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
                            context_of(api, found[static_cast<size_t>(number)]));
   cl_int error = CL_SUCCESS;
   Handle<cl_command_queue> queue(
-      // Without properties the queue executes in order, on which streams rely instead of event
-      // dependencies.
+      // Without properties, the queue executes commands in order. Streams rely on this order
+      // instead of event dependencies.
       api.clCreateCommandQueue(context->handle.get(), context->device, 0, &error),
       api.clReleaseCommandQueue);
   SCOPEVM_RETURN_IF_ERROR(

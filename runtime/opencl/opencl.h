@@ -26,7 +26,7 @@ struct OpenClDeviceFacts {
 };
 
 // Lists the devices of all platforms in the order that the platforms report. A device's index is
-// its ordinal. Errors: kNotFound (no OpenCL library or no platform).
+// its ordinal. Errors: kNotFound (no OpenCL library or no platform), kDevice (the driver failed).
 Result<std::vector<OpenClDeviceFacts>> list_opencl_devices();
 
 // Opens the device with ordinal `number`. Errors: kNotFound (no OpenCL library, no platform or no

@@ -35,7 +35,7 @@ Result<void*> OpenClStream::map(const BufferOffset& place, cl_map_flags how, int
                                                  nullptr, nullptr, &error);
   Status status = answer(error, "clEnqueueMapBuffer");
   if (status.ok()) return mapped;
-  // The map succeeded, and the failure is that of an earlier command.
+  // The map succeeded, but an earlier command failed.
   if (error == CL_SUCCESS) (void)unmap(place, mapped);
   return status;
 }
@@ -137,8 +137,8 @@ Status OpenClStream::set_arguments(const Kernel& kernel, const DeviceLaunch& lau
 }
 
 Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
-  // As many parts as workers, but none smaller than a grain. The last line recomputes the number,
-  // so that rounding per_item up leaves no empty part.
+  // There is one part per worker, but at most grid / grain parts, rounded up. per_item is rounded
+  // up too, so the number of parts is recomputed from it: otherwise the last parts could be empty.
   const int64_t most_parts = std::min(launch.workers, (launch.grid - 1) / launch.grain + 1);
   const int64_t per_item = (launch.grid - 1) / most_parts + 1;
   const auto parts = static_cast<size_t>((launch.grid - 1) / per_item + 1);
@@ -146,8 +146,8 @@ Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
   cl_event event = nullptr;
   cl_int error = CL_SUCCESS;
   {
-    // clSetKernelArg is the one function of OpenCL that is not thread-safe on one object. It copies
-    // the values, so the lock ends with the enqueue.
+    // clSetKernelArg is the only OpenCL function that is not thread-safe on one object. The enqueue
+    // captures the values, so the lock ends after it.
     std::lock_guard<std::mutex> lock(kernel.arguments);
     SCOPEVM_RETURN_IF_ERROR(set_arguments(kernel, launch, per_item));
     error = context_.api.clEnqueueNDRangeKernel(session_->queue.get(), kernel.kernel.get(), 1,
@@ -182,7 +182,7 @@ void OpenClStream::remember(cl_event event, std::shared_ptr<const std::string> k
   pending_.push_back({std::move(kernel), uses_host_memory, {event, context_.api.clReleaseEvent}});
   host_copies_ += uses_host_memory ? 1 : 0;
   if (pending_.size() <= kMostPending) return;
-  // Commands complete in order, so the oldest one frees a place first.
+  // Commands complete in order, so the oldest command is the first to complete.
   (void)wait_for(pending_.front());
   Status failed = failed_command();
   if (early_failure_.ok()) early_failure_ = std::move(failed);
@@ -192,7 +192,7 @@ Status OpenClStream::failed_command() {
   while (!pending_.empty()) {
     const Pending& oldest = pending_.front();
     cl_int state = CL_COMPLETE;
-    // On an error the command remains in pending_, so that it is still waited for.
+    // On an error the command remains in pending_, so that settle() still waits for it.
     SCOPEVM_RETURN_IF_ERROR(context_.health.note(
         context_.api.clGetEventInfo(oldest.event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
                                     sizeof state, &state, nullptr),
@@ -215,7 +215,7 @@ Status OpenClStream::answer(cl_int error, const char* call) {
   Status failed = std::exchange(early_failure_, Status());
   if (failed.ok()) failed = failed_command();
   Status own = context_.health.note(error, call);
-  // The next session gets a new context: see context_of().
+  // Makes context_of() create a new context for the next session.
   if (!failed.ok() || !own.ok()) context_.has_failed = true;
   return failed.ok() ? own : failed;
 }
@@ -224,8 +224,8 @@ Status OpenClStream::answer(cl_int error, const char* call) {
 cl_int OpenClStream::wait_for(const Pending& command) const {
   cl_event event = command.event.get();
   const cl_int error = context_.api.clWaitForEvents(1, &event);
-  // EXEC_STATUS_ERROR means that the command failed and so has completed. After any other error its
-  // state is unknown, so wait for the whole queue.
+  // EXEC_STATUS_ERROR means that the command has completed with a failure. After any other error
+  // its state is unknown: wait for the whole queue.
   if (error != CL_SUCCESS && error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
     (void)context_.api.clFinish(session_->queue.get());
   return error;

@@ -25,13 +25,15 @@ char32_t changed(char32_t c, bool to_upper) {
                                         : towlower_l(wide, unicode()));
 }
 
-// The first character of a string and its size in bytes; 0 bytes if it is not valid UTF-8.
+// The first character of a string and its encoded size. The size is 0 if the string does not start
+// with a valid UTF-8 character.
 struct Decoded {
   char32_t character = 0;
   size_t bytes = 0;
 };
 
 Decoded decode(std::string_view text) {
+  // The smallest character that needs an encoding of 0 to 4 bytes.
   constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<uint8_t>(text.front());
   if (first < 0x80) return {first, 1};
@@ -81,7 +83,8 @@ size_t change_case(std::string_view text, bool to_upper, char* to) {
       continue;
     }
     const char32_t other = changed(decoded.character, to_upper);
-    // case_room() reserves twice the size of the string.
+    // case_room() reserves twice the size of the string: a character that would need more room is
+    // copied unchanged.
     to = put(to, bytes_of(other) <= 2 * decoded.bytes ? other : decoded.character);
     text.remove_prefix(decoded.bytes);
   }

@@ -34,8 +34,10 @@ T load(const void* element) {
   return value;
 }
 
-// --- 16-bit floats. A double represents their values and rounding intermediates exactly. ---------
+// --- 16-bit floats. -----------------------------------------------------------------------------
 
+// A double represents all values of these formats, and the intermediate values of rounding,
+// exactly.
 struct NarrowFormat {
   int fraction_bits;
   int max_exponent;  // exponent of the largest finite number
@@ -134,10 +136,10 @@ bool parse_wide(std::string_view text, void* element) {
 
 // --- Formatting. --------------------------------------------------------------------------------
 
-// Formats the digits of a value (from to_chars in scientific format: "-1.25e+02") as NumPy does:
-// with an exponent below 1e-4 and from 1e16 on, else with a decimal point and at least one digit
-// after it. The exact value selects the format, not its shortest digits: the f32 nearest to 1e-4 is
-// below 1e-4.
+// Formats a number as NumPy does. `digits` is the number in the scientific format of to_chars:
+// "-1.25e+02". Magnitudes below 1e-4 and from 1e16 on keep the exponent. Other magnitudes have a
+// decimal point with at least one digit after it. The exact value selects the format: the f32
+// nearest to 1e-4 prints as 1e-04 because it is below 1e-4.
 std::string written(std::string_view digits, double value) {
   const double magnitude = std::fabs(value);
   if (magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16)) return std::string(digits);
@@ -179,8 +181,8 @@ std::string format_narrow(uint16_t bits, NarrowFormat format) {
   if (!std::isfinite(value)) return special(value);
   char digits[64];
   for (int precision = 0;; ++precision) {
-    // to_chars rounds an exact tie to even; the next double is not a tie, so its digits round away
-    // from zero.
+    // to_chars rounds an exact tie to even. The next double away from zero is not a tie, so its
+    // digits are rounded away from zero.
     for (const double near : {value, std::nextafter(value, 2 * value)}) {
       const auto end = std::to_chars(digits, digits + sizeof digits, near,
                                      std::chars_format::scientific, precision)

@@ -16,9 +16,8 @@ namespace scopevm::runtime {
 // Parses a number and stores it as one element. Returns false on a syntax error, or if an integer
 // is out of range of the element type. REQUIRES: dtype is not kStr.
 bool parse_number(std::string_view text, DType dtype, void* element);
-// Formats one element.
 
-// REQUIRES: dtype is not kStr.
+// Formats one element. REQUIRES: dtype is not kStr.
 std::string format_number(DType dtype, const void* element);
 
 }  // namespace scopevm::runtime

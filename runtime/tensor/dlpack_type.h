@@ -8,6 +8,7 @@
 
 namespace scopevm::runtime {
 
+// Returns the corresponding element type, or nothing if there is none.
 std::optional<DType> from_dlpack_type(DLDataType type);
 
 // Creates a tensor that borrows the bytes of `tensor`. Errors: those of Tensor::from_dlpack.

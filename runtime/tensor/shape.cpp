@@ -19,8 +19,8 @@ Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims) {
     if (dim < 0)
       return Status(StatusCode::kInvalidArgument, "shape " + shape_text(dims) + ": negative dim");
     is_zero |= dim == 0;
-    // Zeros are skipped, so [2^62, 2^62, 0] is rejected too: the product of its other dims
-    // overflows in later computations.
+    // Zeros are skipped, so that [2^62, 2^62, 0] is rejected too: later computations multiply only
+    // some of the dims and would overflow.
     if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
       return Status(StatusCode::kInvalidArgument,
                     "shape " + shape_text(dims) + ": the size in bytes exceeds 64 bits");

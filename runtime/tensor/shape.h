@@ -14,13 +14,13 @@ namespace scopevm::runtime {
 // overflow of int64).
 Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims);
 
-// "[1, 3, 48, 320]"
+// Formats a shape: "[1, 3, 48, 320]".
 std::string shape_text(std::span<const int64_t> dims);
 
-// "f32[1, 3, 48, 320]"
+// Formats a tensor type: "f32[1, 3, 48, 320]".
 std::string type_text(DType dtype, std::span<const int64_t> dims);
 
-// "12.0 MiB", "640 bytes"
+// Formats a size: "12.0 MiB", "640 bytes".
 std::string bytes_text(int64_t bytes);
 
 }  // namespace scopevm::runtime

@@ -27,7 +27,7 @@ void pack_strings(std::span<const std::string_view> strings, void* to) {
   int64_t at = 0;
   for (size_t i = 0; i < strings.size(); ++i) {
     offsets[i] = at;
-    // An empty view can have null data, which memcpy must not get.
+    // An empty view can have null data, which must not be passed to memcpy.
     if (!strings[i].empty()) std::memcpy(begin + at, strings[i].data(), strings[i].size());
     at += static_cast<int64_t>(strings[i].size());
   }
