@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks the include directives of the project's sources:
-#   libraries   include <- runtime <- vm <- tools; the compiler includes only include, the instruction
-#               set and the module format; third-party headers are allowed folder by folder
+#   libraries   include <- runtime <- vm <- tools, each may include the folders to its left; the
+#               compiler includes only include, the instruction set and the module format;
+#               third-party headers are allowed folder by folder
 #   compiler    a folder includes only itself and folders above it in kStages
 #   cycles      no two folders include each other, directly or through others
 # Prints file:line of each offence; exits with 1 if there is any.
@@ -16,8 +17,8 @@ vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
 compiler        | scopevm/ runtime/count_text.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
 '
-# `scopevm` must start without the compiler. Except for these files, sources in tools include only
-# the headers of the messages that cross the C table.
+# `scopevm` must start without the compiler, so only the tools in kCompilerTools include compiler
+# headers. Other tools include only kCompilerInterface: the messages that cross the C table.
 kCompilerTools='^tools/(opt|docgen)/'
 kCompilerInterface='compiler/interface/'
 
@@ -41,7 +42,7 @@ bytecode
 driver
 '
 
-# Every include directive of a header with a folder: file, line, header.
+# One line per include directive whose header has a folder: file, line, header.
 includes=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.c' '^\s*#\s*include\s*["<][^">]*/' \
   include/scopevm runtime vm compiler tools |
   sed -E 's/^([^:]*):([0-9]+):.*#\s*include\s*["<]([^">]*)[">].*/\1 \2 \3/')
@@ -85,7 +86,7 @@ stages=$(awk -v stages="$kStages" '
   }' <<<"$includes")
 
 # A subfolder may include headers of its parent folder. Sources of the parent folder may include the
-# subfolder, its headers may not.
+# subfolder, but headers of the parent folder may not.
 edges=$(awk '
   {
     from = $1; to = $3

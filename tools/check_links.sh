@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the relative links of all Markdown files point to files or folders of the project.
-# Exits with 1 if one does not.
+# Exits with 1 if a link is broken.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Checks the wording of the sources: no leftover marks, no unspecific names of files or types, no
-# words of rejected_words.txt except those of allowed_words.txt, a comment at the start of every C++
-# file or of its header, and at most 100 columns in the text of documentation pages. Exits with 1 if
-# there is an offence.
+# Checks the wording of the sources. Offences are:
+#   leftover markers, and unspecific names of files or types
+#   words of rejected_words.txt, except for the uses in allowed_words.txt
+#   C++ files without an opening comment, in the file or in its header
+#   documentation pages with prose wider than 100 columns
+# Exits with 1 if there is an offence.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,8 +36,9 @@ while IFS= read -r file; do
   head -n 1 "$file" | grep -qE '^(//|/\*)' || offend "$file: missing opening comment"
 done < <(files '*.h' '*.cpp')
 
-# Tables, code blocks, lines with a link and generated pages may be wider. In the C locale, a column
-# is a byte that does not continue a UTF-8 character.
+# Tables, code blocks, lines with a link and generated pages may be wider. In the C locale, awk
+# counts bytes. The continuation bytes of UTF-8 characters are removed first, so that each character
+# is one column.
 while IFS= read -r hit; do
   offend "$hit: longer than 100 columns"
 done < <(files '*.md' ':!docs/isa.md' ':!docs/ops.md' | LC_ALL=C xargs -r awk '

@@ -1,5 +1,5 @@
-"""Runs a command, discards its output, and prints its peak resident size in bytes. The least value
-is about 10 MB, the size of the interpreter that starts it.
+"""Runs a command, discards its output, and prints its peak resident size in bytes. The smallest
+possible result is about 10 MB: the size of this interpreter, from which the command is forked.
 
     python3 tools/compare/peak_memory.py COMMAND...
 """

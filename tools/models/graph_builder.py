@@ -18,7 +18,9 @@ class GraphBuilder:
 
     def __init__(self, name, opset, seed, prefix=""):
         self.name = name
-        self.prefix = prefix  # of every generated name: a nested graph shares its parent's names
+        # The prefix of generated names. In ONNX, the names of a nested graph must differ from those
+        # of its parent.
+        self.prefix = prefix
         self.opset = opset
         self.random = np.random.Generator(np.random.PCG64(seed))
         self.nodes = []
@@ -89,19 +91,20 @@ class GraphBuilder:
         return self.op("Gather", self.op("Shape", value), self.constant(axis, np.int64), axis=0)
 
     def shape_of(self, *parts):
-        """A 1-D shape from scalars (names) and integers: Unsqueeze each, Concat."""
+        """Concatenates scalar values (names) and integers to a 1-D shape, with Unsqueeze and
+        Concat."""
         pieces = [self.unsqueeze(p, 0) if isinstance(p, str) else self.constant([p], np.int64)
                   for p in parts]
         return self.op("Concat", *pieces, axis=0)
 
     def linear(self, value, name, fan_in, fan_out):
-        """MatMul and Add, weights scaled so that variance is kept."""
+        """MatMul and Add. The scale of the weights preserves the variance of values."""
         weight = self.normal(f"{name}.weight", (fan_in, fan_out), fan_in ** -0.5)
         bias = self.normal(f"{name}.bias", (fan_out,), 0.05)
         return self.op("Add", self.op("MatMul", value, weight), bias)
 
     def layer_norm(self, value, name, width):
-        """The chain that exporters below opset 17 write for LayerNorm."""
+        """LayerNorm as the elementwise ops and reductions that exporters emit below opset 17."""
         mean = self.op("ReduceMean", value, axes=[-1])
         centred = self.op("Sub", value, mean)
         square = self.op("Pow", centred, self.constant(2.0))

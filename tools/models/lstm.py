@@ -1,4 +1,5 @@
-"""A two-layer LSTM, 300 -> 512, twice with the same weights: as the LSTM op and as a Loop over time.
+"""A two-layer LSTM with 300 features and 512 hidden units, in two forms with the same weights: as
+LSTM ops and as a Loop over time.
 
 Layout of the LSTM op: x[length,batch,300], gates in the order input, output, forget, cell.
 """
@@ -13,7 +14,8 @@ LAYERS = 2
 
 
 def weights(net):
-    """Per layer W[1,4h,in], R[1,4h,h], B[1,8h], drawn in the same order for both forms."""
+    """Returns W[1,4h,in], R[1,4h,h] and B[1,8h] of each layer, where h is HIDDEN and `in` is the
+    number of the layer's inputs. Both forms generate the same numbers."""
     result = []
     for layer in range(LAYERS):
         fan_in = FEATURES if layer == 0 else HIDDEN
@@ -67,8 +69,9 @@ def cell(body, x, h, c, wx, wh, bias):
 
 
 def loop_body(layer_weights):
-    """The body of the Loop: step, condition, h and c of each layer -> condition, states, y of the
-    step. `x` and the weights come from the graph outside."""
+    """Returns the body of the Loop. Its inputs are the step, the condition, and h and c of each
+    layer. Its outputs are the condition, the new h and c of each layer, and y of the step. `x` and
+    the weights are values of the enclosing graph."""
     body = GraphBuilder("step", opset=13, seed=0, prefix="step/")
     step = body.input("step", INT64, [])
     going = body.input("going", BOOL, [])

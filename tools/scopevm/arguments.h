@@ -22,8 +22,8 @@ Result<int64_t> parse_number(std::string_view text);
 // Parses "512", "64KiB", "2MiB", "1GiB" into bytes. Errors: kInvalidArgument.
 Result<int64_t> parse_bytes(const std::string& text);
 
-// The part of NAME=random:... after the colon: "1x3x48x320" with elements in [0, 1], or
-// "1x128:0..30000". Without dims, the tensor is a scalar.
+// The value after NAME=random:, such as "1x3x48x320" (elements in [0, 1]) or "1x128:0..30000".
+// Without dims, the tensor is a scalar.
 struct RandomTensor {
   std::vector<int64_t> dims;
   double low = 0;

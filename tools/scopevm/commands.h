@@ -10,7 +10,8 @@ namespace scopevm::tool {
 
 struct RunOptions {
   std::string module;
-  std::vector<std::string> inputs;   // NAME=FILE.npy, =random:DIMS[:LOW..HIGH], =string:A,B
+  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B or NAME=none
+  std::vector<std::string> inputs;
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> limits;   // SCOPE=BYTES
   std::vector<std::string> devices;  // NAME=KIND:NUMBER

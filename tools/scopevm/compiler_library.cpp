@@ -20,7 +20,8 @@ std::vector<fs::path> folders() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   const fs::path prefix = program.parent_path();
-  // The program's own folder in a build tree, the library folders in an installation.
+  // In a build tree, the library is in the program's folder; in an installation, in a library
+  // folder.
   std::vector<fs::path> folders = {program, prefix / "lib", prefix / "lib64"};
   // CMake's name of the multiarch folder, "x86_64-linux-gnu"; empty on systems without one.
   if constexpr (sizeof(SCOPEVM_LIBRARY_ARCHITECTURE) > 1)
@@ -57,7 +58,7 @@ Result<const scopevm_compiler_table*> open(const std::string& path) {
   return table;
 }
 
-// `options` and its callbacks in the form of the C table.
+// The arguments of a C function: the encoded options and their callbacks as C function pointers.
 struct Request {
   explicit Request(const CompileOptions& options)
       : bytes(compiler::encode(options)), callbacks{.user = const_cast<CompileOptions*>(&options)} {

@@ -1,5 +1,5 @@
-// Loads libscopevm_compiler.so at its first use, so that commands without the compiler start
-// without LLVM.
+// Loads libscopevm_compiler.so on first use, so that commands that do not compile start without
+// LLVM.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Parses --dim and --variant: strings such as "n=1..512" and "n%8==0" -> one bound per name.
+// Parses the values of --dim and --variant, such as "n=1..512" and "n%8==0", into one bound per
+// name.
 #include <algorithm>
 #include <numeric>
 #include <optional>

@@ -1,4 +1,4 @@
-// The scopevm command: parses the command line into options, one function per command.
+// The scopevm command: parses the command line and runs the selected command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -28,7 +28,7 @@ constexpr char kPlace[] =
     "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
     "\"output:y=cpu.global.fast\" (later rules take precedence)";
 
-// Each add_* declares one command and sets `run` to its action.
+// Each add_* function declares commands. The callback of the selected command sets `action`.
 using Action = std::function<int()>;
 
 void add_compile(CLI::App& app, Action& action) {

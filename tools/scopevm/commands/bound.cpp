@@ -1,4 +1,5 @@
-// scopevm bound: prints the exact bytes of a call at given dims, without a call.
+// scopevm bound: prints the exact number of bytes that a call allocates at given dims, without
+// making the call.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

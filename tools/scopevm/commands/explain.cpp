@@ -1,5 +1,4 @@
-// scopevm explain: prints shapes, checks and copies that the compiler derives before any request,
-// as text or JSON.
+// scopevm explain: prints the shapes, checks and copies of a model, as text or JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -129,7 +128,7 @@ void print_limits(const CopyExplanation& explanation) {
         limit.pool, count_text(limit.limit_bytes, "byte"), count_text(limit.needed_bytes, "byte"),
         1e3 * limit.seconds, 1e3 * limit.lower_bound_seconds);
     for (const std::string& moved : limit.moved) fmt::print("    {}\n", moved);
-    // Calls of one function at different dims make the same copies; each is printed once.
+    // Calls of one function at different dims have the same copies: print each copy once.
     std::set<std::string> lines;
     for (const CopyExplanation::Copy& copy : explanation.copies) {
       const std::string line = fmt::format("    {}, spilled to {}\n", value_text(copy), copy.to);

@@ -11,7 +11,7 @@
 
 namespace scopevm::tool {
 
-// One line per definition: `prefix` and `A = ceildiv(n, 12)`.
+// Prints one line per definition, such as `A = ceildiv(n, 12)`. Each line starts with `prefix`.
 inline void print_definitions(std::string_view prefix,
                               const std::vector<FormulaDefinition>& definitions) {
   for (const FormulaDefinition& definition : definitions)

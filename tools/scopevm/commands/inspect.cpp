@@ -31,7 +31,7 @@ std::string_view kind_text(format::PoolKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-// REQUIRES: the file was read, so its section table is in place.
+// REQUIRES: read_module() has accepted the file, and with it the section table.
 std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file) {
   std::vector<format::SectionEntry> entries(format::kSectionCount);
   std::memcpy(entries.data(), file.data + sizeof(format::FileHeader),

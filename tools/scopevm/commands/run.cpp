@@ -134,7 +134,7 @@ Status set_inputs(Call& call, const Plan& plan, const Signature& signature, uint
       SCOPEVM_RETURN_IF_ERROR(call.set_sequence(input.name, std::move(elements)));
       continue;
     }
-    // A seed per tensor, so that equal shapes get different elements.
+    // Each tensor has its own seed, so that tensors of equal shape have different elements.
     SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
     SCOPEVM_RETURN_IF_ERROR(call.set_input(input.name, std::move(tensor)));
   }

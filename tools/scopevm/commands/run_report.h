@@ -13,13 +13,13 @@ namespace scopevm::tool {
 
 struct RunOutput {
   bool has_value = true;
-  std::span<const Tensor> elements;  // a tensor has one: itself
+  std::span<const Tensor> elements;  // for a tensor: one element, the tensor itself
 };
 
 struct RunReport {
   const Signature* signature = nullptr;
   std::vector<RunOutput> outputs;          // of the last run
-  int64_t load_ns = 0;                     // module loaded, session created
+  int64_t load_ns = 0;                     // time to load the module and create the session
   std::vector<int64_t> latency_ns;         // one per run
   std::string_view function;               // "main" or the variant that the last run executed
   std::span<const ScopeUse> memory;        // of the last run; see concerned_scopes()

@@ -12,7 +12,8 @@ namespace scopevm::tool {
 // (Fortran order, big-endian, an element type without DType).
 Result<Tensor> read_npy(const std::string& path);
 
-// NumPy has no bf16: its elements are written and read as two raw bytes (V2).
+// Writes bf16 elements as two raw bytes (V2), because NumPy has no such type. read_npy() reads V2
+// as bf16.
 Status write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace scopevm::tool

@@ -38,7 +38,8 @@ void fill_reals(const Tensor& tensor, const RandomTensor& request, Random random
     element = static_cast<T>(request.low + random.next() * (request.high - request.low));
 }
 
-// Rounds towards zero and flushes subnormals to zero: exact values do not matter here.
+// Converts to f16. Rounds towards zero and flushes subnormals to zero: random elements need no
+// exact rounding.
 uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);

@@ -1,4 +1,4 @@
-// Seeded random elements for NAME=random:..., the same on every machine.
+// Random tensors for NAME=random:... Equal seeds give equal elements on every machine.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace scopevm::tool {
 
-// Elements are uniform in [low, high]; integers and bools are rounded down within this range. Equal
-// seeds give equal tensors.
+// Elements are uniform in [low, high]. Integers and bools are uniform over the integers of this
+// range.
 Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t seed);
 
 }  // namespace scopevm::tool
