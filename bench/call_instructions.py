@@ -3,12 +3,14 @@
 
     bench/call_instructions.py build/release/bin/scopevm models/ocr_rec.onnx p2o_DynamicDimension_0=1,...
 
-Arguments come in pairs: a model, and a value for each of its dims. Each model is compiled three times: with
-dynamic dims, for exactly these dims (`--dim`), and with dynamic dims and a variant for these
-(`--variant`). Then callgrind counts 2 and 3 calls on one thread; the difference is what a call
-in the steady state executes, by library. Prints rows of bench/README.md.
+Arguments come in pairs: a model, and a value for each of its dims. Each model is compiled three
+times: with dynamic dims, for exactly these dims (`--dim`), and with dynamic dims and a variant for
+these dims (`--variant`). Then callgrind counts the instructions of 2 calls and of 3 calls on one
+thread, by library. The difference is the cost of a call in the steady state. Prints rows of
+bench/README.md.
 
-Valgrind has no AVX-512, so everything is compiled for x86-64-v3. The counts do not depend on the machine's load.
+Models are compiled for x86-64-v3, because Valgrind does not support AVX-512. The counts do not
+depend on the machine's load.
 """
 import collections
 import json
@@ -31,6 +33,7 @@ def self_costs(path):
             if line.startswith("ob="):
                 current = names[match[1]]
         elif line.startswith("calls="):
+            # The next line is the inclusive cost of the callee, which has its own lines.
             is_call = True
         elif re.match(r"[+*\d-]", line):
             if not is_call:

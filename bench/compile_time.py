@@ -3,9 +3,10 @@
 
     bench/compile_time.py build/release/bin/scopevm models/*.onnx
 
-Compiles each model three times to memory and prints a row of bench/README.md from the fastest: the
-time, the share of each stage in per cent, and the peak memory of the process with its limit, three
-times the model's size plus 500 MB. Models that do not compile are listed with the reason.
+Compiles each model three times to memory and prints a row of bench/README.md for the fastest
+compilation: the time, the share of each stage in per cent, the peak memory of the process, and the
+limit of this memory. The limit is three times the model's size plus 500 MB. Models that do not
+compile are listed with the reason.
 """
 import json
 import os

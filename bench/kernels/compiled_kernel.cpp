@@ -1,4 +1,4 @@
-// Compiles one op with the compiler's own stages, loads the image with dlopen, binds filled
+// Compiles one op with the compiler's own stages, loads the image with dlopen and binds filled
 // buffers.
 #include "bench/kernels/compiled_kernel.h"
 

@@ -1,5 +1,5 @@
-// MLIR assembly with one op or fusion group -> its kernel, bound to filled buffers, ready for
-// timing.
+// CompiledKernel: a kernel for timing, compiled from MLIR assembly with one op or fusion group and
+// bound to filled buffers.
 #pragma once
 
 #include <functional>

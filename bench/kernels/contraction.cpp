@@ -1,6 +1,6 @@
 // How close are contraction kernels to the peak of one core, and to oneDNN (weights prepacked) and
-// OpenBLAS? One thread; medians of interleaved rounds; peak and bandwidth are measured in the same
-// run. Percentages are of the peak, or of the memory bandwidth in lines with GB/s.
+// OpenBLAS? Times are medians of interleaved rounds on one thread. The peak and the bandwidth are
+// measured in the same run. Percentages are of the peak, or of the bandwidth in lines with GB/s.
 #include <cblas.h>
 #include <unistd.h>
 
@@ -51,8 +51,7 @@ std::vector<double> medians(const std::vector<Work>& works) {
   return result;
 }
 
-// Every comparison includes one round of the peak loop: load on the same core slows all items
-// alike.
+// Every comparison also times the peak loop, because load on the same core slows all items alike.
 constexpr int64_t kPeakRounds = 20'000;
 const double kPeakGflop = 1e-9 * scopevm::compiler::bench::peak_flops(kPeakRounds);
 void peak_work() { scopevm::compiler::bench::run_peak(kPeakRounds); }
@@ -157,7 +156,7 @@ Work dnnl_byte_matmul(dnnl::engine& engine, int m, int k, int n) {
   };
 }
 
-// oneDNN in its preferred layouts, or with images in the layout of our graphs (channels first).
+// oneDNN with images in its preferred layout (Tag::any) or in that of graphs (Tag::nchw).
 Work dnnl_conv(dnnl::engine& engine, const Conv& c, Tag image) {
   int pad = c.kernel / 2, out = (c.size + 2 * pad - c.kernel) / c.stride + 1;
   dnnl::memory::desc x({1, c.channels, c.size, c.size}, kF32, image);
@@ -230,7 +229,8 @@ void cold_line(CompiledKernel& kernel) {
 }  // namespace
 
 int main(int, char** argv) {
-  if (!getenv("OMP_NUM_THREADS")) {  // oneDNN and OpenBLAS read it when they are loaded
+  // oneDNN and OpenBLAS read these variables when they are loaded: set them and start again.
+  if (!getenv("OMP_NUM_THREADS")) {
     setenv("OMP_NUM_THREADS", "1", 1);
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     execv("/proc/self/exe", argv);

@@ -59,7 +59,7 @@ std::vector<int64_t> arguments(const Signature& signature,
   return values;
 }
 
-// Nanoseconds per call, one number per round.
+// Returns the nanoseconds per call of each round, sorted.
 std::vector<double> time_rounds(const ShapeWork& work, const std::vector<int64_t>& arguments) {
   std::vector<int64_t> slots(work.slot_count);
   std::vector<double> rounds;

@@ -2,7 +2,8 @@
 
     python3 examples/digits/show.py images.npy probability.npy "7 1 4 2 9"
 
-The last argument names the true digits. Exits with 1 if a prediction differs from its label.
+The last argument lists the labels, which are the correct digits. Exits with 1 if a prediction
+differs from its label.
 """
 import sys
 

@@ -1,10 +1,10 @@
-"""Trains the example's network on scikit-learn's 8x8 handwritten digits and writes digits.onnx, five.npy,
-three.npy and labels.txt to the folder of this file.
+"""Trains the example's network on scikit-learn's 8x8 handwritten digits. Writes digits.onnx,
+five.npy, three.npy and labels.txt to the folder of this file.
 
     /usr/bin/python3 examples/digits/train.py        (python3-numpy, python3-sklearn, python3-onnx)
 
-Two 3x3 convolutions with ReLU and 2x2 maximum pooling, one dense layer, softmax. Written out in NumPy:
-a convolution is a matrix product over the 3x3 neighbourhoods of every pixel.
+The network has two 3x3 convolutions with ReLU and 2x2 max pooling, one dense layer and a softmax.
+Training uses only NumPy: a convolution is a matrix product over the 3x3 neighbourhoods of pixels.
 """
 import pathlib
 
@@ -20,14 +20,14 @@ BATCH = 32
 
 
 def neighbourhoods(x):
-    """[n,c,h,w] -> [n,h,w,c*9]: the zero-padded 3x3 patch around every pixel."""
+    """Returns the zero-padded 3x3 patch around every pixel: [n,h,w,c*9] for images [n,c,h,w]."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
     return windows.transpose(0, 2, 3, 1, 4, 5).reshape(*x.shape[:1], *x.shape[2:], -1)
 
 
 def conv_relu_pool(x, weight, bias):
-    """Returns the pooled output and what the backward pass needs."""
+    """Returns the pooled output and the values that the backward pass needs."""
     patches = neighbourhoods(x)
     y = patches @ weight.reshape(len(weight), -1).T + bias  # [n,h,w,out]
     n, h, w, out = y.shape
@@ -39,7 +39,7 @@ def conv_relu_pool(x, weight, bias):
 
 
 def conv_relu_pool_backward(gradient, weight, saved):
-    """Gradient of the output -> gradients of weight, bias and input."""
+    """Returns the gradients of weight, bias and input for a gradient of the output."""
     patches, winner, positive, (n, c, h, w) = saved
     out = len(weight)
     blocks = np.zeros((*winner.shape, 4), np.float32)
@@ -91,7 +91,7 @@ def initial_parameters(random):
 
 
 def train(images, labels, random):
-    """Adam with its usual constants, the step falling to zero along a half cosine."""
+    """Trains with Adam and its default constants. The step size decays to 0 along a half cosine."""
     parameters = initial_parameters(random)
     mean = {name: np.zeros_like(value) for name, value in parameters.items()}
     square = {name: np.zeros_like(value) for name, value in parameters.items()}
