@@ -1,6 +1,7 @@
-# cmake --install: the library, its headers, the command, and find_package(scopevm).
-#   runtime      what running needs      compiler     what `scopevm compile` needs in addition
-#   development  headers and the package
+# Rules of `cmake --install`, in three components:
+#   runtime      libscopevm and the command `scopevm`
+#   compiler     libscopevm_compiler, which `scopevm compile` loads
+#   development  headers, and the CMake package for find_package(scopevm)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS scopevm EXPORT scopevm-targets
