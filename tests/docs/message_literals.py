@@ -50,7 +50,8 @@ def fragments(literal):
 
 
 def tokens_of(text):
-    """(offset, token) without comments; adjacent literals are one."""
+    """Returns (offset, token, value) of each token except comments. The value is that of a literal,
+    otherwise None. Adjacent literals are joined."""
     result = []
     for found in TOKEN.finditer(text):
         token = found[0]
@@ -66,7 +67,7 @@ def tokens_of(text):
 
 
 def message_literals(text):
-    """(line, literal) of each literal that is a part of an error message."""
+    """Returns (line, literal) of each literal that is a part of an error message."""
     tokens = tokens_of(text)
     offsets = [offset for offset, _, _ in tokens]
     chosen = {}
@@ -101,7 +102,8 @@ def test_text():
 
 
 def read_exemptions():
-    """The reason of each exempt fragment: lines `# REASON`, then `FILE: FRAGMENT`."""
+    """Returns the reason of each exempt (file, fragment). A line `# REASON` applies to the lines
+    `FILE: FRAGMENT` after it."""
     reason, exempt = "", {}
     for line in EXEMPT.read_text().splitlines():
         if line.startswith("# "):

@@ -21,7 +21,7 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
-# A line of a block that is neither `console` nor `sh` but shows a command.
+# Matches a line that shows a command. Such lines are errors outside `console` and `sh` blocks.
 COMMAND_LINE = re.compile(r"(\w+=\S* )*(\$|scopevm|scopevm-opt|\./dev|build/\S+/bin/\S+|cmake|ctest"
                           r"|(bench|tests|tools)/\S+\.(py|sh)) ")
 OPTION = re.compile(r"\[?(--[a-z][\w-]*)")
@@ -88,7 +88,8 @@ def console_commands(block):
 
 
 def matches(shown, actual):
-    """`...` stands for the rest of a line, and as a line of its own for any number of lines."""
+    """Whether the output matches. `...` at the end of a shown line matches the rest of the line. A
+    line with only `...` matches any number of lines."""
     def pattern(line):
         if line.strip() == "...":
             return "(?:.*\n)*?"

@@ -52,6 +52,7 @@ class OnnxLine:
     """Reads the notation of an ONNX graph.
 
         node      = OP ["@" OPSET] "(" [value {"," value}] ")" {ATTRIBUTE "=" attribute} ["->" N]
+                                                  N: number of outputs
         value     = "_" (missing) | input | constant | node | NAME of a parameter of a subgraph
         input     = type | ("seq" | "opt") "(" input ")"
         type      = ELEMENT ["[" dims "]"]        without dims: of unknown rank

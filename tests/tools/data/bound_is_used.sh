@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# bound_is_used.sh MODULE THREADS DIM=VALUE INPUT=random:...: what `bound` prints against what `run`
-# used, scope by scope.
+# bound_is_used.sh MODULE THREADS DIM=VALUE INPUT=random:...: compares the bytes that `bound` prints
+# for each scope with the bytes that `run` uses.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 scopevm bound "$1" "$3" --threads "$2" --json >"$scratch/bound"
 scopevm run "$1" --input "$4" --threads "$2" --repeat 3 --json >"$scratch/run"
 
-# "scope bound lower_bound" lines; the bound's second list repeats the scopes by line, without sums.
+# Prints the bound and the lower bound of each scope, one line per scope. The list "lines" of `bound`
+# has scopes too, but no field "bound_bytes", so the expression does not match it.
 scopes() {
   tr -d ' ,"\n' <"$1" | grep -oE 'scope:[a-z.]+,?bound_bytes:[0-9]+(peak_bytes:[0-9]+)?lower_bound_bytes:[0-9]+' |
     sed -E 's/peak_bytes:[0-9]+//' | sort

@@ -1,5 +1,5 @@
-"""Evaluates the formulas that `scopevm inspect` prints at random dims, and compares the values with
-the bytes of `scopevm bound`, whose shape function is native code.
+"""Evaluates the formulas that `scopevm inspect` prints at random dims. Compares the values with the
+bytes of `scopevm bound`, which the native shape function computes.
 
     formulas.py MODULE ...
 
@@ -29,7 +29,8 @@ def scopevm(*arguments):
 
 
 def evaluate(formula, values):
-    """The value of a formula, by Python's arithmetic on names that are valid in Python."""
+    """Evaluates a formula as a Python expression. Names become look-ups in `values`, because `$` is
+    not valid in Python names."""
 
     def name(match):
         word = match[0]
@@ -60,7 +61,7 @@ def check(module):
         given = [f"{name}={value}" for name, value in dims.items()]
         result = scopevm("bound", module, *given, "--threads", str(THREADS), "--json")
         if result.returncode != 0:
-            continue  # a check of the shape function refuses these dims
+            continue  # a check of the shape function rejects these dims
         bound = json.loads(result.stdout)
         assert bound["definitions"] == functions[bound["function"]]["definitions"]
         values = {**dims, "$threads": THREADS}

@@ -1,4 +1,4 @@
-"""Writes the small models and arrays that the tests of the commands feed them.
+"""Writes the small models and arrays that are inputs of the command tests.
 
     /usr/bin/python3 tests/tools/data/make.py        (python3-onnx, python3-numpy)
 """
