@@ -21,7 +21,7 @@ std::string cpuinfo_flags() {
   return "";
 }
 
-// Both describe the same CPU, so they must agree on every feature name that both contain.
+// cpu_has() and /proc/cpuinfo describe the same CPU, so they must agree on these features.
 TEST(CpuFeatures, AgreeWithProcCpuinfo) {
   const std::string flags = cpuinfo_flags();
   if (flags.empty()) FAIL() << "/proc/cpuinfo has no flags";

@@ -80,7 +80,8 @@ TEST(ParseNumber, NarrowFloatsRoundOnce) {
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "6e-08"), 0x0001);
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "-0"), 0x8000);
   EXPECT_EQ(parsed<uint16_t>(DType::kBF16, "0.1"), 0x3dcd);
-  // Above the midpoint of two values only by the last digit.
+  // 1.00048828125 is the midpoint of two values and rounds to even. A slightly larger number rounds
+  // up.
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "1.00048828125"), 0x3c00);
   EXPECT_EQ(parsed<uint16_t>(DType::kF16, "1.00048828126"), 0x3c01);
 }

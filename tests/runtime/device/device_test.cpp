@@ -27,7 +27,7 @@ struct Implementation {
   Result<std::shared_ptr<Device>> (*open)();
 };
 
-// Names of parameterised tests; the default printer would print addresses.
+// Prints the name of a test parameter. The default printer would print addresses.
 void PrintTo(const Implementation& implementation, std::ostream* out) {
   *out << implementation.name;
 }

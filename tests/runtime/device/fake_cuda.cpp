@@ -18,7 +18,8 @@ bool is_initialised = false;
 
 FakeCuda at_first() {
   FakeCuda driver;
-  // Multiprocessors, integrated, compute capability.
+  // The attributes are the number of multiprocessors (16), whether the GPU is integrated (18) and
+  // the compute capability (75, 76).
   driver.devices = {
       {"Quick GPU", 24'000'000'000, {{16, 100}, {18, 0}, {75, 9}, {76, 0}}},
       {"G\xc3\xb6ttlich \xff\n", 4'000'000'000, {{16, 8}, {18, 1}, {75, 8}, {76, 7}}}};

@@ -82,7 +82,7 @@ void launched(cl_event event) {
   if (s.launches++ == s.plan.failing_launch) s.failing_event = event;
 }
 
-// A new event may have the same address.
+// The driver can reuse the address of a released event for another event.
 void released_event(cl_event event) {
   State& s = state();
   std::lock_guard<std::mutex> lock(s.mutex);
@@ -142,8 +142,8 @@ struct Layer<kFunction, kMember, R(CL_API_CALL*)(Args...)> {
       return object;
     } else {
       if (must_fail(kName)) {
-        // After a failed wait the caller may release memory that commands use. Really wait, so that
-        // no command is running.
+        // After a failed wait, the caller may release memory that commands use. Call the driver
+        // nevertheless, so that no command is running.
         if constexpr (kFunction == k_clWaitForEvents || kFunction == k_clFinish)
           (state().real->*kMember)(args...);
         return state().plan.error;

@@ -20,7 +20,7 @@ struct FaultPlan {
   // All counted calls from `failing_call` on fail, as with a lost device.
   bool for_good = false;
   // Unless 0, the execution status that events report. If failing_launch is not negative, only the
-  // event of that launch, counted from 0.
+  // event of that launch reports it; launches are counted from 0.
   cl_int event_status = 0;
   int64_t failing_launch = -1;
   // Overrides CL_DEVICE_HOST_UNIFIED_MEMORY.
@@ -35,8 +35,8 @@ struct DriverBlocks {
   bool operator==(const DriverBlocks&) const = default;
 };
 
-// The wrapper of the machine's OpenCL driver. One per process: driver functions have no context
-// argument.
+// The wrapper of the machine's OpenCL driver. There is one wrapper per process, because driver
+// functions have no argument that could identify it.
 // REQUIRES: load_api() is ok.
 const runtime::opencl::Api& faulty_api();
 
@@ -48,7 +48,7 @@ bool fault_has_struck();
 int64_t driver_calls(std::string_view function);
 // Number of objects not yet released and buffer regions not yet unmapped.
 int64_t live_driver_objects();
-// Number and size of the buffers among them.
+// Number and total size of the buffers that are not yet released.
 DriverBlocks live_driver_blocks();
 
 }  // namespace scopevm::testing

@@ -116,7 +116,7 @@ TEST_F(OpenCl, ReleasesEveryObject) {
   EXPECT_EQ(leaked(), 0);
 }
 
-// Each driver call fails in turn, from the first call of open to the last call of use(). The error
+// Each driver call fails once, from the first call of open() to the last call of use(). The error
 // is reported, nothing is leaked, and the same device works afterwards.
 TEST_F(OpenCl, AnyCallMayFail) {
   for (const bool shares_host_memory : {true, false})
@@ -217,7 +217,7 @@ TEST_F(OpenCl, FailedLaunchIsReportedByName) {
   EXPECT_TRUE(use(*device).ok());
 }
 
-// Between the failure and the next wait there are more launches than are tracked at a time.
+// More launches follow the failing launch than a stream tracks at a time.
 TEST_F(OpenCl, FailureIsReportedAfterManyLaunches) {
   auto device = *open();
   auto image = *device->load(as_image(kKernelText));
