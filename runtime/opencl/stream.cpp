@@ -137,8 +137,9 @@ Status OpenClStream::set_arguments(const Kernel& kernel, const DeviceLaunch& lau
 }
 
 Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
-  // There is one part per worker, but at most grid / grain parts, rounded up. per_item is rounded
-  // up too, so the number of parts is recomputed from it: otherwise the last parts could be empty.
+  // Each part is one OpenCL work item, which processes per_item items of the grid. There are at
+  // most `workers` parts and at most grid / grain parts, rounded up. Because per_item is rounded up
+  // too, the number of parts is recomputed from it: otherwise the last parts could be empty.
   const int64_t most_parts = std::min(launch.workers, (launch.grid - 1) / launch.grain + 1);
   const int64_t per_item = (launch.grid - 1) / most_parts + 1;
   const auto parts = static_cast<size_t>((launch.grid - 1) / per_item + 1);

@@ -7,8 +7,8 @@ trap 'rm -rf "$scratch"' EXIT
 scopevm bound "$1" "$3" --threads "$2" --json >"$scratch/bound"
 scopevm run "$1" --input "$4" --threads "$2" --repeat 3 --json >"$scratch/run"
 
-# Prints the bound and the lower bound of each scope, one line per scope. The list "lines" of `bound`
-# has scopes too, but no field "bound_bytes", so the expression does not match it.
+# Prints the bound and the lower bound of each scope, one line per scope. The regular expression does
+# not match the scopes in the list "lines" of `bound`, which have no field "bound_bytes".
 scopes() {
   tr -d ' ,"\n' <"$1" | grep -oE 'scope:[a-z.]+,?bound_bytes:[0-9]+(peak_bytes:[0-9]+)?lower_bound_bytes:[0-9]+' |
     sed -E 's/peak_bytes:[0-9]+//' | sort

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run_on_opencl.sh BIN_FOLDER MODEL MACHINE: runs the digits model with several placement rules.
-# Compares the results with those of the CPU, and the copied bytes of a call with those that `explain`
-# prints. tests/on_opencl.sh runs this script.
+# Compares the results with those of the CPU, and the copied bytes of a call with those that
+# `explain` prints. tests/on_opencl.sh runs this script.
 set -euo pipefail
 PATH="$1:$PATH"
 model=$2
