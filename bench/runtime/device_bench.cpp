@@ -20,12 +20,12 @@ namespace {
 
 enum Memory { kApart = 0, kShared = 1, kPinned = 2 };
 
-// State of say_the_memory(): the driver's functions, and the kind of memory to report.
+// State of report_memory_kind(): the driver's functions, and the kind of memory to report.
 const opencl::Api* g_driver = nullptr;
 Memory g_memory = kShared;
 
-cl_int CL_API_CALL say_the_memory(cl_device_id device, cl_device_info what, size_t size,
-                                  void* value, size_t* needed) {
+cl_int CL_API_CALL report_memory_kind(cl_device_id device, cl_device_info what, size_t size,
+                                      void* value, size_t* needed) {
   const cl_int error = g_driver->clGetDeviceInfo(device, what, size, value, needed);
   if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && value != nullptr)
     *static_cast<cl_bool*>(value) = g_memory == kShared ? CL_TRUE : CL_FALSE;
@@ -35,7 +35,7 @@ cl_int CL_API_CALL say_the_memory(cl_device_id device, cl_device_info what, size
 Result<std::shared_ptr<Device>> open(Memory memory) {
   SCOPEVM_ASSIGN_OR_RETURN(g_driver, opencl::load_api());
   static opencl::Api layer = *g_driver;
-  layer.clGetDeviceInfo = say_the_memory;
+  layer.clGetDeviceInfo = report_memory_kind;
   g_memory = memory;
   return opencl::open_device(layer, 0);
 }

@@ -38,8 +38,8 @@ class ArenaExecutor final : public Executor {
 
   void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
     // Rounded down, so that no task has fewer items than the grain.
-    const int64_t most = total / std::max<int64_t>(grain, 1);
-    const int64_t tasks = std::min(most, threads_ * kTasksPerWorker);
+    const int64_t max_tasks = total / std::max<int64_t>(grain, 1);
+    const int64_t tasks = std::min(max_tasks, threads_ * kTasksPerWorker);
     if (threads_ == 1 || tasks <= 1) {
       if (total > 0) body(context, 0, total, 0);
       return;

@@ -14,13 +14,13 @@ bool is_smaller(int64_t a, int64_t b) { return a < b; }
 
 ArenaAllocator::~ArenaAllocator() { trim(); }
 
-void* ArenaAllocator::take_from_system(int64_t bytes) {
+void* ArenaAllocator::allocate_block(int64_t bytes) {
   if (device_ == nullptr) return system_allocate(bytes, host_alignment_);
   return host_alignment_ == 0 ? device_->allocate(bytes)
                               : device_->allocate_host(bytes, host_alignment_);
 }
 
-void ArenaAllocator::give_to_system(const Block& block) {
+void ArenaAllocator::deallocate_block(const Block& block) {
   if (device_ == nullptr)
     system_deallocate(block.data);
   else if (host_alignment_ == 0)
@@ -47,7 +47,7 @@ int64_t ArenaAllocator::discard_largest() {
   auto largest = std::ranges::max_element(cached_, is_smaller, &Block::capacity);
   if (largest == cached_.end()) return 0;
   const int64_t capacity = largest->capacity;
-  give_to_system(*largest);
+  deallocate_block(*largest);
   *largest = cached_.back();
   cached_.pop_back();
   return capacity;
@@ -68,13 +68,13 @@ void* ArenaAllocator::allocate(int64_t bytes) {
   // A cached block that is too small is replaced, so there are never more blocks than concurrent
   // calls. The replacement has 1/8 slack, so that slowly growing requests rarely replace it again.
   int64_t capacity = discard_largest() > 0 ? bytes + bytes / 8 : bytes;
-  void* block = take_from_system(capacity);
+  void* block = allocate_block(capacity);
   // The allocation may have failed because of the other cached blocks or the slack. Try again
   // without them.
   if (block == nullptr) {
     discard_all();
     capacity = bytes;
-    block = take_from_system(capacity);
+    block = allocate_block(capacity);
   }
   if (block == nullptr) return nullptr;
   in_use_.push_back({block, capacity});
@@ -92,7 +92,7 @@ void ArenaAllocator::deallocate(void* block, int64_t bytes) {
   in_use_.pop_back();
   // Do not cache a block more than twice as large as the recent maximum request.
   if (returned.capacity / 2 > recent_request_.value())
-    give_to_system(returned);
+    deallocate_block(returned);
   else
     cached_.push_back(returned);
 }

@@ -36,8 +36,8 @@ class ArenaAllocator final : public Allocator {
     int64_t capacity;
   };
 
-  void* take_from_system(int64_t bytes);
-  void give_to_system(const Block& block);
+  void* allocate_block(int64_t bytes);
+  void deallocate_block(const Block& block);
 
   // The following three REQUIRE that mutex_ is held.
   void* reuse(int64_t bytes);

@@ -112,8 +112,8 @@ Status no_such_device(const Api& api, int number, const std::vector<Found>& foun
 }
 
 int64_t block_alignment(const OpenClDeviceFacts& facts) {
-  const auto said = std::bit_floor(static_cast<uint64_t>(facts.base_alignment_bytes));
-  return std::max(kBlockAlignment, static_cast<int64_t>(said));
+  const auto reported = std::bit_floor(static_cast<uint64_t>(facts.base_alignment_bytes));
+  return std::max(kBlockAlignment, static_cast<int64_t>(reported));
 }
 
 Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found& chosen) {

@@ -33,7 +33,7 @@ Result<void*> OpenClStream::map(const BufferOffset& place, cl_map_flags how, int
   void* mapped = context_.api.clEnqueueMapBuffer(session_->queue.get(), place.buffer, CL_TRUE, how,
                                                  place.offset, static_cast<size_t>(bytes), 0,
                                                  nullptr, nullptr, &error);
-  Status status = answer(error, "clEnqueueMapBuffer");
+  Status status = first_failure(error, "clEnqueueMapBuffer");
   if (status.ok()) return mapped;
   // The map succeeded, but an earlier command failed.
   if (error == CL_SUCCESS) (void)unmap(place, mapped);
@@ -46,7 +46,7 @@ Status OpenClStream::unmap(const BufferOffset& place, void* mapped) {
                               "clEnqueueUnmapMemObject");
 }
 
-bool OpenClStream::maps(int64_t bytes) const {
+bool OpenClStream::uses_mapping(int64_t bytes) const {
   return context_.shares_host_memory && bytes >= kMapFromBytes;
 }
 
@@ -55,7 +55,7 @@ Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const BufferOffset place, blocks_.find(to, bytes));
   const auto size = static_cast<size_t>(bytes);
-  if (maps(bytes)) {
+  if (uses_mapping(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_WRITE_INVALIDATE_REGION, bytes));
     std::memcpy(mapped, from_host, size);
     return unmap(place, mapped);
@@ -64,7 +64,7 @@ Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
   const cl_int error =
       context_.api.clEnqueueWriteBuffer(session_->queue.get(), place.buffer, CL_FALSE, place.offset,
                                         size, from_host, 0, nullptr, &event);
-  return copied(error, "clEnqueueWriteBuffer", event);
+  return record_copy(error, "clEnqueueWriteBuffer", event);
 }
 
 Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
@@ -72,7 +72,7 @@ Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
   SCOPEVM_ASSIGN_OR_RETURN(const BufferOffset place, blocks_.find(from, bytes));
   const auto size = static_cast<size_t>(bytes);
-  if (maps(bytes)) {
+  if (uses_mapping(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_READ, bytes));
     std::memcpy(to_host, mapped, size);
     return unmap(place, mapped);
@@ -81,12 +81,12 @@ Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
   const cl_int error =
       context_.api.clEnqueueReadBuffer(session_->queue.get(), place.buffer, CL_FALSE, place.offset,
                                        size, to_host, 0, nullptr, &event);
-  return copied(error, "clEnqueueReadBuffer", event);
+  return record_copy(error, "clEnqueueReadBuffer", event);
 }
 
-Status OpenClStream::copied(cl_int error, const char* call, cl_event event) {
-  if (error != CL_SUCCESS) return answer(error, call);
-  remember(event, nullptr, /*uses_host_memory=*/true);
+Status OpenClStream::record_copy(cl_int error, const char* call, cl_event event) {
+  if (error != CL_SUCCESS) return first_failure(error, call);
+  add_pending(event, nullptr, /*uses_host_memory=*/true);
   // A driver may hold back commands until a flush, but the copy should overlap with the host's
   // work.
   return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
@@ -101,9 +101,9 @@ Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
   const cl_int error = context_.api.clEnqueueCopyBuffer(
       session_->queue.get(), source.buffer, target.buffer, source.offset, target.offset,
       static_cast<size_t>(bytes), 0, nullptr, &event);
-  if (error != CL_SUCCESS) return answer(error, "clEnqueueCopyBuffer");
+  if (error != CL_SUCCESS) return first_failure(error, "clEnqueueCopyBuffer");
   // Not flushed: a later command or clFinish() flushes it.
-  remember(event, nullptr, /*uses_host_memory=*/false);
+  add_pending(event, nullptr, /*uses_host_memory=*/false);
   return {};
 }
 
@@ -154,8 +154,8 @@ Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
     error = context_.api.clEnqueueNDRangeKernel(session_->queue.get(), kernel.kernel.get(), 1,
                                                 nullptr, &parts, nullptr, 0, nullptr, &event);
   }
-  if (error != CL_SUCCESS) return answer(error, "clEnqueueNDRangeKernel");
-  remember(event, kernel.symbol, /*uses_host_memory=*/false);
+  if (error != CL_SUCCESS) return first_failure(error, "clEnqueueNDRangeKernel");
+  add_pending(event, kernel.symbol, /*uses_host_memory=*/false);
   return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
 }
 
@@ -178,8 +178,8 @@ Status OpenClStream::launch(const DeviceLaunch& launch) {
 
 // --- Completion. --------------------------------------------------------------------------------
 
-void OpenClStream::remember(cl_event event, std::shared_ptr<const std::string> kernel,
-                            bool uses_host_memory) {
+void OpenClStream::add_pending(cl_event event, std::shared_ptr<const std::string> kernel,
+                               bool uses_host_memory) {
   pending_.push_back({std::move(kernel), uses_host_memory, {event, context_.api.clReleaseEvent}});
   host_copies_ += uses_host_memory ? 1 : 0;
   if (pending_.size() <= kMostPending) return;
@@ -212,7 +212,7 @@ Status OpenClStream::failed_command() {
   return {};
 }
 
-Status OpenClStream::answer(cl_int error, const char* call) {
+Status OpenClStream::first_failure(cl_int error, const char* call) {
   Status failed = std::exchange(early_failure_, Status());
   if (failed.ok()) failed = failed_command();
   Status own = context_.health.note(error, call);
@@ -240,13 +240,13 @@ cl_int OpenClStream::wait_for_last_host_copy() const {
 
 Status OpenClStream::settle() {
   if (host_copies_ == 0) return {};
-  return answer(wait_for_last_host_copy(), "clWaitForEvents");
+  return first_failure(wait_for_last_host_copy(), "clWaitForEvents");
 }
 
 Status OpenClStream::finish() {
   Status settled = settle();
   if (settled.ok() && !pending_.empty())
-    settled = answer(context_.api.clFinish(session_->queue.get()), "clFinish");
+    settled = first_failure(context_.api.clFinish(session_->queue.get()), "clFinish");
   if (settled.ok()) settled = early_failure_;
   early_failure_ = Status();
   pending_.clear();

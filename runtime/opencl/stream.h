@@ -37,22 +37,23 @@ class OpenClStream final : public DeviceStream {
     Handle<cl_event> event;
   };
 
-  bool maps(int64_t bytes) const;
+  bool uses_mapping(int64_t bytes) const;
   Result<void*> map(const BufferOffset& place, cl_map_flags how, int64_t bytes);
   Status unmap(const BufferOffset& place, void* mapped);
   Status find_all(std::span<void* const> buffers);
   Status set_arguments(const Kernel& kernel, const DeviceLaunch& launch, int64_t per_item) const;
   Status enqueue(const Kernel& kernel, const DeviceLaunch& launch);
   // Completes copy_in and copy_out: records the enqueued copy, or reports that it was rejected.
-  Status copied(cl_int error, const char* call, cl_event event);
-  void remember(cl_event event, std::shared_ptr<const std::string> kernel, bool uses_host_memory);
+  Status record_copy(cl_int error, const char* call, cl_event event);
+  void add_pending(cl_event event, std::shared_ptr<const std::string> kernel,
+                   bool uses_host_memory);
   cl_int wait_for(const Pending& command) const;
   cl_int wait_for_last_host_copy() const;
   // Removes completed commands from pending_ and returns the error of the first failed one.
   Status failed_command();
   // The status that a method returns. An earlier failed command takes precedence over `error`,
   // because it is the likely cause.
-  Status answer(cl_int error, const char* call);
+  Status first_failure(cl_int error, const char* call);
 
   std::shared_ptr<const Session> session_;
   const Context& context_;
@@ -60,7 +61,7 @@ class OpenClStream final : public DeviceStream {
   std::deque<Pending> pending_;
   std::vector<BufferOffset> places_;  // buffers of the current launch
   int host_copies_ = 0;               // number of copies from or to host memory in pending_
-  Status early_failure_;              // error found by remember(), reported by the next method
+  Status early_failure_;              // error found by add_pending(), reported by the next method
 };
 
 }  // namespace scopevm::runtime::opencl

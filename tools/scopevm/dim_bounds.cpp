@@ -16,7 +16,7 @@ Status wrong(std::string_view text, const std::string& what) {
 constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2 or n%8==0";
 
 // The combined constraints of one name.
-struct Claims {
+struct Constraints {
   std::optional<int64_t> min;
   std::optional<int64_t> max;
   int64_t multiple_of = 1;
@@ -26,20 +26,20 @@ struct Claims {
 enum class Relation : uint8_t { kEqual, kAtMost, kAtLeast, kMultipleOf };
 
 // One parsed constraint: "n" "<=" "512".
-struct Claim {
+struct Constraint {
   std::string_view name;
   Relation relation;
   std::string_view value;
 };
 
-Result<Claim> split_claim(std::string_view text) {
+Result<Constraint> split_constraint(std::string_view text) {
   const size_t at = text.find_first_of("<>=%!");
   if (at == std::string_view::npos || at == 0) return wrong(text, kForms);
   const std::string_view name = text.substr(0, at), rest = text.substr(at);
-  if (rest.starts_with("<=")) return Claim{name, Relation::kAtMost, rest.substr(2)};
-  if (rest.starts_with(">=")) return Claim{name, Relation::kAtLeast, rest.substr(2)};
-  if (rest.starts_with("==")) return Claim{name, Relation::kEqual, rest.substr(2)};
-  if (rest.starts_with("=")) return Claim{name, Relation::kEqual, rest.substr(1)};
+  if (rest.starts_with("<=")) return Constraint{name, Relation::kAtMost, rest.substr(2)};
+  if (rest.starts_with(">=")) return Constraint{name, Relation::kAtLeast, rest.substr(2)};
+  if (rest.starts_with("==")) return Constraint{name, Relation::kEqual, rest.substr(2)};
+  if (rest.starts_with("=")) return Constraint{name, Relation::kEqual, rest.substr(1)};
   if (rest.starts_with("<")) return wrong(text, "bounds are inclusive: use <=");
   if (rest.starts_with(">")) return wrong(text, "bounds are inclusive: use >=");
   if (!rest.starts_with("%")) return wrong(text, kForms);
@@ -47,8 +47,8 @@ Result<Claim> split_claim(std::string_view text) {
   const std::string_view remainder = equals == std::string_view::npos ? "" : rest.substr(equals);
   if (!remainder.empty() && remainder != "==0" && remainder != "=0")
     return wrong(text, "expected remainder 0, such as n%8==0");
-  return Claim{name, Relation::kMultipleOf,
-               rest.substr(1, equals == std::string_view::npos ? equals : equals - 1)};
+  return Constraint{name, Relation::kMultipleOf,
+                    rest.substr(1, equals == std::string_view::npos ? equals : equals - 1)};
 }
 
 Status read_number(std::string_view text, std::string_view number, int64_t least, int64_t& value) {
@@ -61,45 +61,48 @@ Status read_number(std::string_view text, std::string_view number, int64_t least
   return {};
 }
 
-Status add_range(std::string_view text, const Claim& claim, Claims& claims) {
-  const size_t dots = claim.value.find("..");
-  const bool is_range = claim.relation == Relation::kEqual && dots != std::string_view::npos;
+Status add_range(std::string_view text, const Constraint& constraint, Constraints& constraints) {
+  const size_t dots = constraint.value.find("..");
+  const bool is_range = constraint.relation == Relation::kEqual && dots != std::string_view::npos;
   int64_t low = 0, high = 0;
   SCOPEVM_RETURN_IF_ERROR(
-      read_number(text, is_range ? claim.value.substr(0, dots) : claim.value, 0, low));
+      read_number(text, is_range ? constraint.value.substr(0, dots) : constraint.value, 0, low));
   high = low;
-  if (is_range) SCOPEVM_RETURN_IF_ERROR(read_number(text, claim.value.substr(dots + 2), 0, high));
+  if (is_range)
+    SCOPEVM_RETURN_IF_ERROR(read_number(text, constraint.value.substr(dots + 2), 0, high));
   if (low > high) return wrong(text, "the lower end exceeds the upper end");
-  if (claim.relation != Relation::kAtMost) claims.min = std::max(claims.min.value_or(0), low);
-  if (claim.relation != Relation::kAtLeast) claims.max = std::min(claims.max.value_or(high), high);
+  if (constraint.relation != Relation::kAtMost)
+    constraints.min = std::max(constraints.min.value_or(0), low);
+  if (constraint.relation != Relation::kAtLeast)
+    constraints.max = std::min(constraints.max.value_or(high), high);
   return {};
 }
 
-Status add_multiple(std::string_view text, const Claim& claim, Claims& claims) {
+Status add_multiple(std::string_view text, const Constraint& constraint, Constraints& constraints) {
   int64_t factor = 0;
-  SCOPEVM_RETURN_IF_ERROR(read_number(text, claim.value, 1, factor));
+  SCOPEVM_RETURN_IF_ERROR(read_number(text, constraint.value, 1, factor));
   // A multiple of both factors is a multiple of their least common multiple.
-  const int64_t more = factor / std::gcd(factor, claims.multiple_of);
-  if (__builtin_mul_overflow(claims.multiple_of, more, &claims.multiple_of))
+  const int64_t more = factor / std::gcd(factor, constraints.multiple_of);
+  if (__builtin_mul_overflow(constraints.multiple_of, more, &constraints.multiple_of))
     return wrong(text, "the least common multiple of the factors exceeds 64 bits");
   return {};
 }
 
-Status add_claim(std::string_view text, std::map<std::string, Claims>& names) {
-  SCOPEVM_ASSIGN_OR_RETURN(const Claim claim, split_claim(text));
-  Claims& claims = names[std::string(claim.name)];
-  claims.strings += (claims.strings.empty() ? "" : ",") + std::string(text);
-  return claim.relation == Relation::kMultipleOf ? add_multiple(text, claim, claims)
-                                                 : add_range(text, claim, claims);
+Status add_constraint(std::string_view text, std::map<std::string, Constraints>& names) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Constraint constraint, split_constraint(text));
+  Constraints& constraints = names[std::string(constraint.name)];
+  constraints.strings += (constraints.strings.empty() ? "" : ",") + std::string(text);
+  return constraint.relation == Relation::kMultipleOf ? add_multiple(text, constraint, constraints)
+                                                      : add_range(text, constraint, constraints);
 }
 
 // Rounds the ends inwards to multiples of the factor.
-Result<DimBound> combine(const Claims& claims) {
+Result<DimBound> combine(const Constraints& constraints) {
   DimBound bound;
-  const int64_t factor = claims.multiple_of;
-  const bool is_zero = claims.max == 0 && claims.min == 0;
-  bound.min = claims.min.value_or(bound.min);
-  bound.max = claims.max.value_or(bound.max);
+  const int64_t factor = constraints.multiple_of;
+  const bool is_zero = constraints.max == 0 && constraints.min == 0;
+  bound.min = constraints.min.value_or(bound.min);
+  bound.max = constraints.max.value_or(bound.max);
   bound.multiple_of = factor;
   if (is_zero) return bound;
   bound.max -= bound.max % factor;
@@ -107,24 +110,24 @@ Result<DimBound> combine(const Claims& claims) {
     bound.min += factor - over;
   if (bound.min <= bound.max) return bound;
   std::string reason = "no value satisfies all bounds";
-  if (!claims.min) reason += "; the default lower bound of a dim is 1";
-  if (!claims.max)
+  if (!constraints.min) reason += "; the default lower bound of a dim is 1";
+  if (!constraints.max)
     reason += "; the default upper bound of a dim is " + std::to_string(DimBound().max);
-  return wrong(claims.strings, reason);
+  return wrong(constraints.strings, reason);
 }
 
 Status add_bounds(const std::vector<std::string>& strings,
                   std::map<std::string, DimBound>& bounds) {
-  std::map<std::string, Claims> names;
+  std::map<std::string, Constraints> names;
   for (const std::string& text : strings)
     for (std::string_view rest = text;;) {
       const size_t comma = rest.find(',');
-      SCOPEVM_RETURN_IF_ERROR(add_claim(rest.substr(0, comma), names));
+      SCOPEVM_RETURN_IF_ERROR(add_constraint(rest.substr(0, comma), names));
       if (comma == std::string_view::npos) break;
       rest.remove_prefix(comma + 1);
     }
-  for (const auto& [name, claims] : names) {
-    SCOPEVM_ASSIGN_OR_RETURN(bounds[name], combine(claims));
+  for (const auto& [name, constraints] : names) {
+    SCOPEVM_ASSIGN_OR_RETURN(bounds[name], combine(constraints));
   }
   return {};
 }

@@ -19,12 +19,12 @@ using ::testing::StartsWith;
 
 class Cuda : public ::testing::Test {
  protected:
-  ~Cuda() override { fake_cuda() = at_first_; }
+  ~Cuda() override { fake_cuda() = initial_state_; }
 
   static Status failure() { return cuda::list_devices(fake_cuda_api()).status(); }
 
  private:
-  const FakeCuda at_first_ = fake_cuda();
+  const FakeCuda initial_state_ = fake_cuda();
 };
 
 TEST_F(Cuda, ListsTheDriversDevices) {

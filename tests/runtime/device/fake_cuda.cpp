@@ -16,7 +16,7 @@ constexpr int kFirstHandle = 500;
 
 bool is_initialised = false;
 
-FakeCuda at_first() {
+FakeCuda initial_state() {
   FakeCuda driver;
   // The attributes are the number of multiprocessors (16), whether the GPU is integrated (18) and
   // the compute capability (75, 76).
@@ -45,7 +45,7 @@ const FakeCudaDevice* device_of(int handle) {
 }  // namespace
 
 FakeCuda& fake_cuda() {
-  static FakeCuda driver = at_first();
+  static FakeCuda driver = initial_state();
   return driver;
 }
 
