@@ -94,7 +94,7 @@ TYPED_TEST(AnyAllocator, ReleasesMemoryAfterALargeRequest) {
   EXPECT_LT(this->allocator_.stats().cached_bytes, int64_t{2} << 20);
 }
 
-TYPED_TEST(AnyAllocator, SurvivesManyThreads) {
+TYPED_TEST(AnyAllocator, WorksWithConcurrentThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([this, t] {
@@ -113,7 +113,7 @@ TYPED_TEST(AnyAllocator, SurvivesManyThreads) {
   EXPECT_EQ(this->allocator_.stats().live_bytes, 0);
 }
 
-TEST(HeapAllocator, NeverReturnsABlockTwice) {
+TEST(HeapAllocator, LiveBlocksDoNotOverlap) {
   HeapAllocator allocator;
   std::mt19937 random(7);
   std::vector<std::pair<unsigned char*, int64_t>> live;
@@ -155,7 +155,7 @@ TEST(FailingAllocator, FailsOnlyTheChosenAllocation) {
   allocator.deallocate(third, 8);
 }
 
-TEST(ScopeMemory, KeepsItsLimit) {
+TEST(ScopeMemory, RejectsBytesOverTheLimit) {
   auto memory =
       std::make_shared<ScopeMemory>("cpu", "global", std::make_shared<HeapAllocator>(), 100);
   Storage* first = nullptr;

@@ -60,7 +60,7 @@ TEST(FormatNumber, FollowsNumPy) {
   EXPECT_EQ(formatted(DType::kU64, std::numeric_limits<uint64_t>::max()), "18446744073709551615");
 }
 
-TEST(ParseNumber, Floats) {
+TEST(ParseNumber, AcceptsOnlyFloatSyntax) {
   EXPECT_EQ(parsed<float>(DType::kF32, "0.47892547"), 0.47892547f);
   EXPECT_EQ(parsed<float>(DType::kF32, " +1E8\n"), 1e8f);
   EXPECT_EQ(parsed<double>(DType::kF64, "-.5"), -0.5);
@@ -96,7 +96,7 @@ TEST(ParseNumber, EveryNarrowFloatRoundTrips) {
     }
 }
 
-TEST(ParseNumber, IntegersAndBools) {
+TEST(ParseNumber, AcceptsOnlyIntegersInRangeAndBools) {
   EXPECT_EQ(parsed<int8_t>(DType::kI8, "-128"), -128);
   EXPECT_EQ(parsed<int64_t>(DType::kI64, " +9223372036854775807 "), INT64_MAX);
   EXPECT_EQ(parsed<uint8_t>(DType::kU8, "255"), 255);
@@ -108,7 +108,7 @@ TEST(ParseNumber, IntegersAndBools) {
   EXPECT_FALSE(parsed<uint8_t>(DType::kBool, "yes"));
 }
 
-TEST(ChangeCase, LettersAndOtherBytes) {
+TEST(ChangeCase, ConvertsAsciiAndCopiesInvalidUtf8) {
   EXPECT_EQ(cased("Monday, 12:30 [AZ]", false), "monday, 12:30 [az]");
   EXPECT_EQ(cased("Monday {az}", true), "MONDAY {AZ}");
   EXPECT_EQ(cased("", true), "");
@@ -119,7 +119,7 @@ TEST(ChangeCase, LettersAndOtherBytes) {
   EXPECT_EQ(cased(zero, true), std::string("A\0B", 3));
 }
 
-TEST(StringTensor, HoldsCopies) {
+TEST(StringTensor, CopiesTheStrings) {
   std::string word = "first";
   const std::vector<std::string_view> views = {word, "", "third one"};
   const Tensor tensor = *Tensor::from_strings(views, std::vector<int64_t>{3, 1});
@@ -135,7 +135,7 @@ TEST(StringTensor, HoldsCopies) {
   EXPECT_FALSE(none.is_empty());
 }
 
-TEST(StringTensor, HoldsStringsOnly) {
+TEST(StringTensor, RejectsWrongCountsAndRawBytes) {
   const std::vector<std::string_view> two = {"a", "b"};
   EXPECT_THAT(std::string(Tensor::from_strings(two, std::vector<int64_t>{3}).status().message()),
               testing::HasSubstr("tensor of shape [3]: expected 3 strings, given 2"));

@@ -18,7 +18,7 @@ TEST(Tensor, AllocatesCompactElements) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->data()) % 64, 0U);
 }
 
-TEST(Tensor, ScalarsAndNoElements) {
+TEST(Tensor, CountsElementsOfScalarsAndEmptyShapes) {
   EXPECT_EQ(Tensor::allocate(DType::kF64, std::vector<int64_t>{})->element_count(), 1);
   const int64_t none[] = {3, 0};
   const Result<Tensor> empty = Tensor::borrow(static_cast<void*>(nullptr), DType::kF32, none);

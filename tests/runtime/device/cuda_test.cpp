@@ -69,7 +69,7 @@ TEST_F(Cuda, EveryNoDeviceStatusIsNotFound) {
   EXPECT_EQ(failure().message(), "the driver is installed, but there is no device");
 }
 
-TEST_F(Cuda, AnyCallMayFail) {
+TEST_F(Cuda, FailureOfAnyCallIsReported) {
   for (const char* call : {"cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet",
                            "cuDeviceGetName", "cuDeviceTotalMem_v2", "cuDeviceGetAttribute"}) {
     fake_cuda().failing_call = call;
@@ -103,7 +103,7 @@ TEST(CudaOfThisMachine, IsListedOrReportsTheReason) {
   }
 }
 
-TEST(DriverLibrary, ReportsWhatIsMissing) {
+TEST(DriverLibrary, ReportsMissingLibrariesAndFunctions) {
   const auto missing = DriverLibrary::load("libnowhere.so.1");
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(missing.status().message()), StartsWith("libnowhere.so.1: "));

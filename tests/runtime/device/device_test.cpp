@@ -214,7 +214,7 @@ TEST_P(AnyDevice, CopiesWithinAndBetweenBlocks) {
   EXPECT_EQ((*a.read())[50], 51);
 }
 
-TEST_P(AnyDevice, CopiesNothing) {
+TEST_P(AnyDevice, AcceptsCopiesOfZeroBytes) {
   TestBlock block(*device_, 0);
   EXPECT_TRUE(stream_->copy_in(block.address(), nullptr, 0).ok());
   EXPECT_TRUE(stream_->copy_out(nullptr, block.address(), 0).ok());
@@ -277,7 +277,7 @@ TEST_P(AnyDevice, ProcessesEveryItemOnce) {
       }
 }
 
-TEST_P(AnyDevice, LaunchesNothing) {
+TEST_P(AnyDevice, AcceptsAnEmptyGrid) {
   const DeviceKernel* kernel = load_kernel();
   ASSERT_NE(kernel, nullptr);
   TestBlock in(*device_, 0), out(*device_, 0);
@@ -336,7 +336,7 @@ TEST_P(AnyDevice, ThreadsShareAKernel) {
   for (const std::string& problem : problems) EXPECT_EQ(problem, "");
 }
 
-TEST_P(AnyDevice, ImageMayOutliveTheDevice) {
+TEST_P(AnyDevice, ImageOutlivesTheDevice) {
   ASSERT_NE(load_kernel(), nullptr);
   stream_.reset();
   device_.reset();

@@ -118,7 +118,7 @@ TEST_F(OpenCl, ReleasesEveryObject) {
 
 // Each driver call fails once, from the first call of open() to the last call of use(). The error
 // is reported, nothing is leaked, and the same device works afterwards.
-TEST_F(OpenCl, AnyCallMayFail) {
+TEST_F(OpenCl, FailureOfAnyCallIsReported) {
   for (const bool shares_host_memory : {true, false})
     for (int64_t call = 0;; ++call) {
       ASSERT_LT(call, 500);
@@ -149,7 +149,7 @@ TEST_F(OpenCl, AnyCallMayFail) {
 
 // All driver calls fail from a given call on. Every error reports that the device is lost, nothing
 // waits for it, nothing is leaked, and a device that is opened afterwards works.
-TEST_F(OpenCl, TheDeviceMayBeLostAtAnyCall) {
+TEST_F(OpenCl, DeviceLossAtAnyCallIsReported) {
   int losses = 0;
   for (const bool shares_host_memory : {true, false})
     for (int64_t call = 0;; ++call) {
