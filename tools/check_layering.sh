@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks the include directives of the project's sources:
-#   libraries   include <- runtime <- vm <- tools, each may include the folders to its left; the
-#               compiler includes only include, the instruction set and the module format;
-#               third-party headers are allowed folder by folder
+#   libraries   include <- runtime <- vm <- tools: each folder may include the folders to its left.
+#               The compiler may include only include, the instruction set, the module format and
+#               one header of the runtime. Third-party headers are allowed folder by folder.
 #   compiler    a folder includes only itself and folders above it in kStages
 #   cycles      no two folders include each other, directly or through others
 # Prints file:line of each offence; exits with 1 if there is any.

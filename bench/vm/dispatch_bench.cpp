@@ -58,6 +58,7 @@ void EmptyCallOnTheStack(benchmark::State& state) {
 BENCHMARK(EmptyCallOnTheStack);
 
 void Move(benchmark::State& state) {
+  // Opcode 64 is `move`.
   run(state, repeated(kInstructions, [](CodeWriter& code) { code.add(64, {2, 1}); }),
       kInstructions);
 }
@@ -80,6 +81,7 @@ void LaunchOfAnEmptyKernel(benchmark::State& state) {
 BENCHMARK(LaunchOfAnEmptyKernel);
 
 void AllocAndFreeAStorage(benchmark::State& state) {
+  // Opcode 19 is `kill`, which frees the storage.
   run(state,
       repeated(kInstructions,
                [](CodeWriter& code) { code.alloc_storage(2, 0, 1024).add(19, {2}); }),

@@ -61,9 +61,9 @@ class DeviceStream {
   // of the device). An error of a launch or copy can be reported by a later call.
   //
   // copy_in and copy_out are asynchronous. Until settle() or finish() has returned, with any
-  // status, the source of copy_in must not be written and the target of copy_out must not be
-  // accessed, except by later copies of the same device. After an error the target's contents are
-  // unspecified. The ranges of a copy must not overlap.
+  // status, the source of copy_in must not be written, and the target of copy_out must not be
+  // accessed. Later copies of the same device are exempt from this rule. After an error, the
+  // contents of the target are unspecified. The ranges of a copy must not overlap.
   virtual Status copy_in(void* to, const void* from_host, int64_t bytes) = 0;
   virtual Status copy_out(void* to_host, const void* from, int64_t bytes) = 0;
   virtual Status copy_within(void* to, const void* from, int64_t bytes) = 0;

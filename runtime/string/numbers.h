@@ -2,8 +2,10 @@
 //
 // Numbers are formatted as NumPy does: integers in decimal, and floats with the fewest digits that
 // read back as the same value (0.25, 100.0, 1e-05, 1e+16, nan, inf, -inf). Bools are True and
-// False. Parsing also accepts surrounding blanks, a sign, the number syntax of C's strtod, any case
-// of inf, infinity and nan, and true, false, 1 and 0 for bools.
+// False.
+//
+// Parsing ignores surrounding blanks. It accepts decimal integers with an optional sign, floats in
+// the syntax of C's strtod, and for bools True, true, TRUE, 1 and False, false, FALSE, 0.
 #pragma once
 
 #include <string>
