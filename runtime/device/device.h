@@ -9,9 +9,9 @@
 // can be deallocated while work on it is pending, because later uses of the same memory are ordered
 // after that work.
 //
-// Loss: a device is lost after a driver error from which it cannot recover. The contents of its
-// memory are then undefined, and every later call fails immediately with the error of health().
-// Blocks can still be deallocated. To continue, the caller opens the device again.
+// Loss: a device is lost after an unrecoverable driver error. The contents of its memory are then
+// undefined, and every later call fails immediately with the error of health(). Blocks can still be
+// deallocated. To continue, the caller opens the device again.
 //
 // Thread-safety: all methods of a device can be called concurrently. A stream is used by one thread
 // at a time, concurrently with other streams.
@@ -41,7 +41,8 @@ class DeviceImage {
   virtual const DeviceKernel* find(std::string_view symbol, int buffers, int params) = 0;
 };
 
-// A launch of the work items [0, grid), in at most `workers` ranges of about `grain` items or more.
+// A launch of the work items [0, grid), divided into at most min(workers, ceil(grid / grain))
+// ranges.
 struct DeviceLaunch {
   const DeviceKernel* kernel = nullptr;
   std::span<void* const> buffers;  // device addresses

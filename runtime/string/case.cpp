@@ -33,7 +33,7 @@ struct Decoded {
 };
 
 Decoded decode(std::string_view text) {
-  // The smallest character that needs an encoding of 0 to 4 bytes.
+  // kLeast[bytes] is the smallest character whose encoding needs `bytes` bytes.
   constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<uint8_t>(text.front());
   if (first < 0x80) return {first, 1};
