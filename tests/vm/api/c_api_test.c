@@ -1,5 +1,5 @@
-// The C API from C: loads, runs and reads the errors of sum.bc and other modules of
-// tests/vm/modules/test_modules.h.
+// Tests the C API from a C program: loads modules of tests/vm/modules/test_modules.h, runs them,
+// and checks their results and errors. Expected status codes are values of scopevm::StatusCode.
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +34,7 @@ static void expect_error(scopevm_status* status, int code, const char* part, int
 }
 #define FAILS(call, code, part) expect_error((call), (code), (part), __LINE__)
 
+// A matrix of floats, which borrows `data` and `shape`.
 static DLTensor floats(float* data, int64_t* shape) {
   DLTensor tensor;
   memset(&tensor, 0, sizeof tensor);
@@ -207,6 +208,8 @@ static void run_sequences(const char* path) {
   scopevm_session_free(session);
 }
 
+// Runs a call for n=1 and expects that it was emulated for `seconds`. `struct_size` is the size of
+// the options that the caller declares.
 static void run_emulated(const char* path, size_t struct_size, double seconds) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
@@ -295,7 +298,9 @@ int main(int argc, char** argv) {
   scopevm_call_free(call);
   scopevm_session_free(session);
   run_sequences(argv[2]);
+  // The launches access five buffers of 16 bytes and the constant of 4 bytes, at 1e9 bytes/s.
   run_emulated(argv[5], sizeof(scopevm_session_options), 5 * (16 / 1e9) + 4 / 1e9);
-  run_emulated(argv[5], offsetof(scopevm_session_options, emulate), 0); /* an older caller */
+  // A caller compiled before `emulate` was added: its options have no such field.
+  run_emulated(argv[5], offsetof(scopevm_session_options, emulate), 0);
   return failures == 0 ? 0 : 1;
 }

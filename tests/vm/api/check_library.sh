@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check_library.sh LIBRARY plain|sanitized: what libscopevm.so links, how large it is stripped, and
-# that it exports nothing but the API.
+# check_library.sh LIBRARY plain|sanitized: fails if libscopevm.so links a forbidden library, is too
+# large after stripping, or exports a symbol outside the API. Of a sanitized library, it checks only
+# the linked libraries.
 set -euo pipefail
 library=$1
 bad=$(ldd "$library" | grep -iE 'llvm|mlir|protobuf|gomp|libomp|iomp|onnx|opencl|boost|dnnl' || true)
@@ -11,7 +12,8 @@ trap 'rm -f "$stripped"' EXIT
 strip -o "$stripped" "$library"
 size=$(stat -c %s "$stripped")
 ((size < 1500000)) || { echo "stripped it has $size bytes"; exit 1; }
-# Inline functions and templates of the standard library are weak; the rest must be ours and public.
+# Inline functions and templates of the standard library are weak symbols, which are ignored. Every
+# other exported symbol must be in namespace scopevm or start with scopevm_.
 foreign=$(nm -D --defined-only -C "$library" | grep -vE ' [wWvVuA] ' | grep -vE ' scopevm(::|_)| (typeinfo|typeinfo name|vtable) for scopevm::' || true)
 [[ -z $foreign ]] || { echo "exports what is not API:"; echo "$foreign"; exit 1; }
 inner=$(nm -D --defined-only -C "$library" | grep -E ' [TDBR] scopevm::(runtime|vm|format|isa)::' || true)

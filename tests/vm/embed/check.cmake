@@ -1,4 +1,4 @@
-# Installs the build to a fresh prefix, builds examples/embed against that alone, and runs it.
+# Installs the build to an empty prefix, builds examples/embed against this prefix, and runs it.
 #   cmake -DBUILD=... -DSOURCE=... -DSCRATCH=... -DCOMPILER=... -DMODULE=... -P check.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -17,7 +17,8 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/examples/embed -B ${SCRATCH}/build -G Ninja
     -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_EXE_LINKER_FLAGS=${FLAGS})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 run(${SCRATCH}/build/embed ${MODULE} n=2)
-# (1 + 1) * 2 for each element, and the bound of tests/vm/run/test_modules.h at n=2.
+# Each element is (1 + 1) * 2. The bounds are those of sum_contents() in
+# tests/vm/modules/test_modules.h for n=2 and one thread.
 set(expected "z: 4 4 4 4 4 4 4 4\nglobal.workspace: 96 bytes bound\nglobal: 32 bytes bound\n")
 if(NOT out STREQUAL expected)
   message(FATAL_ERROR "embed printed\n${out}instead of\n${expected}")

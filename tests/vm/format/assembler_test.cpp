@@ -1,4 +1,4 @@
-// ModuleContents -> assembly -> ModuleContents, and the assembler's error messages.
+// Round trips of ModuleContents through assembly, and the assembler's error messages.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -29,7 +29,8 @@ TEST(Text, RoundTripsWholeModules) {
   expect_round_trip(variant_module());
 }
 
-// Indices outside all tables are printed as well.
+// Each field has a distinct value. Most indices are outside their table, where the disassembler
+// prints a number instead of a name.
 TEST(Text, RoundTripsEveryOpcode) {
   for (const isa::OpcodeRow& row : isa::opcode_rows()) {
     std::vector<uint32_t> code = {0};
@@ -128,7 +129,8 @@ TEST(Text, KeepsSourcesInAnyOrder) {
   expect_round_trip(module);
 }
 
-// Arbitrary code words round-trip.
+// Replaces random code words. Invalid instructions are printed as words, and the assembler restores
+// the same words.
 TEST(Text, KeepsCodeThatIsNotValid) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {

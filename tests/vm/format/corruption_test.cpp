@@ -1,4 +1,4 @@
-// Corrupted files: each is rejected with an error message.
+// Corrupted files: the reader rejects each with an error message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using File = std::vector<uint8_t>;
 
-// Two sample modules, and the modules whose colon-separated paths are in SCOPEVM_TEST_MODULES.
+// Three sample modules, and the module files listed in SCOPEVM_TEST_MODULES, separated by colons.
 std::vector<File> files() {
   std::vector<File> result = {write_module(dense_module()), write_module(branching_module()),
                               write_module(string_module())};
@@ -162,7 +162,8 @@ TEST(Corruption, ImpossibleSpeedsAreRejected) {
         << bad;
 }
 
-// Corrupted tables with correct checksums, as a hostile writer would produce.
+// Corrupted tables with correct checksums, as in a malicious file: the reader rejects or accepts
+// them without a crash.
 TEST(Corruption, RandomTablesWithValidChecksumsAreSurvived) {
   std::mt19937_64 random(7);
   File good = write_module(dense_module());

@@ -20,7 +20,8 @@ std::vector<uint8_t> section(const std::vector<uint8_t>& file, SectionKind kind)
           file.begin() + static_cast<ptrdiff_t>(entry.offset + entry.size)};
 }
 
-// The second input form of the target: size of the tables, tables, code.
+// The fuzz target's input form without checksums: the size of the tables in two bytes, the tables,
+// the code.
 std::vector<uint8_t> tables_and_code(const ModuleContents& module) {
   std::vector<uint8_t> file = write_module(module);
   std::vector<uint8_t> tables = section(file, SectionKind::kTables);

@@ -1,5 +1,5 @@
-// Runs the fuzz target on seeded mutations of the sample modules: a short bounded run on every
-// machine.
+// Runs the fuzz target on a fixed number of seeded mutations of the sample modules. Needs no
+// fuzzing engine.
 #include <gtest/gtest.h>
 
 #include <random>

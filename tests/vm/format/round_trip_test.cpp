@@ -80,7 +80,8 @@ TEST(WriteFile, ReplacesRegularFilesOnly) {
   std::ifstream in(folder + "/file", std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
   EXPECT_EQ(bytes, (std::vector<char>{1, 2, 3}));
-  // A device is written to, not replaced. The link keeps the machine's device out of the test.
+  // A device file is written in place. The test uses a link, because a defective write_file() would
+  // otherwise replace /dev/null of the machine.
   std::filesystem::create_symlink("/dev/null", folder + "/null");
   EXPECT_TRUE(write_file(folder + "/null", pieces).ok());
   EXPECT_TRUE(std::filesystem::is_symlink(folder + "/null"));

@@ -34,7 +34,7 @@ std::vector<float> ramp(size_t count) {
   return values;
 }
 
-// Slots: 0 n, 1 grid, 2 x's bytes, 3 y's bytes, 4 temporary's bytes.
+// Slots: 0: n; 1: grid; 2: bytes of x; 3: bytes of y; 4: bytes of the temporary.
 std::vector<uint32_t> dense_code() {
   Encoder code;
   std::vector<RegisterIndex> inputs = {{0}};
@@ -81,7 +81,8 @@ FunctionDecl vector_function(const char* name, uint32_t registers, uint32_t slot
   return function;
 }
 
-// A branch whose two allocations merge, a loop with a condition, a call, a copy to device 1.
+// A branch that allocates register 1 on both paths, a loop with a condition, a call, and a copy to
+// device 1.
 std::vector<uint32_t> branching_code() {
   Encoder code;
   Encoder::Label small = code.new_label();
@@ -148,7 +149,7 @@ std::vector<uint32_t> forwarding_code() {
   return *code.finish();
 }
 
-// Returns a sequence without its first element, its last element twice, and its length.
+// Contains each list instruction once. Returns a list of the element that list_get reads.
 FunctionDecl list_function() {
   Encoder code;
   std::vector<RegisterIndex> got = {{2}};
@@ -173,7 +174,8 @@ FunctionDecl list_function() {
   return function;
 }
 
-// Calls a closure of function 1 without arguments, and then the caller's closure with its result.
+// Captures x in a closure of function 1, calls this closure without arguments, and passes the
+// result to the closure in input f.
 FunctionDecl closure_function() {
   Encoder code;
   std::vector<RegisterIndex> x = {{1}}, first = {{3}}, second = {{4}};
@@ -273,7 +275,7 @@ ModuleContents variant_module() {
 
 namespace {
 
-// Allocates a tensor of n elements with at most 8 bytes each.
+// Allocates register `dst`: a tensor of n elements. Slot 0 is n, slot 1 the bytes of the storage.
 void emit_vector(Encoder& code, uint32_t dst, DType dtype) {
   std::vector<Int> dims = {Int::slot({0})};
   code.emit(op::alloc_storage{.dst = {dst}, .from = {0}, .size = Int::slot({1})});
@@ -314,7 +316,7 @@ ModuleContents string_module() {
 
 namespace {
 
-// Concatenates fields into a string that is equal only for equal modules.
+// Concatenates fields, each after its length. Different field values give different strings.
 struct Fingerprint {
   std::string text;
 

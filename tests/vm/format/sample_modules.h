@@ -13,24 +13,24 @@ namespace scopevm::format {
 // Passes verification.
 ModuleContents dense_module();
 
-// All opcodes that the other modules do not have: a branch with a merge point, a loop, a call of
-// the second function, a copy between two devices, a view, and names that need quotes. Passes
-// verification.
+// Contains a branch with a merge point, a loop, a call of the second function, a copy between two
+// devices, a view, lists, closures, and names that need quotes. Passes verification.
 ModuleContents branching_module();
 // dense_module() with a variant for n=1.
 ModuleContents variant_module();
 
-// main(x: str[n]) -> y: str[n]: parses the numbers in x and formats them again, in upper case; has
-// a string constant. Contains all opcodes on strings. Passes verification.
+// main(x: str[n]) -> y: str[n]: parses the numbers in x, formats them and changes the result to
+// upper case. Contains a string constant and all opcodes on strings. Passes verification.
 ModuleContents string_module();
 
-// main(x: f32[16]) -> y: f32[16]: copies x to main's frame, passes it to a function, and copies it
-// from the frame to the result. Passes verification.
+// main(x: f32[16]) -> y: f32[16]: copies x to main's frame and passes the copy to a function, which
+// copies it to the result. Passes verification.
 ModuleContents stack_module();
 
 Bytes bytes_of(std::string_view text);
 
-// Compares every field, constants and images by their bytes.
+// Compares the fields, constants and images by their bytes. Does not compare TensorDecl::pool,
+// MemoryDecl::depends_on_data, PoolDecl::shared_with and KernelDecl::device.
 bool are_equal(const ModuleContents& a, const ModuleContents& b);
 
 }  // namespace scopevm::format

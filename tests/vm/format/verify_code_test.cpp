@@ -1,4 +1,4 @@
-// Code that verify() rejects: each rule once, in a function with a few instructions.
+// Code that verify() rejects: one short function per rule.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,8 +19,8 @@ constexpr uint32_t kHuge = 0x7FFFFFFF;
 
 std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
-// A module with at least one entry in every table, and the given code of "main": registers 0 (input
-// x, f32[n, 8]) to 4, slots 0 to 4.
+// A module with at least one entry in every table. Function "main" has the code that `emit` writes,
+// 5 registers and 5 slots. Register 0 is the input x: f32[n, 8].
 ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
   ModuleContents module = dense_module();
   module.devices.push_back({"gpu", "opencl", 64});
@@ -86,7 +86,7 @@ void PrintTo(const Code& code, std::ostream* out) { *out << code.name; }
 
 const Code kCode[] = {
     {"Good", emit_ret, ""},
-    // Field values out of range, one per field type.
+    // One field value out of range per field type.
     {"Register", [](Encoder& c) { c.emit(op::kill{.value = {5}}); },
      "main: word 0: kill: value: register 5 is out of range [0, 5)"},
     {"RegisterInList",
@@ -558,7 +558,7 @@ TEST(VerifyCode, RejectsMoreSlotsThanTheFrame) {
             "main: word 0: shape_function: function: writes 5 slots, the frame has 4");
 }
 
-// Many blocks, registers and edges: verification ends in bounded time, with or without an error.
+// Many basic blocks, registers and edges: verification stops with an error after a bounded time.
 TEST(VerifyCode, BoundsTheCostOfHostileControlFlow) {
   Encoder code;
   constexpr uint32_t kJumps = 3000;

@@ -1,5 +1,5 @@
-// Stack rules of verify(): rejects references that can outlive their frame, and frames of unbounded
-// size. Modules in assembly.
+// Stack rules of verify(): it rejects references that can outlive their frame, and frames without a
+// size limit. The modules are written in assembly.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -57,7 +57,7 @@ std::string error_of(const std::string& code, const std::string& pools = kPools,
   return std::string(verify(*module).message());
 }
 
-// Code that sets %r2 to a tensor in main's frame.
+// Allocates storage %r1 and its tensor %r2 in main's frame.
 const std::string kOnStack =
     "%r1 = alloc_storage @global.stack size=16\n"
     "%r2 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]\n";
@@ -87,7 +87,8 @@ TEST(VerifyStack, RejectsReturnedFrameStorage) {
     EXPECT_NE(error_of(kOnStack + way + "\nret (%r3)").find(kResult), std::string::npos) << way;
 }
 
-// On one path only, the register refers to main's frame; on the other it holds a callee's result.
+// At the return, the register refers to main's frame on one path and to the result of a call on the
+// other.
 TEST(VerifyStack, OnePathSufficesForAnError) {
   const std::string code = kOnStack +
                            "%r4 = call @gives (%r0)\n"
@@ -124,7 +125,7 @@ TEST(VerifyStack, OnlyForParametersThatDeclareIt) {
   EXPECT_EQ(error_of(kOnStack + "%r3 = call @gives (%r2)\nret (%r3)"),
             "main: word 12: call: register 2 may be stored in a frame, but a reference to it can "
             "outlive the frame");
-  // The same through an intermediate function.
+  // An intermediate function passes its parameter, which may be stored in a frame, to @gives.
   EXPECT_NE(error_of("ret (%r0)", kPools,
                      "function \"between\" registers 2 slots 0 {\n"
                      "input \"a\" f32 [\"4\"] pool 1\noutput \"y\" f32 [\"4\"]\n"
@@ -159,7 +160,7 @@ TEST(VerifyStack, RejectsListsAndDynamicStorages) {
   EXPECT_NE(error_of(kOnStack + "grow_storage %r1 @global used=0 needed=64\nret (%r0)")
                 .find("register 1 is not stored in pool \"global\""),
             std::string::npos);
-  // A different tensor on each path: neither is allowed.
+  // On one path %r1 is a storage in the frame, on the other a storage on the heap.
   EXPECT_NE(error_of("branch condition=s0 then_to=a else_to=b\n"
                      "a:\n%r1 = alloc_storage @global.stack size=16\njump end\n"
                      "b:\n%r1 = alloc_storage @global size=16\n"
@@ -176,7 +177,8 @@ TEST(VerifyStack, RejectsFramesOverTheLimit) {
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=129\nret (%r0)"),
             "main: word 0: alloc_storage: 192 bytes in pool \"global.stack\", the limit is 128 per "
             "frame");
-  // The limit applies to the sum of small allocations, also of those on alternative paths.
+  // The limit applies to the sum of all allocations of a function, even of those on alternative
+  // paths. Each is rounded up to a multiple of 64 bytes.
   EXPECT_EQ(
       error_of("branch condition=s0 then_to=a else_to=b\n"
                "a:\n%r1 = alloc_storage @global.stack size=100\njump end\n"

@@ -13,7 +13,8 @@ using isa::FieldRow;
 using isa::FieldType;
 using isa::OpcodeRow;
 
-// Registers 0 (input x, f32[n, 8]) to 4, slots 0 to 4, one entry or more in every table.
+// A module with at least one entry in every table. Function "main" has the given code, 5 registers
+// and 5 slots. Register 0 is the input x: f32[n, 8].
 ModuleContents module_with(const std::vector<uint32_t>& code) {
   ModuleContents module = dense_module();
   module.messages = {"message"};
@@ -60,8 +61,8 @@ uint32_t out_of_range(const ModuleContents& module, FieldType type) {
   return 0;
 }
 
-// An instruction with fields of 0, registers `reg` and lists of one element, followed by a jump to
-// its start. Sets `words` to the word indices of the field values.
+// An instruction followed by a jump to its start. Its register fields are `reg`, the others 0, and
+// each list has one element. Sets `words` to the word index of each field's value.
 std::vector<uint32_t> code_of(const OpcodeRow& row, uint32_t reg, std::vector<uint32_t>& words) {
   std::vector<uint32_t> code = {0};
   words.clear();
@@ -93,7 +94,7 @@ TEST(VerifyTable, RejectsEveryFieldOutOfRange) {
   }
 }
 
-// The second element of a list is checked as well.
+// The verifier checks every element of a list: here the second one is out of range.
 TEST(VerifyTable, RejectsEveryElementOutOfRange) {
   for (const OpcodeRow& row : isa::opcode_rows()) {
     for (size_t i = 0; i < row.fields.size(); ++i) {

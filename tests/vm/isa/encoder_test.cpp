@@ -1,4 +1,4 @@
-// Typed instructions -> words -> typed instructions.
+// Encoding of typed instructions as words, and decoding of these words.
 #include "vm/isa/encoder.h"
 
 #include <gtest/gtest.h>

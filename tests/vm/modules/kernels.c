@@ -1,7 +1,7 @@
 // Kernels and shape functions of the modules in test_modules.h, with the ABI of kernel_abi.h.
 #include <stdint.h>
 
-// buffers: a, b, out; grid: elements.
+// out = a + b. Buffers: a, b, out. Grid: elements.
 void test_add(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
               int64_t worker) {
   (void)params;
@@ -12,7 +12,7 @@ void test_add(void* const* buffers, const int64_t* params, int64_t begin, int64_
   for (int64_t i = begin; i < end; ++i) out[i] = a[i] + b[i];
 }
 
-// buffers: a, factor, out; grid: elements.
+// out = a * factor[0]. Buffers: a, factor, out. Grid: elements.
 void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                 int64_t worker) {
   (void)params;
@@ -23,7 +23,7 @@ void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int6
   for (int64_t i = begin; i < end; ++i) out[i] = a[i] * factor[0];
 }
 
-// buffers: out; params: rows. Each item writes the index of its worker.
+// Each item stores the index of its worker. Buffers: out. Grid: elements.
 void test_worker(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                  int64_t worker) {
   (void)params;
@@ -40,9 +40,10 @@ void test_nothing(void* const* buffers, const int64_t* params, int64_t begin, in
   (void)worker;
 }
 
-// dims: x [n, 4], y [n, 4], threads.
-// slots: 0 bytes of a tensor, 1 bytes of the workspace, 2 elements, 3 n, 4 n of y, 5 lower bound
-// checks: 0 n equal, 1 n at most 1000
+// Dims: x [n, 4], y [n, 4], threads.
+// Slots: 0: bytes of a tensor; 1: bytes of the workspace; 2: elements of a tensor; 3: n of x;
+// 4: n of y; 5: lower bound of the workspace.
+// Checks: 0: n is equal for x and y; 1: n is at most 1000.
 int64_t test_sum_shapes(const int64_t* dims, int64_t* slots) {
   slots[3] = dims[0];
   slots[4] = dims[2];
@@ -55,7 +56,7 @@ int64_t test_sum_shapes(const int64_t* dims, int64_t* slots) {
   return -1;
 }
 
-// dims: x [n], threads. slots: 0 n - 1, 1 bytes of n - 1 floats
+// Dims: x [n], threads. Slots: 0: n - 1; 1: bytes of n - 1 floats.
 int64_t test_count_down(const int64_t* dims, int64_t* slots) {
   slots[0] = dims[0] - 1;
   slots[1] = slots[0] * 4;

@@ -37,7 +37,7 @@ format::Bytes float_bytes(float value) {
   return owned;
 }
 
-// (x + y) times a constant; see the header.
+// The function of sum_contents(): z = (x + y) times a constant.
 format::FunctionDecl sum_function(const char* name, uint32_t shape_function, uint32_t constant) {
   CodeWriter code_writer;
   code_writer.add(code(Opcode::shape_function), {shape_function, 2, 0, 1})
@@ -173,7 +173,7 @@ format::ModuleContents loop_contents() {
 
 format::ModuleContents recursive_contents() {
   format::ModuleContents contents = empty_contents();
-  // step(x: f32[m]): m is the remaining depth; the tensors of all levels share one storage.
+  // step(x: f32[m]) calls itself with m - 1 elements, or returns x if m is 1.
   CodeWriter step;
   step.add(code(Opcode::shape_function), {kCountDown, 1, 0});
   const uint32_t branch = step.here();

@@ -16,8 +16,9 @@ class CodeWriter {
  public:
   static constexpr uint32_t slot(uint32_t index) { return 0x80000000U | index; }
 
-  // `operands` are the words of the instruction after the first.
+  // Appends an instruction. `operands` are its words after the first.
   CodeWriter& add(uint16_t code, std::initializer_list<uint32_t> operands);
+  // The word index of the next instruction.
   uint32_t here() const { return static_cast<uint32_t>(words_.size()); }
   uint32_t& operator[](uint32_t word) { return words_[word]; }
   std::vector<uint32_t> take() { return std::move(words_); }
@@ -33,9 +34,9 @@ class CodeWriter {
   std::vector<uint32_t> words_;
 };
 
-// Pools 0 "global" (heap), 1 "global.workspace" (arena), 2 "global.constant"; the image of
-// kernels.c with its kernels (add, scale, worker, nothing) and shape functions (sum_shapes,
-// count_down).
+// A module without functions. Its pools are 0 "global" (heap), 1 "global.workspace" (arena) and
+// 2 "global.constant". Its image is kernels.c; the constants below index its kernels and shape
+// functions.
 format::ModuleContents empty_contents();
 inline constexpr uint32_t kAdd = 0;
 inline constexpr uint32_t kScale = 1;
@@ -50,19 +51,20 @@ format::ModuleContents sum_contents();
 
 // sum_contents() with variants that have different factors: main[n=7] multiplies by 4, main[even]
 // (n a multiple of 2, at most 100) by 8, main[large] (n >= 500) by 16. Messages of the variants'
-// shape functions start with "variant", those of main's with "main".
+// shape function start with "variant", those of main's shape function with "main".
 format::ModuleContents variant_contents();
 
-// main(x: f32[n]) -> the empty result of a loop that shortens a tensor by one element per
-// iteration.
+// main(x: f32[n]) -> z: f32[0]: a loop shortens a tensor by one element per iteration, until it is
+// empty.
 format::ModuleContents loop_contents();
 
-// main(x: f32[n]) -> x: calls itself recursively to depth n.
+// main(x: f32[n]) -> z: f32[1]: calls a function that calls itself to depth n.
 format::ModuleContents recursive_contents();
 
-// main(x: `input`[2]) -> y: str[2], without kernels. `code` writes register 2 of four.
+// main(x: `input`[2]) -> y: str[2]: runs `code` with 4 registers and returns register 2. Uses no
+// kernel.
 format::ModuleContents strings_contents(DType input, CodeWriter& code);
-// The same with a string input: y = x in upper case.
+// main(x: str[2]) -> y: str[2]: x in upper case. Uses no kernel.
 format::ModuleContents upper_contents();
 // main(xs: sequence of dtype[?], o: optional of dtype[?]) -> xs, o.
 format::ModuleContents sequence_contents(DType dtype = DType::kF32);

@@ -1,4 +1,4 @@
-// Closures in registers, with modules in assembly.
+// Closures in registers: calls, type errors and verification. The modules are written in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -147,7 +147,7 @@ TEST(Closure, TypeMismatchFailsTheCall) {
   EXPECT_THAT(error_of("%r3 = make_closure @global @choose ()\n"
                        "%r4 = call_closure %r3 (%r0, %r1) [267]\nret (%r4)\n"),
               HasSubstr(what + "\"choose\""));
-  // The argument has elements of 8 bytes, the function's parameter elements of 4.
+  // Type word 268 is f64 of rank 1, but @first returns f32.
   EXPECT_THAT(error_of("%r3 = make_closure @global @first (%r1)\n"
                        "%r4 = call_closure %r3 (%r2) [268]\nret (%r2)\n"),
               HasSubstr(what + "\"first\""));

@@ -1,5 +1,5 @@
-// Asynchronous copies, with modules in assembly: checks which instructions wait for copies, by
-// counting the driver's waits, and that the bytes are correct.
+// Asynchronous copies: counts the driver's waits to check which instructions wait for copies, and
+// checks the copied bytes. The modules are written in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ constexpr int64_t kElements = 1 << 20;
 const std::string kBytes = std::to_string(kElements * 4);
 const std::string kDims = "[\"" + std::to_string(kElements) + "\"]";
 
-// %rS := a storage of the pool, %rT := a tensor in this storage.
+// Assembly that allocates storage %r<s> in the pool and tensor %r<t> in this storage.
 std::string tensor(int s, int t, const std::string& pool) {
   const std::string storage = "%r" + std::to_string(s), made = "%r" + std::to_string(t);
   return storage + " = alloc_storage " + pool + " size=s0\n" + made + " = alloc_tensor " + storage +
@@ -37,7 +37,8 @@ std::string copy(int to, const std::string& to_pool, int from, const std::string
 
 const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2", kSecond = "#3";
 
-// A module with main(x) -> y and the given code. Slot s0 is the bytes of x, s1 its elements.
+// A module with main(x) -> y and the given code. Slot s0 is the number of bytes of x, slot s1 the
+// number of its elements.
 std::string module_of(const std::string& code) {
   return "scopevm_module 0.9 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
@@ -54,8 +55,8 @@ std::string module_of(const std::string& code) {
          kBytes + "\nset_slot dst=s1 value=" + std::to_string(kElements) + "\n" + code + "}\n}\n";
 }
 
-// Runs the code once and returns the number of waits. Negative if the call fails or y differs from
-// x.
+// Runs the code once and returns the number of waits, or -1 if the call fails or y differs from x.
+// `device_bytes` is the memory size that the device reports.
 int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 30) {
   Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
   EXPECT_TRUE(contents.ok()) << contents.status().message();
@@ -94,7 +95,7 @@ class DeviceCopies : public ::testing::Test {
   const std::string result_ = tensor(5, 6, kHost) + copy(6, kHost, 4, kDevice);
 };
 
-// A session cannot provide a larger alignment than the driver reports.
+// A device pool cannot have a larger alignment than that of the driver's blocks.
 TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
   const auto device = *testing::open_faulty("opencl", 0);
   for (const int64_t alignment : {64, 128, 256, 512, 1024, 2048, 4096}) {
@@ -111,8 +112,8 @@ TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
   }
 }
 
-// Pinned host memory from the device's driver: mapped once for its lifetime, at any alignment. An
-// embedder's allocator can replace it.
+// The device's driver allocates a pinned pool, with any alignment. Its block is mapped once for its
+// lifetime. An embedder's allocator can replace the driver.
 TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
   format::ModuleContents contents =
       *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
@@ -181,8 +182,8 @@ TEST_F(DeviceCopies, DeviceStorageIsReleasedImmediately) {
   EXPECT_EQ(waits_of(on_the_way_ + result_ + "kill %r3\nkill %r4\nret (%r6)\n"), 1);
 }
 
-// The device's memory has room for 1.5 times x: a pool returns cached blocks when another pool
-// needs the memory.
+// The device's memory has room for 1.5 times x, so a pool must return its cached blocks before
+// another pool can allocate.
 TEST_F(DeviceCopies, PoolsOfADeviceShareItsMemory) {
   const std::string there_and_back = on_the_way_ + result_ + "kill %r3\nkill %r4\n" +
                                      tensor(3, 4, kSecond) + copy(4, kSecond, 6, kHost) +

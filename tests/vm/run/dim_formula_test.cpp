@@ -1,4 +1,4 @@
-// Evaluates printed dim formulas: valid formulas have the expected value, others are errors.
+// Evaluation of printed dim formulas: valid formulas have the expected value, others have none.
 #include "vm/run/dim_formula.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Emulated machines: the seconds of the cost model are exact; waits last at least that long and end
-// with the call.
+// Emulated machines: a call reports exactly the seconds of the cost model, and takes at least that
+// long. A deadline or a cancellation ends a wait.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,8 @@ using std::chrono::steady_clock;
 
 constexpr double kGlobal = 1e9, kWorkspace = 40e9, kConstant = 3e9;  // bytes per second
 
-// Launches x + y -> t and t * factor -> z. x, y and z are in pool 0, t in pool 1, factor in pool 2.
+// sum_contents() with these bandwidths. Its launches compute t = x + y and z = t * factor; x, y and
+// z are in pool 0, t is in pool 1, and factor in pool 2.
 format::ModuleContents sum_of_speeds(double global, double workspace, double constant) {
   format::ModuleContents contents = test::sum_contents();
   contents.pools[0].bytes_per_second = global;
@@ -61,7 +62,7 @@ TEST(Emulation, LaunchTimeFollowsThePoolsOfItsBuffers) {
   }
 }
 
-// The caller's tensors count as stored in the pool that the module declares.
+// The cost of a caller's tensor is that of the pool in its declaration: y is declared in pool 1.
 TEST(Emulation, CallerTensorsCountInTheirDeclaredPool) {
   format::ModuleContents contents = sum_of_speeds(kGlobal, kWorkspace, 0);
   contents.functions[0].inputs[1].pool = 1;
@@ -72,8 +73,8 @@ TEST(Emulation, CallerTensorsCountInTheirDeclaredPool) {
   EXPECT_EQ(call.stats().emulated_seconds, add + (1600 / kWorkspace + 1600 / kGlobal));
 }
 
-// The seconds do not depend on the owner of the result buffer or the number of threads. (The module
-// has no scratch memory, which would depend on threads.)
+// The seconds do not depend on the owner of the result buffer, nor on the number of threads. (The
+// launches use no scratch memory, whose size would depend on the threads.)
 TEST(Emulation, SecondsDependOnlyOnTheModuleAndDims) {
   const Module module = test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant));
   const Session one = *Session::create(module, {.emulate = true});
@@ -93,7 +94,7 @@ TEST(Emulation, UndescribedPoolsCostNothing) {
   EXPECT_EQ(call.stats().emulated_seconds, 1600 / kWorkspace + 1600 / kWorkspace);
 }
 
-// One of the two buffers of the launch is stored in the frame.
+// The launch has two buffers in pool 1 and one in the frame.
 TEST(Emulation, BytesOfFramesCostNothing) {
   format::ModuleContents contents = test::empty_contents();
   contents.pools.push_back({"global.stack", format::PoolKind::kStack, 0, 4096});
@@ -128,7 +129,6 @@ TEST(Emulation, NeedsADescribedPool) {
   EXPECT_NE(session.status().message().find("nothing to emulate"), std::string_view::npos);
 }
 
-// main(x: f32[64]) -> y through `copies` copies: pool 0 -> 1 -> 2 -> 1 -> 2 ... -> 0.
 constexpr char kMachine[] =
     "scopevm_module 0.9 producer \"test\"\n"
     "device \"cpu\" kind \"cpu\"\n"
@@ -137,6 +137,7 @@ constexpr char kMachine[] =
     "pool \"global\" heap device 1 limit -1 bytes_per_second 1.5e+09 latency_seconds 2.5e-06\n"
     "pool \"global.fast\" arena device 1 limit -1 bytes_per_second 1e+11\n";
 
+// main(x: f32[64]) -> y: copies x through the pools 0, 1, 2, 1 and 0.
 format::ModuleContents copy_chain() {
   std::string code;
   const int pools[] = {0, 1, 2, 1, 0};
@@ -166,7 +167,7 @@ TEST(Emulation, CopyTakesBothLatenciesAndBytesOverTheLowerBandwidth) {
   EXPECT_GE(static_cast<double>(call.stats().latency_ns), 1e9 * (2 * slow + 2 * fast) - 4);
 }
 
-// A call that takes an hour unless it is cancelled.
+// copy_chain() with latencies of one hour per pool: a call takes eight hours unless it is ended.
 format::ModuleContents slow_chain() {
   format::ModuleContents contents = copy_chain();
   for (format::PoolDecl& pool : contents.pools) pool.latency_seconds = 3600;

@@ -1,5 +1,5 @@
 // Failing calls, their messages and their effect on the session: invalid inputs, failed checks,
-// limits, out of memory, cancellation, deadlines.
+// memory limits, failed allocations, cancellation and deadlines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -156,7 +156,7 @@ TEST_F(SumErrors, MemoryLimit) {
   EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).ok());
 }
 
-// Returns blocks at odd multiples of 64.
+// Returns blocks whose addresses are odd multiples of 64, which no larger alignment divides.
 class OddAllocator final : public Allocator {
  public:
   void* allocate(int64_t bytes) override {
@@ -214,7 +214,7 @@ TEST_F(SumErrors, CancelAndDeadline) {
 TEST(LoopErrors, DeadlineEndsALongLoop) {
   const Session session = *Session::create(test::load(test::loop_contents()));
   const std::vector<float> one(1);
-  // Long enough to run for minutes; the elements are never read.
+  // A loop of 2^31 iterations runs for minutes. The module does not read the elements of x.
   const int64_t dims[] = {int64_t{1} << 31};
   Call call = session.make_call();
   Result<Tensor> x = Tensor::borrow(static_cast<const void*>(one.data()), DType::kF32, dims);
@@ -224,7 +224,8 @@ TEST(LoopErrors, DeadlineEndsALongLoop) {
   EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
 }
 
-// The N-th allocation of either scope fails, for every N until a call succeeds.
+// The first allocation of each scope fails once. The failed call releases all memory, and the next
+// call succeeds.
 TEST(OutOfMemory, EveryAllocationMayFail) {
   auto heap =
       std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::HeapAllocator>());

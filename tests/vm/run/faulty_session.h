@@ -1,4 +1,4 @@
-// Sessions whose OpenCL devices use the fault-injecting wrapper tests/runtime/device/faulty_api.h.
+// Sessions whose OpenCL devices use the fault-injecting API of tests/runtime/device/faulty_api.h.
 #pragma once
 
 #include <memory>

@@ -12,8 +12,8 @@
 namespace scopevm {
 namespace {
 
-// The frame layout of main(x: f32[1], xs: list of f32, f: @wide) with this code. The type word 2571
-// is f32 of rank 10.
+// The frame layout of main(x: f32[1], xs: sequence of f32) with this code, which can call
+// wide(a: f32[1]) -> b of rank 10. The type word 2571 is f32 of rank 10.
 vm::FrameLayout layout_of(const std::string& code) {
   const std::string text =
       "scopevm_module 0.9 producer \"test\"\n"

@@ -1,4 +1,4 @@
-// Lists in registers, inputs and results, with modules in assembly.
+// Lists in registers, inputs and results. The modules are written in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,8 @@ constexpr char kSequences[] =
     "input \"x\" f32 [\"1\"]\n"
     "output \"ys\" sequence f32 [\"?\"]\n";
 
-// The result of code with %r0 = the sequence (1, 2, 3) and %r1 = the tensor 9.
+// Runs code with %r0 = a sequence and %r1 = the tensor (9). The first elements of the sequence's
+// tensors are 1, 2 and 3. Returns the first element of each tensor of the result.
 std::vector<float> run_over_three(const std::string& code) {
   Call call = session_of(kSequences, code).make_call();
   EXPECT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).ok());
@@ -157,6 +158,7 @@ TEST(List, ArgumentsAndResultsOfCalls) {
   }
 }
 
+// Appends 1000 tensors to a list, checks its size and returns it.
 constexpr char kAppendLoop[] =
     "%r1 = make_list @global depth=1 f32 ()\n"
     "set_slot dst=s0 value=0\n"
@@ -174,7 +176,8 @@ constexpr char kAppendLoop[] =
     "good:\n"
     "ret (%r1)\n";
 
-// One storage per element, and the list's own storage, which grows geometrically.
+// The call allocates one storage per element, and fewer than 12 for the list, which
+// grows geometrically.
 TEST(List, AppendingLoopCopiesNoElements) {
   const Session session =
       session_of("input \"x\" f32 [\"1\"]\noutput \"ys\" sequence f32 [\"100\"]\n", kAppendLoop);

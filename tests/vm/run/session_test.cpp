@@ -1,5 +1,5 @@
-// Sessions and calls with hand-written modules: results, memory statistics, loops, recursion, the
-// caller's output buffers, many threads on one session.
+// Sessions and calls with hand-written modules: results, memory statistics, loops, recursion,
+// output buffers of the caller, and concurrent calls of one session.
 #include "scopevm/session.h"
 
 #include <gtest/gtest.h>
@@ -180,7 +180,8 @@ TEST(Session, CopiesAResultThatIsAnInput) {
 TEST(Session, EachResultHasItsOwnStorage) {
   format::ModuleContents contents = sum_contents();
   format::FunctionDecl& function = contents.functions[0];
-  function.code[function.code.size() - 2] = 2;  // ret's count
+  // Appends register 6 to the values of `ret`: a second result that refers to the first's storage.
+  function.code[function.code.size() - 2] = 2;
   function.code[function.code.size() - 3] += 1 << 16;
   function.code.push_back(6);
   function.outputs.push_back({"z2", DType::kF32, {"n", "4"}});
@@ -214,7 +215,7 @@ TEST(Session, TracesLaunches) {
   EXPECT_EQ(recorder.kernels, (std::vector<std::string>{"test_add", "test_scale"}));
 }
 
-// Runs every range on the calling thread, last worker first.
+// Runs every range on the calling thread. The worker indices are 3, 2, 1, 0, 3, ...
 class CountingExecutor final : public Executor {
  public:
   int threads() const override { return 4; }

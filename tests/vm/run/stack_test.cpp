@@ -1,4 +1,5 @@
-// Tensors in frames, with modules in assembly: contents, statistics, and no allocator calls.
+// Tensors in frames: their contents and statistics, and that they need no allocator calls. The
+// modules are written in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kStack = 1024;
 
-// main(x: u8[n]) -> y: u8[4] with this code, and `more` functions. @minus_one is an i64 constant.
+// A module with main(x: u8[n]) -> y: u8[4], the functions in `more`, and the i64 constant
+// @minus_one. `stack` is the limit of the stack pool.
 format::ModuleContents contents_of(const std::string& code, const std::string& more = "",
                                    int64_t stack = kStack) {
   const std::string text =
@@ -61,7 +63,8 @@ std::vector<uint8_t> result_of(Call& call) {
   return {elements.begin(), elements.end()};
 }
 
-// Copies x's four bytes to the frame, calls @over with them, and returns the frame's bytes.
+// Copies the four bytes of x to the frame, calls @over with the copy, and returns the bytes that
+// the frame then contains.
 constexpr char kNested[] =
     "%r1 = alloc_storage @global.stack size=100\n"
     "%r2 = alloc_tensor %r1 offset=64 bytes=4 u8 [4]\n"
@@ -72,7 +75,7 @@ constexpr char kNested[] =
     "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
     "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
     "ret (%r5)\n";
-// Copies its argument to its own frame twice, and returns a copy from there.
+// Copies its argument to two tensors in its own frame, and returns a copy on the heap.
 constexpr char kOver[] =
     "function \"over\" registers 7 slots 0 {\n"
     "input \"a\" u8 [\"4\"] pool 2\noutput \"y\" u8 [\"4\"]\n"
@@ -96,13 +99,12 @@ TEST(Stack, FramesDoNotOverlap) {
     ASSERT_TRUE(call.run().ok());
     EXPECT_THAT(result_of(call), ElementsAre(1, 2, 3, 4));
   }
-  // Main's 128 bytes and the callee's two cache lines are allocated at the same time.
+  // While @over runs, the 128 bytes of main's frame and the two cache lines of @over are live.
   EXPECT_EQ(use_of(call, "global.stack").peak_bytes, 128 + 2 * 64);
   EXPECT_EQ(use_of(call, "global.stack").allocations, 0);
   EXPECT_EQ(use_of(call, "global").allocations, 2) << "the results of both functions";
 }
 
-// Counts allocations.
 class CountingAllocator final : public Allocator {
  public:
   void* allocate(int64_t bytes) override {
@@ -167,8 +169,8 @@ TEST(Stack, TensorsAreInsideTheStorage) {
 
 // --- Recursion. ---------------------------------------------------------------------------------
 
-// deeper(x: u8[n]) copies x to its frame and calls itself with a view of one element less. The last
-// call returns four bytes on the heap. Each frame uses `bytes` of the stack.
+// deeper(x: u8[n]) allocates a tensor of n - 1 elements in its frame and calls itself with it. The
+// call with n = 1 returns four bytes on the heap. Each frame uses `bytes` of the stack.
 std::string deeper(int64_t bytes) {
   return "function \"deeper\" registers 7 slots 2 {\n"
          "input \"x\" u8 [\"n\"] pool 2\noutput \"y\" u8 [\"4\"]\n"

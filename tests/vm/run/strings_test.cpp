@@ -1,4 +1,4 @@
-// Strings in the VM, with hand-written modules: invalid ids, limits, out of memory.
+// Strings in the VM, with hand-written modules: invalid ids, memory limits and failed allocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,8 @@ Tensor strings(const std::vector<std::string_view>& elements) {
                                std::vector<int64_t>{static_cast<int64_t>(elements.size())});
 }
 
-// The status of a call that interprets the elements of x as string ids.
+// The status of a call that returns a view of x: i32[2] as strings, with `ids` as the elements of
+// x. If `are_changed`, a change_case instruction reads the ids first.
 Status status_of_ids(const std::vector<int32_t>& ids, bool are_changed) {
   test::CodeWriter code;
   code.add(kAllocView, {2, 0, static_cast<uint32_t>(DType::kStr), 1, 2});

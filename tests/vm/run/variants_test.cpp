@@ -1,5 +1,5 @@
-// Selection of variants: a call executes the first variant that accepts the request's dims, else
-// main. The signature, the caller's buffers and the errors of wrong requests are those of main.
+// Selection of variants: a call executes the first variant that admits the request's dims, or main
+// if there is none. The signature and the errors of invalid requests are those of main.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Replaces operator new by one that counts allocations.
+// Replaces operator new with one that counts its calls.
 #include "tests/vm/steady_state/counted_heap.h"
 
 #include <atomic>

@@ -6,6 +6,7 @@
 
 namespace scopevm::test {
 
+// The number of calls of operator new since the program started.
 int64_t heap_calls();
 
 }  // namespace scopevm::test

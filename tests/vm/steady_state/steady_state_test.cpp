@@ -1,4 +1,4 @@
-// A repeated call with the same shapes allocates one block per scope, and nothing else.
+// A repeated call with the same shapes allocates one block per memory scope, and nothing else.
 #include <gtest/gtest.h>
 
 #include "scopevm/session.h"
