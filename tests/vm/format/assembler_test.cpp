@@ -21,7 +21,7 @@ void expect_round_trip(const ModuleContents& module) {
   EXPECT_EQ(text, disassemble(*again));
 }
 
-TEST(Text, RoundTripsWholeModules) {
+TEST(Assembly, RoundTripsWholeModules) {
   expect_round_trip(ModuleContents());
   expect_round_trip(dense_module());
   expect_round_trip(branching_module());
@@ -31,7 +31,7 @@ TEST(Text, RoundTripsWholeModules) {
 
 // Each field has a distinct value. Most indices are outside their table, where the disassembler
 // prints a number instead of a name.
-TEST(Text, RoundTripsEveryOpcode) {
+TEST(Assembly, RoundTripsEveryOpcode) {
   for (const isa::OpcodeRow& row : isa::opcode_rows()) {
     std::vector<uint32_t> code = {0};
     uint32_t value = 1;
@@ -51,7 +51,7 @@ TEST(Text, RoundTripsEveryOpcode) {
   }
 }
 
-TEST(Text, ListsVariants) {
+TEST(Assembly, ListsVariants) {
   std::string text = disassemble(variant_module());
   EXPECT_NE(text.find("\nvariant function 1 {\n"
                       "  dimension \"n\" min 1 max 1 multiple_of 1\n}\n"),
@@ -59,7 +59,7 @@ TEST(Text, ListsVariants) {
       << text;
 }
 
-TEST(Text, IsReadable) {
+TEST(Assembly, PrintsAFunction) {
   std::string text = disassemble(dense_module());
   size_t start = text.find("\nfunction \"main\"");
   EXPECT_EQ(text.substr(start, text.find("\n}\n", start) + 3 - start), R"(
@@ -86,7 +86,7 @@ function "main" registers 6 slots 5 {
 )");
 }
 
-TEST(Text, NamesLabelsAndQuotedNames) {
+TEST(Assembly, PrintsLabelsAndQuotedNames) {
   std::string text = disassemble(branching_module());
   EXPECT_NE(text.find("branch condition=s2 then_to=L12 else_to=L18\n  L12:\n"), std::string::npos)
       << text;
@@ -97,7 +97,7 @@ TEST(Text, NamesLabelsAndQuotedNames) {
   EXPECT_NE(text.find("fail @\"no element: \\\"n\\\" is 0\"\n"), std::string::npos) << text;
 }
 
-TEST(Text, KeepsDuplicateNames) {
+TEST(Assembly, KeepsDuplicateNames) {
   ModuleContents module = branching_module();
   module.messages = {"same", "same"};
   for (FunctionDecl& function : module.functions)
@@ -107,13 +107,13 @@ TEST(Text, KeepsDuplicateNames) {
   expect_round_trip(module);
 }
 
-TEST(Text, KeepsEveryByteOfStrings) {
+TEST(Assembly, KeepsEveryByteOfStrings) {
   ModuleContents module;
   for (int byte = 0; byte < 256; ++byte) module.producer += static_cast<char>(byte);
   expect_round_trip(module);
 }
 
-TEST(Text, KeepsEveryLengthOfData) {
+TEST(Assembly, KeepsEveryLengthOfData) {
   ModuleContents module;
   std::string bytes;
   for (int size = 0; size < 130; ++size) {
@@ -123,7 +123,7 @@ TEST(Text, KeepsEveryLengthOfData) {
   expect_round_trip(module);
 }
 
-TEST(Text, KeepsSourcesInAnyOrder) {
+TEST(Assembly, KeepsSourcesInAnyOrder) {
   ModuleContents module = dense_module();
   module.functions[0].sources = {{32, "b"}, {1, "inside"}, {0, "a"}, {0, "a"}};
   expect_round_trip(module);
@@ -131,7 +131,7 @@ TEST(Text, KeepsSourcesInAnyOrder) {
 
 // Replaces random code words. Invalid instructions are printed as words, and the assembler restores
 // the same words.
-TEST(Text, KeepsCodeThatIsNotValid) {
+TEST(Assembly, KeepsCodeThatIsNotValid) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
     ModuleContents module = branching_module();
@@ -145,7 +145,7 @@ TEST(Text, KeepsCodeThatIsNotValid) {
   }
 }
 
-TEST(Text, ElidedDataIsReportedAsMissing) {
+TEST(Assembly, ElidedDataIsReportedAsMissing) {
   DisassembleOptions options;
   options.elide_data = true;
   std::string text = disassemble(dense_module(), options);
@@ -156,18 +156,18 @@ TEST(Text, ElidedDataIsReportedAsMissing) {
   EXPECT_NE(again.status().message().find(": the data is elided"), std::string::npos);
 }
 
-struct BadText {
+struct BadAssembly {
   const char* name;
   const char* text;
   const char* error;
 };
 
-void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.name; }
+void PrintTo(const BadAssembly& bad, std::ostream* out) { *out << bad.name; }
 
 #define HEADER "scopevm_module 0.9 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
-const BadText kBadStrings[] = {
+const BadAssembly kBadAssembly[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the file"},
     {"Version", "scopevm_module 9.1 producer \"t\"",
      "f.sva:1:16: unsupported module format 9.1, expected 0.9"},
@@ -206,16 +206,16 @@ const BadText kBadStrings[] = {
      "f.sva:3:1: expected a declaration of a function, found the end of the file"},
 };
 
-class BadTextTest : public ::testing::TestWithParam<BadText> {};
-TEST_P(BadTextTest, IsRejectedWithItsLocation) {
+class BadAssemblyTest : public ::testing::TestWithParam<BadAssembly> {};
+TEST_P(BadAssemblyTest, IsRejectedWithItsLocation) {
   Result<ModuleContents> module = assemble(GetParam().text, "f.sva");
   ASSERT_FALSE(module.ok());
   EXPECT_EQ(module.status().message(), GetParam().error);
 }
-INSTANTIATE_TEST_SUITE_P(Each, BadTextTest, ::testing::ValuesIn(kBadStrings),
+INSTANTIATE_TEST_SUITE_P(Each, BadAssemblyTest, ::testing::ValuesIn(kBadAssembly),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Text, CommentsAndSpaceDoNotMatter) {
+TEST(Assembly, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
       "; a module\nscopevm_module 0.9 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
@@ -224,7 +224,7 @@ TEST(Text, CommentsAndSpaceDoNotMatter) {
 }
 
 // Truncated and mutated assembly results in an error or in contents, never in a crash.
-TEST(Text, SurvivesDamagedAssembly) {
+TEST(Assembly, SurvivesDamagedAssembly) {
   std::mt19937 random(5);
   std::string good = disassemble(dense_module());
   for (int round = 0; round < 3000; ++round) {

@@ -119,7 +119,7 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
 }
 
 // Recomputes the checksums of a file with changed tables.
-void seal(File& file) {
+void update_checksums(File& file) {
   SectionEntry tables;
   std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
   tables.checksum = checksum(file.data() + tables.offset, tables.size);
@@ -139,7 +139,7 @@ File replaced(const File& good, double from, double to) {
   const auto at = std::search(file.begin(), file.end(), bytes, bytes + sizeof from);
   EXPECT_NE(at, file.end());
   if (at != file.end()) std::memcpy(&*at, &to, sizeof to);
-  seal(file);
+  update_checksums(file);
   return file;
 }
 
@@ -173,7 +173,7 @@ TEST(Corruption, RandomTablesWithValidChecksumsAreSurvived) {
     std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
     for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes)
       file[tables.offset + random() % tables.size] = static_cast<uint8_t>(random());
-    seal(file);
+    update_checksums(file);
     Result<ModuleContents> read = read_module(aligned_copy(file.data(), file.size()));
     if (!read.ok()) {
       ASSERT_FALSE(read.status().message().empty());

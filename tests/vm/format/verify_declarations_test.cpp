@@ -30,7 +30,7 @@ ConstantDecl ids(const std::vector<int32_t>& elements) {
           bytes_of({reinterpret_cast<const char*>(elements.data()), elements.size() * 4})};
 }
 
-TEST(Verify, AcceptsCompilerOutput) {
+TEST(Verify, AcceptsSampleModules) {
   EXPECT_EQ(error_of(dense_module()), "");
   EXPECT_EQ(error_of(branching_module()), "");
   EXPECT_EQ(error_of(string_module()), "");

@@ -62,7 +62,7 @@ const std::string kOnStack =
     "%r1 = alloc_storage @global.stack size=16\n"
     "%r2 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]\n";
 
-constexpr char kResult[] = "a reference to it can outlive the frame";
+constexpr char kOutlives[] = "a reference to it can outlive the frame";
 
 TEST(VerifyStack, AcceptsValuesThatStayInTheFrame) {
   EXPECT_EQ(
@@ -84,7 +84,7 @@ TEST(VerifyStack, RejectsReturnedFrameStorage) {
   for (const char* way : {"%r3 = move %r2", "%r3 = alloc_view %r2 f32 [4]",
                           "%r3 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]",
                           "%r4 = move %r1\n%r3 = alloc_tensor %r4 offset=0 bytes=16 f32 [4]"})
-    EXPECT_NE(error_of(kOnStack + way + "\nret (%r3)").find(kResult), std::string::npos) << way;
+    EXPECT_NE(error_of(kOnStack + way + "\nret (%r3)").find(kOutlives), std::string::npos) << way;
 }
 
 // At the return, the register refers to main's frame on one path and to the result of a call on the
@@ -121,7 +121,7 @@ TEST(VerifyStack, RejectsReturnedFrameParameters) {
             std::string::npos);
 }
 
-TEST(VerifyStack, OnlyForParametersThatDeclareIt) {
+TEST(VerifyStack, RejectsFrameStorageForOtherParameters) {
   EXPECT_EQ(error_of(kOnStack + "%r3 = call @gives (%r2)\nret (%r3)"),
             "main: word 12: call: register 2 may be stored in a frame, but a reference to it can "
             "outlive the frame");

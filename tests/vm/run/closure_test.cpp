@@ -177,7 +177,7 @@ std::string verifier_error(const std::string& code) {
   return std::string(format::verify(contents_of(code)).message());
 }
 
-TEST(Closure, VerifierRejects) {
+TEST(Closure, VerifierRejectsInvalidUses) {
   EXPECT_THAT(verifier_error("%r3 = call_closure %r1 (%r2) [267]\nret (%r3)\n"),
               HasSubstr("call_closure: register 1 holds a tensor, expected a closure"));
   EXPECT_THAT(verifier_error("%r3 = call_closure %r4 (%r2) [267]\nret (%r3)\n"),
@@ -231,7 +231,7 @@ TEST(Closure, MainHasNoClosureParametersOrResults) {
   }
 }
 
-TEST(Closure, ListsOfClosures) {
+TEST(Closure, FunctionWithAListParameterIsRejected) {
   format::ModuleContents contents =
       contents_of("%r3 = make_closure @global @first (%r1)\nret (%r1)\n");
   contents.functions[1].inputs[1].kind = ValueKind::kSequence;

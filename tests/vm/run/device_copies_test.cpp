@@ -90,8 +90,8 @@ class DeviceCopies : public ::testing::Test {
   void TearDown() override { set_fault_plan({}); }
 
   // Copies x to host storage 1 (tensor 2), and starts a copy to device storage 3 (tensor 4).
-  const std::string on_the_way_ = tensor(1, 2, kOther) + copy(2, kOther, 0, kHost) +
-                                  tensor(3, 4, kDevice) + copy(4, kDevice, 2, kOther);
+  const std::string copy_to_device_ = tensor(1, 2, kOther) + copy(2, kOther, 0, kHost) +
+                                      tensor(3, 4, kDevice) + copy(4, kDevice, 2, kOther);
   const std::string result_ = tensor(5, 6, kHost) + copy(6, kHost, 4, kDevice);
 };
 
@@ -100,7 +100,7 @@ TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
   const auto device = *testing::open_faulty("opencl", 0);
   for (const int64_t alignment : {64, 128, 256, 512, 1024, 2048, 4096}) {
     format::ModuleContents contents =
-        *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
+        *format::assemble(module_of(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva");
     contents.pools[3].alignment = static_cast<uint32_t>(alignment);
     const Result<Session> session = testing::make_faulty_session(test::load(contents));
     EXPECT_EQ(session.ok(), alignment <= device->block_alignment()) << alignment;
@@ -116,7 +116,7 @@ TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
 // lifetime. An embedder's allocator can replace the driver.
 TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
   format::ModuleContents contents =
-      *format::assemble(module_of(on_the_way_ + result_ + "ret (%r6)\n"), "test.sva");
+      *format::assemble(module_of(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva");
   contents.pools[1].pinned_for = 1;
   contents.pools[1].alignment = 4096;
   const Module module = test::load(contents);
@@ -147,45 +147,45 @@ TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
 }
 
 TEST_F(DeviceCopies, ReturnWaitsForAllCopies) {
-  EXPECT_EQ(waits_of(on_the_way_ + result_ + "ret (%r6)\n"), 1);
+  EXPECT_EQ(waits_of(copy_to_device_ + result_ + "ret (%r6)\n"), 1);
 }
 
 TEST_F(DeviceCopies, CopiesOfOneDeviceAreOrdered) {
-  EXPECT_EQ(waits_of(on_the_way_ + result_ + tensor(7, 8, kDevice) + copy(8, kDevice, 6, kHost) +
-                     copy(6, kHost, 8, kDevice) + "ret (%r6)\n"),
+  EXPECT_EQ(waits_of(copy_to_device_ + result_ + tensor(7, 8, kDevice) +
+                     copy(8, kDevice, 6, kHost) + copy(6, kHost, 8, kDevice) + "ret (%r6)\n"),
             1);
 }
 
 TEST_F(DeviceCopies, HostCopyWaits) {
-  EXPECT_EQ(waits_of(on_the_way_ + copy(2, kOther, 0, kHost) + result_ + "ret (%r6)\n"), 2);
+  EXPECT_EQ(waits_of(copy_to_device_ + copy(2, kOther, 0, kHost) + result_ + "ret (%r6)\n"), 2);
 }
 
 TEST_F(DeviceCopies, ElementReadWaits) {
-  EXPECT_EQ(waits_of(on_the_way_ + result_ +
+  EXPECT_EQ(waits_of(copy_to_device_ + result_ +
                      "%r8 = alloc_view %r6 i32 [s1]\nload_element dst=s1 %r8 index=0\nret (%r6)\n"),
             1);
 }
 
 // Releasing the last reference to a host storage waits, because its arena may reuse the memory.
 TEST_F(DeviceCopies, LastKillOfAHostStorageWaits) {
-  EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\n" + result_ + "ret (%r6)\n"), 1);
-  EXPECT_EQ(waits_of(on_the_way_ + "kill %r1\nkill %r2\n" + result_ + "ret (%r6)\n"), 2);
+  EXPECT_EQ(waits_of(copy_to_device_ + "kill %r1\n" + result_ + "ret (%r6)\n"), 1);
+  EXPECT_EQ(waits_of(copy_to_device_ + "kill %r1\nkill %r2\n" + result_ + "ret (%r6)\n"), 2);
 }
 
 TEST_F(DeviceCopies, OverwritingARegisterWaits) {
-  EXPECT_EQ(
-      waits_of(on_the_way_ + "kill %r1\n%r2 = alloc_view %r0 f32 [s1]\n" + result_ + "ret (%r6)\n"),
-      2);
+  EXPECT_EQ(waits_of(copy_to_device_ + "kill %r1\n%r2 = alloc_view %r0 f32 [s1]\n" + result_ +
+                     "ret (%r6)\n"),
+            2);
 }
 
 TEST_F(DeviceCopies, DeviceStorageIsReleasedImmediately) {
-  EXPECT_EQ(waits_of(on_the_way_ + result_ + "kill %r3\nkill %r4\nret (%r6)\n"), 1);
+  EXPECT_EQ(waits_of(copy_to_device_ + result_ + "kill %r3\nkill %r4\nret (%r6)\n"), 1);
 }
 
 // The device's memory has room for 1.5 times x, so a pool must return its cached blocks before
 // another pool can allocate.
 TEST_F(DeviceCopies, PoolsOfADeviceShareItsMemory) {
-  const std::string there_and_back = on_the_way_ + result_ + "kill %r3\nkill %r4\n" +
+  const std::string there_and_back = copy_to_device_ + result_ + "kill %r3\nkill %r4\n" +
                                      tensor(3, 4, kSecond) + copy(4, kSecond, 6, kHost) +
                                      copy(6, kHost, 4, kSecond) + "ret (%r6)\n";
   EXPECT_EQ(waits_of(there_and_back, kElements * 6), 1);

@@ -12,7 +12,7 @@ Value value_of(std::string_view formula) {
   return evaluate_dim(formula, {{"n", 7}, {"past.len", 3}, {"z", 0}});
 }
 
-TEST(DimFormula, ComputesWhatTheCompilerPrints) {
+TEST(DimFormula, EvaluatesPrintedFormulas) {
   EXPECT_EQ(value_of("n"), 7);
   EXPECT_EQ(value_of("12"), 12);
   EXPECT_EQ(value_of("n+past.len"), 10);
@@ -23,14 +23,14 @@ TEST(DimFormula, ComputesWhatTheCompilerPrints) {
   EXPECT_EQ(value_of("max(1, min(n, past.len, 5), z)"), 3);
 }
 
-TEST(DimFormula, HasNoValueForAnythingElse) {
+TEST(DimFormula, InvalidFormulaHasNoValue) {
   for (const char* text : {"", "+", "n+", "n n", "k", "n)", "(n", "min(n", "median(n, 2)", "2*",
                            "n,n", "floordiv(n, z)", "mod(n, -1)", "9223372036854775807+n",
                            "n*9223372036854775807", "-(-9223372036854775807-1)", "1.5"})
     EXPECT_EQ(value_of(text), std::nullopt) << text;
 }
 
-TEST(DimFormula, DeepNestingIsRefused) {
+TEST(DimFormula, DeepNestingIsRejected) {
   EXPECT_EQ(value_of(std::string(20, '(') + "n" + std::string(20, ')')), 7);
   EXPECT_EQ(value_of(std::string(4000, '(') + "n" + std::string(4000, ')')), std::nullopt);
   EXPECT_EQ(value_of(std::string(4000, '-') + "n"), std::nullopt);

@@ -21,7 +21,7 @@ constexpr double kGlobal = 1e9, kWorkspace = 40e9, kConstant = 3e9;  // bytes pe
 
 // sum_contents() with these bandwidths. Its launches compute t = x + y and z = t * factor; x, y and
 // z are in pool 0, t is in pool 1, and factor in pool 2.
-format::ModuleContents sum_of_speeds(double global, double workspace, double constant) {
+format::ModuleContents sum_with_bandwidths(double global, double workspace, double constant) {
   format::ModuleContents contents = test::sum_contents();
   contents.pools[0].bytes_per_second = global;
   contents.pools[1].bytes_per_second = workspace;
@@ -47,7 +47,7 @@ Call call_of(const Session& session, const std::vector<Tensor>& inputs) {
 
 TEST(Emulation, LaunchTimeFollowsThePoolsOfItsBuffers) {
   const Session session = *Session::create(
-      test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant)), {.emulate = true});
+      test::load(sum_with_bandwidths(kGlobal, kWorkspace, kConstant)), {.emulate = true});
   for (int64_t n : {1, 10, 1000}) {
     Call call = call_of(session, inputs(n));
     ASSERT_TRUE(call.run().ok());
@@ -64,7 +64,7 @@ TEST(Emulation, LaunchTimeFollowsThePoolsOfItsBuffers) {
 
 // The cost of a caller's tensor is that of the pool in its declaration: y is declared in pool 1.
 TEST(Emulation, CallerTensorsCountInTheirDeclaredPool) {
-  format::ModuleContents contents = sum_of_speeds(kGlobal, kWorkspace, 0);
+  format::ModuleContents contents = sum_with_bandwidths(kGlobal, kWorkspace, 0);
   contents.functions[0].inputs[1].pool = 1;
   const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
   Call call = call_of(session, inputs(100));
@@ -76,7 +76,7 @@ TEST(Emulation, CallerTensorsCountInTheirDeclaredPool) {
 // The seconds do not depend on the owner of the result buffer, nor on the number of threads. (The
 // launches use no scratch memory, whose size would depend on the threads.)
 TEST(Emulation, SecondsDependOnlyOnTheModuleAndDims) {
-  const Module module = test::load(sum_of_speeds(kGlobal, kWorkspace, kConstant));
+  const Module module = test::load(sum_with_bandwidths(kGlobal, kWorkspace, kConstant));
   const Session one = *Session::create(module, {.emulate = true});
   const Session two = *Session::create(module, {.threads = 2, .emulate = true});
   Call first = call_of(one, inputs(500)), second = call_of(two, inputs(500));
@@ -88,7 +88,7 @@ TEST(Emulation, SecondsDependOnlyOnTheModuleAndDims) {
 
 TEST(Emulation, UndescribedPoolsCostNothing) {
   const Session session =
-      *Session::create(test::load(sum_of_speeds(0, kWorkspace, 0)), {.emulate = true});
+      *Session::create(test::load(sum_with_bandwidths(0, kWorkspace, 0)), {.emulate = true});
   Call call = call_of(session, inputs(100));
   ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(call.stats().emulated_seconds, 1600 / kWorkspace + 1600 / kWorkspace);
@@ -115,7 +115,7 @@ TEST(Emulation, BytesOfFramesCostNothing) {
 }
 
 TEST(Emulation, IsOffByDefault) {
-  const Session session = *Session::create(test::load(sum_of_speeds(1, 1, 1)));
+  const Session session = *Session::create(test::load(sum_with_bandwidths(1, 1, 1)));
   Call call = call_of(session, inputs(1000));
   ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(call.stats().emulated_seconds, 0);
@@ -206,7 +206,7 @@ class Durations : public TraceSink {
 
 TEST(Emulation, TracesShowEmulatedTimes) {
   const Session session =
-      *Session::create(test::load(sum_of_speeds(16e6, 16e6, 16e6)), {.emulate = true});
+      *Session::create(test::load(sum_with_bandwidths(16e6, 16e6, 16e6)), {.emulate = true});
   Call call = call_of(session, inputs(1000));
   Durations durations;
   ASSERT_TRUE(call.run({.trace = &durations}).ok());

@@ -173,7 +173,7 @@ class OddAllocator final : public Allocator {
   runtime::ArenaAllocator inner_{4096};
 };
 
-TEST(Alignment, AllocatorHasThePoolsAlignment) {
+TEST(Alignment, BlocksMustHaveThePoolsAlignment) {
   format::ModuleContents contents = test::sum_contents();
   const int64_t dims[] = {50, 4};
   const std::vector<Tensor> inputs{*Tensor::allocate(DType::kF32, dims),
@@ -226,7 +226,7 @@ TEST(LoopErrors, DeadlineEndsALongLoop) {
 
 // The first allocation of each scope fails once. The failed call releases all memory, and the next
 // call succeeds.
-TEST(OutOfMemory, EveryAllocationMayFail) {
+TEST(OutOfMemory, FailedCallReleasesAllMemory) {
   auto heap =
       std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::HeapAllocator>());
   auto arena =
