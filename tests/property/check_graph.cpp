@@ -1,5 +1,5 @@
-// Implements check_graph.h: compiles, calls and compares in a child process, which reports a line
-// of numbers and the detail.
+// Implements check_graph.h. A child process compiles and calls the graph and compares the results.
+// It sends its verdict as one line of numbers, followed by the detail.
 #include "tests/property/check_graph.h"
 
 #include <unistd.h>
@@ -87,14 +87,14 @@ std::string str(const Symbols& symbols) {
   return text;
 }
 
-// The printed formulas must have the values of the shape function.
+// Checks that the printed formulas of the memory bound have the values of the shape function.
 Verdict check_formulas(const Module& module, const Symbols& symbols) {
   constexpr int kThreads = 3;
   std::map<std::string, int64_t> dims;
   for (const DimensionSignature& dimension : module.signature().dimensions)
     dims[dimension.name] = symbols.at(dimension.name);
   const auto bound = module.memory_bound(dims, kThreads);
-  if (!bound.ok()) return {};  // no bound by dims
+  if (!bound.ok()) return {};  // the dims do not determine a bound
   for (const MemoryLine& line : bound->lines)
     if (!line.depends_on_data &&
         formula_value(bound->definitions, line.formula, dims, kThreads) != line.bytes)
@@ -131,7 +131,7 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   return verdict;
 }
 
-// Frames have a small limit, which most graphs exceed.
+// A machine with this workspace limit. Its frames have a small limit, which most graphs exceed.
 std::string limited_machine(int64_t limit) {
   return R"({"devices": [{"name": "npu", "kind": "cpu", "max_stack_bytes": 512}, {"name": "cpu", "kind": "cpu"}],
              "pools": [{"device": "npu", "scope": "global", "bytes_per_second": 1e9},
@@ -140,7 +140,7 @@ std::string limited_machine(int64_t limit) {
          std::to_string(limit) + "}]}";
 }
 
-// Workspace bytes of a call at the largest dims of all requests; -1 if they depend on data.
+// The workspace bytes of a call for the maxima of the dims in `options`; -1 if they depend on data.
 Result<int64_t> workspace_bytes(const std::vector<uint8_t>& bytes, const CompileOptions& options) {
   constexpr int kPlannedThreads = 2;
   SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load_bytes(bytes));
@@ -155,7 +155,8 @@ Result<int64_t> workspace_bytes(const std::vector<uint8_t>& bytes, const Compile
   return 0;
 }
 
-// Sets a workspace limit of 30 to 100 % of the graph's need. Returns false if no limit was set.
+// Compiles the graph without a limit, and then sets a limit of 30 to 100 % of its workspace bytes.
+// Returns false if no limit was set.
 Result<bool> squeeze(const GraphCase& graph, CompileOptions& options) {
   for (const Request& request : graph.requests)
     for (const auto& [name, value] : request.symbols)
@@ -189,7 +190,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);
-    is_limited = squeezed.ok() && *squeezed;  // other errors recur below
+    is_limited = squeezed.ok() && *squeezed;  // compile() below reports an error again
   }
   std::clock_t began = std::clock();
   auto output = compile(compile_options);

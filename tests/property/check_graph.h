@@ -24,9 +24,12 @@ struct Verdict {
   double compile_seconds = 0;  // CPU time
   int64_t compared = 0;        // elements
   int64_t skipped = 0;         // elements whose value the reference does not know
-  bool is_refused = false;     // rejected: needs more than the limit of CheckOptions::is_squeezed
+  // compile() rejected the graph, because it needs more than the limit of
+  // CheckOptions::is_squeezed.
+  bool is_refused = false;
 
-  // The detail without numbers and places; equal for verdicts of one kind.
+  // The finding and its detail without numbers, types and places, which is equal for equal errors.
+  // For a mismatch, only the finding.
   std::string kind() const;
 };
 
@@ -35,10 +38,11 @@ const char* name(Finding finding);
 struct CheckOptions {
   std::string cpu = "x86-64-v3";
   int cpu_seconds = 60;
-  // Places the ops on a machine with three devices. The rules depend only on the graph's assembly.
-  bool is_scattered = false;
-  // Limits the workspace to a fraction of the graph's need. The fraction depends only on its
+  // Places the ops on a machine with three devices. The placement rules depend only on the graph's
   // assembly.
+  bool is_scattered = false;
+  // Limits the workspace to a fraction of the bytes that the graph needs. The fraction depends only
+  // on the graph's assembly.
   bool is_squeezed = false;
 };
 

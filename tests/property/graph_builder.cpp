@@ -55,8 +55,8 @@ GraphBuilder::GraphBuilder(uint64_t seed, mlir::MLIRContext& context)
   choose_symbols();
 }
 
-// A symbol may equal another symbol, except that it is 1 in some requests, so that the two
-// broadcast.
+// Some symbols have the values of the previous symbol, but the value 1 in some requests. Two dims
+// with these symbols therefore broadcast.
 void GraphBuilder::choose_symbols() {
   constexpr const char* kNames[] = {"n", "m", "k", "w"};
   const std::vector<int64_t> sizes = {2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
@@ -161,7 +161,7 @@ const Node* GraphBuilder::pick_broadcastable(DType dtype,
   return fresh(dtype, dims);
 }
 
-// Mostly small numbers, and some special values.
+// Mostly a small number. Rarely the lowest or highest value of an integer type.
 long double GraphBuilder::random_number(DType dtype) {
   if (dtype == DType::kBool) return chance(50) ? 1 : 0;
   if (is_float(dtype)) {
@@ -195,8 +195,8 @@ const Node* GraphBuilder::constant(const Array& array) {
   return append("constant", {}, {{"value", value}}) ? nodes_.back().get() : nullptr;
 }
 
-// A dim of an input is a number or a symbol. For an expression, creates a symbol with the same
-// values; the compiler does not know that they are equal.
+// Converts `dim` to a dim of an input, which must be a number or a symbol. For an expression,
+// returns a symbol with the same values. The compiler does not know that the two are equal.
 DimExpr GraphBuilder::as_input_dim(DimExpr dim) {
   bool is_symbol = dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name()[0] != '$';
   if (dim.is_constant() || is_symbol) return dim;
@@ -239,7 +239,7 @@ mlir::Attribute GraphBuilder::dims_attribute(const Dims& dims) {
   return graph::DimsAttr::get(context_, dims);
 }
 
-// Infers the result types from a temporary op without results, which holds the properties.
+// The type rules read the properties of an op, so they run on a temporary op without results.
 mlir::Operation* GraphBuilder::create(const std::string& name,
                                       const std::vector<const Node*>& operands,
                                       const NamedAttributes& attributes) {

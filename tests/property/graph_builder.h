@@ -78,7 +78,7 @@ class GraphBuilder {
   const Node* newest() const { return nodes_.back().get(); }
 
   // Append an sv.if or sv.loop with random ops in its regions, or an sv.read_dims, which defines
-  // symbols with the values of a tensor. They return what append() returns.
+  // symbols with the values of a tensor. Return false and append nothing if the op was rejected.
   bool append_if();
   bool append_loop();
   bool append_read_dims();
@@ -108,6 +108,7 @@ class GraphBuilder {
   // Appends a random op that preserves the type of x. Returns its result, or null if the op was
   // rejected.
   const Node* changed(const Node* x);
+  // A random node of the region with the type of x, or x itself if there is none.
   const Node* pick_like(const Node* x, mlir::Region& region);
   std::string new_symbol(const char* prefix);
   mlir::ArrayAttr names(const std::vector<std::string>& symbols);

@@ -49,7 +49,7 @@ struct RandomWindow {
   }
 };
 
-// A value of rank 3 to 5 with `channels` in its second dim, which must be a number.
+// A value of rank 3 or more, usually of floats, whose second dim (the channels) is a number.
 const Node* image(GraphBuilder& b) {
   const Node* x = b.pick([](const Node& node) {
     return node.rank() >= 3 && holds_floats(node) && node.dims()[1].is_constant();
@@ -97,7 +97,7 @@ bool pool(GraphBuilder& b) {
   return b.append("average_pool", {x}, attributes);
 }
 
-// softmax(x y) z, in most cases scaled.
+// softmax(x y^T) z. In most cases, x y^T is multiplied by a scalar.
 bool attention(GraphBuilder& b) {
   const Node* x =
       b.pick([](const Node& node) { return node.rank() >= 3 && node.dtype() == DType::kF32; });

@@ -6,8 +6,7 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// --- Elementwise.
-// ----------------------------------------------------------------------------------
+// --- Elementwise. --------------------------------------------------------------------------------
 
 bool unary(GraphBuilder& b) {
   const Node* x = b.pick(any);
@@ -80,8 +79,7 @@ bool cast(GraphBuilder& b) {
   return b.append("cast", {b.pick(any)}, {{"to", text(b, name(b.random_dtype()))}});
 }
 
-// --- Reductions and rows.
-// --------------------------------------------------------------------------
+// --- Reductions and rows. ------------------------------------------------------------------------
 
 bool reduce(GraphBuilder& b) {
   const Node* x = b.pick(holds_numbers);

@@ -1,5 +1,5 @@
-// Random graphs: a seed -> a module with @main, values of the symbols for several calls, and
-// inputs.
+// Random graphs: creates a module with @main from a seed, with symbol values and inputs for several
+// calls.
 //
 // The generator proposes one op at a time. It keeps the op if the type rules accept it and the
 // reference can evaluate it for every assignment of the symbols. Therefore indices are in range,

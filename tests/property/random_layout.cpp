@@ -15,7 +15,7 @@ bool transpose(GraphBuilder& b) {
   return b.append("transpose", {x}, {{"permutation", list(b, permutation)}});
 }
 
-// Merges adjacent dims, splits constant dims, inserts dims of 1.
+// Merges adjacent dims, splits dims by a factor and inserts dims of 1, each at random.
 bool reshape(GraphBuilder& b) {
   const Node* x = b.pick(any);
   if (!x) return false;

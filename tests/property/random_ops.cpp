@@ -1,4 +1,4 @@
-// All kinds of ops with their weights; see random_ops.h. Regions: random_regions.cpp.
+// Selects the kind of each random op by weight. random_regions.cpp contains the ops with regions.
 #include "tests/property/random_ops.h"
 
 namespace scopevm::compiler::property {

@@ -1,5 +1,5 @@
-// Control flow of random graphs. Regions are filled with random ops like the function body. A loop
-// body is built with the values of the first iteration. The reference then executes the whole op
+// Control flow of random graphs. A region contains random ops, as the function body does. A loop
+// body is built with the values of the first iteration. The reference then executes the whole loop
 // and rejects it if a later iteration is invalid.
 #include <algorithm>
 #include <set>
@@ -53,7 +53,6 @@ const Node* GraphBuilder::changed(const Node* x) {
   return append(one_of(names), {x}) ? nodes_.back().get() : nullptr;
 }
 
-// A node of the region with the type of x, or x itself.
 const Node* GraphBuilder::pick_like(const Node* x, mlir::Region& region) {
   const Node* found = pick([&](const Node& node) {
     return node.value.getType() == x->value.getType() && region.isAncestor(region_of(node));
@@ -166,7 +165,8 @@ bool GraphBuilder::append_loop() {
   if (stops) symbols.push_back(new_symbol("c"));
 
   mlir::OpBuilder::InsertionGuard guard(builder_);
-  // The body is built in a temporary op without results, because the result types depend on it.
+  // The body is built in a temporary op without results, because the result types depend on the
+  // body.
   auto holder = builder_.create<graph::LoopOp>(location, mlir::TypeRange(), mlir::ValueRange(),
                                                mlir::cast<graph::DimsAttr>(dims_attribute({trips})),
                                                builder_.getStringAttr(index));

@@ -7,7 +7,7 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// The host and two more devices. "dsp" has its own memory and also reaches one pool of "npu".
+// The host and two more devices. "dsp" reaches its own memory and the pool "global" of "npu".
 constexpr char kMachine[] = R"({
   "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu", "alignment": 256},
               {"name": "dsp", "kind": "cpu"}],

@@ -34,11 +34,13 @@ void set_type(mlir::func::FuncOp main) {
                                                block.getTerminator()->getOperandTypes()));
 }
 
-// Removes unused ops and inputs. An input remains if it is the only one with a symbol as its dim.
+// Removes unused ops and inputs. An unused input remains if no other input has one of its symbols
+// as a dim.
 void remove_dead(GraphCase& graph) {
   mlir::func::FuncOp main = graph.main();
   mlir::Block& block = main.getBody().front();
-  // Inner ops before their parent op, and users before the definitions of their operands.
+  // The walk visits inner ops before their parent op, and users before the definitions of their
+  // operands.
   bool is_changed = true;
   while (is_changed) {
     is_changed = false;
@@ -150,7 +152,8 @@ class Shrinker {
     return values;
   }
 
-  // Replaces the results of an op by inputs, last ops first, because this removes the most.
+  // Replaces the results of an op by inputs. Starts at the last op, because this removes the most
+  // ops.
   bool cut_ops() {
     bool any = false;
     auto values = all_values();
@@ -173,7 +176,8 @@ class Shrinker {
     return any;
   }
 
-  // Converts an array to valid input elements: rounds to the type, and replaces unknowns by 0.
+  // Converts an array to valid input elements: rounds them to the type and replaces unknown
+  // elements by 0.
   static Array as_input(Array array) {
     for (Number& number : array.elements) {
       if (!number.is_known()) number.value = 0;

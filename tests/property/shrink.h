@@ -1,5 +1,5 @@
-// Shrinks a failing graph while it still fails in the same way: removes outputs and requests,
-// replaces values by inputs with the reference's elements, bypasses ops, replaces symbols by
+// Shrinks a failing graph while it still fails in the same way: removes outputs, requests and ops,
+// replaces values by inputs with the elements that the reference computes, and replaces symbols by
 // numbers.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Arrays of the reference interpreter: each element is a long double with an error bound. Also
 // scalar functions that compute such elements and their error bounds.
-//   reference.h      a graph -> its results
-//   random_graph.h   a seed -> a graph and its inputs
+//   reference.h      evaluates a graph on such arrays
+//   random_graph.h   creates a graph and its inputs from a seed
 #pragma once
 
 #include <cmath>

@@ -44,8 +44,7 @@ class DotProduct {
   double error_ = 0, count_ = 0;
 };
 
-// --- matmul
-// ---------------------------------------------------------------------------------------
+// --- matmul. -------------------------------------------------------------------------------------
 
 // A factor as a batch of matrices: a vector gets a leading or trailing dim of 1, and a transposed
 // factor has its last two dims swapped.
@@ -93,8 +92,7 @@ Result<Arrays> matmul(const Operands& in) {
   return Arrays{std::move(result)};
 }
 
-// --- Windows
-// --------------------------------------------------------------------------------------
+// --- Windows. ------------------------------------------------------------------------------------
 
 struct Window {
   std::vector<int64_t> kernel, strides, pads, dilations;
@@ -117,16 +115,15 @@ Result<int64_t> positions(const Window& window, size_t i, int64_t size, bool cei
   if (end < window.reach(i)) return refuse("the window is larger than what it slides over");
   int64_t count = 1;
   while (count * window.strides[i] + window.reach(i) <= end) ++count;
-  // With ceil_mode, one more position that extends past the end, if it starts before the end
-  // padding.
+  // ceil_mode adds a position that extends past the end, if it starts before the end padding.
   if (ceil_mode && (count - 1) * window.strides[i] + window.reach(i) < end &&
       count * window.strides[i] < size + window.pads[i])
     ++count;
   return count;
 }
 
-// Calls visit(tap, source) for every tap of the window at `at` (spatial index). `inside` is true if
-// the source index is within `dims`.
+// Calls visit(tap, source, inside) for every tap of the window at spatial position `at`. `inside`
+// is true if the source index is within `dims`.
 template <typename Visit>
 void for_each_tap(const Window& window, std::span<const int64_t> at, std::span<const int64_t> dims,
                   Visit visit) {

@@ -12,12 +12,13 @@ using Function = long double (*)(long double);
 using Unary = Number (*)(DType, const Number&);
 using Binary = Number (*)(DType, const Number&, const Number&);
 
-// Error in units in the last place of functions that kernels approximate.
+// The error, in units in the last place, of functions that kernels approximate.
 constexpr double kApproximate = 8;
 
 Number truth(bool value) { return {value ? 1.0L : 0.0L, 0}; }
 
-// The maximum deviation from f(x) over the interval of x, for f monotone or convex there.
+// The maximum of |f(t) - f(x.value)| for t within the error of x. REQUIRES: f is monotone or convex
+// on this interval, so that the maximum is at one of its ends.
 double spread(const Number& x, Function f) {
   if (x.is_exact()) return 0;
   long double at = f(x.value);
@@ -30,12 +31,13 @@ template <Function f>
 Number approximate(DType dtype, const Number& x) {
   return result_of(dtype, f(x.value), spread(x, f), kApproximate);
 }
-// For functions with a bounded slope that are neither monotone nor convex.
+// For sin and cos, which are neither monotone nor convex. Their slope is at most 1, and two values
+// differ by at most 2.
 template <Function f>
 Number wave(DType dtype, const Number& x) {
   return result_of(dtype, f(x.value), std::min(x.error, 2.0), kApproximate);
 }
-// For functions whose result is representable in the type, or x itself.
+// For functions whose exact result the type can represent.
 template <Function f>
 Number exact(DType dtype, const Number& x) {
   if (!is_float(dtype)) return wrapped(dtype, static_cast<__int128>(f(x.value)));
@@ -111,8 +113,7 @@ const std::unordered_map<std::string, Unary>& unary_functions() {
   return kFunctions;
 }
 
-// --- Two operands
-// ---------------------------------------------------------------------------------
+// --- Two operands. -------------------------------------------------------------------------------
 
 __int128 whole(const Number& x) { return static_cast<__int128>(x.value); }
 
@@ -152,7 +153,7 @@ Number divide(DType dtype, const Number& a, const Number& b) {
   return result_of(dtype, value, error, is_exact ? 0 : 2);
 }
 
-// REQUIRES exact operands for a known result, because the remainder is discontinuous.
+// The result is known only for exact operands, because the remainder is discontinuous.
 Number remainder(DType dtype, const Number& a, const Number& b, bool sign_of_divisor) {
   if (b.value == 0 || !a.is_exact() || !b.is_exact()) return kAnything;
   if (!std::isfinite(a.value) || !std::isfinite(b.value)) return kAnything;
@@ -223,10 +224,10 @@ const std::unordered_map<std::string, Binary>& binary_functions() {
   return kFunctions;
 }
 
-// --- Powers and casts
-// -----------------------------------------------------------------------------
+// --- Powers and casts. ---------------------------------------------------------------------------
 
-// Modulo 2^width. The result is unknown if the power overflows many times.
+// The power modulo 2^width, where width is the number of bits of `dtype`. The result is unknown for
+// an exponent below 0, and for one above 63 unless the base is -1, 0 or 1.
 Number integer_power(DType dtype, const Number& a, const Number& b) {
   if (b.value < 0 || (b.value > 63 && std::fabs(a.value) > 1)) return kAnything;
   if (b.value > 63) return a.value < 0 && std::fmod(b.value, 2) == 0 ? Number{1, 0} : a;
@@ -248,7 +249,7 @@ Number float_power(DType dtype, const Number& a, const Number& b) {
     if (!std::isfinite(error)) return kAnything;
   }
   if (a.value == 0 && b.value < 0) return kAnything;  // the sign of zero is not tracked
-  // In f32 a large integer may be rounded, so that its parity is unknown.
+  // In f32, a large exponent may be rounded, so that its parity is unknown.
   if (std::fabs(b.value) > 0x1p24L) return kAnything;
   return result_of(dtype, value, error * 1.001, kApproximate);
 }
@@ -278,8 +279,7 @@ Number is_infinite(const Operands& in, const Number& x) {
   return truth(std::isinf(x.value) && in.flag(x.value < 0 ? "negative" : "positive"));
 }
 
-// --- Arrays
-// ---------------------------------------------------------------------------------------
+// --- Arrays. -------------------------------------------------------------------------------------
 
 template <typename Scalar>
 Result<Arrays> map(DType dtype, const Operands& in, Scalar scalar) {

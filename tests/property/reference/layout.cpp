@@ -24,7 +24,8 @@ Result<Arrays> filled(DType dtype, const std::vector<int64_t>& dims, Source sour
   return Arrays{std::move(result)};
 }
 
-// Normalises an index to [0, size); negative ones count from the end. Errors: out of range.
+// Converts an index to [0, size). A negative index counts from the end. Errors: kInvalidArgument
+// (out of range, or unknown).
 Result<int64_t> checked_index(const Number& index, int64_t size) {
   if (!index.is_known()) return refuse("an index that rounding decides");
   auto value = static_cast<int64_t>(index.value);
@@ -32,7 +33,7 @@ Result<int64_t> checked_index(const Number& index, int64_t size) {
   return value < 0 ? value + size : value;
 }
 
-// The same for all elements of `indices`.
+// Calls checked_index() for all elements of `indices`.
 Result<std::vector<int64_t>> checked_indices(const Array& indices, int64_t size) {
   std::vector<int64_t> values;
   for (const Number& index : indices.elements) {
@@ -167,7 +168,8 @@ Result<Arrays> gather_elements(const Operands& in) {
   });
 }
 
-// The position in `x` of each index tuple, after `batch` shared dims.
+// The position in `x` that each row of `indices` denotes. The first `batch` dims of `x` and
+// `indices` are shared.
 Result<std::vector<Index>> checked_tuples(const Array& x, const Array& indices, int64_t batch) {
   int64_t depth = indices.dims.back();
   std::vector<Index> tuples;
@@ -207,7 +209,8 @@ Result<Arrays> gather_nd(const Operands& in) {
   });
 }
 
-// Assigns or combines updates. Without a reduction, a position with several updates is unknown.
+// Assigns updates, or combines them by a reduction. Without a reduction, an element with several
+// updates is unknown, because their order is not defined.
 class Scatter {
  public:
   Scatter(Array x, std::string reduction)
@@ -318,7 +321,8 @@ Result<Arrays> trilu(const Operands& in) {
   });
 }
 
-// The first k elements of a sorted line; equal elements keep their order.
+// The first k elements of a line after a stable sort, and their indices. An index is unknown if
+// rounding can change the order.
 void top_of_line(const std::vector<Number>& line, int64_t k, bool largest,
                  std::vector<Number>& values, std::vector<Number>& indices) {
   std::vector<size_t> order(line.size());
@@ -367,8 +371,7 @@ Result<Arrays> top_k(const Operands& in) {
   return Arrays{std::move(values), std::move(indices)};
 }
 
-// --- Values
-// ---------------------------------------------------------------------------------------
+// --- Values. -------------------------------------------------------------------------------------
 
 long double number_of(mlir::Attribute attribute, DType dtype) {
   if (auto real = mlir::dyn_cast<mlir::FloatAttr>(attribute)) return real.getValueAsDouble();

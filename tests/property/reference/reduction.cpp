@@ -152,7 +152,8 @@ Numbers elements_at(const Array& x, const std::vector<size_t>& positions) {
   return numbers;
 }
 
-// The position of the maximum (minimum); unknown if the error bounds of two elements overlap.
+// The position of the maximum, or of the minimum if `greatest` is false. It is unknown if another
+// element can be the extremum within its error.
 Number arg_extreme(const Numbers& x, bool greatest, bool last) {
   if (!all_known(x)) return kAnything;
   size_t best = 0;
@@ -244,7 +245,7 @@ void normalise(DType dtype, Numbers& x, double epsilon) {
     variance_error += static_cast<double>(
         (2 * std::fabs(centred) * error + static_cast<long double>(error) * error) / n);
   }
-  // Worst case: a kernel computes the mean of squares minus the square of the mean.
+  // The bound also holds for a kernel that computes the mean of squares minus the squared mean.
   variance_error += static_cast<double>((n + 8) * unit(dtype) * squares);
   long double safe = variance + epsilon - variance_error;
   // A kernel's sum of squares may overflow although the result does not.

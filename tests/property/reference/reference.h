@@ -1,6 +1,6 @@
-// The reference interpreter: evaluates a graph of sv ops with plain loops over wide numbers, one
-// small function per op, according to docs/ops.md. It shares only the graph itself with the
-// compiler: no pass, no kernel, no symbolic shape.
+// The reference interpreter: evaluates a graph of sv ops with plain loops over long doubles, one
+// small function per op, according to docs/ops.md. It shares only the graph and its dim expressions
+// with the compiler, and uses no pass and no kernel.
 //   elementwise.cpp   scalar functions, select, cast
 //   reduction.cpp     reductions and ops along an axis
 //   contraction.cpp   matmul, convolutions, pools
@@ -24,8 +24,7 @@ namespace scopevm::compiler::property {
 using Symbols = std::map<std::string, int64_t, std::less<>>;
 using Arrays = std::vector<Array>;
 
-// The inputs of one op: its attributes, its operands (null for an absent optional one) and the
-// values of the symbols in its dims.
+// The inputs of one op: its attributes, its operands and the values of the symbols in its dims.
 struct Operands {
   mlir::Operation* op;
   std::vector<const Array*> arrays;
@@ -57,6 +56,8 @@ struct Environment {
 // its terminator.
 Status execute(mlir::Operation* op, Environment& environment);
 Result<Arrays> execute_block(mlir::Block& block, Environment& environment);
+// Checks that the results have the element types and dims of the op's result types. Errors:
+// kInternal.
 Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& symbols);
 
 // Returns all results of @main. Checks the dims in the types against the computed dims.
@@ -65,12 +66,14 @@ Result<Arrays> interpret(mlir::func::FuncOp main, const Arrays& inputs, const Sy
 // The dims of a type, evaluated with the symbols' values. Errors: kInvalidArgument.
 Result<std::vector<int64_t>> dims_of(mlir::Type type, const Symbols& symbols);
 
-// The evaluators, by mnemonic ("add"). Each returns empty for an op of another file.
+// Evaluate the op with this mnemonic, such as "add". Each returns an empty optional for an op of
+// another file.
 std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_reduction(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_contraction(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_layout(llvm::StringRef name, const Operands& in);
 
+// A kInvalidArgument status.
 Status refuse(const std::string& why);
 // The dims that all shapes broadcast to. Errors: kInvalidArgument.
 Result<std::vector<int64_t>> broadcast_of(const std::vector<std::vector<int64_t>>& shapes);
