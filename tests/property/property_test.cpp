@@ -51,7 +51,7 @@ func.func @main(%x: !sv.tensor<f32[n]>, %y: !sv.tensor<f32[n]>) -> !sv.tensor<f3
   return %0 : !sv.tensor<f32[n]>
 })";
 
-TEST(RandomGraph, SameSeedSameGraph) {
+TEST(RandomGraph, EqualSeedsGiveEqualGraphs) {
   auto one = quiet_context(), other = quiet_context();
   for (uint64_t seed = 1; seed < 6; ++seed)
     EXPECT_EQ(random_graph(seed, *one).text(), random_graph(seed, *other).text());
