@@ -222,7 +222,7 @@ TEST(Machine, InvalidJson) {
   }
 }
 
-// Numbers outside the range of double, names that are not UTF-8, deep nesting.
+// Numbers outside the range of double, names that are not UTF-8, and deep nesting are errors.
 TEST(Machine, OutOfRangeNumbersAreErrors) {
   const Result<Machine> number = testing::parse(
       with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"));

@@ -11,7 +11,8 @@ inline Result<compiler::Machine> parse(std::string_view json) {
   return compiler::parse_machine(json, "m.json", compiler::codegen::built_in_backends().kinds());
 }
 
-// A description with CUDA devices before, between and after the others, and the given pools.
+// A description with CUDA devices before, between and after those of with_pools(). `rest` is the
+// text of further members, with a leading comma.
 inline std::string with_cuda(const std::string& rest) {
   return R"({"devices": [{"name": "a", "kind": "cuda", "workers": 512}, {"name": "cpu", "kind": "cpu"},
                          {"name": "b", "kind": "cuda"}, {"name": "npu", "kind": "cpu"},
@@ -26,6 +27,7 @@ inline std::string with_pools(const std::string& pools) {
          pools + "]}";
 }
 
+// A description with a CPU, followed by the given device.
 inline std::string with_device(const std::string& device) {
   return R"({"devices": [{"name": "cpu", "kind": "cpu"}, )" + device + "]}";
 }

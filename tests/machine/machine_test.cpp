@@ -18,7 +18,7 @@ using testing::with_cuda;
 using testing::with_device;
 using testing::with_pools;
 
-// The first three devices of a description; of with_pools(): "cpu", "npu" and "gpu".
+// The first three devices of a description. In with_pools(), these are "cpu", "npu" and "gpu".
 constexpr DeviceIndex kFirst{0}, kSecond{1}, kThird{2};
 
 Machine read(const std::string& json) {
@@ -189,8 +189,8 @@ TEST(Machine, CopyBetweenTwoAcceleratorsGoesThroughTheHost) {
                    machine.copy_seconds(a, cpu, 100) + machine.copy_seconds(cpu, b, 100));
 }
 
-// The alignment applies to memory that calls lay out; constants (stored in the module) and frames
-// are exempt.
+// The alignment of a device applies to the heaps and arenas that it reaches. Constants (stored in
+// the module) and frames are exempt.
 TEST(Machine, PoolIsAlignedForAllDevicesThatReachIt) {
   const Machine machine = read(R"({"devices": [{"name": "a", "kind": "cpu", "alignment": 128},
       {"name": "b", "kind": "cpu", "alignment": 4096}, {"name": "c", "kind": "cpu"}],

@@ -15,6 +15,7 @@ TEST(PlanCsv, RoundTripsWithAndWithoutOffsets) {
   }
 }
 
+// Published instances can have ids that are not numbers, an alignment column and CRLF line ends.
 TEST(PlanCsv, ReadsPublicInstances) {
   Result<std::vector<PlannedBuffer>> buffers =
       parse_csv("id,lower,upper,size,alignment\r\nb7,3,9,4,1\r\nb8,4,5,12,1\r\n");

@@ -9,7 +9,7 @@ namespace {
 
 const DimExpr n = DimExpr::symbol("n");
 
-// "lower-upper:bytes" of a value's buffer, "-" without one.
+// The buffer of a value as "lower-upper:bytes", or "-" if the value has no buffer.
 std::string life(const Liveness& liveness, ValueId id) {
   const std::optional<BufferIndex> buffer = liveness.buffer_of_value[id];
   if (!buffer) return "-";
@@ -85,7 +85,7 @@ TEST(Liveness, UnsplitKernelsNeedTheScratchOfOneWorker) {
 
 class InPlace : public ::testing::Test {
  protected:
-  // a := f(x); b := g(a, ...), where b may reuse the bytes of a.
+  // Appends a = f(x) and b = g(a), where b may reuse the bytes of a.
   void make(std::vector<DimExpr> of_a, std::vector<DimExpr> of_b) {
     a_ = add_step(f_, {add_input(f_, {n})}, of_a);
     b_ = add_step(f_, {a_}, of_b);

@@ -1,4 +1,4 @@
-// First fit, lower bound, layers and the validator on plain intervals.
+// First fit, the lower bound, layers and the validator, for buffers with constant sizes.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -95,8 +95,8 @@ TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
       ASSERT_EQ(height, height_of(buffers));
       int64_t bound = p.value(p.plan.arenas.front().lower_bound, symbols, threads);
       ASSERT_EQ(bound, lower_bound_of(buffers));
-      // With dims of 0 to 2, a different plan can be far better: formulas are optimised for
-      // representative dims.
+      // The planner compares plans at sample dims. For dims of 0 to 2, another plan can be much
+      // lower.
       if (symbols["n"] > 2 && symbols["m"] > 2)
         worst = std::max(worst, static_cast<double>(height) / static_cast<double>(bound));
     }

@@ -8,7 +8,7 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-// A CPU and a second device, with and without pinned memory.
+// A machine with the devices "cpu", "idle" and "gpu", and these pools.
 Machine machine_with(const std::string& pools) {
   const std::string json = R"({"devices": [{"name": "cpu", "kind": "cpu"},
       {"name": "idle", "kind": "opencl"},
@@ -25,8 +25,12 @@ const char* const kPinned =
 
 constexpr DeviceIndex kFirst{0};
 
-// x is the caller's input; a = f(x) on the CPU; b is the copy of a on the device; c = g(b) there; d
-// is the copy of c on the CPU; y = h(d) is the result.
+// A program with these steps:
+//   a = f(x)     on the CPU, where x is the input
+//   b = copy(a)  to the device "gpu"
+//   c = g(b)     on "gpu"
+//   d = copy(c)  to the CPU
+//   y = h(d)     on the CPU, where y is the result
 struct Fixture {
   Program program;
   ValueId a, b, c, d;
@@ -156,7 +160,7 @@ TEST(UnusedDevices, AreRemoved) {
   EXPECT_EQ(machine.pool_name(f.main().stacks[0]), "cpu.global.stack");
 }
 
-// A device is in use if it has a value, a constant, scratch memory or a kernel.
+// A device is in use if it has a kernel, or its pools store a value, a constant or scratch memory.
 TEST(UnusedDevices, AreKeptIfTheyStoreAnything) {
   for (int keeper = 0; keeper < 4; ++keeper) {
     Fixture f(machine_with(""));

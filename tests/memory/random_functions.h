@@ -1,4 +1,4 @@
-// Builds functions of a Program for tests of the memory and bytecode stages: step by step, or at
+// Functions of a Program for tests of the memory and bytecode stages: built step by step, or at
 // random.
 #pragma once
 

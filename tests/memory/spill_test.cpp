@@ -10,9 +10,10 @@
 namespace scopevm::compiler::memory {
 namespace {
 
+// The cost if no choice satisfies the limits.
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// --- Independent of the planner's code: freed bytes, bytes in other pools, and cost of a choice. -
+// --- Evaluation of choices without the planner's code. ------------------------------------------
 
 double cost_of(const SpillProblem& problem, const std::vector<SpillChoice>& choices) {
   double cost = 0;
@@ -30,6 +31,7 @@ double cost_of(const SpillProblem& problem, const std::vector<SpillChoice>& choi
   return cost;
 }
 
+// Whether the live bytes at each step fit into the limited pool and into the other pools.
 bool holds(const SpillProblem& problem, const std::vector<SpillChoice>& choices) {
   for (int64_t step = 0; step < problem.steps; ++step) {
     int64_t here = 0;
@@ -45,6 +47,7 @@ bool holds(const SpillProblem& problem, const std::vector<SpillChoice>& choices)
         for (int gap : held.gaps)
           is_here = is_here && !(item.values[v].gaps[gap].lower <= step &&
                                  step < item.values[v].gaps[gap].upper);
+        // The spilled copy is live from the step that writes the value to its last reload.
         if (item.values[v].made <= step && step <= item.values[v].gaps[held.gaps.back()].upper)
           elsewhere[item.values[v].destinations[held.destination].pool] += item.bytes;
       }
@@ -81,6 +84,7 @@ std::vector<SpillChoice> all_choices(const SpillItem& item) {
   return all;
 }
 
+// Exhaustive search: the lowest cost of all solutions that begin with the choices in `chosen`.
 double best_of_all(const SpillProblem& problem, std::vector<SpillChoice>& chosen) {
   if (chosen.size() == problem.items.size())
     return holds(problem, chosen) ? cost_of(problem, chosen) : kNever;
@@ -138,7 +142,7 @@ TEST(SpillChoice, NothingIsSpilledIfEverythingFits) {
   EXPECT_EQ(solution.choices[0].move, std::nullopt);
 }
 
-// Two values are unused until the end; spilling the smaller one is sufficient.
+// Two values are unused while the third is live. It is sufficient to spill the smaller one.
 TEST(SpillChoice, SpillsTheCheaperOfTwo) {
   SpillItem small{.bytes = 40, .lower = 0, .upper = 5, .moves = {}, .values = {}};
   small.values.push_back({.made = 0, .gaps = {{1, 4}}, .destinations = {{PoolIndex{1}, 40, 40}}});
@@ -187,7 +191,7 @@ TEST(SpillChoice, CloseToTheOptimumAndNotBelowTheBound) {
   EXPECT_LE(worst, 1.5);
 }
 
-// Choices also satisfy the limits of the other pools.
+// Solutions also satisfy the limits of the other pools. The planner may miss a few solutions there.
 TEST(SpillChoice, RespectsTheLimitsOfOtherPools) {
   int solved = 0, missed = 0;
   for (uint32_t seed = 0; seed < 2000; ++seed) {

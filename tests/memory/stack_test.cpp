@@ -29,7 +29,7 @@ std::string error_of(Program& program) {
   return std::string(status.message());
 }
 
-// A chain with two intermediates of `floats` elements each.
+// A chain of three steps with two intermediate values of `floats` elements each.
 Function chain(DimExpr floats) {
   Function f;
   f.dimensions = {{"n", 1, 100, 1, 10}};
@@ -43,7 +43,7 @@ bool uses_stack(const Program& program, FunctionIndex function = {}) {
   return !program.functions[function].stacks.empty();
 }
 
-// The frame size in bytes in the function's plan.
+// The bytes of the frame in the function's plan; 0 if nothing is stored in the frame.
 int64_t height_in_frame(const Program& program, FunctionIndex function = {}) {
   Result<ShapeProgram> shapes = ShapeProgram::create(program.functions[function]);
   Result<Plan> made = plan(program.machine, program.functions[function], *shapes);
@@ -85,8 +85,8 @@ TEST(Stack, FrameHasItsOwnAlignment) {
 }
 
 TEST(Stack, ThousandTemporariesStayWithinTheLimit) {
-  // In a chain the temporaries share bytes. If all are live until the end, they exceed the limit
-  // together, although each is small.
+  // The values of a chain share bytes. In the second function, all values are live until the last
+  // step. Each is small, but together they exceed the limit.
   Function line, fan;
   ValueId x = add_input(line, {4});
   for (int i = 0; i < 1000; ++i) x = add_step(line, {x}, {16 + i % 7});
@@ -180,6 +180,7 @@ Program calling(Function callee) {
   return program;
 }
 
+// Returns a value that is computed from its parameter.
 Function reading() {
   Function f;
   add_output(f, add_step(f, {add_input(f, {16})}, {4}));
@@ -205,7 +206,7 @@ TEST(Stack, ReturnedArgumentsStay) {
 }
 
 TEST(Stack, ForwardedArguments) {
-  // f passes its parameter to g, which reads it or returns it.
+  // f passes its parameter to g, which only reads it or also returns it.
   for (const bool is_returned : {false, true}) {
     Function f;
     add_input(f, {16});
@@ -226,6 +227,7 @@ TEST(Stack, ForwardedArguments) {
 
 // --- Constraints. -------------------------------------------------------------------------------
 
+// A program with this stack limit, in which the stack is required for value `id`.
 Program with_limit(Function f, ValueId id, int64_t limit = 256) {
   Program program = program_of(std::move(f), limit);
   program.functions[{0}].values[id].place.pool = kStack;

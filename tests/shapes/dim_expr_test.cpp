@@ -1,4 +1,4 @@
-// DimExpr: equalities that the normal form proves, and printing.
+// DimExpr: equalities that the normal form proves, printing, parsing and evaluation.
 #include "compiler/shapes/dim_expr.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@ namespace scopevm::compiler {
 namespace {
 
 constexpr const char* kNames[] = {"a", "b", "c"};
-constexpr int64_t kNoValue = INT64_MIN;  // division by less than 1
+constexpr int64_t kNoValue = INT64_MIN;  // not defined, because a divisor is less than 1
 
 // An expression, and its values at sample points computed independently of the normal form.
 struct Sample {
@@ -19,9 +19,10 @@ struct Sample {
   std::vector<int64_t> values;
 };
 
-// Facts about a, b and c. All sample points satisfy them.
+// Facts about a, b and c, for the tests with facts.
 constexpr DimFacts kFacts[] = {{4, 36, 4}, {1, 7, 1}, {0, 40, 6}};
 
+// The sample points: values of a, b and c. With `have_facts`, they satisfy kFacts.
 const std::vector<std::vector<int64_t>>& points(bool have_facts) {
   static const auto* kPoints = [] {
     auto* points = new std::vector<std::vector<int64_t>>[2];
@@ -49,7 +50,7 @@ std::vector<int64_t> each(const Sample& a, const Sample& b, Op op) {
   return values;
 }
 
-// By definition: the q with q*y <= x < (q+1)*y.
+// The q with q*y <= x < (q+1)*y. REQUIRES: y > 0.
 int64_t floor_of(int64_t x, int64_t y) {
   int64_t q = x / y;
   return q * y > x ? q - 1 : q;
@@ -118,7 +119,7 @@ std::optional<int64_t> value_at(DimExpr e, const std::vector<int64_t>& point) {
   return e.evaluate([&](std::string_view name) { return std::optional(point[name[0] - 'a']); });
 }
 
-// With facts about the symbols, and without.
+// The parameter is true for tests with facts about the symbols.
 class DimExprProperty : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Facts, DimExprProperty, testing::Bool());
 

@@ -16,6 +16,7 @@ namespace {
 const DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m");
 const DimExpr threads = DimExpr::symbol(kThreadsSymbol);
 
+// A function with the inputs a: [n, 3] and b: [m, n].
 Function two_inputs() {
   Function function;
   function.values = {{.name = "a", .shape = {n, 3}, .origin = ValueOrigin::kInput},
@@ -25,6 +26,7 @@ Function two_inputs() {
   return function;
 }
 
+// The native shape function of a program, compiled in memory.
 class NativeShapes {
  public:
   explicit NativeShapes(const ShapeProgram& program)
@@ -41,7 +43,9 @@ class NativeShapes {
     function_ = llvm::cantFail(jit_->lookup("shape_main")).toPtr<ShapeFn>();
   }
 
-  // The sanitizer reads a signature before each function; functions of our images have none.
+  // Calls the shape function with the input dims, followed by the number of threads. Sets `slots`.
+  // -fsanitize=function reads a signature before each called function, which compiled shape
+  // functions do not have.
 #if defined(__clang__)
   __attribute__((no_sanitize("function")))
 #endif
@@ -49,6 +53,7 @@ class NativeShapes {
   operator()(std::vector<int64_t> dims) {
     return function_(dims.data(), slots.data());
   }
+  // The result of a call that overflows.
   int64_t overflow_check() const { return static_cast<int64_t>(count_); }
 
   IndexedVector<SlotIndex, int64_t> slots;

@@ -1,4 +1,4 @@
-// Representative dims: the values that the compiler assumes for dims before any request.
+// Representative dims: the values of dims at which the compiler compares costs and plans.
 #include "compiler/shapes/representative.h"
 
 #include <gtest/gtest.h>

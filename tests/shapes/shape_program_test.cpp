@@ -1,4 +1,4 @@
-// ShapeProgram: the slots and checks for the dims of a function.
+// ShapeProgram: its checks, values and slots for the dims of a function.
 #include "compiler/shapes/program/shape_program.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Intermediate values of main and of its callee; @rows takes one of main's.
+// @main and its callee @rows have intermediate values. One value of @main is an argument of @rows.
 !v = !sv.tensor<f32[4]>
 !m = !sv.tensor<f32[4, 4]>
 func.func private @rows(%x: !m) -> !v {

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Prints a file of wrong shapes with the answers that the programs give now; the test compares that with
-# the file itself. scopevm must be on the PATH.
+# answers.sh FILE: prints FILE with the current answers of the commands in it. The test compares the
+# output with FILE. scopevm must be on the PATH. Each line of FILE that is not indented is one of:
 #
-#   # text              says what the mistakes below it are
-#   model               a graph's text follows, indented
-#   onnx FILE           an ONNX file of this folder
-#   compile [ARGS]      scopevm compile of that model
-#   run NAME=DIMS ...   scopevm run of the compiled module with random inputs of these dims; an
-#                       argument that begins with -- or NAME=FILE.npy is passed as it is
-#   bound ARGS          scopevm bound
+#   # text              a comment on the commands below it
+#   model               the indented lines that follow are a graph in MLIR assembly
+#   onnx FILE           selects an ONNX file of this folder
+#   compile [ARGS]      runs scopevm compile on the selected model
+#   run NAME=DIMS ...   runs the compiled module with random inputs of these dims. NAME=FILE.npy
+#                       reads an input from a file. An argument that begins with -- is an option.
+#   bound ARGS          runs scopevm bound
 #
-# Two spaces and what the command said follow each, and "(exit CODE)" where that is not 1; a command that
-# succeeds says "ok".
+# The indented line after a command is its answer: "ok" for success, else the message. An exit code
+# other than 1 follows the message as "(exit CODE)".
 set -euo pipefail
 command -v scopevm >/dev/null || { echo "scopevm is not on the PATH" >&2; exit 1; }
 folder=$(cd "$(dirname "$1")" && pwd)
@@ -43,7 +43,7 @@ run_arguments() {
 
 model=model.mlir
 is_string=0
-mapfile -t lines <"$file"  # all of it first: a new version may be written to the same place
+mapfile -t lines <"$file"  # the whole file at once, because the output may replace it
 for line in "${lines[@]}"; do
   read -ra words <<<"$line"
   case $line in

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the ONNX files and tensors that the tables of this folder name (python3-onnx 1.12)."""
+"""Writes the ONNX files and tensors that the .txt files of this folder use (python3-onnx 1.12)."""
 import os
 
 import numpy as np
@@ -31,32 +31,32 @@ def save(name, nodes, inputs, outputs, initializers=()):
 
 
 def rows():
-    """x: [n, h] -> rows of 12 elements: Reshape with a -1."""
+    """Reshapes x: [n, h] to [-1, 12]."""
     save("rows", [node("Relu", ["x"], ["warm"]), node("Reshape", ["warm", "shape"], ["row"])],
          [value("x", ["n", "h"])], [value("row", [None, 12])], [("shape", i64(-1, 12))])
 
 
 def heads():
-    """x: [n, t, 6] -> [n, t, 2, 4]: a target that six elements a row never fill."""
+    """Reshapes x: [n, t, 6] to [n, t, 2, 4], which always has another element count."""
     save("heads", [node("Reshape", ["x", "shape"], ["split"])], [value("x", ["n", "t", 6])],
          [value("split", [None] * 4)], [("shape", i64(0, 0, 2, 4))])
 
 
 def like():
-    """x: [n, 1] expanded to the shape of y: [m, k]."""
+    """Expands x: [n, 3] to the shape of y: [m, k]."""
     save("like", [node("Shape", ["y"], ["shape"]), node("Expand", ["x", "shape"], ["wide"])],
          [value("x", ["n", 3]), value("y", ["m", "k"])], [value("wide", [None, None])])
 
 
 def words():
-    """Rows of a table of five, picked by ids."""
+    """Gathers rows of a table with five rows by ids."""
     save("words", [node("Gather", ["table", "ids"], ["embedding"], axis=0)],
          [value("ids", ["n"], TensorProto.INT64)], [value("embedding", ["n", 2])],
          [("table", np.arange(10, dtype=np.float32).reshape(5, 2))])
 
 
 def shelf():
-    """The fifth row of x, and the fifth of four columns."""
+    """Gathers row 4 of x: [n, 4], and column 4, which does not exist."""
     save("shelf", [node("Gather", ["x", "at"], ["row"], axis=0)], [value("x", ["n", 4])],
          [value("row", None)], [("at", i64(4))])
     save("column", [node("Gather", ["x", "at"], ["column"], axis=1)], [value("x", ["n", 4])],
@@ -73,7 +73,7 @@ def picked():
 
 
 def parts():
-    """Split in two parts of 3 and 5, and in two equal ones."""
+    """Splits a dim of 8 into parts of 3 and 6, and a dynamic dim into two parts."""
     save("parts", [node("Split", ["x", "sizes"], ["left", "right"], axis=0)],
          [value("x", [8])], [value("left", [3]), value("right", [6])], [("sizes", i64(3, 6))])
     save("halves", [node("Split", ["x"], ["left", "right"], axis=1)],
@@ -81,13 +81,13 @@ def parts():
 
 
 def squeezed():
-    """Dims that are said to be 1."""
+    """Squeezes a dim of 4."""
     save("squeezed", [node("Squeeze", ["x", "axis"], ["flat"])], [value("x", ["n", "h", 4])],
          [value("flat", None)], [("axis", i64(2))])
 
 
 def joined():
-    """Static dims that cannot be joined, multiplied, broadcast."""
+    """A Concat and a MatMul of static dims that do not match."""
     save("unlike", [node("Concat", ["x", "y"], ["both"], axis=0)],
          [value("x", ["n", 4]), value("y", ["m", 5])], [value("both", None)])
     save("inner", [node("MatMul", ["x", "w"], ["product"])], [value("x", ["n", 4])],
@@ -95,7 +95,7 @@ def joined():
 
 
 def huge():
-    """Shapes beyond every memory: x tiled 2^31 times along both axes, and a constant of 2^62."""
+    """Very large shapes, and one negative dim: a tile, two constants and an input."""
     save("tiled", [node("Tile", ["x", "times"], ["wall"])], [value("x", ["n", "h"])],
          [value("wall", None)], [("times", i64(1 << 31, 1 << 31))])
     save("filled", [node("ConstantOfShape", ["dims"], ["zeros"]), node("Add", ["x", "zeros"],
@@ -109,7 +109,7 @@ def huge():
 
 
 def masked():
-    """A mask whose length is the sum of two others' dims."""
+    """A mask whose length is the sum of the lengths of two other inputs."""
     save("masked", [
         node("Concat", ["cache", "step"], ["keys"], axis=0),
         node("Add", ["keys", "mask"], ["scores"]),
