@@ -223,7 +223,7 @@ TEST(Machine, InvalidJson) {
 }
 
 // Numbers outside the range of double, names that are not UTF-8, and deep nesting are errors.
-TEST(Machine, OutOfRangeNumbersAreErrors) {
+TEST(Machine, InvalidNumbersNamesAndNestingAreErrors) {
   const Result<Machine> number = testing::parse(
       with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 1e999})"));
   ASSERT_FALSE(number.ok());

@@ -102,7 +102,7 @@ TEST(Machine, HostIsTheFirstCpu) {
   EXPECT_EQ(read(with_pools("")).default_device, kFirst);
 }
 
-TEST(Machine, WorkersAreForOpenClDevicesOnly) {
+TEST(Machine, WorkersHaveADefaultPerKind) {
   const Machine machine = read(with_device(
       R"({"name": "a", "kind": "opencl"}, {"name": "b", "kind": "opencl", "workers": 256})"));
   EXPECT_EQ(machine.devices[kFirst].workers, 2);
@@ -119,10 +119,10 @@ TEST(Machine, PoolsReplaceTheirDefaults) {
   EXPECT_EQ(global.limit, 1000);
   EXPECT_EQ(global.bytes_per_second, 2e9);
   EXPECT_EQ(global.latency_seconds, 0);
-  const Pool& unsaid = machine.pools[machine.global_pool(kFirst)];
-  EXPECT_GT(unsaid.planned_bytes_per_second(), 0);
-  EXPECT_EQ(unsaid.bytes_per_second, std::nullopt);
-  EXPECT_EQ(unsaid.latency_seconds, std::nullopt);
+  const Pool& undescribed = machine.pools[machine.global_pool(kFirst)];
+  EXPECT_GT(undescribed.planned_bytes_per_second(), 0);
+  EXPECT_EQ(undescribed.bytes_per_second, std::nullopt);
+  EXPECT_EQ(undescribed.latency_seconds, std::nullopt);
   const std::optional<PoolIndex> own = machine.find_pool(kSecond, "global.x.y_1");
   ASSERT_TRUE(own.has_value());
   EXPECT_EQ(machine.pools[*own].kind, PoolKind::kHeap);
@@ -215,7 +215,7 @@ TEST(Machine, PinnedPoolsAreForOneDevice) {
   EXPECT_EQ(machine.pools[machine.global_pool(npu)].pinned_for, std::nullopt);
 }
 
-TEST(Machine, ReleasedDevicesLeaveNoTrace) {
+TEST(Machine, RemovedDevicesAreNotReferenced) {
   Machine machine = read(with_pools(R"(
       {"device": "cpu", "scope": "global.x", "reached_by": ["npu"]},
       {"device": "cpu", "scope": "global.y", "pinned_for": "gpu"})"));
@@ -265,7 +265,7 @@ TEST(Machine, TheDefaultIsADeviceWithKernels) {
   EXPECT_EQ(read(with_cuda(R"(, "default_device": "gpu")")).default_device, kThird);
 }
 
-TEST(Machine, NothingIsReservedByDefault) {
+TEST(Machine, AllDevicesHaveKernelsByDefault) {
   EXPECT_TRUE(read(with_pools("")).described_only.empty());
   EXPECT_TRUE(Machine::host().described_only.empty());
 }

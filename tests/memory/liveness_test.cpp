@@ -131,7 +131,7 @@ TEST_F(InPlace, NotIfTheStepReadsTheOperandTwice) {
   EXPECT_FALSE(is_shared());
 }
 
-TEST_F(InPlace, NotForTwoResults) {
+TEST_F(InPlace, OneResultSharesTheOperand) {
   make({n}, {n});
   launch(f_.steps[1]).in_place.push_back({1, 0});
   const ValueId second = f_.values.next_index();

@@ -161,7 +161,7 @@ TEST(UnusedDevices, AreRemoved) {
 }
 
 // A device is in use if it has a kernel, or its pools store a value, a constant or scratch memory.
-TEST(UnusedDevices, AreKeptIfTheyStoreAnything) {
+TEST(UnusedDevices, DevicesInUseAreKept) {
   for (int keeper = 0; keeper < 4; ++keeper) {
     Fixture f(machine_with(""));
     const Machine& machine = f.program.machine;

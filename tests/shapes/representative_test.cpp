@@ -30,7 +30,7 @@ TEST(Representative, OfExpressions) {
   EXPECT_EQ(representative(n * m, {{"n", 3}}), 192);
 }
 
-TEST(Representative, SaturatesAboveTheIntegerRange) {
+TEST(Representative, IsFiniteAboveTheIntegerRange) {
   const DimExpr n = DimExpr::symbol("n", {.min = int64_t{1} << 40});
   EXPECT_EQ(representative(n * n), 0x1p80);
 }

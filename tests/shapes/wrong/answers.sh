@@ -42,17 +42,17 @@ run_arguments() {
 }
 
 model=model.mlir
-is_string=0
+is_model_text=0
 mapfile -t lines <"$file"  # the whole file at once, because the output may replace it
 for line in "${lines[@]}"; do
   read -ra words <<<"$line"
   case $line in
     "  "*)
-      ((is_string)) || continue
+      ((is_model_text)) || continue
       echo "${line#  }" >>model.mlir
       ;;
-    model) is_string=1 model=model.mlir && rm -f model.mlir ;;
-    *) is_string=0 ;;
+    model) is_model_text=1 model=model.mlir && rm -f model.mlir ;;
+    *) is_model_text=0 ;;
   esac
   echo "$line"
   case ${words[0]-} in
