@@ -168,11 +168,12 @@ class Brute {
   using Copies = uint32_t;  // one bit per pool
   static bool has(Copies copies, PoolIndex pool) { return (copies >> pool.value & 1) == 1; }
 
+  // Whether the producer, on device `maker`, can store the value in pool `home`.
   bool is_home(const Flow& flow, PoolIndex home, DeviceIndex maker) const {
     if (machine_.pools[home].kind == PoolKind::kConstant) return false;
     if (!flow.pool.is_any()) return home == flow.pool.on(machine_, maker);
     if (!machine_.reaches(maker, home)) return false;
-    // Of the pools that only the producer reaches: "global", and those that a reader requires.
+    // A pool that only the producer reaches must be "global" or required by a reader.
     return machine_.pools[home].scope == "global" || machine_.pools[home].reached.size() > 1 ||
            std::ranges::any_of(flow.readers, [&](const Reader& reader) {
              return !reader.pool.is_any() &&
@@ -181,6 +182,7 @@ class Brute {
            });
   }
 
+  // Whether each reader can read the value in `home` or in one of the copies.
   bool serves(const Flow& flow, PoolIndex home, Copies copies) const {
     for (const Reader& reader : flow.readers) {
       const DeviceIndex device = devices_[reader.task];
@@ -196,7 +198,8 @@ class Brute {
     return true;
   }
 
-  // A copy through the host needs a copy on the host.
+  // The cost of these copies. INT64_MAX if one of them goes through the host, but none is on the
+  // host.
   int64_t cost(const Flow& flow, PoolIndex home, Copies copies) const {
     int64_t sum = 0;
     for (PoolIndex pool : machine_.pools.indices()) {

@@ -99,6 +99,7 @@ std::string places_of(Types types) {
   return places;
 }
 
+// Sets the location of each op to a unique name: its mnemonic and a number.
 void number_ops(mlir::ModuleOp module) {
   int64_t count = 0;
   module.walk([&](mlir::Operation* op) {
@@ -189,7 +190,8 @@ void check(const Placed& placed, Counts& counts) {
   }
 }
 
-// The driver places simplified graphs. An imported graph leaves more work for the passes.
+// The compiler places simplified graphs. After placement of an imported graph, the passes have more
+// ops to change.
 enum class Form { kSimplified, kAsImported };
 
 Status place(Placed& placed, Form form, const std::vector<std::string>& rules) {
@@ -301,7 +303,8 @@ TEST(Passes, MovedValueIsRejected) {
       if (!type || op->use_empty()) return;
       op->getResult(0).setType(type.withPlace(elsewhere));
       const bool is_found = !verify_places(*placed.module, placed.machine).ok();
-      // The result of a copy may have any place if its readers are copies as well.
+      // The wrong place is valid if all readers are copies, or if a copy or a constant produces the
+      // value.
       const bool is_reader_free = llvm::all_of(op->getUsers(), [](mlir::Operation* user) {
         return mlir::isa<graph::DeviceCopyOp>(user);
       });

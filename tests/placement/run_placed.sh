@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Runs a graph on one CPU and as it is placed: results must be the same bytes, and the copies that the
-# run counts those that `scopevm explain --copies` lists, between the same devices.
+# Runs a graph on one CPU, and with the given placement. The results must have equal bytes. The
+# copies that the placed run counts between two devices must equal those that `scopevm explain
+# --copies` lists.
 #
 #   tests/placement/run_placed.sh GRAPH PLACES DIMS INPUTS OUTPUT...
 #
-# PLACES are options of compile, DIMS of explain, INPUTS of run; the others are the results' names.
-# A graph that says places itself is run on one CPU as the variable PLAIN has it, without them.
+# PLACES are options of `scopevm compile`, DIMS of `scopevm explain` and INPUTS of `scopevm run`.
+# Each OUTPUT is the name of a result. If GRAPH contains places, the variable PLAIN is the file of
+# the same graph for one CPU.
 set -euo pipefail
 graph=$1 places=$2 dims=$3 inputs=$4
 shift 4
@@ -13,7 +15,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plain" "$scratch/placed"
 
-# run NAME OPTIONS: the module NAME.bc, its results to NAME/
+# run NAME OPTIONS: runs the module NAME.bc and writes its results to the folder NAME.
 run() {
   local name=$1 outputs=()
   shift
@@ -33,7 +35,7 @@ run plain >"$scratch/plain.txt"
 run placed --json >"$scratch/run.json"
 diff -r "$scratch/plain" "$scratch/placed" >&2
 
-# By the devices on both ends: copies and their bytes, times how often each is made.
+# Compares the number of copies and their bytes, for each pair of devices.
 python3 - "$scratch/explained.json" "$scratch/run.json" <<'END'
 import collections, json, sys
 explained, run = (json.load(open(path)) for path in sys.argv[1:])

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Places what the tests of a folder have placed once more, and compares.
+# Places the graphs of all tests in the subfolders of FOLDER, then places the results again. Fails
+# if the second placement changes a graph.
 #
 #   tests/placement/twice.sh FOLDER
 #
-# The passes are those of a test's first RUN line that ends with --sv-place.
+# The passes are those of the first RUN line of a test whose last pass is --sv-place.
 set -euo pipefail
 folder=$1
 scratch=$(mktemp -d)

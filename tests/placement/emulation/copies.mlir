@@ -1,4 +1,4 @@
-// Copies and nothing else: to two places of another device, one after the other, and back.
+// Contains only copies: to the device npu, then to another scope of npu, then back to cpu.
 !t = !sv.tensor<f32[n, 16]>
 
 func.func @main(%x: !sv.tensor<f32[n, 16], @cpu> {sv.name = "x"}) -> (!t {sv.name = "y"}) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints the seconds of the copies that `scopevm explain --copies` lists, and the emulated seconds of a
-# run.
+# Prints the seconds of the copies that `scopevm explain --copies` lists, and the emulated seconds
+# of a run. Fails if the run was faster than its emulated seconds.
 #
 #   tests/placement/emulation/emulated.sh GRAPH MACHINE DIMS INPUTS
 #
-# DIMS are options of compile and explain, INPUTS of run.
+# DIMS are options of `scopevm compile` and `scopevm explain`, INPUTS are options of `scopevm run`.
 set -euo pipefail
 graph=$1 machine=$2 dims=$3 inputs=$4
 scratch=$(mktemp -d)

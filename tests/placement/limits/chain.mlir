@@ -1,4 +1,4 @@
-// "kept" waits while three others are made from each other.
+// "kept" is live but unused while a chain of other values is computed.
 !t = !sv.tensor<f32[n]>
 
 func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "y"}) {

@@ -1,4 +1,4 @@
-// "kept" waits while a loop runs that does not use it; "base" is used in each iteration.
+// "kept" is live during a loop that does not use it. "base" is used in each iteration.
 !t = !sv.tensor<f32[n]>
 
 func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "y"}) {

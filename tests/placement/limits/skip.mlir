@@ -1,4 +1,4 @@
-// A skip connection: "skip" waits while the wide layer takes most of the memory.
+// A skip connection: "skip" is live but unused while the wide layer uses most of the memory.
 !x = !sv.tensor<f32[n, 64]>
 !wide = !sv.tensor<f32[n, 512]>
 !skip = !sv.tensor<f32[n, 256]>

@@ -3,7 +3,7 @@ func.func @main(%x: !t {sv.name = "x"}) -> (!sv.tensor<f32[]> {sv.name = "y"}) {
   %0 = sv.call @sum(%x) : (!t) -> !sv.tensor<f32[]>
   return %0 : !sv.tensor<f32[]>
 }
-// The largest of all, and half of them less, until one is left.
+// The largest element of exp(x), plus the result for the first half of x unless x has one element.
 func.func private @sum(%x: !t) -> !sv.tensor<f32[]> {
   %length = sv.dims_tensor {dims = #sv.dims<[n]>, scalar = true} : () -> !sv.tensor<i64[]>
   %one = sv.constant {value = dense<1> : tensor<i64>} : !sv.tensor<i64[]>
