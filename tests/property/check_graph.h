@@ -1,5 +1,5 @@
 // Compiles a graph through the public API, runs it and compares every result with the reference.
-// This happens in a child process, so that a crash or a hang is an outcome.
+// This happens in a child process, so that a crash or a hang becomes a Finding.
 #pragma once
 
 #include <string>

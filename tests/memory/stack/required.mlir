@@ -1,4 +1,4 @@
-// "large" and "row" are live at the same time; "y" is computed from both.
+// "large" and "row" are live at the same time, and "row" and "sum" until the last step.
 !t = !sv.tensor<f32[64, 64]>
 !v = !sv.tensor<f32[64]>
 func.func @main(%x: !t {sv.name = "x"}) -> (!v {sv.name = "y"}) {

@@ -73,7 +73,7 @@ class Gathered {
     whole_.elements.insert(whole_.elements.end(), part.elements.begin(), part.elements.end());
     return {};
   }
-  // Without iterations, the dims come from the type.
+  // If the loop had no iteration, the dims come from the type.
   Result<Array> take(mlir::Type type, const Symbols& symbols) {
     if (count_ > 0) {
       whole_.dims.insert(whole_.dims.begin(), count_);

@@ -1,5 +1,6 @@
 # Installs the build to an empty prefix, builds examples/embed against this prefix, and runs it.
-#   cmake -DBUILD=... -DSOURCE=... -DSCRATCH=... -DCOMPILER=... -DMODULE=... -P check.cmake
+#   cmake -DBUILD=... -DSOURCE=... -DSCRATCH=... -DCOMPILER=... -DMODULE=... -DCOMPONENTS=...
+#         -DFLAGS=... -P check.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT code EQUAL 0)

@@ -102,7 +102,7 @@ TEST(Corruption, OtherVersionsAreReported) {
       "unsupported module format 7.9, expected 0.9; compile the model again with this release");
 }
 
-// Without the checksum of constants, all other corruption is still detected.
+// If the reader ignores the checksum of the constants, it still detects all other corruption.
 TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   ModuleContents module = dense_module();
   File file = write_module(module);

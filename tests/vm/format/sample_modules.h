@@ -29,8 +29,8 @@ ModuleContents stack_module();
 
 Bytes bytes_of(std::string_view text);
 
-// Compares the fields, constants and images by their bytes. Does not compare TensorDecl::pool,
-// MemoryDecl::depends_on_data, PoolDecl::shared_with and KernelDecl::device.
+// Compares the fields of two modules, and the bytes of constants and images. Does not compare
+// TensorDecl::pool, MemoryDecl::depends_on_data, PoolDecl::shared_with and KernelDecl::device.
 bool are_equal(const ModuleContents& a, const ModuleContents& b);
 
 }  // namespace scopevm::format

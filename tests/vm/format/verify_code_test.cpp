@@ -24,7 +24,7 @@ std::string error_of(const ModuleContents& module) { return std::string(verify(m
 ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
   ModuleContents module = dense_module();
   module.devices.push_back({"gpu", "opencl", 64});
-  module.pools.push_back({"global", PoolKind::kHeap, 1, -1});  // 3
+  module.pools.push_back({"global", PoolKind::kHeap, 1, -1});  // pool 3
   module.messages = {"message"};
   module.kernels = {{"k", 1, 2}, {"two", 2, 0}};
   FunctionDecl& main = module.functions[0];

@@ -176,8 +176,8 @@ constexpr char kAppendLoop[] =
     "good:\n"
     "ret (%r1)\n";
 
-// The call allocates one storage per element, and fewer than 12 for the list, which
-// grows geometrically.
+// The call allocates one storage per element, and fewer than 12 for the list, which grows
+// geometrically.
 TEST(List, AppendingLoopCopiesNoElements) {
   const Session session =
       session_of("input \"x\" f32 [\"1\"]\noutput \"ys\" sequence f32 [\"100\"]\n", kAppendLoop);

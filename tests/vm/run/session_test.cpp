@@ -180,7 +180,7 @@ TEST(Session, CopiesAResultThatIsAnInput) {
 TEST(Session, EachResultHasItsOwnStorage) {
   format::ModuleContents contents = sum_contents();
   format::FunctionDecl& function = contents.functions[0];
-  // Appends register 6 to the values of `ret`: a second result that refers to the first's storage.
+  // Appends register 6 to the values of `ret`, so that both results refer to one storage.
   function.code[function.code.size() - 2] = 2;
   function.code[function.code.size() - 3] += 1 << 16;
   function.code.push_back(6);
