@@ -70,19 +70,19 @@ TEST(Placement, LayersHoldAtAnySizes) {
   }
 }
 
-std::string complaint(std::vector<PlannedBuffer> buffers, int64_t height) {
+std::string error_of(std::vector<PlannedBuffer> buffers, int64_t height) {
   return std::string(validate(buffers, height, 64).message());
 }
 
 TEST(Validator, RejectsInvalidPlans) {
-  EXPECT_EQ(complaint({{0, 0, 2, 64, 0}, {1, 1, 3, 64, 64}}, 128), "");
-  EXPECT_EQ(complaint({{0, 0, 2, 64, 0}, {1, 2, 3, 64, 0}}, 64), "");
-  EXPECT_EQ(complaint({{0, 0, 2, 128, 0}, {1, 1, 3, 64, 64}}, 128),
+  EXPECT_EQ(error_of({{0, 0, 2, 64, 0}, {1, 1, 3, 64, 64}}, 128), "");
+  EXPECT_EQ(error_of({{0, 0, 2, 64, 0}, {1, 2, 3, 64, 0}}, 64), "");
+  EXPECT_EQ(error_of({{0, 0, 2, 128, 0}, {1, 1, 3, 64, 64}}, 128),
             "memory plan: buffer 0 overlaps buffer 1");
-  EXPECT_EQ(complaint({{0, 0, 2, 64, 0}, {1, 0, 2, 0, 0}}, 64), "") << "nothing overlaps no bytes";
-  EXPECT_EQ(complaint({{0, 0, 2, 64, -1}}, 64), "memory plan: buffer 0 is at offset -1");
-  EXPECT_EQ(complaint({{0, 0, 2, 64, 32}}, 96), "memory plan: buffer 0 is at offset 32");
-  EXPECT_EQ(complaint({{0, 0, 2, 64, 64}}, 64),
+  EXPECT_EQ(error_of({{0, 0, 2, 64, 0}, {1, 0, 2, 0, 0}}, 64), "") << "nothing overlaps no bytes";
+  EXPECT_EQ(error_of({{0, 0, 2, 64, -1}}, 64), "memory plan: buffer 0 is at offset -1");
+  EXPECT_EQ(error_of({{0, 0, 2, 64, 32}}, 96), "memory plan: buffer 0 is at offset 32");
+  EXPECT_EQ(error_of({{0, 0, 2, 64, 64}}, 64),
             "memory plan: buffer 0 ends above the plan's height 64");
 }
 

@@ -119,9 +119,10 @@ class RandomProblem {
 };
 
 // Exhaustive search over all assignments, and for each value over all pools and all sets of copies.
-class Brute {
+class ExhaustiveSearch {
  public:
-  explicit Brute(const Problem& problem) : problem_(problem), machine_(*problem.machine) {
+  explicit ExhaustiveSearch(const Problem& problem)
+      : problem_(problem), machine_(*problem.machine) {
     devices_.resize(problem.tasks.size());
     least_.resize(problem.flows.size());
     try_task({0});
@@ -225,7 +226,7 @@ TEST(Assignment, EqualsBruteForce) {
   for (uint32_t seed = 0; seed < kProblems; ++seed) {
     RandomProblem random(seed);
     const Assignment found = assign(random.problem());
-    const Cost best = Brute(random.problem()).best();
+    const Cost best = ExhaustiveSearch(random.problem()).best();
     ASSERT_EQ(found.cost.copies, best.copies) << "seed " << seed;
     ASSERT_EQ(found.cost.displaced, best.displaced)
         << "seed " << seed << ", " << random.machine().devices.size() << " devices, "
@@ -242,19 +243,19 @@ TEST(Assignment, CutsALongChainAtItsSmallestValue) {
   machine.devices.push_back({"npu", "cpu"});
   machine.pools.push_back(
       {.scope = "global", .kind = PoolKind::kHeap, .device = kSecond, .reached = {kSecond}});
-  constexpr uint32_t kTasks = 5000, kThin = 3210;
+  constexpr uint32_t kTasks = 5000, kSmallest = 3210;
   Problem problem{.machine = &machine};
   for (uint32_t t = 0; t < kTasks; ++t) problem.tasks.push_back({{kFirst, kSecond}, {}});
   problem.tasks.front().devices = {kFirst};
   problem.tasks.back().devices = {kSecond};
   for (uint32_t t = 0; t + 1 < kTasks; ++t)
     problem.flows.push_back({.maker = {t},
-                             .bytes = t == kThin ? 100.0 : 1000.0 + t % 7,
+                             .bytes = t == kSmallest ? 100.0 : 1000.0 + t % 7,
                              .readers = {{.task = {t + 1}}}});
   const Assignment found = assign(problem);
   EXPECT_TRUE(found.is_proved);
   for (uint32_t t = 0; t < kTasks; ++t)
-    ASSERT_EQ(found.devices[{t}], t <= kThin ? kFirst : kSecond) << t;
+    ASSERT_EQ(found.devices[{t}], t <= kSmallest ? kFirst : kSecond) << t;
 }
 
 }  // namespace
