@@ -70,7 +70,7 @@ class GraphBuilder {
   DType random_dtype();
 
   // Appends the op sv.`name`. Returns false and appends nothing if the type rules or the reference
-  // reject the op, or if its results are too large or too inexact for a useful comparison.
+  // reject the op. The same applies if its results are too large, or too inexact for a comparison.
   bool append(const std::string& name, const std::vector<const Node*>& operands,
               const NamedAttributes& attributes = {});
 

@@ -1,5 +1,5 @@
-// Tests of the property test itself: equal seeds give equal graphs, a wrong element is detected, an
-// error of the compiler is reported, and a failing graph shrinks to the failing op.
+// Tests of the property test itself. Equal seeds give equal graphs. A wrong element is detected,
+// and an error of the compiler is reported. A failing graph shrinks to the failing op.
 #include <gtest/gtest.h>
 
 #include "compiler/driver/context.h"

@@ -1,6 +1,6 @@
-// Shrinks a failing graph while it still fails in the same way: removes outputs, requests and ops,
-// replaces values by inputs with the elements that the reference computes, and replaces symbols by
-// numbers.
+// Shrinks a failing graph while it still fails in the same way. Removes outputs, requests and ops,
+// and replaces symbols by numbers. Replaces computed values by inputs with the elements that the
+// reference computes.
 #pragma once
 
 #include <functional>

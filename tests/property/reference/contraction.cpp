@@ -46,8 +46,8 @@ class DotProduct {
 
 // --- matmul. -------------------------------------------------------------------------------------
 
-// A factor as a batch of matrices: a vector gets a leading or trailing dim of 1, and a transposed
-// factor has its last two dims swapped.
+// A factor as a batch of matrices. A vector gets a leading or trailing dim of 1. The last two dims
+// of a transposed factor are swapped.
 Array as_matrices(const Array& x, bool is_left, bool is_transposed) {
   Array matrices = x;
   if (x.rank() == 1) {

@@ -13,8 +13,9 @@ namespace scopevm::format {
 // Passes verification.
 ModuleContents dense_module();
 
-// Contains a branch with a merge point, a loop, a call of the second function, a copy between two
-// devices, a view, lists, closures, and names that need quotes. Passes verification.
+// Contains a branch with a merge point, a loop, a call of the second function and a copy between
+// two devices. Also contains a view, lists, closures, and names that need quotes. Passes
+// verification.
 ModuleContents branching_module();
 // dense_module() with a variant for n=1.
 ModuleContents variant_module();

@@ -45,13 +45,16 @@ inline constexpr uint32_t kNothing = 3;
 inline constexpr uint32_t kSumShapes = 0;
 inline constexpr uint32_t kCountDown = 1;
 
-// main(x: f32[n, 4], y: f32[n, 4]) -> z = (x + y) * 2, n at most 1000. x + y is stored in a
-// workspace of 16 n + 64 threads bytes, with the lower bound 16 n.
+// main(x: f32[n, 4], y: f32[n, 4]) -> z = (x + y) * 2, for n up to 1000. The sum x + y is stored in
+// a workspace of 16*n + 64*threads bytes, with the lower bound 16*n.
 format::ModuleContents sum_contents();
 
-// sum_contents() with variants that have different factors: main[n=7] multiplies by 4, main[even]
-// (n a multiple of 2, at most 100) by 8, main[large] (n >= 500) by 16. Messages of the variants'
-// shape function start with "variant", those of main's shape function with "main".
+// sum_contents() with variants that have different factors:
+//   main[n=7]    multiplies by 4
+//   main[even]   multiplies by 8; n is a multiple of 2 and at most 100
+//   main[large]  multiplies by 16; n is at least 500
+// Messages of the variants' shape function start with "variant", those of main's shape function
+// with "main".
 format::ModuleContents variant_contents();
 
 // main(x: f32[n]) -> z: f32[0]: a loop shortens a tensor by one element per iteration, until it is

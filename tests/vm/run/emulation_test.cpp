@@ -19,8 +19,8 @@ using std::chrono::steady_clock;
 
 constexpr double kGlobal = 1e9, kWorkspace = 40e9, kConstant = 3e9;  // bytes per second
 
-// sum_contents() with these bandwidths. Its launches compute t = x + y and z = t * factor; x, y and
-// z are in pool 0, t is in pool 1, and factor in pool 2.
+// sum_contents() with these bandwidths. Its launches compute t = x + y and z = t * factor. Pool 0
+// stores x, y and z, pool 1 stores t, and pool 2 stores factor.
 format::ModuleContents sum_with_bandwidths(double global, double workspace, double constant) {
   format::ModuleContents contents = test::sum_contents();
   contents.pools[0].bytes_per_second = global;

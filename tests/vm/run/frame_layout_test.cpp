@@ -1,5 +1,5 @@
-// Frame sizes: a frame has room for the dims of every tensor that the instructions write, the
-// buffers of launches, and the dims that shape functions read.
+// Frame sizes. A frame has room for the dims of every tensor that an instruction writes, for the
+// buffers of launches, and for the dims that shape functions read.
 #include <gtest/gtest.h>
 
 #include <string>
