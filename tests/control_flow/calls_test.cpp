@@ -1,5 +1,5 @@
-// Functions that @main calls: arguments and results, recursion, result sizes that depend on the
-// callee's data, and invalid calls.
+// Calls of functions: arguments and results, recursion, result sizes that depend on the callee's
+// data, and invalid calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -263,7 +263,7 @@ TEST(Recursion, TooDeepIsAnErrorOfOneCall) {
   EXPECT_EQ(*static_cast<const uint8_t*>(graph.run({integer(4)})[0].data()), 1);
 }
 
-// Sums each half of a tensor by a recursive call, so the shape changes with each call.
+// @sum splits a tensor into halves and calls itself on each half, so each level has other shapes.
 const char kTreeSum[] = R"mlir(
     !low = !sv.tensor<f32["floordiv(n, 2)"]>
     !high = !sv.tensor<f32["ceildiv(n, 2)"]>
@@ -337,8 +337,8 @@ TEST(Call, DataDependentArguments) {
   expect_within_bounds(graph.stats());
 }
 
-// The value of a runtime-defined symbol can be 0, so a parameter with dim "$n" accepts an empty
-// argument.
+// A dimension is at least 1 by default, but a runtime-defined symbol can be 0. A parameter with the
+// dim "$n" therefore accepts an empty argument.
 TEST(Call, OfNothing) {
   Graph graph(module_of(kPlaces) + R"(
     func.func private @sum(%x: !sv.tensor<i64[1, "$n"]>) -> !sv.tensor<i64[1, 1]> {
@@ -377,6 +377,7 @@ TEST(Call, ChecksOfTheCalleeNameTheChain) {
 
 // --- Invalid calls. -----------------------------------------------------------------------------
 
+// The error of a graph whose @main contains `call` and returns %0 of type `given`.
 std::string wrong_call(const std::string& call, const std::string& given = "!n") {
   Status status = Graph::compile_error(module_of(kTwice) + R"(
     func.func private @add(%x: !n, %y: !n, %z: !sv.tensor<f32["2*n"]>) -> !n {

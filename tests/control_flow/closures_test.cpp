@@ -102,7 +102,7 @@ TEST(Closure, CapturesConstantsAndCarriedValues) {
     })"));
   std::vector<Tensor> results = graph.run({floats({1, 2})});
   EXPECT_THAT(elements(results[0]), ElementsAre(2, 4));
-  // ((1 + 2) 2 + 4) 2 + 16) 2
+  // The first element is (((1 + 2) * 2 + 4) * 2 + 16) * 2.
   EXPECT_THAT(elements(results[1]), ElementsAre(72, 80));
   expect_within_bounds(graph.stats());
 }
@@ -180,7 +180,7 @@ TEST(Closure, FoldsByRecursion) {
   expect_within_bounds(graph.stats());
 }
 
-// A result dim that depends on a captured value is runtime-defined: known after the call.
+// A result dim that depends on a captured value is a runtime-defined symbol: the call defines it.
 TEST(Closure, UndeterminedResultDimsAreSymbols) {
   Graph graph(R"mlir(
     !n = !sv.tensor<f32[n]>
@@ -203,7 +203,7 @@ TEST(Closure, UndeterminedResultDimsAreSymbols) {
   expect_within_bounds(graph.stats());
 }
 
-// The callee checks dims that the closure's type does not determine.
+// The closure's type does not contain the dims of captured values, so the callee checks them.
 TEST(Closure, ArgumentsThatDisagreeWithCapturedValuesFailTheCall) {
   Graph graph(module_of(R"(
     func.func private @sum(%x: !n, %y: !n) -> !n {

@@ -66,7 +66,7 @@ TEST(If, ChecksOfTheOtherBranchDoNotRun) {
               ElementsAre(4, 5));
 }
 
-// s := s + x, `count` times; gathers every s.
+// Computes s := s + x `count` times, and gathers the values of s.
 const char kSum[] = R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[n]>)
         -> (!sv.tensor<f32[n]>, !sv.tensor<f32["$count", n]>) {
@@ -119,7 +119,7 @@ TEST(Loop, HugeTripCountIsAnError) {
   EXPECT_THAT(elements(graph.run({integer(1), floats({1, 2})})[0]), ElementsAre(2, 4));
 }
 
-// a, b := b, a + b.
+// Each iteration computes a, b := b, a + b.
 TEST(Loop, CarriedValuesAreSwapped) {
   Graph graph(R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[n]>, %y: !sv.tensor<f32[n]>)
@@ -138,7 +138,8 @@ TEST(Loop, CarriedValuesAreSwapped) {
   EXPECT_THAT(elements(results[1]), ElementsAre(55, 89));
 }
 
-// The matmul reads all of s while it writes the next s: two buffers that are swapped.
+// The matmul reads all of %s while it writes the next value of %s. The loop therefore needs two
+// buffers, which it swaps after each iteration.
 TEST(Loop, NextValueCannotReuseTheStorageOfTheLast) {
   Graph graph(R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[2, 2]>, %m: !sv.tensor<f32[2, 2]>)
@@ -164,7 +165,8 @@ TEST(Loop, NextValueCannotReuseTheStorageOfTheLast) {
   }
 }
 
-// The condition is the flag of the iteration, not the next one, which the same yield carries.
+// The yield has two flags: the condition, which can be the current flag %f or its view %g, and the
+// next flag %n. The loop must read the condition before it replaces %f by %n.
 TEST(Loop, ConditionIsReadBeforeCarriedValuesChange) {
   const std::string view =
       "%g = sv.reshape %f {dims = #sv.dims<[]>} : (!sv.tensor<bool[]>) -> "
@@ -198,7 +200,7 @@ TEST(Loop, ConditionIsReadBeforeCarriedValuesChange) {
   }
 }
 
-// Appends x until the sum reaches the limit; gathers the sums.
+// Appends x to s until the sum of s reaches the limit, and gathers the sums.
 const char kGrow[] = R"(
     func.func @main(%x: !sv.tensor<f32[n]>, %limit: !sv.tensor<f32[]>)
         -> (!sv.tensor<f32["$m"]>, !sv.tensor<f32["$count"]>) {
@@ -236,7 +238,7 @@ TEST(Loop, EndlessLoopEndsAtItsDeadline) {
   EXPECT_EQ(graph.run({floats({1, 2}), floats({}, {10})})[1].element_count(), 3);
 }
 
-// Each level adds its own loop index, converted to a tensor.
+// The innermost of four loops adds x times a number whose digits are the four loop indices.
 TEST(Loop, NestedFourDeepReadsOuterValues) {
   std::string text = "%x";
   std::string body;
@@ -350,7 +352,7 @@ TEST(Symbols, AreVisibleOnlyAfterTheirDefinition) {
       return %0 : !sv.tensor<f32["$a"]>
     })"),
               HasSubstr("is defined twice"));
-  // A result dim with a symbol that the body defines needs a symbol outside the loop.
+  // A symbol that the loop's body defines is not visible in the loop's result type.
   EXPECT_THAT(error_of(R"(
     func.func @main(%sizes: !sv.tensor<i64[2]>, %x: !sv.tensor<f32[]>) -> !sv.tensor<f32[2, "$a"]> {
       %0 = sv.loop {index = "$i", trip_count = #sv.dims<[2]>} : () -> !sv.tensor<f32[2, "$a"]> {

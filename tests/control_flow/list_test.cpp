@@ -27,7 +27,8 @@ Status run(Call& call, std::vector<Tensor> sequence, const std::vector<Tensor>& 
   return status.ok() ? call.run() : status;
 }
 
-// A graph with the inputs %xs, a sequence of f32[?], and %i, a number. `body` returns a list %r.
+// A graph with two inputs: the sequence %xs and the integer %i, whose value is the symbol $i.
+// `body` computes the result, the list %r.
 Graph over_sequence(const std::string& body) {
   return Graph(R"(
     func.func @main(%xs: !sv.list<sequence f32[?]>, %i: !sv.tensor<i64[]>)
@@ -104,8 +105,8 @@ TEST(Lists, BranchReturnsOneOfTwo) {
   EXPECT_THAT(all_elements(graph.call()), IsEmpty());
 }
 
-// Doubles %s in each iteration and appends it to a list. The buffer of the state is overwritten;
-// the elements of the list must not change.
+// Doubles %s in each iteration and appends the result to a list. The next iteration overwrites the
+// buffer of %s; the elements of the list must not change.
 constexpr char kHistory[] = R"(
     func.func @main(%n: !sv.tensor<i64[]>, %x: !sv.tensor<f32[100]>)
         -> !sv.list<sequence f32[100]> {
@@ -135,8 +136,8 @@ TEST(Lists, SharedStateIsNotOverwritten) {
   EXPECT_TRUE(graph.call().elements(0)->empty());
 }
 
-// One storage per element and geometric growth of the list: the number of moves is linear in the
-// iterations.
+// Each element has its own storage, and the capacity of the list grows geometrically. The number of
+// moves is therefore linear in the number of iterations.
 TEST(Lists, AppendingInALoopIsLinear) {
   Graph graph(kHistory);
   ASSERT_TRUE(graph.status_of({integer(1000), floats(std::vector<float>(100, 0.F))}).ok());
@@ -146,7 +147,7 @@ TEST(Lists, AppendingInALoopIsLinear) {
   EXPECT_LE(graph.allocations("global.workspace"), 2);
 }
 
-// The appended element depends on a condition, so the list passes through a branch per iteration.
+// In each iteration, a branch returns the list. The branch must not copy the list.
 TEST(Lists, AppendingInABranchIsLinear) {
   Graph graph(R"(
     func.func @main(%n: !sv.tensor<i64[]>, %x: !sv.tensor<f32[1]>, %c: !sv.tensor<bool[]>)

@@ -10,15 +10,19 @@
 
 namespace scopevm {
 
+// A compiled graph with one session and one call.
 class Graph {
  public:
-  // Fails the test when `text` does not compile.
+  // Fails the test if `text` does not compile.
   explicit Graph(const std::string& text);
+  // The status of the compilation of `text`.
   static Status compile_error(const std::string& text);
+  // Compiles the model file `path`. Fails the test if it does not compile.
   static Graph of_file(const std::string& path);
 
   // Returns the results. If the call fails, fails the test and returns no tensors.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  // Runs the call and returns its status.
   Status status_of(const std::vector<Tensor>& inputs, const CallOptions& options = {});
   // REQUIRES: the graph compiled.
   Call& call() { return *call_; }

@@ -1,5 +1,5 @@
-// Implements kernel_runner.h. Ignores in-place permissions of steps: results always have their own
-// memory.
+// Implements kernel_runner.h. Launches can permit a result to overwrite an operand. The runner does
+// not use this permission: results always have their own memory.
 #include "tests/kernels/kernel_runner.h"
 
 #include <dlfcn.h>
@@ -30,9 +30,9 @@ namespace {
 
 constexpr size_t kGuardBytes = OpenClKernels::kGuardBytes;
 constexpr uint8_t kGuard = 0xA5;
-constexpr uint8_t kGarbage = 0xCD;
+constexpr uint8_t kGarbage = 0xCD;  // in results and temporaries before the launch
 
-// Memory between two guards, 64-byte aligned.
+// 64-byte aligned memory between two guards. A kernel that changes a guard has a defect.
 class Buffer {
  public:
   explicit Buffer(size_t bytes, const uint8_t* from = nullptr) : bytes_(bytes) {
@@ -76,12 +76,12 @@ struct KernelRunner::State {
   std::unique_ptr<mlir::MLIRContext> context;
   Program program;
   std::vector<uint8_t> image;
-  // Open while the image is loaded: dlopen identifies libraries by path, so a reused descriptor
-  // would return the earlier library.
+  // The image's file. It stays open while the image is loaded, because dlopen identifies libraries
+  // by path: with a reused descriptor, it would return the library loaded earlier.
   int file = -1;
   void* handle = nullptr;
   IndexedVector<KernelIndex, KernelFn> entries;
-  std::unique_ptr<OpenClKernels> opencl;  // instead of an image
+  std::unique_ptr<OpenClKernels> opencl;  // null unless the target is OpenCL; replaces the image
   std::map<std::string, int64_t, std::less<>> symbols;
 
   ~State() {

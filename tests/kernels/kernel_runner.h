@@ -1,6 +1,6 @@
-// Test harness for kernels: runs a graph in MLIR assembly through the kernels stage and code
-// generation, without planner, bytecode or VM. Every value has its own memory between guard bytes,
-// and each launch is split over several workers.
+// Test harness for kernels: compiles a graph in MLIR assembly with the kernels and codegen stages,
+// and runs it without memory plan, bytecode or VM. Every value has its own memory between guard
+// bytes, and each launch is split over several workers.
 #pragma once
 
 #include <cstring>
@@ -13,6 +13,7 @@
 
 namespace scopevm::compiler::testing {
 
+// A tensor in row-major order.
 struct Array {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
@@ -37,15 +38,16 @@ Array random_f32(std::vector<int64_t> dims, uint32_t seed);
 
 class KernelRunner {
  public:
-  // Compiles @main of `text` for `cpu`: "host", "x86-64-v3", "x86-64", ..., or "opencl" (OpenCL C
-  // source for the first device). `fuse` runs fusion first. If SCOPEVM_TEST_HOST_KERNELS_ON is set,
-  // its value replaces "host".
+  // Compiles @main of `text` for `cpu`: "host", "x86-64-v3", "x86-64", ..., or "opencl" (kernels in
+  // OpenCL C for the first OpenCL device). If `fuse` is true, runs the fusion stage first. The
+  // environment variable SCOPEVM_TEST_HOST_KERNELS_ON replaces the CPU "host".
   static Result<std::unique_ptr<KernelRunner>> create(const std::string& text,
                                                       const std::string& cpu = "host",
                                                       bool fuse = false);
   ~KernelRunner();
 
-  // Runs once. Each launch's grid is split into up to `pieces` ranges, each with its own worker.
+  // Runs @main once. The grid of each launch is split into up to `pieces` ranges, each with its own
+  // worker index.
   // Errors: kInvalidArgument (wrong inputs), kInternal (a kernel wrote outside its buffers or
   // changed an input).
   Result<std::vector<Array>> run(const std::vector<Array>& inputs, int pieces = 3);

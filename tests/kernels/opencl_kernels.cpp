@@ -10,7 +10,7 @@ namespace scopevm::compiler::testing {
 Result<std::unique_ptr<OpenClKernels>> OpenClKernels::load(const std::string& text,
                                                            const std::vector<Kernel>& table) {
   std::unique_ptr<OpenClKernels> loaded(new OpenClKernels());
-  // One device for all tests: opening takes longer than most of them.
+  // All tests share one device, because opening a device takes longer than most tests.
   static const Result<std::shared_ptr<runtime::Device>> device = runtime::open_opencl_device(0);
   if (!device.ok()) return device.status();
   loaded->device_ = *device;

@@ -16,12 +16,13 @@ class OpenClKernels {
  public:
   static constexpr size_t kGuardBytes = 64;
 
+  // Builds `text`, OpenCL C source that contains the kernels of `table`.
   static Result<std::unique_ptr<OpenClKernels>> load(const std::string& text,
                                                      const std::vector<Kernel>& table);
 
   // Copies the buffers to the device, launches the kernel over `pieces` workers, and copies the
-  // buffers back. Each buffer begins and ends with guard bytes outside the kernel's view. The same
-  // memory may be passed twice.
+  // buffers back. Each buffer begins and ends with kGuardBytes bytes that the kernel must not
+  // access. `buffers` may contain the same memory twice.
   Status run(KernelIndex kernel, const std::vector<std::span<uint8_t>>& buffers,
              const std::vector<int64_t>& params, int64_t grid, int64_t pieces);
 

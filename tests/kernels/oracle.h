@@ -1,5 +1,5 @@
-// For tests of layout and selection ops: one graph op compiled for a CPU, and expected results from
-// plain loops over indices.
+// One graph op compiled for a CPU, and functions that compute expected results with plain loops
+// over indices.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,15 @@ namespace scopevm::compiler::testing {
 
 using Index = std::vector<int64_t>;
 
-// Targets with masked vectors, with 256-bit vectors without masks, and with 128-bit ones.
+// The host (which can have masked vectors), 256-bit vectors without masks, and 128-bit vectors.
 inline const std::vector<std::string> kCpus = {"host", "x86-64-v3", "x86-64"};
 
-// Types are written without `!sv.tensor`: "f32[n, 3]". `attributes` has MLIR syntax: "axis = 1".
+// An op in textual form. `operands` and `results` are types without `!sv.tensor`: "f32[n, 3]".
+// `attributes` has MLIR syntax: "axis = 1".
 struct OpText {
   std::string name, attributes;
   std::vector<std::string> operands, results;
+  // The assembly of @main, which applies the op to its arguments.
   std::string function() const;
 };
 
@@ -36,11 +38,14 @@ class CompiledOp {
   std::unique_ptr<KernelRunner> runner_;
 };
 
+// The number of elements.
 int64_t count(const Index& dims);
+// Calls `visit` for each index, in row-major order.
 void for_each_index(const Index& dims, const std::function<void(const Index&)>& visit);
 int64_t offset_of(const Index& dims, const Index& index);
 
-// Bytes 1, 2, 3, ...: any 250 consecutive elements are distinct, for every dtype.
+// The bytes repeat 1, 2, ..., 251. As 251 is a prime, any 251 consecutive elements are distinct,
+// for every dtype.
 Array counting_bytes(DType dtype, Index dims);
 Array of_i64(Index dims, const std::vector<int64_t>& values);
 

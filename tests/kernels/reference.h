@@ -1,5 +1,5 @@
-// Reference results of contraction kernels, by plain loops in double precision, and the comparison
-// with them.
+// Computes reference results of contraction kernels with plain loops in double precision, and
+// compares results with them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace scopevm::compiler::testing {
 
-// [b0, b1, ..., m, k] x [b0, b1, ..., k, n] with NumPy broadcasting; both of rank 2 or more.
+// The product of `a` [..., m, k] and `b` [..., k, n], of rank 2 or more. The leading dims broadcast
+// as in NumPy. A transposed operand has its last two dims swapped.
 std::vector<double> reference_matmul(const Array& a, const Array& b, bool transpose_a,
                                      bool transpose_b);
 
@@ -20,7 +21,9 @@ struct ConvAttributes {
   int64_t group = 1;
 };
 
-// 2-D convolution: x [n, c, h, w], w [m, c / group, kh, kw].
+// The 2-D convolution of `x` [batch, channels, height, width] with the weights `w` [result
+// channels, channels / group, kernel height, kernel width]. Stores the dims of the result in
+// `out_dims`.
 std::vector<double> reference_conv(const Array& x, const Array& w, const ConvAttributes& attributes,
                                    std::vector<int64_t>& out_dims);
 
@@ -29,8 +32,9 @@ void expect_near(const Array& actual, const std::vector<double>& expected, const
 
 // A constant with inline data: `sv.constant {value = dense<"0x..."> : tensor<...>}`.
 std::string constant_text(const std::string& name, const Array& array);
-// The type of the given dims: "f32[2, 3]".
+// The type `!sv.tensor<f32[2, 3]>` for the dims "2, 3" and the dtype "f32".
 std::string tensor_type(const std::string& dims, const std::string& dtype = "f32");
+// The type of `array`, with constant dims.
 std::string static_type(const Array& array);
 
 }  // namespace scopevm::compiler::testing

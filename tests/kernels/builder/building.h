@@ -1,5 +1,5 @@
-// Test fixture for the kernel builder: a LoweringContext that records launches, and an op to build
-// kernels for.
+// Test fixture for the kernel builder: a LoweringContext that records launches, and an arbitrary op
+// as the source of the kernels.
 #pragma once
 
 #include <gtest/gtest.h>

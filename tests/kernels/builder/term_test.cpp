@@ -6,7 +6,7 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-using namespace kernels;  // NOLINT: the vocabulary under test
+using namespace kernels;  // NOLINT: the API under test
 
 class TermTest : public Building {
  protected:

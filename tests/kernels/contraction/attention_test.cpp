@@ -1,5 +1,5 @@
-// Attention in one kernel (scores, mask, softmax, product) against loops, on every target: row
-// counts below and above a block, lengths below and above the depth block, and length 0.
+// Compares attention in one kernel (scores, mask, softmax, product) with plain loops, on every
+// target: row counts below and above a block, lengths below and above the depth block, empty dims.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,6 +62,7 @@ std::vector<double> reference(const Array& q, const Array& k, const Array& v, co
   return reference_matmul(weights, v, false, form.transpose_v);
 }
 
+// b: batch, h: heads, s: rows of q, t: rows of k and v, d: columns of q and k, c: columns of v.
 struct Sizes {
   int64_t b, h, s, t, d, c;
 };

@@ -1,6 +1,6 @@
-// Byte products with i32 results, exact on every target: row counts, depths that are not multiples
-// of four or of a depth block, the largest products, batches, epilogues, and the fallback loops for
-// other combinations of signs.
+// Matrix products of bytes have exact i32 results on every target. Covers row counts, depths that
+// are not multiples of four or of a depth block, the largest products, batches, epilogues, and the
+// fallback loops for other combinations of signedness.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ int64_t at(const Array& array, int64_t i) {
   return array.dtype == DType::kI8 ? static_cast<int8_t>(array.bytes[i]) : array.bytes[i];
 }
 
-// [batch, m, k] x [k, n] or [batch, k, n].
+// The product of `a` [m, k] or [batch, m, k] and `b` [k, n] or [batch, k, n].
 std::vector<int32_t> expected(const Array& a, const Array& b) {
   int64_t k = a.dims.back(), n = b.dims.back(), m = a.dims[a.dims.size() - 2];
   int64_t batches = a.dims.size() == 3 ? a.dims[0] : 1;
@@ -64,7 +64,7 @@ std::string product_text(const std::string& a, const std::string& b, const std::
          "\n}\n";
 }
 
-// a[m, k] * constant[k, n]
+// A graph that multiplies its input [m, k] by the constant `b` [k, n].
 std::string constant_text_of(const Array& b) {
   std::string a = tensor_type("m, " + std::to_string(b.dims[0]), "u8");
   std::string c = tensor_type("m, " + std::to_string(b.dims[1]), "i32");
@@ -76,7 +76,7 @@ std::string constant_text_of(const Array& b) {
 class BytesOnEveryTarget : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BytesOnEveryTarget, ConstantBAtEveryRowCount) {
-  // 4120 is more than one depth block. The baseline's kernel for it takes 12 s to compile.
+  // A depth of 4120 needs more than one depth block. Its kernel takes 12 s to compile for x86-64.
   const bool is_baseline = std::string_view(GetParam()) == "x86-64";
   for (int64_t k : is_baseline ? std::vector<int64_t>{67} : std::vector<int64_t>{67, 4120}) {
     Array b = bytes(DType::kI8, {k, 50}, 1);
@@ -110,7 +110,7 @@ TEST_P(BytesOnEveryTarget, DynamicOperands) {
   EXPECT_EQ(run_one(*runner, {a, b}).as<int32_t>(), std::vector<int32_t>(64, 300 * 255 * -128));
 }
 
-// With and without the byte dot products of AVX-512 and AVX.
+// CPUs with and without the dot-product instructions for bytes of AVX-512 and AVX.
 INSTANTIATE_TEST_SUITE_P(ByteMatMul, BytesOnEveryTarget,
                          ::testing::Values("host", "x86-64-v4", "x86-64-v3", "x86-64"));
 

@@ -1,4 +1,4 @@
-// det against Laplace expansion along the first row.
+// Compares det with Laplace expansion along the first row.
 #include "tests/kernels/oracle.h"
 
 namespace scopevm::compiler::testing {

@@ -19,7 +19,7 @@ Array run_one(KernelRunner& runner, const std::vector<Array>& inputs, int pieces
   return outputs.ok() ? outputs->front() : Array();
 }
 
-// x[m, k] * constant[k, n]
+// A graph that multiplies its input [m, k] by the constant `b`: [k, n], or [n, k] if `transposed`.
 std::string constant_matmul(const Array& b, bool transposed) {
   std::string k = std::to_string(b.dims[transposed ? 1 : 0]);
   std::string n = std::to_string(b.dims[transposed ? 0 : 1]);
@@ -131,7 +131,8 @@ TEST(MatMul, VectorsFollowNumPy) {
   }
 }
 
-// With batch dims [3, 1], the batch dims of b have stride 0, also where the result's dim is 1.
+// One matrix b serves all batches. Both of its batch strides must be 0, including that of the batch
+// dim of size 1.
 TEST(MatMul, OneMatrixForABatchWithLastDimOne) {
   std::string a_type = tensor_type("3, 1, 4, 2"), c_type = tensor_type("3, 1, 2, 8");
   for (const char* b_dims : {"4, 8", "1, 1, 4, 8"}) {

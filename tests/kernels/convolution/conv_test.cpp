@@ -20,6 +20,7 @@ std::string attributes_text(const ConvAttributes& t) {
          ", dilations = " + list(t.dilations) + ", group = " + std::to_string(t.group) + " : i64}";
 }
 
+// The dim expression of one axis of the result, for the input dim `in`. `pads` is the sum of both.
 std::string out_dim(const std::string& in, int64_t kernel, int64_t stride, int64_t pads,
                     int64_t dilation) {
   int64_t offset = pads - dilation * (kernel - 1) - 1;
@@ -29,7 +30,7 @@ std::string out_dim(const std::string& in, int64_t kernel, int64_t stride, int64
 
 struct ConvCase {
   const char* name;
-  std::vector<int64_t> x, w;
+  std::vector<int64_t> x, w;  // dims of the input and of the weights
   ConvAttributes attributes;
 };
 
@@ -54,7 +55,7 @@ const ConvCase kCases[] = {
     {"depthwise_multiplier", {1, 4, 9, 9}, {12, 1, 3, 3}, {{1, 1}, {1, 1, 1, 1}, {2, 2}, 4}},
 };
 
-// The weights are a constant or an input.
+// If `is_constant`, the weights are a constant of the graph; otherwise they are its second input.
 std::string conv_text(const ConvCase& t, const Array& w, const Array& bias, bool is_constant) {
   const ConvAttributes& a = t.attributes;
   std::string channels = std::to_string(t.x[1]), rows = std::to_string(t.w[0]);
@@ -113,7 +114,8 @@ INSTANTIATE_TEST_SUITE_P(All, Conv,
                          ::testing::Combine(::testing::Values("host", "x86-64-v3"),
                                             ::testing::ValuesIn(kCases)),
                          name_of);
-// Kernels for narrow vectors have the same structure, and take 3 to 4 s each to compile.
+// Kernels for narrow vectors have the same structure and take 3 to 4 s each to compile, so only
+// every fourth case runs.
 INSTANTIATE_TEST_SUITE_P(Baseline, Conv,
                          ::testing::Combine(::testing::Values("x86-64"),
                                             ::testing::ValuesIn(every_fourth_case())),

@@ -1,4 +1,5 @@
-// f16 <-> f32: every half and the points between them, with and without hardware conversion.
+// Casts between f16 and f32: every f16 value and the midpoints of adjacent values, with and without
+// hardware conversion.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -48,7 +49,8 @@ TEST_P(HalfOnEveryTarget, WidensExactly) {
   }
 }
 
-// The midpoint of two halves rounds to the even half, and its neighbours to the nearest half.
+// The midpoint of two adjacent f16 values rounds to the value with the even mantissa. The f32
+// neighbours of the midpoint round to the nearest f16 value.
 TEST_P(HalfOnEveryTarget, RoundsHalvesToEven) {
   std::vector<float> points;
   std::vector<uint16_t> wanted;

@@ -1,4 +1,5 @@
-// gather, gather_elements, gather_nd, scatter_elements, scatter_nd against index arithmetic.
+// Compares gather, gather_elements, gather_nd, scatter_elements and scatter_nd with index
+// arithmetic.
 #include <algorithm>
 
 #include "tests/kernels/oracle.h"
@@ -6,7 +7,8 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-// A kernel's treatment of an index from data: negative ones count from the end, then clamping.
+// The position that a gather kernel reads for `index`: a negative index counts from the end, then
+// the position is clamped to the axis.
 int64_t resolved(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }
@@ -55,7 +57,7 @@ TEST(Gather, ScalarIndexAndEmptyShapes) {
                   return Index{i[0], dims[1] - 2, i[1]};
                 }));
   }
-  // The source is empty: the result is zero, without a read.
+  // The source is empty: the result is zero, and nothing is read.
   Array empty = counting_bytes(DType::kF32, {2, 0, 4});
   auto outputs = op({empty, minus_two});
   ASSERT_EQ(outputs.size(), 1u);

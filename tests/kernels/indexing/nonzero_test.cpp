@@ -1,5 +1,6 @@
-// count_nonzero and nonzero against a plain loop. A real graph reads the size of nonzero's result
-// from count_nonzero; here it is a dim of an otherwise unused input.
+// Compares count_nonzero and nonzero with a plain loop. In a real graph, sv.read_dims defines the
+// size of nonzero's result. KernelRunner only runs kernels, so here the size is a dim of an
+// otherwise unused input.
 #include <cmath>
 #include <limits>
 
@@ -10,7 +11,7 @@ namespace {
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// Runs count_nonzero and nonzero on x: i64[rank, count].
+// Runs count_nonzero and nonzero on `x`, and checks the count. Returns the indices, i64[2, count].
 std::optional<Array> nonzero(const Array& x, int64_t expected_count, const std::string& cpu) {
   std::string type = "!sv.tensor<" + std::string(name(x.dtype)) + "[a, b]>";
   const std::string blocks = "!sv.tensor<i64[\"floordiv(a*b+4095, 4096)\"]>";
@@ -55,6 +56,7 @@ void check_nonzero(DType dtype, Index dims, const std::vector<T>& data,
   }
 }
 
+// Every `every`-th element is nonzero. If `every` is 0, all elements are zero.
 template <typename T>
 void check_pattern(DType dtype, Index dims, int64_t every) {
   std::vector<T> data;

@@ -1,4 +1,4 @@
-// transpose, expand, slice, tile, concat, pad, trilu against index arithmetic.
+// Compares transpose, diagonal, expand, slice, tile, concat, pad and trilu with index arithmetic.
 #include "tests/kernels/oracle.h"
 
 namespace scopevm::compiler::testing {
@@ -140,7 +140,7 @@ TEST(Expand, KnownAndSymbolicBroadcasts) {
                                    {"n, 1", "n, 5", {0, 1}, {0, 5}}};
   for (const std::string& cpu : kCpus)
     for (const Case& c : cases) {
-      // The second input only provides the dims k and j; the result has its first dims.
+      // The second input only defines the symbols k and j: the first and the last dim of y.
       OpText text{"expand",
                   "dims = #sv.dims<[" + c.to + "]>",
                   {"f32[" + c.from + "]"},
@@ -282,7 +282,8 @@ TEST(Pad, EveryModeWithNegativePads) {
     for (const char* mode : {"constant", "edge", "reflect"})
       for (DType dtype : {DType::kF32, DType::kU8})
         for (const Index& p : pads) {
-          if (std::string(mode) == "reflect" && p[3] == 2) continue;  // larger than x
+          // A reflected pad must be smaller than the dim: here 2.
+          if (std::string(mode) == "reflect" && p[3] == 2) continue;
           Index y = {2 + p[0] + p[3], 4 + p[1] + p[4], 21 + p[2] + p[5]};
           std::string list, out;
           for (int64_t v : p) list += (list.empty() ? "" : ", ") + std::to_string(v);

@@ -1,4 +1,4 @@
-// iota and dims_tensor against their definitions.
+// Compares iota and dims_tensor with their definitions.
 #include "tests/kernels/oracle.h"
 
 namespace scopevm::compiler::testing {

@@ -1,4 +1,4 @@
-// Pools against loops over every window.
+// Compares max_pool and average_pool with loops over every window.
 #include <cmath>
 #include <limits>
 
@@ -26,7 +26,7 @@ Index pooled_dims(const Window& w, const Index& x) {
     int64_t room =
         x[d + 2] + w.pads[d] + w.pads[w.rank() + d] - ((w.kernel[d] - 1) * w.dilations[d] + 1);
     int64_t out = (room + (w.ceil_mode ? w.strides[d] - 1 : 0)) / w.strides[d] + 1;
-    // A window that starts after the end of x and its front padding does not count.
+    // With ceil_mode, the last window is dropped if it starts after the end of x.
     if (w.ceil_mode && (out - 1) * w.strides[d] >= x[d + 2] + w.pads[d]) --out;
     y.push_back(out);
   }

@@ -1,4 +1,4 @@
-// roi_align against a direct implementation of ONNX's definition.
+// Compares roi_align with a direct implementation of ONNX's definition.
 #include <cmath>
 #include <limits>
 
@@ -14,7 +14,8 @@ struct Grid {
   bool greatest = false;
 };
 
-// The four weighted neighbours of a point in one plane of x (bilinear); a zero outside the plane.
+// The four neighbours of a point in one plane of x, times their bilinear weights. For a point
+// outside the plane, the result is one zero.
 std::vector<double> neighbours(const Array& x, int64_t image, int64_t channel, double row,
                                double column) {
   int64_t height = x.dims[2], width = x.dims[3];

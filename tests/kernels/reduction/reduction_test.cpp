@@ -1,4 +1,4 @@
-// Reductions, arg_max and cum_sum against plain loops, over kept and reduced dims in every order.
+// Compares reductions, arg_max and cum_sum with plain loops, for every set of reduced dims.
 #include <cmath>
 
 #include "tests/kernels/run_text.h"

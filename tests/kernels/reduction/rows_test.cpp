@@ -1,4 +1,4 @@
-// softmax, log_softmax and layer_norm against plain loops.
+// Compares softmax, log_softmax and layer_norm with plain loops.
 #include <cmath>
 
 #include "tests/kernels/run_text.h"

@@ -1,4 +1,4 @@
-// sort_rows and unique_rows against std::stable_sort and a map of rows.
+// Compares sort_rows with std::stable_sort, and unique_rows with a map of rows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,6 +14,7 @@ using Rows = std::vector<std::vector<float>>;
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
+// NaN is above all numbers.
 bool is_below(float a, float b) { return std::isnan(b) ? !std::isnan(a) : !std::isnan(a) && a < b; }
 
 bool is_row_below(const std::vector<float>& a, const std::vector<float>& b) {
@@ -35,6 +36,7 @@ Array matrix(const Rows& rows, int64_t width) {
   return Array::of(DType::kF32, {static_cast<int64_t>(rows.size()), width}, all);
 }
 
+// `count` pseudorandom rows of `width` elements, each with one of `kinds` values.
 Rows rows_of(int64_t count, int64_t width, int64_t kinds) {
   Rows rows(static_cast<size_t>(count));
   int64_t seed = 1;

@@ -1,4 +1,4 @@
-// suppress_boxes (non-maximum suppression): the selected boxes.
+// suppress_boxes (non-maximum suppression) selects the expected boxes.
 #include <algorithm>
 #include <numeric>
 
@@ -10,8 +10,8 @@ namespace {
 struct BoxCase {
   std::vector<float> boxes;  // four numbers per box, one image
   std::vector<float> scores;
-  float overlap, least;
-  int64_t limit;
+  float overlap, least;  // thresholds of the overlap and of the score
+  int64_t limit;         // the largest number of selected boxes
   bool centered = false;
 };
 

@@ -1,4 +1,4 @@
-// top_k against a stable sort.
+// Compares top_k with a stable sort.
 #include <algorithm>
 #include <numeric>
 

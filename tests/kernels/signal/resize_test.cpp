@@ -1,4 +1,4 @@
-// resize against per-element interpolation in double precision.
+// Compares resize with the interpolation of each element in double precision.
 #include <cmath>
 
 #include "tests/kernels/oracle.h"
@@ -27,7 +27,8 @@ double rounded(const std::string& rounding, double x) {
   return rounding == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
 }
 
-// Positions in x (clamped) and weights of one axis.
+// The elements of x along `axis`, as clamped positions and weights, that make up position `o` of
+// the result. `in` and `out` are the sizes of the axis.
 std::vector<std::pair<int64_t, double>> taps(const Resize& r, size_t axis, int64_t o, int64_t in,
                                              int64_t out) {
   auto real = [](int64_t value) { return static_cast<double>(value); };
@@ -96,7 +97,8 @@ void check(const Resize& r, const Index& x_dims, const Index& y_dims) {
   }
 }
 
-// tf_half_pixel_for_nn applies to nearest only: it shifts axes whose size does not change.
+// Without tf_half_pixel_for_nn, which is defined for nearest only: it shifts axes whose size does
+// not change.
 const std::vector<std::string> kCoordinates = {"half_pixel", "pytorch_half_pixel", "align_corners",
                                                "asymmetric"};
 
