@@ -43,7 +43,8 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// The reason for rejecting a whole model: its opset, or the type of an input or output.
+// The reason for the rejection of a whole model: its opset, or the type of an input or output.
+// Empty if `message` contains neither.
 std::string refused_whole(const std::string& message) {
   if (size_t at = message.find("opset "); at != std::string::npos)
     if (message.find("is the first that is") != std::string::npos)
@@ -53,8 +54,8 @@ std::string refused_whole(const std::string& message) {
   return "";
 }
 
-// A rejection must contain an op of the model and its opset, or an input and the problem with its
-// type, or the model's opset. Any other rejection is a failure.
+// The message of a rejection must name a node's op and its opset, or the model's opset, or an
+// unsupported type. Any other rejection is a failure.
 Outcome refused(const std::string& model_path, const std::string& message) {
   onnx::ModelProto model;
   std::ifstream file(model_path, std::ios::binary);
@@ -97,7 +98,7 @@ void retype_bfloat16(std::vector<ReferenceValue>& values,
     }
 }
 
-// Four cases have a data file whose rank differs from the declared rank.
+// Returns whether a data file has another rank than the model declares, as in four of the cases.
 bool contradicts(const std::vector<ReferenceValue>& values,
                  const std::vector<TensorSignature>& signature) {
   for (size_t i = 0; i < std::min(values.size(), signature.size()); ++i)
@@ -124,7 +125,7 @@ Status set_inputs(Call& call, const std::vector<ReferenceValue>& inputs,
   return {};
 }
 
-// Describes the difference of result `i`; empty if it agrees.
+// Describes the first difference between result `i` and `expected`. Empty if they agree.
 std::string result_difference(const Call& call, size_t i, const ReferenceValue& expected) {
   Result<bool> has_value = call.has_value(i);
   Result<std::span<const Tensor>> actual = call.elements(i);

@@ -1,5 +1,5 @@
 // Runs ONNX's conformance cases, each in a child process, and compares the outcomes with the
-// committed list.
+// committed list, expected.txt.
 //
 //   conformance [--groups node,simple] [--shard I/N] [--case NAME] [--jobs N] [--bless] [--verbose]
 //               [--machine FILE] [--place RULE]...

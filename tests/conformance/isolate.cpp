@@ -92,7 +92,8 @@ class ForkedChild : public Child {
 
 std::unique_ptr<Child> Child::start(const std::function<Outcome()>& work, const Limits& limits) {
   int ends[2];
-  // Close-on-exec, and the parent closes its write end below, so that the child is the only writer.
+  // The parent reads until no process has the write end. The child must therefore be the only
+  // writer: the pipe is close-on-exec, and the parent closes its write end below.
   if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;
   pid_t pid = fork();
   if (pid < 0) {

@@ -36,7 +36,7 @@ bool read_list(const std::string& path, OutcomeList& list, std::string& error);
 // Writes a list, after a header with the number of each verdict per group.
 bool write_list(const std::string& path, const OutcomeList& list);
 
-// One line for each case whose text differs. REQUIRES: both lists have the same cases.
+// One line for each case whose text differs, or that only one of the lists contains.
 std::vector<std::string> differences(const OutcomeList& expected, const OutcomeList& actual);
 
 // One line per group: "node: 431 pass, 501 unsupported, 0 fail, 0 crash, 0 timeout".

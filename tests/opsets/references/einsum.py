@@ -1,4 +1,4 @@
-"""Einsum, against NumPy's own."""
+"""Cases of Einsum. NumPy's einsum computes the expected results."""
 import numpy as np
 
 from case_file import both, case, integers, reals

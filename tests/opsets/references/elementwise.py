@@ -1,4 +1,4 @@
-"""Elementwise ops, casts and constants."""
+"""Cases of elementwise ops, casts and constants."""
 import math
 
 import numpy as np
@@ -39,7 +39,7 @@ def _activations():
     case("gelu_f16", 20, "Gelu", {"x": half},
          [(0.5 * wide * (1 + _erf(wide / np.sqrt(2)))).astype(np.float16)])
     wide = x.astype(np.float64)
-    # Opset 22 widens the types of these.
+    # Opset 22 permits more element types for the following ops.
     swish = (wide * np.clip(wide / 6 + 0.5, 0, 1)).astype(np.float32)
     case("hard_swish", 22, "HardSwish", {"x": x}, [swish])
     case("hard_sigmoid", 22, "HardSigmoid", {"x": x},
@@ -95,7 +95,7 @@ def _shapes():
 
 
 def _losses():
-    """Ops that are functions of others, at opsets that the body does not know."""
+    """Ops that ONNX defines as functions of other ops, at opsets newer than the function bodies."""
     x, labels = reals("loss", 3, 5, 2), integers("labels", 0, 5, 3, 2)
     wide = x.astype(np.float64)
     logs = (wide - np.log(np.exp(wide).sum(1, keepdims=True))).astype(np.float32)

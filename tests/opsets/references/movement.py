@@ -1,4 +1,4 @@
-"""Pad, Split, CenterCropPad, scatters, Col2Im, ReverseSequence."""
+"""Cases of Pad, Split, CenterCropPad, ScatterElements, ScatterND, Col2Im and ReverseSequence."""
 import itertools
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""GroupNormalization in its two meanings, BatchNormalization in training, Det."""
+"""Cases of GroupNormalization (scale per group in opset 18, per channel since opset 21),
+BatchNormalization in training mode, and Det."""
 import numpy as np
 
 from case_file import both, case, reals

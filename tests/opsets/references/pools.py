@@ -1,4 +1,4 @@
-"""Pools by visiting every window."""
+"""Cases of pooling ops. The references visit every window."""
 import itertools
 import math
 
@@ -8,8 +8,9 @@ from case_file import both, case, integers, reals
 
 
 def _windows(x, kernel, strides, pads, dilations, ceil_mode):
-    """Yields (result index, positions in x or None where the tap is in the padding, counted taps):
-    counted are the taps inside x and its padding, which ceil_mode's last windows overhang."""
+    """Yields (result index, taps, counted) for each window. A tap is a position in x, or None in
+    the padding. `counted` is the number of taps in x and its padding; with ceil_mode, the last
+    windows can extend after the padding."""
     rank, sizes = len(kernel), x.shape[2:]
     counts = []
     for d in range(rank):
@@ -58,6 +59,7 @@ def _greatest(plane, taps, _):
 
 
 def _where(by_column):
+    """The flat index of a window's first maximum, in row-major or column-major order."""
     def where(plane, taps, _):
         best = max((t for t in taps if t), key=lambda t: (plane[t], [-i for i in t]))
         strides = [1]

@@ -1,4 +1,4 @@
-"""Reductions, whose axes are an input from opset 18 on."""
+"""Cases of reductions, whose axes are an input since opset 18."""
 import numpy as np
 
 from case_file import both, case, integers, reals
@@ -26,7 +26,8 @@ def write_cases():
              constants={"axes": np.array([1, -1])})
         case(f"{name}_dropped", 20, op, {"x": x}, [function(wide, (0,), False).astype(np.float32)],
              constants={"axes": np.array([0])}, keepdims=0)
-        # No axes: all of them, or with the flag none: the function of one element is left.
+        # An empty axes input reduces all axes. With noop_with_empty_axes, it reduces none: the
+        # function applies to each element alone.
         none = {"axes": np.zeros(0, np.int64)}
         case(f"{name}_all", 18, op, {"x": x},
              [function(wide, (0, 1, 2, 3), True).astype(np.float32)], constants=none)

@@ -1,4 +1,5 @@
-"""GridSample, AffineGrid, DeformConv, RoiAlign, point by point."""
+"""Cases of GridSample, AffineGrid, DeformConv and RoiAlign. The references compute one point at a
+time."""
 import itertools
 import math
 
@@ -22,7 +23,7 @@ def _mirror(x, low, high):
 
 
 def _element(plane, at, padding, aligned):
-    """plane[at]; outside of it what the padding says."""
+    """plane[at]. Outside the plane, `padding` determines the value."""
     index = []
     for i, size in zip(at, plane.shape):
         if not 0 <= i < size:
@@ -35,9 +36,9 @@ def _element(plane, at, padding, aligned):
 
 
 def _at(plane, point, mode, padding, aligned):
-    """plane between its elements."""
+    """The value of `plane` at the real coordinates `point`, interpolated as `mode` requires."""
     if mode == "nearest":
-        away = len(point) == 3  # halves: away from zero, else to even
+        away = len(point) == 3  # ties round away from zero in 3-D, to even in 2-D
         point = [math.floor(abs(p) + 0.5) * (1 if p >= 0 else -1) if away else round(p)
                  for p in point]
     inside = []

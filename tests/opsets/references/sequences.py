@@ -1,4 +1,4 @@
-"""Sequences whose lengths and positions the model does not know."""
+"""Cases of sequences whose lengths and positions are unknown at compile time."""
 import numpy as np
 
 import onnx_file

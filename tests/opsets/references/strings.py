@@ -1,4 +1,4 @@
-"""Strings: casts, normalisation, n-grams, and what moves them."""
+"""Cases of string tensors: casts, normalisation, n-grams, and ops that move elements."""
 import numpy as np
 
 from case_file import both, case

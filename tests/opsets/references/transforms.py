@@ -1,4 +1,4 @@
-"""DFT, STFT, window functions, mel filters."""
+"""Cases of DFT, STFT, window functions and mel filters."""
 import math
 
 import numpy as np
@@ -7,7 +7,8 @@ from case_file import both, case, reals
 
 
 def _dft(signal, axis, length=None, inverse=False, onesided=False):
-    """By the definition; signal has a last dim of 1 (real) or 2."""
+    """The discrete Fourier transform by its definition. The last dim of `signal` is 1 for real and
+    2 for complex elements."""
     x = signal[..., 0].astype(np.complex128)
     if signal.shape[-1] == 2:
         x = x + 1j * signal[..., 1]
@@ -71,7 +72,7 @@ def _windows():
             angle = 2 * np.pi * np.arange(10) / (10 if periodic else 9)
             case(f"{name}_{periodic}", 17, op, {}, [function(angle).astype(np.float32)],
                  constants={"size": np.array(10)}, periodic=periodic)
-    # By math.cos: float64 results of np.cos depend on the CPU's vector extensions.
+    # Uses math.cos, because float64 results of np.cos depend on the CPU's vector extensions.
     window = np.array([0.5 - 0.5 * math.cos(2 * math.pi * i / 5) for i in range(5)])
     case("hann_window_f64", 17, "HannWindow", {}, [window],
          constants={"size": np.array(5, np.int32)}, output_datatype=11)
