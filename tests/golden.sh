@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs one golden test: every `RUN:` line of the file, in order, each of which must succeed.
+# Runs one golden test: all `RUN:` lines of the file, in order. Each line must succeed.
 #
 #   tests/golden.sh BIN_FOLDER FILE            GOLDEN_BLESS=1 rewrites what `same_as` compares with
 #
-# In a line, %s is the file, %S its folder, %t a path of the test's own, %root the project, %build
-# the build folder. The programs in BIN_FOLDER, FileCheck and the two commands below are available.
+# In a line, %s is the file, %S its folder, %t a prefix for the test's temporary files, %root the
+# source folder, and %build the build folder. The programs in BIN_FOLDER, FileCheck and these two
+# commands are available:
 #   fails CODE COMMAND...    runs COMMAND, which must exit with CODE; its stderr becomes stdout
 #   same_as FILE             standard input must equal FILE
 set -euo pipefail
@@ -25,7 +26,7 @@ fails() {
 same_as() {
   if [[ -n ${GOLDEN_BLESS-} ]]; then
     mkdir -p "$(dirname "$1")"
-    cat >"$1.new"  # the command may be reading the old one
+    cat >"$1.new"  # not $1: the command before the pipe can still be reading it
     mv "$1.new" "$1"
   else
     diff -u "$1" -

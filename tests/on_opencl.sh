@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# on_opencl.sh BIN_FOLDER COMMAND...: runs the command where this machine has an OpenCL device, and
-# exits with 77, skipped, where it has none.
+# on_opencl.sh BIN_FOLDER COMMAND...: runs the command if this machine has an OpenCL device.
+# Otherwise exits with 77, which ctest reports as skipped.
 set -euo pipefail
 bin=$1
 shift

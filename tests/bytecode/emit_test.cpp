@@ -1,4 +1,5 @@
-// Hand-written programs -> shapes, memory and bytecode stages -> verified module contents.
+// Compiles hand-written programs with the shapes, memory and bytecode stages. Checks the module
+// contents, which the verifier must accept.
 #include "compiler/bytecode/emit.h"
 
 #include <gmock/gmock.h>
@@ -80,7 +81,7 @@ Emitted emit(const Program& program) {
   return emitted;
 }
 
-// y = f2(f1(f0(x))), the middle one with scratch per worker.
+// Three launches, y = f2(f1(f0(x))). The second launch has 256 bytes of scratch per worker.
 Function three_steps() {
   Function f;
   f.dimensions = {{"n", 1, 512, 1, 64}};
@@ -218,7 +219,7 @@ TEST(Bytecode, ConstantsAreLoadedOnceAtTheirFirstUse) {
   EXPECT_EQ(e.module.constants[0].pool, 2u);
 }
 
-// The printed formulas, evaluated as text, have the values of the slots.
+// The value of a printed formula is the value of the slot that the formula describes.
 TEST(Bytecode, FormulasAreTheValuesOfTheirSlots) {
   size_t most_definitions = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {

@@ -1,4 +1,4 @@
-// The printed form of a program: stable, one item per line.
+// The printed form of a program has one item per line.
 #include "compiler/program_text.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Targets and images: names, features, deterministic bytes, kernels that run.
+// Targets and images: names and features of CPUs, deterministic bytes, the limit of local buffers,
+// and kernels that run.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -17,7 +18,8 @@
 namespace scopevm::compiler {
 namespace {
 
-// Doubles work items [begin, end) of a buffer into another, plus a parameter.
+// @scale computes to[i] = 2 * from[i] + add for the work items [begin, end). @exponential computes
+// 16 exponentials.
 constexpr char kKernels[] = R"(
   func.func @scale(%from: memref<?xf32>, %to: memref<?xf32>, %add: index,
                    %begin: index, %end: index, %worker: index) {
@@ -58,8 +60,8 @@ Result<std::vector<uint8_t>> compile_kernels(const char* cpu, int threads,
   return codegen::compile_image(*module, table, target, options);
 }
 
-// A kernel with two local buffers of `first` and `second` floats, indexed with run-time values.
-// `is_in_loop`: the second buffer is allocated in each iteration of a loop.
+// A kernel with two local buffers of `first` and `second` floats, indexed with run-time values. If
+// `is_in_loop`, each iteration of a loop allocates the second buffer.
 std::string with_locals(int64_t first, int64_t second, bool is_in_loop = false) {
   const std::string make = "%t = memref.alloca() : memref<" + std::to_string(second) + "xf32>\n";
   const std::string use = "memref.store %x, %t[%at] : memref<" + std::to_string(second) +

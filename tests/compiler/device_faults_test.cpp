@@ -30,7 +30,8 @@ using testing::live_driver_objects;
 using testing::make_faulty_session;
 using testing::set_fault_plan;
 
-// y = ((x + x) * w) + x on "dev", with a step on the host between the sum and the product.
+// y = (-(x + x) * w) + x. The tests place the negation, "turn", on the host, and the other ops on
+// "dev".
 constexpr char kGraph[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n, 64]> {sv.name = "y"}) {
   %w = sv.constant {value = dense<3.0> : tensor<64xf32>} : !sv.tensor<f32[64]>
@@ -46,7 +47,7 @@ func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n
 struct Memory {
   const char* name;
   bool is_shared;       // the device reports shared host memory: large copies are mapped
-  const char* machine;  // its pools, as part of a machine description
+  const char* machine;  // the member "pools" of the machine description, or empty
 };
 
 const Memory kMemories[] = {
@@ -106,7 +107,8 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
     std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
     return x;
   }
-  // With shared memory, 16384 more rows, so that the copies are large enough to be mapped.
+  // Calls the session with n rows. With shared memory, adds 16384 rows, so that the copies are
+  // large enough to be mapped.
   Result<std::vector<Tensor>> call(const Session& session, int64_t n) const {
     return session.call(std::vector{rows(GetParam().is_shared ? n + 16384 : n)});
   }
@@ -122,7 +124,8 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
     EXPECT_TRUE(is_right((*results)[0]));
   }
 
-  // After all calls, the session and the device's caches hold only what they held when idle.
+  // After all calls, the session has no live memory, and the driver's caches hold only the blocks
+  // of an idle session.
   void expect_nothing_held() {
     for (const ScopeStats& scope : session_->memory_stats())
       EXPECT_EQ(scope.memory.live_bytes, 0) << scope.device << "." << scope.scope;
@@ -130,7 +133,8 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
     EXPECT_EQ(live_driver_blocks(), idle_blocks_);
   }
 
-  // Makes kConcurrentCalls concurrent calls on three threads.
+  // Makes kConcurrentCalls calls on three threads. Returns the number of failed calls, and counts
+  // incorrect results in `wrong`.
   int count_failures_of_concurrent_calls(std::atomic<int>& wrong) const {
     std::atomic<int> failed = 0;
     std::vector<std::thread> threads;
@@ -337,14 +341,15 @@ TEST_P(DeviceFaults, DeviceLossEndsAllCalls) {
                   .error = CL_DEVICE_NOT_AVAILABLE,
                   .for_good = true});
   std::atomic<int> wrong = 0;
+  // A call has two launches, so at most 11 / 2 calls succeed before the loss.
   EXPECT_GE(count_failures_of_concurrent_calls(wrong), kConcurrentCalls - 11 / 2);
   EXPECT_EQ(wrong, 0);
   EXPECT_THAT(text(call(*session_, 3).status()), HasSubstr("the device is lost: clEnqueueNDRange"));
   expect_nothing_held();
 }
 
-// Two copies in and two copies out, with a step on the host between them. The host waits only where
-// it reads the bytes.
+// A call makes two copies to the device and two copies from it. The host waits only before it reads
+// copied bytes.
 TEST_P(DeviceFaults, HostWaitsBeforeItReadsBytes) {
   expect_right(*session_, 20);
   set_fault_plan({});

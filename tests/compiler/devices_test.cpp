@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// y = (x + x) * w, the sum on "dev".
+// y = (x + x) * w. The sum is placed on "dev".
 constexpr char kGraph[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n, 64]> {sv.name = "y"}) {
   %w = sv.constant {value = dense<3.0> : tensor<64xf32>} : !sv.tensor<f32[64]>
@@ -34,7 +34,7 @@ func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n
 }
 )mlir";
 
-// The device's memory has room for 100 rows of 256 bytes, but not for their sums in addition.
+// The workspace of "dev" is limited to 200 rows of 256 bytes.
 std::string machine_of(const std::string& kind) {
   return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "dev", "kind": ")" + kind +
          R"("}], "pools": [{"device": "dev", "scope": "global.workspace", "limit_bytes": 51200}]})";
@@ -157,7 +157,8 @@ TEST_P(Devices, LimitOfOneDevice) {
       HasSubstr("no memory scope \"dev.global.workspac\"; did you mean \"dev.global.workspace\"?"));
 }
 
-// A custom allocator applies to the pools of one CPU device, or to those of all CPU devices.
+// A custom allocator applies to a pool of one CPU device, or to the pools with that memory scope on
+// all CPU devices.
 TEST_P(Devices, AllocatorOfOneDevice) {
   const bool is_cpu = GetParam() == std::string("cpu");
   auto own = std::make_shared<CountingAllocator>();

@@ -1,5 +1,5 @@
-// A repeated call with the same shapes allocates only the storages of the memory bound: nothing for
-// shape work, dispatch or data-dependent sizes.
+// A repeated call with the same shapes allocates only the storages of the memory bound. Shape
+// functions, dispatch and data-dependent sizes allocate no heap memory.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -25,8 +25,8 @@ constexpr DimBound kOne = {1, 1, 1};
 const std::vector<Bounds> kFour = {
     {{"t", {1, 32, 1}}}, {{"n", kOne}}, {{"n", kOne}, {"t", {128, 128, 1}}}, {{"t", {8, 64, 8}}}};
 
-// A product with packed weights, rows normalised along a named dim, and the data-dependent number
-// of nonzero elements of a sum.
+// A product with packed weights, a softmax along a named dim, and the positions of the nonzero
+// elements of x, whose number is data-dependent.
 constexpr char kGraph[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, t, 4]> {sv.name = "x"}, %p: !sv.tensor<f32[t, 4]> {sv.name = "p"})
     -> (!sv.tensor<f32[n, t, 4]> {sv.name = "y"}, !sv.tensor<i64[1, "$k"]> {sv.name = "where"}) {

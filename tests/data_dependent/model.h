@@ -12,7 +12,7 @@ inline Graph model(const std::string& name) {
   return Graph::of_file(SCOPEVM_TEST_MODELS + name + ".onnx");
 }
 
-// Expects kInvalidArgument with `message` in its text.
+// Expects that the call fails with kInvalidArgument and a message that contains `message`.
 inline void expect_refused(Graph& graph, const std::vector<Tensor>& inputs,
                            const std::string& message) {
   Status status = graph.status_of(inputs);

@@ -1,4 +1,5 @@
-// Operands that are usually constants, here as inputs: bounds, steps, axes, counts.
+// Models whose bounds, steps, axes and counts are inputs. In most models, these operands are
+// constants.
 #include <algorithm>
 #include <limits>
 

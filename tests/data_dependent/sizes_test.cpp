@@ -1,4 +1,4 @@
-// Results with data-dependent sizes: several requests of one Call with different data.
+// Results with data-dependent sizes. One Call runs several requests with different data.
 #include <cmath>
 #include <limits>
 

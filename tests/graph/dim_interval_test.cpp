@@ -1,4 +1,4 @@
-// Interval analysis of dimension expressions: the computed bounds hold for every value.
+// Interval analysis of dim expressions: the computed bounds hold for all values of the symbols.
 #include "compiler/graph/values/dim_interval.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 DimExpr dim(const char* text) { return *DimExpr::parse(text); }
 
-// Parses an expression over n and m with these facts.
+// Parses an expression over n and m. `n` and `m` are the facts about these symbols.
 DimExpr dim(const char* text, DimFacts n, DimFacts m = {}) {
   return dim(text).substitute([&](std::string_view name) -> std::optional<DimExpr> {
     return DimExpr::symbol(name, name == "n" ? n : m);

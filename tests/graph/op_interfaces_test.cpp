@@ -1,5 +1,5 @@
-// Every op of the dialect implements the interfaces that passes use. An op that lacks one fails
-// here with its name.
+// Every op of the dialect implements the interfaces that passes use. A failure contains the name of
+// the op.
 #include <gtest/gtest.h>
 
 #include "compiler/driver/context.h"
@@ -25,7 +25,7 @@ void for_each_op(llvm::function_ref<void(mlir::RegisteredOperationName op)> chec
   }
 }
 
-// An op whose result types follow from its operands and attributes.
+// Returns whether the op's operands and attributes determine its result types.
 bool is_typed(mlir::RegisteredOperationName op) {
   return op.hasInterface<mlir::InferTypeOpInterface>();
 }
@@ -75,7 +75,6 @@ TEST(OpInterfaces, OtherOpsAreControlFlowOrLists) {
   });
 }
 
-// The cost formulas of ops.
 TEST(OpCosts, FollowDims) {
   const std::unique_ptr<mlir::MLIRContext> context = make_context();
   mlir::OpBuilder builder(context.get());

@@ -1,4 +1,4 @@
-// The .npy format, version 1: magic number, header length, a Python dictionary, then the elements.
+// Reads version 1 of the .npy format: magic number, header length, a Python dictionary, elements.
 #include "tests/models/npy_file.h"
 
 #include <gtest/gtest.h>

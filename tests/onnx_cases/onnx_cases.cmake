@@ -1,9 +1,10 @@
-# scopevm_onnx_cases(NAME COST): conformance cases that this folder's make_cases.py generates, at
-# build time and only when a generator has changed. Adds two tests:
-#   conformance.NAME             runs the cases against expected.txt; COST as ctest has it
-#   conformance.NAME.checksums   compares the checksums of the cases with cases.sum, a case a line.
-#                                A changed generator or NumPy version shows which cases differ; to
-#                                accept them, copy cases.sum from the build folder.
+# scopevm_onnx_cases(NAME COST): conformance cases that make_cases.py of the calling folder
+# generates at build time, if a generator has changed. Adds two tests:
+#   conformance.NAME             compares the outcomes of the cases with expected.txt. COST is the
+#                                test property COST of ctest.
+#   conformance.NAME.checksums   compares the checksums of the cases with cases.sum, one case per
+#                                line. It shows the cases that another generator or NumPy version
+#                                changes. To accept them, copy cases.sum from the build folder.
 set(SCOPEVM_PYTHON /usr/bin/python3 CACHE FILEPATH "Python with NumPy, for generated test data")
 set(SCOPEVM_ONNX_CASES ${CMAKE_CURRENT_LIST_DIR})
 

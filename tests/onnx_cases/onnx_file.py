@@ -89,8 +89,8 @@ def _dim(dim):
 
 
 def value_info(name, element_type=None, dims=None, is_sequence=False):
-    """A ValueInfoProto: of no type, of a type of unknown rank, or of dims, each of which is a
-    number, a name or None."""
+    """A ValueInfoProto. Without `element_type`, it has no type; without `dims`, its rank is
+    unknown. A dim is a number, a name, or None if it is unknown."""
     encoded = _bytes(1, name)
     if element_type is None:
         return encoded

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Generates cases: quantised operators by their definitions in NumPy, mostly rules that ONNX's own
-cases leave out: opsets 19 and 21, blocks, 16-bit types, zero points and scales of every
-granularity, borders, groups, dims that are symbols."""
+"""Generates cases of quantised operators. The expected results come from the operators' definitions
+in NumPy. Most cases test rules that ONNX's own cases do not test: opsets 19 and 21, blocks, 16-bit
+types, zero points and scales of every granularity, borders, groups, and symbolic dims."""
 import itertools
 import pathlib
 import sys
@@ -18,8 +18,9 @@ RANGES = {dtype: np.iinfo(dtype) for dtype in ("uint8", "int8", "uint16", "int16
 
 
 def case(name, op, opset, inputs, outputs, constants=(), dynamic=(), **attributes):
-    """One node. `inputs`: (name, array) in the node's order, with None for an absent one.
-    `constants` names inputs that are initializers, `dynamic` those whose dims are symbols."""
+    """Writes a case of one node. `inputs` are pairs (name, array) in the node's order; the array of
+    an absent input is None. `constants` names the inputs that are initializers, and `dynamic` the
+    inputs whose dims are symbols."""
     node = onnx_file.node(op, [key if array is not None else "" for key, array in inputs],
                           [f"y{i}" for i in range(len(outputs))], **attributes)
     given = [(key, array) for key, array in inputs if array is not None]
@@ -27,7 +28,7 @@ def case(name, op, opset, inputs, outputs, constants=(), dynamic=(), **attribute
 
 
 def graph_case(name, nodes, opset, inputs, outputs, constants=(), dynamic=()):
-    """The same for nodes, whose results are y0, y1, ..."""
+    """Writes a case of several nodes. Their results are y0, y1, ..."""
     given = {key: np.asarray(array) for key, array in inputs}
     fed = {key: array for key, array in given.items() if key not in constants}
     results = {f"y{i}": np.asarray(array) for i, array in enumerate(outputs)}
@@ -53,11 +54,11 @@ def any_bytes(dtype, *shape):
     return RNG.integers(limits.min, limits.max + 1, shape).astype(dtype)
 
 
-# --- Between numbers and their quantised forms. ---------------------------------------------------
+# --- Quantisation and dequantisation. -------------------------------------------------------------
 
 
 def spread(parameter, x, axis, block):
-    """A scale or zero point, an element for each of x."""
+    """Repeats or reshapes a scale or zero point so that it broadcasts to x."""
     if block:
         wide = np.repeat(parameter, block, axis)
         return np.take(wide, np.arange(x.shape[axis]), axis)
@@ -123,8 +124,8 @@ def linear_cases():
                   axis=-1, dynamic=("x",))
     quantize_case("constant_saturates_13", 13, np.array([[-900, 900, 2]], np.float32), 0.5, 100,
                   constants=("x", "scale", "zero"))
-    # The quotient has the digits of the scale's type: 101.49 is 101.5 in float16, and that is even
-    # at 102.
+    # The quotient has the precision of the scale's type. In float16, 101.49 is 101.5, which rounds
+    # to the even number 102.
     quantize_case("float16_19", 19, np.array([[101.49, -3.5, 60000, 0.3]], np.float16), 1, 0)
     quantize_case("float16_axis_19", 19, f32(3, 4).astype(np.float16), scales(4), [0, 3, 128, 255])
     for dtype in (np.uint16, np.int16):
@@ -229,7 +230,8 @@ def product_cases():
 
 
 def between_linears_case(name, op, a_type, b_type, per_column, transposed=False):
-    """(a - a_zero) * a_scale times (b - b_zero) * b_scale, both by DequantizeLinear."""
+    """The product of two operands, each from a DequantizeLinear: (a - a_zero) * a_scale and
+    (b - b_zero) * b_scale."""
     a, b = any_bytes(a_type, 5, 37), any_bytes(b_type, 37, 40)
     shape = (40,) if per_column else ()
     a_scale, b_scale = np.float32(0.02), scales(*shape)
@@ -269,7 +271,7 @@ def conv_between_linears_case(per_channel, has_bias):
 
 
 def weights_case():
-    """A product of floats with weights that were stored as bytes."""
+    """A product of floats with weights that are stored as bytes and dequantised."""
     a, b, b_scale = f32(5, 37), any_bytes(np.int8, 37, 40), scales(40)
     y = np.matmul(a.astype(np.float64), b * b_scale.astype(np.float64)).astype(np.float32)
     nodes = [onnx_file.node("DequantizeLinear", ["b", "b_scale"], ["weights"], axis=1),

@@ -1,4 +1,5 @@
-// count_ngrams against a plain search for every n-gram of the pool at every position of the row.
+// Compares count_ngrams with a plain search for every n-gram of the pool at every position of a
+// row.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -11,8 +12,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// The attributes of sv.count_ngrams.
 struct Pool {
-  std::vector<std::vector<int64_t>> grams;  // shorter ones first
+  std::vector<std::vector<int64_t>> grams;  // in ascending order of their lengths
   std::vector<int64_t> columns;
   std::vector<float> weights = {};
   int64_t min_length = 1, max_length = 1, skips = 0;
@@ -132,7 +134,7 @@ TEST(CountNgrams, I32AndEmptyPool) {
   Tensor x = *Tensor::allocate(DType::kI32, {1, 4});
   std::ranges::copy(std::vector<int32_t>{7, -2, 7, 5}, x.elements<int32_t>().begin());
   EXPECT_THAT(elements(graph.run({x})[0]), ElementsAre(1, 2));
-  // Only n-grams of other lengths: no matches.
+  // All n-grams of the pool have excluded lengths, so nothing is counted.
   Graph empty(
       graph_text({.grams = {{7}}, .columns = {1}, .min_length = 2, .max_length = 2}, "i64"));
   EXPECT_THAT(elements(empty.run({integers({1, 3}, {7, 7, 7})})[0]), ElementsAre(0, 0));

@@ -10,7 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A function with one op: `operation` on %x and %y, with a result of type `result`.
+// The function @main with one op. `operation` is the op with its operands and attributes, `types`
+// the operand types, and `result` the result type.
 std::string one_op(const std::string& operation, const std::string& inputs,
                    const std::string& types, const std::string& result) {
   return "func.func @main(" + inputs + ") -> (" + result + " {sv.name = \"r\"}) {\n  %r = sv." +

@@ -1,6 +1,6 @@
-// Adds a third kind of device with kernels by the steps of docs/adding-a-device.md only. No file
-// outside this folder mentions "toy", yet its devices can be described, listed, planned for,
-// compiled for and run.
+// Adds the device kind "toy" with the steps of docs/adding-a-device.md. No file outside this folder
+// mentions "toy". Machine descriptions, device lists, placement, compilation and sessions must
+// support its devices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -182,8 +182,8 @@ TEST_F(CompiledForToys, NeedsADriverOfTheKind) {
             "opencl, cuda");
 }
 
-// Each target of a kind has an image. Kernels of other kinds are also lowered once per target, but
-// stored once.
+// Each target of a kind has an image. The kernels of other kinds are lowered once per target, but a
+// module stores them once.
 TEST_F(CompiledForToys, HasAnImageForEachTarget) {
   const Result<Module> module =
       compile(R"({"name": "toy", "kind": "toy"}, {"name": "b", "kind": "toy", "generation": 2})");

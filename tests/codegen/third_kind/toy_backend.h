@@ -1,5 +1,5 @@
 // Compiler back end of the device kind "toy": a CPU that is described as an accelerator. Its images
-// contain code for a CPU without wide vectors.
+// contain x86-64 baseline code.
 #pragma once
 
 #include "compiler/codegen/backend/backend.h"

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes the ONNX files of data_dependent_test.cpp (python3-onnx 1.12).
+"""Writes the ONNX files of sizes_test.cpp and operands_test.cpp (python3-onnx 1.12).
 
-Sizes that depend on data, and operands that are inputs where models mostly have constants. Files
-are committed, so that tests run without Python.
+The models have data-dependent sizes, or inputs for operands that are constants in most models. The
+files are committed, so that tests run without Python.
 """
 import os
 
@@ -45,7 +45,8 @@ for name, dtype in (("range_f32", F32), ("range_i64", I64)):
     save(name, [node("Range", ["start", "limit", "delta"], ["y"])],
          [value(key, dtype) for key in ("start", "limit", "delta")], [value("y", dtype, None)])
 
-# Elements above 0, doubled, and their indices added: consecutive segments.
+# Doubles the elements above 0 and adds 0, 1, 2, ... to them. Two sizes are data-dependent, so the
+# function has several segments.
 save("positive", [
     node("Greater", ["x", "zero"], ["is_positive"]),
     node("NonZero", ["is_positive"], ["at"]),

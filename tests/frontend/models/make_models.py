@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes the small ONNX files that the tests of the frontend read (python3-onnx 1.12).
 
-Each function makes one file; names say the property that its test checks. Files are committed, so
-that tests run without Python.
+Each function writes one file, named after the property that its test checks; errors() writes the
+invalid ones. The files are committed, so that tests run without Python.
 """
 import os
 
@@ -50,13 +50,13 @@ def computed_reshape():
 
 
 def shape_as_output():
-    """A shape that the model returns is a tensor after all."""
+    """A shape is compile-time arithmetic, but as a result of the model it must be a tensor."""
     save("shape_as_output", [node("Shape", ["x"], ["y"])], [value("x", ["n", 3])],
          [value("y", [2], TensorProto.INT64)])
 
 
 def unnamed_dims():
-    """Dims without a name are called after their input; odd names become identifiers."""
+    """Dims without a name are named after their input. Invalid names are changed to identifiers."""
     save("unnamed_dims", [node("Relu", ["x"], ["y"]), node("Relu", ["z"], ["w"])],
          [value("x", [None, 3, None]), value("z", ["dyn.0", "2nd"])],
          [value("y", None), value("w", None)])
@@ -70,7 +70,7 @@ def initializer_as_input():
 
 
 def batch_norm_after_conv():
-    """The scale and the shift go into the convolution's weight and bias."""
+    """The compiler merges the normalisation into the weights and the bias of the convolution."""
     save("batch_norm_after_conv", [
         node("Conv", ["x", "w"], ["c"], kernel_shape=[1, 1]),
         node("BatchNormalization", ["c", "s", "b", "m", "v"], ["y"], epsilon=0.0),
@@ -98,7 +98,7 @@ def layer_norm_written_out():
 
 
 def function_body():
-    """An op without a handler whose body ONNX defines."""
+    """The importer has no handler for the op, so it uses the function body that ONNX defines."""
     save("function_body", [node("NegativeLogLikelihoodLoss", ["x", "t"], ["y"], reduction="none")],
          [value("x", [3, 5]), value("t", [3], TensorProto.INT64)], [value("y", None)])
 
