@@ -6,7 +6,7 @@ func.func @elementwise() -> !sv.tensor<f32[2]> {
   return %y : !sv.tensor<f32[2]>
 }
 
-// Rows swapped by a slice with a negative step, transposed, columns gathered.
+// Swaps the rows with a negative step, transposes, and gathers the columns.
 func.func @movement() -> !sv.tensor<i32[3, 2]> {
   %a = sv.constant {value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>} : !sv.tensor<i32[2, 3]>
   %rows = sv.constant {value = dense<[1, 2, 0]> : tensor<3xi64>} : !sv.tensor<i64[3]>
@@ -43,14 +43,14 @@ func.func @saturating_cast() -> !sv.tensor<u8[3]> {
   return %y : !sv.tensor<u8[3]>
 }
 
-// Its operand has more dims than its result, and so is not walked as one that broadcasts.
+// The operand has more dims than the result, so the folder must not treat it as broadcast.
 func.func @reduction() -> !sv.tensor<f64[1]> {
   %a = sv.constant {value = dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf64>} : !sv.tensor<f64[2, 1, 2]>
   %y = sv.reduce_sum %a {axes = array<i64: 0, 2>, keep_dims = false} : (!sv.tensor<f64[2, 1, 2]>) -> !sv.tensor<f64[1]>
   return %y : !sv.tensor<f64[1]>
 }
 
-// Above 2^53 an integer is rounded to f32 directly: by way of a double it would be 2^53 itself.
+// An integer above 2^53 is rounded to f32 directly. Rounding to f64 first would give 2^53.
 func.func @rounded_once() -> !sv.tensor<f32[]> {
   %a = sv.constant {value = dense<9007199791611905> : tensor<i64>} : !sv.tensor<i64[]>
   %y = sv.cast %a {to = "f32"} : (!sv.tensor<i64[]>) -> !sv.tensor<f32[]>

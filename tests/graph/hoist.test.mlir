@@ -1,4 +1,4 @@
-// h := tanh(x[i] w + h r), written with gather: x w is one product before the loop.
+// h := tanh(x[i] * w + h * r). The products x[i] * w become one product before the loop.
 func.func @recurrence(%x: !sv.tensor<f32[t, n, 3]>, %h: !sv.tensor<f32[n, 4]>,
     %w: !sv.tensor<f32[3, 4]>, %r: !sv.tensor<f32[4, 4]>) -> !sv.tensor<f32[n, 4]> {
   %0 = sv.loop %h {index = "$i", trip_count = #sv.dims<[t]>}
@@ -16,7 +16,7 @@ func.func @recurrence(%x: !sv.tensor<f32[t, n, 3]>, %h: !sv.tensor<f32[n, 4]>,
   return %0 : !sv.tensor<f32[n, 4]>
 }
 
-// x has m rows, which may be fewer than there are iterations.
+// x has m rows, and m can be less than the trip count t. The product stays in the loop.
 func.func @other_count(%x: !sv.tensor<f32[m, n, 3]>, %y: !sv.tensor<f32[t]>,
     %h: !sv.tensor<f32[n, 4]>, %w: !sv.tensor<f32[3, 4]>) -> !sv.tensor<f32[n, 4]> {
   %0 = sv.loop %h {index = "$i", trip_count = #sv.dims<[t]>}
@@ -32,7 +32,7 @@ func.func @other_count(%x: !sv.tensor<f32[m, n, 3]>, %y: !sv.tensor<f32[t]>,
   return %0 : !sv.tensor<f32[n, 4]>
 }
 
-// Two layers: b depends on a, and a on nothing but itself.
+// b depends on a, but a does not depend on b. The loop is split into two loops.
 func.func @layers(%t: !sv.tensor<f32[t]>, %a0: !sv.tensor<f32[n, 4]>, %b0: !sv.tensor<f32[n, 4]>,
     %w: !sv.tensor<f32[4, 4]>) -> (!sv.tensor<f32[n, 4]>, !sv.tensor<f32[n, 4]>,
                                    !sv.tensor<f32[t, n, 4]>) {
@@ -50,7 +50,7 @@ func.func @layers(%t: !sv.tensor<f32[t]>, %a0: !sv.tensor<f32[n, 4]>, %b0: !sv.t
       : !sv.tensor<f32[n, 4]>, !sv.tensor<f32[n, 4]>, !sv.tensor<f32[t, n, 4]>
 }
 
-// Each needs the other: one loop.
+// a and b depend on each other. The loop is not split.
 func.func @knot(%t: !sv.tensor<f32[t]>, %a0: !sv.tensor<f32[n, 4]>, %b0: !sv.tensor<f32[n, 4]>,
     %w: !sv.tensor<f32[4, 4]>) -> (!sv.tensor<f32[n, 4]>, !sv.tensor<f32[n, 4]>) {
   %0:2 = sv.loop %a0, %b0 {index = "$i", trip_count = #sv.dims<[t]>}

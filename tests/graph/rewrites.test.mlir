@@ -16,14 +16,14 @@ func.func @square(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
   return %y : !sv.tensor<f32[n]>
 }
 
-// Times one, but it broadcasts.
+// The factor is one, but it broadcasts x, so the product is not removed.
 func.func @not_the_same_shape(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[2, n]> {
   %one = sv.constant {value = dense<1.0> : tensor<2x1xf32>} : !sv.tensor<f32[2, 1]>
   %y = sv.mul %x, %one : (!sv.tensor<f32[n]>, !sv.tensor<f32[2, 1]>) -> !sv.tensor<f32[2, n]>
   return %y : !sv.tensor<f32[2, n]>
 }
 
-// Both the convolution and its multiple are needed.
+// The convolution has two uses, so its weights do not absorb the factor.
 func.func @shared_convolution(%x: !sv.tensor<f32[n, 1, 8]>) -> (!sv.tensor<f32[n, 1, 8]>, !sv.tensor<f32[n, 1, 8]>) {
   %w = sv.constant {value = dense<2.0> : tensor<1x1x1xf32>} : !sv.tensor<f32[1, 1, 1]>
   %three = sv.constant {value = dense<3.0> : tensor<f32>} : !sv.tensor<f32[]>

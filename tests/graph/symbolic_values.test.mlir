@@ -11,7 +11,7 @@ func.func @arithmetic(%x: !sv.tensor<f32[n, 3]>) -> !sv.tensor<i64[3]> {
   return %all : !sv.tensor<i64[3]>
 }
 
-// n - 5 may be negative, and then the division rounds up: no floordiv.
+// n - 5 can be negative, and sv.div rounds towards zero. The quotient is not a floordiv.
 func.func @negative_division(%x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[1]> {
   %n = sv.dims_tensor {dims = #sv.dims<["n-5"]>} : () -> !sv.tensor<i64[1]>
   %two = sv.constant {value = dense<2> : tensor<1xi64>} : !sv.tensor<i64[1]>
@@ -19,7 +19,7 @@ func.func @negative_division(%x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[1]> {
   return %c : !sv.tensor<i64[1]>
 }
 
-// shape == -1 ? 1 : shape, as exporters write Expand. No dim is -1.
+// Exporters compute the shape of Expand as `shape == -1 ? 1 : shape`. A symbolic dim is never -1.
 func.func @absent_dim(%x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[2]> {
   %shape = sv.dims_tensor {dims = #sv.dims<[-1, n]>} : () -> !sv.tensor<i64[2]>
   %minus = sv.constant {value = dense<-1> : tensor<i64>} : !sv.tensor<i64[]>

@@ -1,4 +1,4 @@
-// upper = x in upper case; same: which elements are "red".
+// upper is x in upper case. same is true for each element that is "red".
 func.func @main(%x: !sv.tensor<str[n]> {sv.name = "x"})
     -> (!sv.tensor<str[n]> {sv.name = "upper"}, !sv.tensor<bool[n]> {sv.name = "same"}) {
   %red = sv.constant {value = dense<"red"> : tensor<!sv.str>} : !sv.tensor<str[]>
