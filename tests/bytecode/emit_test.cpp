@@ -220,7 +220,7 @@ TEST(Bytecode, ConstantsAreLoadedOnceAtTheirFirstUse) {
 }
 
 // The value of a printed formula is the value of the slot that the formula describes.
-TEST(Bytecode, FormulasAreTheValuesOfTheirSlots) {
+TEST(Bytecode, PrintedFormulasHaveTheValuesOfTheirSlots) {
   size_t most_definitions = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     Emitted e = emit(program_of(memory::random_function(seed, 5 + static_cast<int>(seed) * 2)));
@@ -242,7 +242,7 @@ TEST(Bytecode, RandomProgramsVerify) {
     emit(program_of(memory::random_function(seed, 5 + static_cast<int>(seed))));
 }
 
-TEST(Bytecode, SameProgramSameBytes) {
+TEST(Bytecode, EqualProgramsHaveEqualBytes) {
   Program program = program_of(memory::random_function(9, 60));
   EXPECT_EQ(format::write_module(emit(program).module), format::write_module(emit(program).module));
 }

@@ -66,7 +66,7 @@ TEST(SteadyCall, ModelWithDynamicDims) {
                         {{"global", 1}, {"global.workspace", 1}}});
 }
 
-TEST(SteadyCall, OfAVariant) {
+TEST(SteadyCall, VariantOfAModel) {
   expect_storages_only({"/examples/digits/digits.onnx",
                         {{{"n", {3, 3, 1}}}, {{"n", {1, 8, 1}}}},
                         {3, 1, 8, 8},

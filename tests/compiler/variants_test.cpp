@@ -134,7 +134,7 @@ TEST_F(Variant, OrdersVariantsFromTheMostConstrained) {
               ElementsAre("main[n=1,t=128]", "main[n=1]", "main[t<=64,t%8==0]", "main[t<=32]"));
 }
 
-TEST_F(Variant, KeepsTheGivenOrderOfEqualOnes) {
+TEST_F(Variant, KeepsTheOrderOfEquallyConstrainedVariants) {
   EXPECT_THAT(variants_of(contents_of(compile_graph({{{"t", {4, 4, 1}}}, {{"n", {9, 9, 1}}}}))),
               ElementsAre("main[t=4]", "main[n=9]"));
 }

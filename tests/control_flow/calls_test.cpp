@@ -39,7 +39,7 @@ const char kTwice[] = R"(
       return %4 : !n
     })";
 
-TEST(Call, OneFunctionAtTwoShapes) {
+TEST(Call, FunctionAcceptsArgumentsOfDifferentShapes) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%x: !n, %y: !sv.tensor<f32[m]>) -> (!n, !sv.tensor<f32[m]>) {
       %0 = sv.call @twice(%x) : (!n) -> !n
@@ -53,7 +53,7 @@ TEST(Call, OneFunctionAtTwoShapes) {
   expect_within_bounds(graph.stats());
 }
 
-TEST(Call, TakesViewsConstantsAndPartsOfCallerTensors) {
+TEST(Call, AcceptsViewsConstantsAndSlicesAsArguments) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%x: !sv.tensor<f32[n, 2]>)
         -> (!sv.tensor<f32["2*n"]>, !sv.tensor<f32[3]>, !sv.tensor<f32[2]>) {
@@ -81,7 +81,7 @@ TEST(Call, TakesViewsConstantsAndPartsOfCallerTensors) {
   expect_within_bounds(graph.stats());
 }
 
-TEST(Call, ReturnsResultsInBranchesAndLoops) {
+TEST(Call, RunsInBranchesAndLoops) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%c: !b, %count: !i, %x: !n) -> (!n, !n, !sv.tensor<f32["$count", n]>) {
       %0 = sv.if %c : (!b) -> !n {
@@ -110,7 +110,7 @@ TEST(Call, ReturnsResultsInBranchesAndLoops) {
 }
 
 // A value that only one branch reads is also released on the path through the other branch.
-TEST(Call, ResultsReadByOneBranchAreFreedInTheOther) {
+TEST(Call, ResultUsedByOneBranchIsReleasedInTheOther) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%c: !b, %x: !n) -> !n {
       %0 = sv.call @twice(%x) : (!n) -> !n
@@ -131,7 +131,7 @@ TEST(Call, ResultsReadByOneBranchAreFreedInTheOther) {
   }
 }
 
-TEST(Call, OneResultServesTwice) {
+TEST(Call, ResultReturnedTwiceHasTwoStorages) {
   Graph graph(module_of(kTwice) + R"(
     func.func @main(%x: !n) -> (!n, !n) {
       %0 = sv.call @twice(%x) : (!n) -> !n
@@ -143,7 +143,7 @@ TEST(Call, OneResultServesTwice) {
   EXPECT_NE(results[0].data(), results[1].data());
 }
 
-TEST(Call, ReturnsItsArguments) {
+TEST(Call, FunctionCanReturnItsArguments) {
   Graph graph(module_of(R"(
     func.func private @swap(%x: !n, %y: !f) -> (!f, !n, !n) {
       return %y, %x, %x : !f, !n, !n
@@ -243,7 +243,7 @@ const char kEvenAndOdd[] = R"(
       return %0 : !b
     })";
 
-TEST(Recursion, OfFunctionsThatCallEachOther) {
+TEST(Recursion, FunctionsThatCallEachOther) {
   Graph graph(module_of(kEvenAndOdd));
   for (int64_t n : {0, 1, 7, 10, 1000}) {
     std::vector<Tensor> results = graph.run({integer(n)});
@@ -252,7 +252,7 @@ TEST(Recursion, OfFunctionsThatCallEachOther) {
   }
 }
 
-TEST(Recursion, TooDeepIsAnErrorOfOneCall) {
+TEST(Recursion, TooDeepRecursionFailsOnlyThisCall) {
   Graph graph(module_of(kEvenAndOdd));
   Status status = graph.status_of({integer(-1)});
   EXPECT_EQ(status.code(), StatusCode::kResourceLimit);
@@ -292,7 +292,7 @@ const char kTreeSum[] = R"mlir(
       return %0 : !f
     })mlir";
 
-TEST(Recursion, OverSlicesOfChangingShape) {
+TEST(Recursion, ArgumentShapesChangeWithEachLevel) {
   Graph graph(module_of(kTreeSum));
   for (int64_t n : {1, 2, 3, 13, 100}) {
     std::vector<float> x(static_cast<size_t>(n));
@@ -316,7 +316,7 @@ const char kPlaces[] = R"mlir(
       return %0 : !places
     })mlir";
 
-TEST(Call, DataDependentArguments) {
+TEST(Call, ResultDimsDependOnTheCalleesData) {
   Graph graph(module_of(kPlaces) + R"(
     func.func @main(%x: !n, %y: !sv.tensor<f32[m]>)
         -> (!sv.tensor<i64[1, "$p+$q"]>, !sv.tensor<i64[1, "$p"]>) {
@@ -339,7 +339,7 @@ TEST(Call, DataDependentArguments) {
 
 // A dimension is at least 1 by default, but a runtime-defined symbol can be 0. A parameter with the
 // dim "$n" therefore accepts an empty argument.
-TEST(Call, OfNothing) {
+TEST(Call, DataDependentParameterAcceptsEmptyArgument) {
   Graph graph(module_of(kPlaces) + R"(
     func.func private @sum(%x: !sv.tensor<i64[1, "$n"]>) -> !sv.tensor<i64[1, 1]> {
       %0 = sv.reduce_sum %x {axes = array<i64: 1>}
@@ -358,7 +358,7 @@ TEST(Call, OfNothing) {
   EXPECT_THAT(integers_of(graph.run({floats({0, 0})})[0]), ElementsAre(0));
 }
 
-TEST(Call, ChecksOfTheCalleeNameTheChain) {
+TEST(Call, FailedCheckOfTheCalleeNamesTheCallChain) {
   Graph graph(module_of(kPlaces) + R"(
     func.func private @strict(%x: !sv.tensor<i64[1, rows]>) -> !sv.tensor<i64[1, rows]> {
       return %x : !sv.tensor<i64[1, rows]>
@@ -393,7 +393,7 @@ std::string wrong_call(const std::string& call, const std::string& given = "!n")
   return std::string(status.message());
 }
 
-TEST(Call, TypeMismatchErrorContainsBothTypes) {
+TEST(Call, InvalidCallIsAnError) {
   EXPECT_THAT(wrong_call("%0 = sv.call @thrice(%x) : (!n) -> !n"),
               HasSubstr("unknown function @thrice"));
   EXPECT_THAT(wrong_call("%0:3 = sv.call @main(%x, %y, %i) : (!n, !sv.tensor<f32[m]>, !i) -> (!n, "
@@ -420,7 +420,7 @@ TEST(Call, TypeMismatchErrorContainsBothTypes) {
               HasSubstr("symbol \"k\" must start with '$'"));
 }
 
-TEST(Call, NeedsSymbolsForDimsThatArgumentsDoNotDetermine) {
+TEST(Call, SymbolsAreRequiredForDataDependentResultDims) {
   Status status = Graph::compile_error(module_of(kPlaces) + R"(
     func.func @main(%x: !n) -> !places {
       %0 = sv.call @places(%x) : (!n) -> !places
@@ -431,7 +431,7 @@ TEST(Call, NeedsSymbolsForDimsThatArgumentsDoNotDetermine) {
       HasSubstr("symbols has 0 names, expected one more for dim $k of the results of @places"));
 }
 
-TEST(Function, UnknownFunctionIsAnError) {
+TEST(Function, InvalidFunctionIsAnError) {
   auto error = [](const std::string& function) {
     return std::string(Graph::compile_error(module_of(function) + R"(
     func.func @main(%x: !n) -> !n {

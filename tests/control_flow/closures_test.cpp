@@ -36,7 +36,7 @@ void expect_within_bounds(const CallStats& stats) {
   for (const ScopeUse& use : stats.memory) EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
 }
 
-TEST(Closure, ChosenByABranch) {
+TEST(Closure, BranchSelectsTheClosure) {
   Graph graph(module_of(R"(
     func.func @main(%c: !b, %by: !f, %x: !n) -> !n {
       %half = sv.add %by, %by : (!f, !f) -> !f
@@ -181,7 +181,7 @@ TEST(Closure, FoldsByRecursion) {
 }
 
 // A result dim that depends on a captured value is a runtime-defined symbol: the call defines it.
-TEST(Closure, UndeterminedResultDimsAreSymbols) {
+TEST(Closure, ResultDimsOfCapturedValuesAreSymbols) {
   Graph graph(R"mlir(
     !n = !sv.tensor<f32[n]>
     !m = !sv.tensor<f32[m]>
@@ -204,7 +204,7 @@ TEST(Closure, UndeterminedResultDimsAreSymbols) {
 }
 
 // The closure's type does not contain the dims of captured values, so the callee checks them.
-TEST(Closure, ArgumentsThatDisagreeWithCapturedValuesFailTheCall) {
+TEST(Closure, ArgumentDimsMustMatchCapturedValues) {
   Graph graph(module_of(R"(
     func.func private @sum(%x: !n, %y: !n) -> !n {
       %0 = sv.add %x, %y : (!n, !n) -> !n

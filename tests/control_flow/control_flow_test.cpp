@@ -27,7 +27,7 @@ TEST(If, RunsTheSelectedBranch) {
   EXPECT_THAT(elements(graph.run({boolean(false), floats({1, 2})})[0]), ElementsAre(-1, -2));
 }
 
-TEST(If, ShapesOfBranchesMayDiffer) {
+TEST(If, BranchesCanHaveDifferentShapes) {
   Graph graph(R"(
     func.func @main(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>) -> !sv.tensor<f32["$m"]> {
       %0 = sv.if %c {symbols = ["$m"]} : (!sv.tensor<bool[]>) -> !sv.tensor<f32["$m"]> {
@@ -45,7 +45,7 @@ TEST(If, ShapesOfBranchesMayDiffer) {
               ElementsAre(-1, -2, -1, -2));
 }
 
-TEST(If, ChecksOfTheOtherBranchDoNotRun) {
+TEST(If, ChecksOfTheUnselectedBranchDoNotRun) {
   Graph graph(R"(
     func.func @main(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>, %y: !sv.tensor<f32[m]>)
         -> !sv.tensor<f32[n]> {
@@ -80,7 +80,7 @@ const char kSum[] = R"(
       return %0#0, %0#1 : !sv.tensor<f32[n]>, !sv.tensor<f32["$count", n]>
     })";
 
-TEST(Loop, CarriesAndGathers) {
+TEST(Loop, CarriesAndGathersValues) {
   Graph graph(kSum);
   std::vector<Tensor> results = graph.run({integer(3), floats({1, 2})});
   EXPECT_THAT(elements(results[0]), ElementsAre(4, 8));
@@ -104,7 +104,7 @@ TEST(Loop, AllocatesNothingPerIteration) {
   EXPECT_EQ(graph.allocations("global"), results);
 }
 
-TEST(Loop, ANegativeCountIsAnError) {
+TEST(Loop, NegativeTripCountIsAnError) {
   Graph graph(kSum);
   Status status = graph.status_of({integer(-1), floats({1, 2})});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
@@ -140,7 +140,7 @@ TEST(Loop, CarriedValuesAreSwapped) {
 
 // The matmul reads all of %s while it writes the next value of %s. The loop therefore needs two
 // buffers, which it swaps after each iteration.
-TEST(Loop, NextValueCannotReuseTheStorageOfTheLast) {
+TEST(Loop, NextCarriedValueHasASecondBuffer) {
   Graph graph(R"(
     func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[2, 2]>, %m: !sv.tensor<f32[2, 2]>)
         -> !sv.tensor<f32[2, 2]> {
@@ -218,7 +218,7 @@ const char kGrow[] = R"(
       return %0#0, %0#1 : !sv.tensor<f32["$m"]>, !sv.tensor<f32["$count"]>
     })";
 
-TEST(Loop, CarriedValuesAndGatheredOnesGrow) {
+TEST(Loop, CarriedAndGatheredValuesGrow) {
   Graph graph(kGrow);
   std::vector<Tensor> results = graph.run({floats({1, 2}), floats({}, {10})});
   EXPECT_THAT(elements(results[0]), ElementsAre(1, 2, 1, 2, 1, 2, 1, 2));
@@ -267,7 +267,7 @@ TEST(Loop, NestedFourDeepReadsOuterValues) {
   EXPECT_THAT(elements(graph.run({floats({0, 1, 2})})[0]), ElementsAre(0, 1 + sum, 2 + 2 * sum));
 }
 
-TEST(Loop, WithAnIfInside) {
+TEST(Loop, BodyContainsAnIf) {
   Graph graph(R"(
     func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
       %zero = sv.constant {value = dense<0.0> : tensor<f32>} : !sv.tensor<f32[]>

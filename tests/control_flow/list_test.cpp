@@ -43,7 +43,7 @@ constexpr char kErase[] = R"(
       %r = sv.list_erase %xs {index = #sv.dims<["$i-$i.neg"]>}
           : (!sv.list<sequence f32[?]>) -> !sv.list<sequence f32[?]>)";
 
-TEST(Lists, IndexesCountFromBothEnds) {
+TEST(Lists, IndicesCountFromBothEnds) {
   Graph graph = over_sequence(kErase);
   const std::vector<Tensor> sequence = {floats({1}), floats({2, 3}), floats({4})};
   auto erased = [&](int64_t index) {
@@ -82,7 +82,7 @@ TEST(Lists, ReadingAnElementDefinesItsDims) {
   EXPECT_THAT(all_elements(graph.call()), ElementsAre(1, 1, 1, 2, 3, 1));
 }
 
-TEST(Lists, BranchReturnsOneOfTwo) {
+TEST(Lists, BranchReturnsOneOfTwoLists) {
   Graph graph(R"(
     func.func @main(%xs: !sv.list<sequence f32[?]>, %c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>)
         -> (!sv.list<sequence f32[?]>, !sv.list<sequence f32[?]>) {
@@ -124,7 +124,7 @@ constexpr char kHistory[] = R"(
       return %0#0 : !sv.list<sequence f32[100]>
     })";
 
-TEST(Lists, SharedStateIsNotOverwritten) {
+TEST(Lists, ListElementsAreNotOverwritten) {
   Graph graph(kHistory);
   Tensor x = floats(std::vector<float>(100, 1.F));
   ASSERT_TRUE(graph.status_of({integer(4), x}).ok());
@@ -201,7 +201,7 @@ TEST(Lists, CarriedListsAreSwapped) {
 
 // A view is inserted with its own dims. A constant, an input and an element of another list are
 // inserted unchanged.
-TEST(Lists, ElementsOfEveryOrigin) {
+TEST(Lists, AcceptsElementsOfEveryOrigin) {
   Graph graph(R"(
     func.func @main(%xs: !sv.list<sequence f32[2, 2]>, %x: !sv.tensor<f32[4]>)
         -> !sv.list<sequence f32[2, 2]> {

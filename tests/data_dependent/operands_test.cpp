@@ -123,7 +123,7 @@ TEST(Squeeze, AxisAtRunTime) {
   EXPECT_THAT(dims(graph.run({floats({1, 1, 2}, {1, 2}), integers({0})})[0]), ElementsAre(1, 2));
 }
 
-TEST(Squeeze, WithoutAxesARunTimeDimStays) {
+TEST(Squeeze, WithoutAxesARunTimeDimIsKept) {
   Graph graph = model("squeeze_ones");
   EXPECT_THAT(dims(graph.run({floats({1, 3, 1}, {1, 2, 3})})[0]), ElementsAre(3));
   expect_refused(graph, {floats({1, 1, 1}, {1})}, "must not be 1");

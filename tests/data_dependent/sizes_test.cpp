@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(NonZero, SeveralRequests) {
+TEST(NonZero, CountChangesWithEachRequest) {
   Graph graph = model("nonzero");
   EXPECT_THAT(integers_of(graph.run({floats({2, 3}, {1, 0, 2, 0, 0, 3})})[0]),
               ElementsAre(0, 0, 1, 0, 2, 2));
@@ -99,7 +99,7 @@ TEST(Range, OfIntegers) {
       }
 }
 
-TEST(Range, ADeltaOfZeroAndAbsurdSizesAreErrors) {
+TEST(Range, ZeroDeltaAndHugeSizesAreErrors) {
   Graph integers = model("range_i64"), reals = model("range_f32");
   auto real = [](float value) { return floats({}, {value}); };
   expect_refused(integers, {integer(0), integer(5), integer(0)}, "delta is 0");
@@ -111,7 +111,7 @@ TEST(Range, ADeltaOfZeroAndAbsurdSizesAreErrors) {
               ElementsAre(0, 1));
 }
 
-TEST(Stages, OneAfterTheOther) {
+TEST(Segments, ConsecutiveSegments) {
   Graph graph = model("positive");
   EXPECT_THAT(elements(graph.run({floats({1, -1, 2, 0, 3})})[0]), ElementsAre(2, 5, 8));
   EXPECT_THAT(elements(graph.run({floats({-1, -2})})[0]), IsEmpty());

@@ -75,7 +75,7 @@ TEST(OpInterfaces, OtherOpsAreControlFlowOrLists) {
   });
 }
 
-TEST(OpCosts, FollowDims) {
+TEST(OpCosts, AreFormulasOverDims) {
   const std::unique_ptr<mlir::MLIRContext> context = make_context();
   mlir::OpBuilder builder(context.get());
   mlir::Location location = builder.getUnknownLoc();

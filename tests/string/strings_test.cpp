@@ -70,7 +70,7 @@ TEST(Strings, MovedBySeveralOps) {
               ElementsAre("", "c", "-", "b", ""));
 }
 
-TEST(Strings, ThroughBranchesAndLoops) {
+TEST(Strings, PassThroughBranchesAndLoops) {
   Graph graph(R"(func.func @main(%x: !sv.tensor<str[]>, %c: !sv.tensor<bool[]>)
       -> (!sv.tensor<str[3]>) {
     %word = sv.constant {value = dense<"else"> : tensor<!sv.str>} : !sv.tensor<str[]>
@@ -95,7 +95,7 @@ TEST(Strings, ThroughBranchesAndLoops) {
 }
 
 // Strings occur only in a callee, not in @main.
-TEST(Strings, InCallees) {
+TEST(Strings, OccurOnlyInCallees) {
   Graph graph(R"(
     func.func private @digits(%x: !sv.tensor<i64[n]>) -> !sv.tensor<str[n]> {
       %0 = sv.number_to_string %x : (!sv.tensor<i64[n]>) -> !sv.tensor<str[n]>
@@ -115,7 +115,7 @@ TEST(Strings, InCallees) {
     EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
 }
 
-TEST(Strings, KeptByClosures) {
+TEST(Strings, CapturedByClosures) {
   Graph graph(R"(
     !two = !sv.tensor<str[2]>
     !n = !sv.tensor<str[n]>
@@ -145,7 +145,7 @@ TEST(Strings, KeptByClosures) {
   EXPECT_THAT(run(false), ElementsAre(0, 0, 1, 0));
 }
 
-TEST(Strings, NumbersAndBack) {
+TEST(Strings, ConvertToAndFromNumbers) {
   Graph parse(one_op("string_to_number %x {to = \"f32\"}", "%x: !sv.tensor<str[n]>",
                      "!sv.tensor<str[n]>", "!sv.tensor<f32[n]>"));
   EXPECT_THAT(elements(parse.run({strings({"0.25", " 1e3", "-INF"})})[0]),
@@ -183,7 +183,7 @@ TEST(Strings, ManyDistinctStrings) {
   }
 }
 
-TEST(Strings, OtherOpsRejectThem) {
+TEST(Strings, OpsWithoutStringSupportRejectThem) {
   auto error = [](const std::string& operation, const std::string& result) {
     return std::string(Graph::compile_error(one_op(operation, "%x: !sv.tensor<str[n]>",
                                                    "!sv.tensor<str[n]>", result))
@@ -214,7 +214,7 @@ TEST(Strings, OtherOpsRejectThem) {
       HasSubstr("cannot cast to str; use sv.number_to_string"));
 }
 
-TEST(Strings, AnInputMayBeAResult) {
+TEST(Strings, ResultCanShareItsIdsWithAnInput) {
   Graph graph(one_op("reshape %x {dims = #sv.dims<[n, 1]>}", "%x: !sv.tensor<str[n]>",
                      "!sv.tensor<str[n]>", "!sv.tensor<str[n, 1]>"));
   EXPECT_THAT(std::string(graph.status_of({integers({1, 2})}).message()),

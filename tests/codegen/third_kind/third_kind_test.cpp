@@ -156,7 +156,7 @@ std::vector<std::string> images_of(const Module& module) {
   return names;
 }
 
-TEST_F(CompiledForToys, RunsThere) {
+TEST_F(CompiledForToys, RunsOnTheToyDevice) {
   const Result<Module> module = compile(R"({"name": "toy", "kind": "toy", "generation": 2})");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_THAT(images_of(*module), ElementsAre("cpu:", "toy:toy2"));
@@ -174,7 +174,7 @@ TEST_F(CompiledForToys, RunsThere) {
     EXPECT_EQ(y[i], (given[i] * given[i] + given[i]) / 2) << i;
 }
 
-TEST_F(CompiledForToys, NeedsADriverOfTheKind) {
+TEST_F(CompiledForToys, SessionRequiresADriverOfTheKind) {
   const Result<Module> module = compile(R"({"name": "toy", "kind": "toy"})");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(make_session(*module, runtime::built_in_drivers()).status().message(),

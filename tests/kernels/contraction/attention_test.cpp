@@ -86,7 +86,7 @@ void check(KernelRunner& runner, const Form& form, const Sizes& z) {
 
 class AttentionOnTarget : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(AttentionOnTarget, AllSizes) {
+TEST_P(AttentionOnTarget, SizesBelowAndAboveTheBlocks) {
   Form form;
   auto runner = compile(attention_text(form), GetParam());
   ASSERT_TRUE(runner);
@@ -97,7 +97,7 @@ TEST_P(AttentionOnTarget, AllSizes) {
     check(*runner, form, sizes);
 }
 
-TEST_P(AttentionOnTarget, NoColumnsOrRowsOrDepth) {
+TEST_P(AttentionOnTarget, EmptyDims) {
   Form form;
   auto runner = compile(attention_text(form), GetParam());
   ASSERT_TRUE(runner);

@@ -49,7 +49,7 @@ TEST(Det, SingularIsZero) {
   check_det<float>(DType::kF32, 2, 3, {1, 2, 3, 2, 4, 6, 7, 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
-TEST(Det, NoMatrices) { check_det<float>(DType::kF32, 0, 3, {}); }
+TEST(Det, EmptyBatch) { check_det<float>(DType::kF32, 0, 3, {}); }
 
 }  // namespace
 }  // namespace scopevm::compiler::testing

@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Baseline, Conv,
                                             ::testing::ValuesIn(every_fourth_case())),
                          name_of);
 
-TEST(ConvWeights, AreInputs) {
+TEST(ConvWeights, CanBeInputs) {
   for (const ConvCase& t : kCases) check_conv(t, "host", /*is_constant=*/false);
 }
 

@@ -51,7 +51,7 @@ TEST_P(HalfOnEveryTarget, WidensExactly) {
 
 // The midpoint of two adjacent f16 values rounds to the value with the even mantissa. The f32
 // neighbours of the midpoint round to the nearest f16 value.
-TEST_P(HalfOnEveryTarget, RoundsHalvesToEven) {
+TEST_P(HalfOnEveryTarget, RoundsMidpointsToEven) {
   std::vector<float> points;
   std::vector<uint16_t> wanted;
   float infinity = std::numeric_limits<float>::infinity();

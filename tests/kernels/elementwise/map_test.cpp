@@ -69,7 +69,7 @@ TEST(Map, BroadcastsDeterminedAtRunTime) {
   expect_sum("f32[a,b]", "f32[c,d]", r, {1, 1}, {4, 20});
 }
 
-TEST(Map, SmallerVectors) {
+TEST(Map, TargetsWithNarrowerVectors) {
   for (const char* cpu : {"x86-64-v3", "x86-64"}) {
     expect_sum("f32[n,33]", "f32[33]", "f32[n,33]", {5, 33}, {33}, cpu);
     expect_sum("f32[n]", "f32[n]", "f32[n]", {7}, {7}, cpu);
@@ -98,7 +98,7 @@ func.func @main(%x: !sv.tensor<f32[n,33]>, %b: !sv.tensor<f32[33]>) -> (!sv.tens
   }
 }
 
-TEST(Map, EveryTypeAdds) {
+TEST(Map, AddsEveryElementType) {
   for (int d = 0; d < kDTypeCount; ++d) {
     auto dtype = static_cast<DType>(d);
     if (dtype == DType::kStr) continue;

@@ -4,7 +4,7 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-TEST(OneHot, EveryAxisWithNegativeAndStrayIndices) {
+TEST(OneHot, EveryAxisWithNegativeAndOutOfRangeIndices) {
   Array values = Array::of<float>(DType::kF32, {2}, {-1.0f, 3.0f});
   Array indices = of_i64({2, 3}, {0, 4, -1, -5, 5, -6});
   const std::vector<std::string> shapes = {"5, a, b", "a, 5, b", "a, b, 5"};

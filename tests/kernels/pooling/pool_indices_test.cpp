@@ -75,17 +75,17 @@ std::vector<T> with_repeats(int64_t count) {
   return data;
 }
 
-TEST(MaxPoolIndices, CountsOverTheWholeInput) {
+TEST(MaxPoolIndices, IndicesCountElementsOfTheWholeInput) {
   check<float>(DType::kF32, {{2, 3}, {1, 2}, {0, 0, 0, 0}, {1, 1}}, {2, 3, 5, 8},
                with_repeats<float>(240));
 }
 
-TEST(MaxPoolIndices, CountsByColumn) {
+TEST(MaxPoolIndices, IndicesInColumnMajorOrder) {
   check<float>(DType::kF32, {{2, 2, 2}, {1, 1, 2}, {0, 0, 0, 0, 0, 0}, {1, 1, 1}, true},
                {1, 2, 3, 4, 5}, with_repeats<float>(120));
 }
 
-TEST(MaxPoolIndices, PaddingIsNotAnElement) {
+TEST(MaxPoolIndices, PaddingIsNeverTheMaximum) {
   Window w{{3, 3}, {2, 1}, {1, 1, 1, 1}, {2, 1}};
   check<float>(DType::kF32, w, {1, 2, 6, 5}, std::vector<float>(60, -3));
   check<double>(DType::kF64, w, {1, 2, 6, 5}, with_repeats<double>(60));
@@ -101,7 +101,7 @@ TEST(MaxPoolIndices, SmallIntegers) {
   check<int8_t>(DType::kI8, {{3}, {1}, {1, 1}, {1}}, {2, 1, 19}, with_repeats<int8_t>(38));
 }
 
-TEST(MaxPoolIndices, NoImages) {
+TEST(MaxPoolIndices, EmptyBatch) {
   check<float>(DType::kF32, {{2, 2}, {1, 1}, {0, 0, 0, 0}, {1, 1}}, {0, 3, 4, 4}, {});
 }
 

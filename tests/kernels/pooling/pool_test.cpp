@@ -87,17 +87,17 @@ void check(const Window& w, const std::vector<Index>& spatial) {
       }
 }
 
-TEST(Pool, PlaneOfStrideOne) {
+TEST(Pool, TwoSpatialDimsWithStrideOne) {
   check({{3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}}, {{1, 1}, {7, 40}, {16, 17}});
   check({{2, 5}, {1, 1}, {0, 0, 0, 0}, {1, 1}, false, true}, {{2, 5}, {5, 70}});
 }
 
-TEST(Pool, PlaneOfStrideTwo) {
+TEST(Pool, TwoSpatialDimsWithStrideTwo) {
   check({{3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}}, {{7, 9}, {56, 56}, {12, 112}});
   check({{2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}, false, true}, {{2, 2}, {8, 33}, {8, 64}, {8, 65}});
 }
 
-TEST(Pool, PadsCountToTheirEnd) {
+TEST(Pool, CeilModeCountsOnlyPositionsWithinThePads) {
   check({{3, 3}, {2, 2}, {1, 0, 0, 1}, {1, 1}, true, true}, {{6, 8}, {9, 37}});
   check({{3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, true, false}, {{6, 8}, {9, 37}});
 }
@@ -107,7 +107,7 @@ TEST(Pool, StrideThreeAndDilation) {
   check({{2, 3}, {1, 1}, {1, 2, 1, 2}, {2, 2}, false, true}, {{6, 45}});
 }
 
-TEST(Pool, LineAndVolume) {
+TEST(Pool, OneAndThreeSpatialDims) {
   check({{4}, {1}, {1, 2}, {1}}, {{4}, {100}});
   check({{2}, {2}, {0, 1}, {1}}, {{4}, {101}});
   check({{2, 3, 2}, {1, 2, 2}, {0, 1, 0, 1, 1, 1}, {1, 1, 1}}, {{3, 6, 40}});

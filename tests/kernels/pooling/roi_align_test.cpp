@@ -90,7 +90,7 @@ void check_roi(const Grid& g, const Array& x, const std::vector<float>& boxes,
 
 const std::vector<float> kBoxes = {1, 1, 7, 6, -3, 2, 4, 20, 0.5f, 0.25f, 0.8f, 0.3f, 2, 3, 14, 9};
 
-TEST(RoiAlign, SamplesFollowTheBox) {
+TEST(RoiAlign, SampleCountFollowsTheBoxSize) {
   check_roi({}, random_f32({2, 3, 7, 9}, 5), kBoxes, {0, 1, 1, 0});
 }
 
@@ -99,11 +99,11 @@ TEST(RoiAlign, FixedSamplesWithScaleWithoutOffset) {
             random_f32({2, 3, 7, 9}, 6), kBoxes, {1, 1, 0, 0});
 }
 
-TEST(RoiAlign, Greatest) {
+TEST(RoiAlign, MaximumInsteadOfMean) {
   check_roi({.samples = 3, .greatest = true}, random_f32({2, 2, 5, 5}, 7), kBoxes, {0, 1, 1, 0});
 }
 
-TEST(RoiAlign, BoxesAreDataDependent) {
+TEST(RoiAlign, InvalidBoxesGiveZeros) {
   float nan = std::numeric_limits<float>::quiet_NaN(), far = 1e30f;
   std::vector<float> boxes = {nan, nan, nan, nan, -far, -far, far, far,
                               5,   5,   1,   1,   far,  far,  far, far};

@@ -106,7 +106,7 @@ void check_unique(const Rows& rows, int64_t width, bool by_first) {
   EXPECT_EQ(written(2), sizes);
 }
 
-TEST(UniqueRows, SortedOrByFirst) {
+TEST(UniqueRows, SortedOrInOrderOfFirstOccurrence) {
   for (bool by_first : {false, true}) {
     for (int64_t count : {0, 1, 2, 40, 500}) check_unique(rows_of(count, 2, 5), 2, by_first);
     check_unique({{1}, {kNan}, {1}, {kNan}, {0}}, 1, by_first);

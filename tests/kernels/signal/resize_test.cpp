@@ -119,17 +119,17 @@ TEST(Resize, LinearAndCubicUpAndDown) {
     }
 }
 
-TEST(Resize, CubicWithoutOutsideAndVolumes) {
+TEST(Resize, CubicWithExcludeOutsideAndFourLinearAxes) {
   check({"cubic", "half_pixel", "floor", {}, true}, {1, 1, 4, 5}, {1, 1, 7, 9});
   check({"linear"}, {2, 3, 4, 5}, {4, 5, 6, 7});
 }
 
-TEST(Resize, InnerAxisKept) {
+TEST(Resize, InnerAxisKeepsItsSize) {
   check({"linear"}, {1, 3, 4, 37}, {1, 3, 9, 37});
   check({"nearest"}, {3, 4, 37}, {3, 9, 37});
 }
 
-TEST(Resize, NoAxisIsACopy) { check({"linear"}, {2, 3, 5}, {2, 3, 5}); }
+TEST(Resize, EqualDimsAreACopy) { check({"linear"}, {2, 3, 5}, {2, 3, 5}); }
 
 }  // namespace
 }  // namespace scopevm::compiler::testing
