@@ -124,9 +124,9 @@ TEST(Call, ResultUsedByOneBranchIsReleasedInTheOther) {
       %4 = sv.add %2, %3 : (!n, !n) -> !n
       return %4 : !n
     })");
-  for (bool way : {true, false}) {
-    EXPECT_THAT(elements(graph.run({boolean(way), floats({1, 2})})[0]),
-                way ? ElementsAre(12, 24) : ElementsAre(6, 12));
+  for (bool condition : {true, false}) {
+    EXPECT_THAT(elements(graph.run({boolean(condition), floats({1, 2})})[0]),
+                condition ? ElementsAre(12, 24) : ElementsAre(6, 12));
     expect_within_bounds(graph.stats());
   }
 }

@@ -28,9 +28,9 @@ float element(const Array& x, const std::vector<int64_t>& dims, int64_t at) {
   return x.as<float>()[index];
 }
 
-void expect_sum(const std::string& a_type, const std::string& b_type, const std::string& r_type,
-                const std::vector<int64_t>& a_dims, const std::vector<int64_t>& b_dims,
-                const std::string& cpu = "host") {
+void expect_difference(const std::string& a_type, const std::string& b_type,
+                       const std::string& r_type, const std::vector<int64_t>& a_dims,
+                       const std::vector<int64_t>& b_dims, const std::string& cpu = "host") {
   Array a = random_f32(a_dims, 1), b = random_f32(b_dims, 2);
   std::string text = one_op("%a: !sv.tensor<" + a_type + ">, %b: !sv.tensor<" + b_type + ">",
                             "%r = sv.sub %a, %b : (!sv.tensor<" + a_type + ">, !sv.tensor<" +
@@ -47,32 +47,33 @@ void expect_sum(const std::string& a_type, const std::string& b_type, const std:
 }
 
 TEST(Map, EqualShapes) {
-  for (int64_t n : {0, 1, 15, 16, 17, 100}) expect_sum("f32[n]", "f32[n]", "f32[n]", {n}, {n});
-  expect_sum("f32[]", "f32[]", "f32[]", {}, {});
-  expect_sum("f32[2,n,3]", "f32[2,n,3]", "f32[2,n,3]", {2, 9, 3}, {2, 9, 3});
+  for (int64_t n : {0, 1, 15, 16, 17, 100})
+    expect_difference("f32[n]", "f32[n]", "f32[n]", {n}, {n});
+  expect_difference("f32[]", "f32[]", "f32[]", {}, {});
+  expect_difference("f32[2,n,3]", "f32[2,n,3]", "f32[2,n,3]", {2, 9, 3}, {2, 9, 3});
 }
 
 TEST(Map, KnownBroadcasts) {
-  expect_sum("f32[n,33]", "f32[33]", "f32[n,33]", {5, 33}, {33});
-  expect_sum("f32[n,c,h]", "f32[c,1]", "f32[n,c,h]", {3, 5, 21}, {5, 1});
-  expect_sum("f32[n,c,h,w]", "f32[n,1,1,w]", "f32[n,c,h,w]", {2, 3, 4, 19}, {2, 1, 1, 19});
-  expect_sum("f32[n,1]", "f32[1,m]", "f32[n,m]", {7, 1}, {1, 18});
-  expect_sum("f32[n]", "f32[]", "f32[n]", {40}, {});
-  expect_sum("f32[n,c,h]", "f32[c,1]", "f32[n,c,h]", {3, 5, 0}, {5, 1});
+  expect_difference("f32[n,33]", "f32[33]", "f32[n,33]", {5, 33}, {33});
+  expect_difference("f32[n,c,h]", "f32[c,1]", "f32[n,c,h]", {3, 5, 21}, {5, 1});
+  expect_difference("f32[n,c,h,w]", "f32[n,1,1,w]", "f32[n,c,h,w]", {2, 3, 4, 19}, {2, 1, 1, 19});
+  expect_difference("f32[n,1]", "f32[1,m]", "f32[n,m]", {7, 1}, {1, 18});
+  expect_difference("f32[n]", "f32[]", "f32[n]", {40}, {});
+  expect_difference("f32[n,c,h]", "f32[c,1]", "f32[n,c,h]", {3, 5, 0}, {5, 1});
 }
 
 TEST(Map, BroadcastsDeterminedAtRunTime) {
   const std::string r = "f32[\"max(a, c)\", \"max(b, d)\"]";
-  expect_sum("f32[a,b]", "f32[c,d]", r, {3, 20}, {3, 20});
-  expect_sum("f32[a,b]", "f32[c,d]", r, {3, 1}, {3, 20});
-  expect_sum("f32[a,b]", "f32[c,d]", r, {3, 20}, {1, 20});
-  expect_sum("f32[a,b]", "f32[c,d]", r, {1, 1}, {4, 20});
+  expect_difference("f32[a,b]", "f32[c,d]", r, {3, 20}, {3, 20});
+  expect_difference("f32[a,b]", "f32[c,d]", r, {3, 1}, {3, 20});
+  expect_difference("f32[a,b]", "f32[c,d]", r, {3, 20}, {1, 20});
+  expect_difference("f32[a,b]", "f32[c,d]", r, {1, 1}, {4, 20});
 }
 
 TEST(Map, TargetsWithNarrowerVectors) {
   for (const char* cpu : {"x86-64-v3", "x86-64"}) {
-    expect_sum("f32[n,33]", "f32[33]", "f32[n,33]", {5, 33}, {33}, cpu);
-    expect_sum("f32[n]", "f32[n]", "f32[n]", {7}, {7}, cpu);
+    expect_difference("f32[n,33]", "f32[33]", "f32[n,33]", {5, 33}, {33}, cpu);
+    expect_difference("f32[n]", "f32[n]", "f32[n]", {7}, {7}, cpu);
   }
 }
 
