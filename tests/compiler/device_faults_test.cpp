@@ -124,7 +124,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
     EXPECT_TRUE(is_right((*results)[0]));
   }
 
-  // After all calls, the session has no live memory, and the driver's caches hold only the blocks
+  // After all calls, the session has no live memory, and the device's caches hold only the blocks
   // of an idle session.
   void expect_nothing_held() {
     for (const ScopeStats& scope : session_->memory_stats())
@@ -314,8 +314,8 @@ TEST_P(DeviceFaults, EveryDriverCallMayFail) {
   expect_nothing_held();
 }
 
-// Among concurrent calls, one launch fails (immediately or later) or one allocation fails. One call
-// reports the error, all others are correct.
+// One launch among concurrent calls fails: asynchronously, when it is enqueued, or when its
+// arguments are set. One call reports the error, and all others have correct results.
 TEST_P(DeviceFaults, FailureAffectsOneCallOnly) {
   const FaultPlan plans[] = {
       {.event_status = CL_OUT_OF_RESOURCES, .failing_launch = 0},

@@ -1,3 +1,4 @@
+// Implements run_graph.h.
 #include "tests/control_flow/run_graph.h"
 
 #include <gtest/gtest.h>

@@ -133,7 +133,7 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, state.context.get());
   if (!module) return error(StatusCode::kInvalidModel, diagnostics);
-  // Kernels must also support empty dims.
+  // Kernels must also support empty dims. A symbol without facts can be 0.
   auto may_be_zero = [](std::string_view name) { return std::optional(DimExpr::symbol(name)); };
   if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
     return error(StatusCode::kInvalidModel, diagnostics);

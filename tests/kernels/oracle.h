@@ -38,10 +38,11 @@ class CompiledOp {
   std::unique_ptr<KernelRunner> runner_;
 };
 
-// The number of elements.
+// The number of elements of a tensor with these dims.
 int64_t count(const Index& dims);
 // Calls `visit` for each index, in row-major order.
 void for_each_index(const Index& dims, const std::function<void(const Index&)>& visit);
+// The row-major position of an element among the elements.
 int64_t offset_of(const Index& dims, const Index& index);
 
 // The bytes repeat 1, 2, ..., 251. As 251 is a prime, any 251 consecutive elements are distinct,

@@ -18,7 +18,7 @@ struct Pool {
   std::vector<int64_t> columns;
   std::vector<float> weights = {};
   int64_t min_length = 1, max_length = 1, skips = 0;
-  bool once = false;
+  bool once = false;  // counts an n-gram at most once per row
 };
 
 template <typename T>

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Writes the small ONNX files that the tests of the frontend read (python3-onnx 1.12).
 
-Each function writes one file, named after the property that its test checks; errors() writes the
-invalid ones. The files are committed, so that tests run without Python.
+Each function writes one file, named after the property that its test checks. errors() writes the
+invalid models and those with external data. The files are committed, so that tests run without
+Python.
 """
 import os
 

@@ -31,7 +31,7 @@ Array bytes(DType dtype, std::vector<int64_t> dims, uint32_t seed) {
   for (int64_t dim : dims) count *= static_cast<size_t>(dim);
   std::vector<uint8_t> values(count);
   for (uint8_t& value : values) {
-    seed = seed * 1664525 + 1013904223;
+    seed = seed * 1664525 + 1013904223;  // linear congruential generator of Numerical Recipes
     const uint8_t kEdges[4] = {0x80, 0xFF, 0x7F, 0};
     value = (seed >> 28) < 4 ? kEdges[seed >> 28] : static_cast<uint8_t>(seed >> 16);
   }
@@ -110,7 +110,7 @@ TEST_P(BytesOnEveryTarget, DynamicOperands) {
   EXPECT_EQ(run_one(*runner, {a, b}).as<int32_t>(), std::vector<int32_t>(64, 300 * 255 * -128));
 }
 
-// CPUs with and without the dot-product instructions for bytes of AVX-512 and AVX.
+// The host can have the dot-product instructions for bytes (VNNI). The other CPUs have none.
 INSTANTIATE_TEST_SUITE_P(ByteMatMul, BytesOnEveryTarget,
                          ::testing::Values("host", "x86-64-v4", "x86-64-v3", "x86-64"));
 

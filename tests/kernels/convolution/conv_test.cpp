@@ -1,5 +1,5 @@
-// Convolutions: padding, strides, dilations, groups, depthwise, 1-D, odd sizes, dynamic images, and
-// the fallback loops for other ranks, other element types and transposed convolution.
+// Convolutions: padding, strides, dilations, groups, depthwise, odd sizes, dynamic images, and the
+// fallback loops for weights of unknown size, three spatial dims and transposed convolution.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ std::string attributes_text(const ConvAttributes& t) {
          ", dilations = " + list(t.dilations) + ", group = " + std::to_string(t.group) + " : i64}";
 }
 
-// The dim expression of one axis of the result, for the input dim `in`. `pads` is the sum of both.
+// The dim expression of one axis of the result, for the input dim `in`. `pads` is the sum of the
+// pads before and after the axis.
 std::string out_dim(const std::string& in, int64_t kernel, int64_t stride, int64_t pads,
                     int64_t dilation) {
   int64_t offset = pads - dilation * (kernel - 1) - 1;

@@ -40,6 +40,7 @@ std::vector<std::pair<int64_t, double>> taps(const Resize& r, size_t axis, int64
   if (r.mode == "linear") all = {{first, 1 - f}, {first + 1, f}};
   if (r.mode == "cubic")
     for (int64_t tap = -1; tap <= 2; ++tap) {
+      // Keys' cubic convolution kernel.
       double d = std::fabs(f - real(tap)), a = -0.75;
       double w = d <= 1 ? (a + 2) * d * d * d - (a + 3) * d * d + 1
                         : a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a;

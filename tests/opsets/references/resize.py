@@ -24,6 +24,7 @@ def _coordinate(mode, o, size, out, scale, roi):
 
 
 def _filter(mode, distance, a):
+    """The weight of a sample: linear interpolation, or Keys' cubic convolution kernel."""
     d = abs(distance)
     if mode == "linear":
         return max(0.0, 1 - d)

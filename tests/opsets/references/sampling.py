@@ -9,6 +9,7 @@ from case_file import both, case, reals
 
 
 def _cubic(d, a=-0.75):
+    """Keys' cubic convolution kernel."""
     d = abs(d)
     if d <= 1:
         return (a + 2) * d**3 - (a + 3) * d**2 + 1
