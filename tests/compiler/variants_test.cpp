@@ -102,7 +102,7 @@ Tensor ramp(const std::vector<int64_t>& dims) {
   Tensor tensor = *Tensor::allocate(DType::kF32, dims);
   int64_t i = 0;
   for (float& element : tensor.elements<float>())
-    element = static_cast<float>(i++ % 7 - 3) / 2;  // every seventh is 0
+    element = static_cast<float>(i++ % 7 - 3) / 2;  // every seventh element is 0
   return tensor;
 }
 

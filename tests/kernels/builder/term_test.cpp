@@ -43,7 +43,8 @@ TEST_F(TermTest, NumbersTakeTheTypeOfTheOtherOperand) {
   Term lanes = k_.load(x, k_.index(0), 8);
   EXPECT_EQ((lanes * 2).type(), k_.vector(k_.builder().getF32Type(), 8));
   EXPECT_EQ(op_name(lanes * 2), "arith.mulf");
-  EXPECT_EQ(integer_of(k_.zero(k_.builder().getI8Type()).integer(0x1FF)), -1);  // low bits
+  // An i8 constant has the low 8 bits of the number.
+  EXPECT_EQ(integer_of(k_.zero(k_.builder().getI8Type()).integer(0x1FF)), -1);
 }
 
 TEST_F(TermTest, TypesSelectTheOperation) {
@@ -61,7 +62,7 @@ TEST_F(TermTest, TypesSelectTheOperation) {
 TEST_F(TermTest, ConvertsBetweenIndexIntegersAndFloats) {
   Term n = k_.param(DimExpr::symbol("n"));
   mlir::Type f32 = k_.builder().getF32Type();
-  EXPECT_EQ(op_name(convert(n, f32)), "arith.sitofp");  // through i64
+  EXPECT_EQ(op_name(convert(n, f32)), "arith.sitofp");  // after a conversion to i64
   EXPECT_EQ(convert(n, k_.index_type()).value, n.value);
   EXPECT_EQ(op_name(convert(to_i32(n), k_.builder().getI64Type())), "arith.extsi");
 }

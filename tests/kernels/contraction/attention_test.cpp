@@ -14,7 +14,7 @@ struct Form {
   const char* mask = "b, 1, 1, t";
 };
 
-// softmax(q k / 8 + mask) v
+// The assembly of softmax(q * k / 8 + mask) * v. Both products are matrix products.
 std::string attention_text(const Form& form) {
   std::string q = tensor_type(form.transpose_q ? "b, h, d, s" : "b, h, s, d");
   std::string k = tensor_type(form.transpose_k ? "b, h, t, d" : "b, h, d, t");
@@ -39,7 +39,7 @@ std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string
   return runner.ok() ? *std::move(runner) : nullptr;
 }
 
-// `mask` has one row per batch element, or one per row of scores.
+// The expected result. `mask` has one row per batch element, or one per row of scores.
 std::vector<double> reference(const Array& q, const Array& k, const Array& v, const Array& mask,
                               const Form& form) {
   std::vector<double> scores = reference_matmul(q, k, form.transpose_q, form.transpose_k);

@@ -237,7 +237,8 @@ TEST(Concat, TwentyFiveInputsOfDifferentSizes) {
   for (int64_t a : {0, 1, 4}) {
     std::vector<Array> inputs;
     int64_t sum = 0;
-    std::vector<std::pair<size_t, int64_t>> origin;  // (input, index) per index along the axis
+    // For each index along axis 1 of the result: the input, and the index in it.
+    std::vector<std::pair<size_t, int64_t>> origin;
     for (int64_t i = 0; i < 25; ++i) {
       int64_t size = (i * 7) % 11;
       inputs.push_back(random_f32({a, size, 3}, static_cast<uint32_t>(i)));
