@@ -3,13 +3,13 @@
 // memory of both.
 //
 //   ./dev compare MODEL [SHAPE...]          MODEL: a name in models/, an .onnx file, or `all`
-//                                           SHAPE: NAME=NUMBER,...   (default: the model's usual ones)
+//                                           SHAPE: NAME=NUMBER,...   (default: see inputs.mjs)
 //     --rounds N      rounds per thread count (5)
 //     --threads LIST  thread counts (1,2)
 //     --errors-only   no timing
 //     --json          one JSON object per shape, or {model, failure}; input of table.mjs
-//     --stream STEPS  calls that carry state from one to the next: stream.mjs
-//     --reference FOLDER   only write ONNX Runtime's inputs and outputs there as .npy
+//     --stream STEPS  STEPS calls, each with state from the previous call: see stream.mjs
+//     --reference FOLDER   only write the inputs and ONNX Runtime's outputs to FOLDER as .npy
 //
 // An output element agrees if its absolute or its relative error is at most 1e-4. Exits with 1 if
 // an element does not agree, if the memory used differs from the module's formulas, or if scopevm
@@ -63,7 +63,7 @@ function findModel(text) {
   return {file, name: path.basename(file, '.onnx')};
 }
 
-// Number of runs per round, for about half a second, from the latency of one run.
+// Returns the number of runs that take about half a second, for the latency of one run in us.
 const repeats = micros => Math.min(500, Math.max(3, Math.round(5e5 / micros)));
 
 // Measures both runtimes alternately. Returns medians over the rounds, and the median of the
@@ -144,7 +144,7 @@ function reportStream(result, options) {
   if (e.bad > 0 || result.differing_tokens > 0) process.exitCode = 1;
 }
 
-// The bound must be exact: it equals the bytes that the call used.
+// Returns the scopes whose bound is not exact, that is, differs from the bytes that the call used.
 const offends = memory => (memory ?? []).filter(m => m.bound_bytes !== m.peak_bytes);
 
 async function compareModel({file, name}, shapes, options) {

@@ -2,7 +2,7 @@
 import {readNpy} from './npy.mjs';
 
 const kTolerance = 1e-4;
-const kRelativeFrom = 1e-3;  // relative errors of values near zero say nothing
+const kRelativeFrom = 1e-3;  // relative errors of smaller values are not reported
 
 // Compares the tensor in `file` with `expected`. Integers must be equal.
 export function compareTensors(name, expected, file) {

@@ -11,10 +11,13 @@ const kLstm = {
   checked: [1, 7, 26, 64, 113].map(length => ({batch: 1, length})),
 };
 
-// By model name: `dims` overrides the dims of inputs, `shapes` are the default shapes, `values` are
-// by input name, called with (flat index, dims of the input, the shape, a random number in [0,1)).
-// `checked` are additional shapes for which only the results are compared. `bounds` are values of
-// --dim.
+// By model name:
+//   dims     dims of inputs, instead of those in the model
+//   shapes   default shapes
+//   checked  additional shapes for which only the results are compared
+//   bounds   values of --dim
+//   values   a function for each integer input: (flat index, dims of the input, shape, a random
+//            number in [0, 1)) => element
 const kModels = {
   ocr_rec: {
     dims: {x: ['n', 3, 48, 'w']},
@@ -52,7 +55,7 @@ const kModels = {
   digits: {shapes: [{n: 1}, {n: 16}]},
 };
 
-// Integer inputs that any transformer has. Every row but the first ends in padding.
+// Integer inputs of transformers. In attention masks, every row except the first ends in padding.
 const kValues = {
   input_ids: (i, dims, shape, random) => Math.floor(random * 30000),
   token_type_ids: (i, dims) => i % dims[1] >= dims[1] / 2 ? 1 : 0,
@@ -82,7 +85,7 @@ export function parseShape(text) {
 
 export const shapeText = shape => Object.entries(shape).map(([n, v]) => `${n}=${v}`).join(',');
 
-// The mulberry32 generator with a fixed seed: equal inputs in every run.
+// The mulberry32 generator. Equal seeds give equal inputs in every run.
 export function randomSource(seed) {
   let state = seed >>> 0;
   return () => {

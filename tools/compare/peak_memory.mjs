@@ -1,5 +1,7 @@
-// Creates an ONNX Runtime session, calls it twice with one thread, and prints the growth of the
-// process's peak resident size in bytes.   node peak_memory.mjs MODEL.onnx NAME=FILE.npy...
+// Creates an ONNX Runtime session and calls it twice with one thread. Prints the bytes by which the
+// peak resident size exceeds the resident size before the session.
+//
+//   node peak_memory.mjs MODEL.onnx NAME=FILE.npy...
 import fs from 'node:fs';
 
 import {readNpy} from './npy.mjs';

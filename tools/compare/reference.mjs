@@ -1,4 +1,5 @@
-// Writes ONNX Runtime's results: for each shape a folder with input_NAME.npy and output_NAME.npy.
+// Writes inputs and ONNX Runtime's outputs: for each shape, a folder with input_NAME.npy and
+// output_NAME.npy.
 //
 //   ./dev compare --reference FOLDER MODEL.onnx [shapes]
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// A wrapper of the scopevm command for the comparison: compile, run with statistics, peak memory.
+// Runs the scopevm command for the comparison: compiles, runs and measures the peak memory.
 import {spawnSync} from 'node:child_process';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
@@ -33,8 +33,9 @@ export function runModule(module, inputs, options) {
   return JSON.parse(run(kCommand, runArguments(module, inputs, options)));
 }
 
-// Peak resident bytes for two calls with one thread: for scopevm of the whole process, for ONNX
-// Runtime the growth over an idle Node process that has loaded the library.
+// Returns the peak resident bytes for two calls with one thread. For scopevm, these are the bytes
+// of the whole process. For ONNX Runtime, they are the growth of a Node process that has loaded
+// the library.
 export function peakBytes(file, module, inputs) {
   const ours = run('/usr/bin/python3', [path.join(here, 'peak_memory.py'), kCommand,
                                         ...runArguments(module, inputs, {repeat: 2})]);

@@ -1,5 +1,5 @@
-// Models whose inputs include previous outputs: each runtime carries its own state, so errors can
-// accumulate. The outputs of every step are compared.
+// Compares models whose inputs include outputs of the previous step. Each runtime has its own
+// state, so that errors can accumulate. The outputs of every step are compared.
 //
 //   ./dev compare silero_vad --stream 200     chunks of speech-like sound, at 16 kHz and at 8 kHz
 //   ./dev compare gpt2_decode --stream 64     greedy decoding; the tokens must be the same
@@ -17,7 +17,7 @@ const tensor = (dtype, dims, data) => ({dtype, dims, data});
 // A stream has a name, the inputs of the first step, and next(outputs, step), which returns the
 // inputs of the following step. Inputs that next() does not return are unchanged.
 function sound(rate, samples) {
-  // Intermittent voiced sound of changing pitch, with noise.
+  // A periodic sound with varying pitch and loudness, and noise.
   const chunk = step => {
     const random = randomSource(step);
     const data = new Float32Array(samples);
@@ -70,7 +70,7 @@ function decoding(inputs) {
   };
 }
 
-// The index of the maximum of the last row.
+// Returns the index of the maximum of the last row.
 function greedyToken({dims, data}) {
   const row = data.subarray(data.length - dims.at(-1));
   let best = 0;
@@ -96,7 +96,7 @@ function runOurs(module, inputs, names, work) {
   return outputs;
 }
 
-// Returns a line of results for each stream of the model.
+// Returns an object with the results of each stream of the model.
 export async function compareStreams(session, model, module, steps, work) {
   const results = [];
   for (const stream of streamsOf(model, ort.inputsOf(session))) {
