@@ -1,5 +1,5 @@
 /// @file
-/// Allocator: supplies the memory of one pool, that is one memory scope of one device. A session
+/// Allocator: supplies the memory of one pool. A pool is one memory scope of one device. A session
 /// uses one allocator per pool of its module. An embedder can replace the allocators of CPU pools
 /// (SessionOptions::allocators).
 #pragma once

@@ -35,12 +35,12 @@ struct CompileOptions {
   /// "x86-64-v3,+avxvnni". The module contains one kernel image per entry. Empty: the targets of
   /// `machine_json`, or the host CPU if it has none.
   std::vector<std::string> target_cpus;
-  /// Bounds of the dimensions, by name. The default of a dimension is DimBound().
+  /// Bounds of the dimensions, by name. A dimension without an entry has the bound DimBound().
   std::map<std::string, DimBound> dims;
   /// Each entry adds a variant of `main`, compiled for narrower bounds. A dimension that an entry
-  /// does not name has its bound from `dims`; a bound must be within that of `dims`. A call runs
-  /// the most constrained variant that admits its dims: the one with the most fixed dims, then the
-  /// one with the fewest admitted sizes, then the first.
+  /// does not name has its bound from `dims`. Every bound of an entry must be within the bound in
+  /// `dims`. A call runs the most constrained variant that admits its dims: the one with the most
+  /// fixed dims, then the one with the fewest admitted sizes, then the first.
   std::vector<std::map<std::string, DimBound>> variants;
   /// The target machine as a JSON machine description (docs/machine.md), and its name in messages.
   /// Empty `machine_json`: a machine with one CPU.
@@ -114,12 +114,12 @@ struct ShapeExplanation {
     std::string model_name;  ///< the model's name when it is not an identifier; else empty
     std::string definition;  ///< the definition: "input \"x\" dim 0", or the op that computes it
     DimBound bound;          ///< for symbols that input dims define
-    bool is_bound = false;   ///< defined by an input dim; `bound` is then checked in every call
+    bool is_bound = false;   ///< true for symbols that input dims define: each call checks `bound`
   };
   /// A condition that a call must satisfy.
   struct Check {
     std::string condition;  ///< "m == n"
-    std::string message;    ///< placeholders {0}, {1}: the values of the condition's two sides
+    std::string message;    ///< {0} and {1} stand for the values of the condition's two sides
   };
   /// A function of the graph.
   struct Function {
@@ -143,8 +143,9 @@ struct CopyExplanation {
     std::string value;             ///< the node or input whose value is copied
     std::string formula;           ///< bytes over main's dimensions and `definitions`
     std::optional<int64_t> bytes;  ///< set when `dims` fixes every dimension of `formula`
-    /// How often a call makes the copy. Above 1 in a loop (at representative trip counts) and in a
-    /// function that is called more than once. Unspecified if `times_depend_on` is not empty.
+    /// The number of times that a call makes the copy. It exceeds 1 for a copy in a loop (at
+    /// representative trip counts) or in a function that is called more than once. Unspecified if
+    /// `times_depend_on` is not empty.
     double times = 1;
     std::string from;             ///< places: "cpu", "gpu.global.fast"
     std::string to;               ///< destination
@@ -152,13 +153,14 @@ struct CopyExplanation {
     std::string consumer_reason;  ///< the constraint that determines the consumer's place
     bool is_spill = false;        ///< moves a value out of a pool over its limit, or back into it
     double seconds = 0;           ///< estimated time of one copy; 0 when `bytes` is unknown
-    /// The function that makes the copy, by its name in the model; empty for main. Such a copy is
-    /// listed once for each distinct binding of the formula's dims by the function's calls.
+    /// The function that makes the copy, by its name in the model; empty for main. A copy in a
+    /// function is listed once for each distinct list of dims with which the function is called.
     std::string function;
-    /// Why `times` is unknown: "recursion", or "data" in a function that is called through a
-    /// closure from another function. Empty when `times` is known.
+    /// The reason why `times` is unknown. "recursion": the function is recursive. "data": the
+    /// function is called through a closure, and the number of these calls depends on data. Also
+    /// set for the functions that such a function calls. Empty when `times` is known.
     std::string times_depend_on;
-    bool has_own_dims = false;  ///< `formula` uses dims of the function that its calls do not fix
+    bool has_own_dims = false;  ///< `formula` uses dims that calls of `function` do not determine
     std::vector<FormulaDefinition> definitions;  ///< of names in `formula`
   };
   /// An input, or the result of one kernel or copy. In program order.
@@ -172,7 +174,7 @@ struct CopyExplanation {
   struct Limit {
     std::string pool;                ///< "npu.global.workspace"
     int64_t limit_bytes = 0;         ///< limit in the machine description
-    int64_t needed_bytes = 0;        ///< bytes required without spills and moves
+    int64_t needed_bytes = 0;        ///< bytes required if no value is spilled or moved
     std::vector<std::string> moved;  ///< values placed in another pool: "conv_1 in cpu.global"
     double seconds = 0;              ///< cost of the copies and of slower accesses, per call
     double lower_bound_seconds = 0;  ///< lower bound of that cost over all choices
@@ -180,7 +182,7 @@ struct CopyExplanation {
   std::vector<Copy> copies;        ///< all copies that a call makes
   std::vector<Limit> limits;       ///< one per pool that would exceed its limit
   std::vector<Node> nodes;         ///< the nodes of main, including those in its regions
-  bool is_proved = true;           ///< no cheaper placement satisfies all constraints
+  bool is_proved = true;           ///< proved: no cheaper placement satisfies all constraints
   std::vector<std::string> notes;  ///< constraints that some matched values do not satisfy, and why
   std::vector<std::string> warnings;  ///< one message each
 };

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/** Incremented when a member of the table or a key of a message changes. */
+/** Incremented when a member of the table or a key of an encoded map changes. */
 #define SCOPEVM_COMPILER_TABLE_VERSION 1
 
 /** The callbacks of CompileOptions; either can be null. `text` and `stage` have `size` bytes and
@@ -34,7 +34,7 @@ typedef struct scopevm_compiler_callbacks {
   void (*progress)(void* user, const char* stage, size_t size, int64_t done, int64_t total);
 } scopevm_compiler_callbacks;
 
-/** A result of a function of the table. Owned by the caller. */
+/** The result of compile(), explain_shapes() or explain_copies(). Owned by the caller. */
 typedef struct scopevm_compiler_result scopevm_compiler_result;
 
 /** The functions of the library. */
@@ -44,8 +44,8 @@ typedef struct scopevm_compiler_table {
   uint32_t version;     /**< SCOPEVM_COMPILER_TABLE_VERSION */
   const char* release;  /**< the library's release: "0.1.0" */
 
-  /** `options` is an encoded CompileOptions of `size` bytes. The result is never null; the caller
-   * releases it with release_result(). */
+  /** `options` is an encoded CompileOptions of `size` bytes. `callbacks` can be null. The result is
+   * never null; the caller releases it with release_result(). */
   scopevm_compiler_result* (*compile)(const uint8_t* options, size_t size,
                                       const scopevm_compiler_callbacks* callbacks);
   /** Like `compile`. The report is an encoded ShapeExplanation. */
@@ -61,7 +61,7 @@ typedef struct scopevm_compiler_table {
   /** An encoded CompileOutput (without `module`), ShapeExplanation or CopyExplanation. *size is 0
    * on failure. */
   const uint8_t* (*report)(const scopevm_compiler_result* result, size_t* size);
-  /** CompileOutput::module. *size is 0 for the explain functions. */
+  /** CompileOutput::module. *size is 0 on failure and for the explain functions. */
   const uint8_t* (*module)(const scopevm_compiler_result* result, size_t* size);
   /** Releases a result and the memory that its accessors returned. */
   void (*release_result)(scopevm_compiler_result* result);

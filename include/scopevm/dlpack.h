@@ -1,6 +1,6 @@
 // The C structures of DLPack 0.8 (DLManagedTensor form), the tensor exchange ABI published at
-// https://dmlc.github.io/dlpack. Defined here so that no other header is needed. If the official
-// dlpack.h is included first, its definitions are used.
+// https://dmlc.github.io/dlpack. They are defined here so that embedders need no other header. If
+// the official dlpack.h is included first, its definitions are used.
 #pragma once
 
 #ifndef DLPACK_DLPACK_H_

@@ -24,9 +24,9 @@ class SCOPEVM_API Executor {
   /// The number of workers, at least 1. Constant during the executor's lifetime.
   virtual int threads() const = 0;
 
-  /// Calls `body` on disjoint ranges that cover [0, total) and returns when all calls have
-  /// returned. Every range has at least `grain` items, except the last one. `worker` is in [0,
-  /// threads()); two concurrent calls of `body` in one parallel_for never have the same worker.
+  /// Calls `body` with `context` on disjoint ranges that cover [0, total). Returns when all these
+  /// calls have returned. Every range has at least `grain` items, except the last one. `worker` is
+  /// in [0, threads()); concurrent calls of `body` in one parallel_for have different workers.
   virtual void parallel_for(int64_t total, int64_t grain, Body body, void* context) = 0;
 };
 

@@ -24,11 +24,11 @@ namespace scopevm {
 struct TensorSignature {
   std::string name;           ///< the name in the model
   DType dtype = DType::kF32;  ///< element type
-  /// One per axis: an integer ("48"), a dimension's name ("n") or, for outputs, an expression over
-  /// dimension names ("floordiv(w-1, 2)+1").
+  /// One per axis: an integer ("48"), a dimension's name ("n") or an expression over dimension
+  /// names ("floordiv(w-1, 2)+1").
   std::vector<std::string> dims;
-  /// For a sequence or an optional, dtype and dims describe its elements. "?" is a dim that can
-  /// differ between elements; a single "..." stands for any rank.
+  /// If this is a sequence or an optional, dtype and dims describe its elements. "?" is a dim that
+  /// can differ between elements; a single "..." stands for any rank.
   ValueKind kind = ValueKind::kTensor;
 };
 
@@ -57,7 +57,7 @@ struct MemoryLine {
   /// Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
   int64_t lower_bound_bytes = 0;
   std::string formula;           ///< `bytes` over dimensions and definitions (scopevm/formula.h)
-  bool depends_on_data = false;  ///< data-dependent: known only during a call, `bytes` is 0
+  bool depends_on_data = false;  ///< `bytes` is known only during a call and is 0 here
 };
 
 /// The sum over all storages in one memory scope of one device.
@@ -94,8 +94,8 @@ class SCOPEVM_API Module {
 
   /// The exact bytes that a call allocates for these dimension values in a session with `threads`
   /// threads, per storage and per memory scope. The result describes the variant that the call
-  /// would run. Evaluates the module's shape function, so values that a call would reject are
-  /// rejected here with the same message. Errors: kInvalidArgument (missing or unknown dimension,
+  /// would run. Values that a call would reject are rejected here with the same message, because
+  /// both evaluate the same shape function. Errors: kInvalidArgument (missing or unknown dimension,
   /// value out of bounds, failed check), kUnsupported (no kernel image runs on this CPU, or the
   /// sizes depend on values computed during the call).
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,

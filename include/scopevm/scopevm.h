@@ -1,13 +1,13 @@
 /** @file
  * The C API: a thin, stable layer over the C++ API. Handles are opaque. New versions only add
- * functions. Programs that load the library with dlopen compare scopevm_api_version() with
- * SCOPEVM_API_VERSION.
+ * functions, and members at the end of scopevm_session_options. Programs that load the library with
+ * dlopen compare scopevm_api_version() with SCOPEVM_API_VERSION.
  *
  * Errors: a function that can fail returns NULL on success. Otherwise it returns a status, which
  * the caller releases with scopevm_status_free(). Out parameters are set on success only.
  *
  * Ownership: the caller releases each handle with its _free function. A returned string is owned by
- * the object passed to the function and is valid as long as that object.
+ * the object passed to the function. It is valid as long as that object, unless stated otherwise.
  *
  * Thread-safety: modules and sessions can be used by several threads concurrently. A call must be
  * used by one thread at a time. */
@@ -90,8 +90,8 @@ typedef struct {
 typedef struct {
   size_t struct_size;                 /**< sizeof(scopevm_session_options) */
   int threads;                        /**< 0: 1 thread; negative: one per core */
-  const scopevm_memory_limit* limits; /**< `limit_count` limits; NULL if it is 0 */
-  size_t limit_count;                 /**< number of limits */
+  const scopevm_memory_limit* limits; /**< can be NULL if limit_count is 0 */
+  size_t limit_count;                 /**< number of elements of `limits` */
   /** A parallel loop supplied by the embedder, or NULL for the default executor. The contract is
    * that of Executor::parallel_for in scopevm/executor.h. `executor` is passed as the first
    * argument; executor_threads is the number of workers. */
@@ -115,16 +115,17 @@ SCOPEVM_API scopevm_status* scopevm_call_create(const scopevm_session* session, 
 /** Releases the call. Tensors from scopevm_call_output() remain valid. */
 SCOPEVM_API void scopevm_call_free(scopevm_call* call);
 
-/** Sets an input. The call borrows the tensor's bytes until the input is replaced or the call is
- * freed; the DLTensor struct is copied. Inputs are never written. */
+/** Sets an input that is a tensor, or an optional tensor with a value; a NULL `tensor` unsets it.
+ * The call borrows the tensor's bytes until the input is replaced or the call is freed, and never
+ * writes them. The DLTensor struct is copied. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                                    const DLTensor* tensor);
 /** Sets an input that is a sequence or an optional sequence; `tensors` has `count` elements. The
- * call borrows their bytes like scopevm_call_set_input(), which also sets optional tensors. */
+ * call borrows the bytes of the elements like scopevm_call_set_input(). */
 SCOPEVM_API scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                                       const DLTensor* const* tensors, size_t count);
-/** A string tensor. `strings` has one string per element, in row-major order. `sizes` are their
- * sizes in bytes; NULL if the strings are NUL-terminated. */
+/** A string tensor. `strings` has one string per element, in row-major order. `sizes` has the size
+ * of each string in bytes. It is NULL if the strings are NUL-terminated. */
 typedef struct {
   const char* const* strings; /**< one per element */
   const size_t* sizes;        /**< in bytes, or NULL */
@@ -141,22 +142,24 @@ SCOPEVM_API scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call
                                                               size_t count);
 /** Sets an optional input to no value. */
 SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name);
-/** Sets the buffer that receives a result. The call borrows it like an input; NULL unsets it. */
+/** Sets the buffer that receives a result. The call borrows the buffer until it is replaced or the
+ * call is freed. A NULL `tensor` unsets the buffer. */
 SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                                     const DLTensor* tensor);
-/** Runs the call. timeout_ms is in milliseconds; 0 for no timeout. */
+/** Runs the call and waits for its end. timeout_ms is in milliseconds; 0 or less for no timeout. */
 SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms);
 /** CallStats::emulated_seconds of the last run (scopevm/session.h). */
 SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);
-/** A result of the last run that is a tensor, but not a string tensor. It shares ownership of the
- * bytes; the caller releases it with its deleter. */
+/** Returns a result of the last run. The managed tensor shares ownership of the bytes; the caller
+ * releases it by calling its deleter. Fails for string tensors and for results that are not
+ * tensors. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);
 /** The number of tensors in a result: 1 for a tensor, the number of elements for a sequence.
  * out_has_value (can be NULL) is set to 0 for an optional without a value, else to 1. */
 SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
                                                      size_t* out_size, int* out_has_value);
-/** Tensor `element` of a result. Ownership is as for scopevm_call_output(). */
+/** Like scopevm_call_output(), for tensor `element` of a result. */
 SCOPEVM_API scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index,
                                                         size_t element, DLManagedTensor** out);
 

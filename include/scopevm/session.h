@@ -57,8 +57,9 @@ struct SessionOptions {
   std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default
   std::vector<ScopeLimit> memory_limits;   ///< in addition to the limits in the module
   std::shared_ptr<Executor> executor;  ///< null: the default one; when set, `threads` is ignored
-  /// Delays copies and launches to the bandwidth and latency of the pools in the module's machine
-  /// description (docs/machine.md, "Emulation"). The module must contain a bandwidth or a latency.
+  /// Delays copies and launches to the minimum durations that follow from the bandwidth and latency
+  /// of the pools (docs/machine.md, "Emulation"). At least one pool of the module must have a
+  /// bandwidth or a latency.
   bool emulate = false;
 };
 
@@ -82,9 +83,9 @@ class SCOPEVM_API TraceSink {
 struct CallOptions {
   /// A call that passes the deadline fails with kDeadlineExceeded.
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  /// The call fails with kCancelled when this becomes true. Must outlive the call's run.
+  /// The call fails with kCancelled when this becomes true. Can be null. Must outlive the run.
   const std::atomic<bool>* cancel = nullptr;
-  TraceSink* trace = nullptr;  ///< Receives the kernel launches; null: none. Must outlive the run.
+  TraceSink* trace = nullptr;  ///< null: no trace; must outlive the run
 };
 
 /// The memory that one call used in one memory scope of one device.
@@ -140,9 +141,9 @@ class SCOPEVM_API Call {
   Call& operator=(Call&&) noexcept;
   ~Call();
 
-  /// Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets it.
-  /// Errors: kNotFound (the message suggests the most similar name), kInvalidArgument (rank, dim or
-  /// element type; the message names the input, the expected and the given value).
+  /// Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets the
+  /// input. Errors: kNotFound (the message suggests the most similar name), kInvalidArgument (rank,
+  /// dim or element type; the message names the input, the expected and the given value).
   Status set_input(size_t index, Tensor tensor);
   /// Like the overload above, by name.
   Status set_input(std::string_view name, Tensor tensor);

@@ -112,12 +112,13 @@ class [[nodiscard]] Result {
 #define SCOPEVM_CONCAT_INNER(a, b) a##b
 #define SCOPEVM_CONCAT(a, b) SCOPEVM_CONCAT_INNER(a, b)
 /// @endcond
-/// Returns from the enclosing function when EXPR, a Status, failed.
+/// Evaluates EXPR, a Status. Returns it from the enclosing function if it is an error.
 #define SCOPEVM_RETURN_IF_ERROR(expr)                                                              \
   do {                                                                                             \
     if (::scopevm::Status scopevm_status_ = (expr); !scopevm_status_.ok()) return scopevm_status_; \
   } while (0)
-/// Declares LHS from EXPR, a `Result<T>`, or returns its Status.
+/// Evaluates EXPR, a `Result<T>`, and assigns its value to LHS, a declaration or a variable. On
+/// failure, returns the Status of EXPR from the enclosing function.
 #define SCOPEVM_ASSIGN_OR_RETURN(lhs, expr) \
   SCOPEVM_ASSIGN_OR_RETURN_INNER(SCOPEVM_CONCAT(scopevm_result_, __LINE__), lhs, expr)
 /// @cond

@@ -83,7 +83,8 @@ class SCOPEVM_API Tensor {
   /// The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
   Result<DLManagedTensor*> to_dlpack() const;
 
-  /// True if data() is null, as for Tensor(). A tensor with a dim of 0 is not empty in this sense.
+  /// True if data() is null, as for Tensor(). A tensor with a dim of 0 is not empty: its data() is
+  /// not null.
   bool is_empty() const { return data_ == nullptr; }
   /// True if the tensor cannot be an output.
   bool is_read_only() const { return is_read_only_; }
