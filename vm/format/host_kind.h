@@ -3,8 +3,8 @@
 
 namespace scopevm::format {
 
-// The kind of the host CPU. The session's threads run the kernels of such devices, and their
-// memory, including frames, is process memory. All other kinds are defined by drivers
+// The kind of CPUs. The session's threads run the kernels of a CPU. The memory of a CPU, which
+// includes the frames, is memory of the process. Drivers define all other kinds
 // (runtime/device/driver.h).
 inline constexpr char kHostKind[] = "cpu";
 

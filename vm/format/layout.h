@@ -1,5 +1,6 @@
 // The binary layout of a module file: header, section table, alignment. docs/module-format.md
-// describes it. Little-endian; the structs are copied to and from the file without conversion.
+// describes it. Integers are little-endian. The structs are copied to and from the file without
+// conversion.
 #pragma once
 
 #include <bit>
@@ -9,8 +10,8 @@ namespace scopevm::format {
 
 static_assert(std::endian::native == std::endian::little, "module.bc is little-endian");
 
-// "SVM", a non-ASCII byte, CR LF, SUB and LF: text-mode transfers change these bytes and are
-// detected, as in the PNG signature.
+// "SVM", a non-ASCII byte, CR LF, SUB and LF. A transfer in text mode changes these bytes and is
+// thereby detected, as with the PNG signature.
 inline constexpr uint8_t kMagic[8] = {'S', 'V', 'M', 0x8B, '\r', '\n', 0x1A, '\n'};
 inline constexpr uint16_t kVersionMajor = 0;
 inline constexpr uint16_t kVersionMinor = 9;
@@ -34,7 +35,7 @@ inline constexpr uint32_t kSectionCount = 4;
 inline constexpr const char* kSectionNames[kSectionCount] = {"tables", "code", "constants",
                                                              "images"};
 
-// Entries, and the sections in the file, are sorted by kind.
+// The entries are sorted by kind, and so are the sections in the file.
 struct SectionEntry {
   uint32_t kind;
   uint32_t reserved;  // zero

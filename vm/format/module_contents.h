@@ -41,15 +41,18 @@ struct TensorDecl {
   uint32_t pool = 0;
 };
 
-// One entry of a function's memory contract. The function's shape function writes the slots.
+// One storage that a call of the function allocates, for its memory bound. The shape function
+// writes the two slots.
 struct MemoryDecl {
   uint32_t pool = 0;
   std::string what;  // "workspace", or the name of the result
   bool is_result = false;
   uint32_t bytes_slot = 0;        // exact bytes of the storage
-  uint32_t lower_bound_slot = 0;  // maximum of live bytes; for a result, equal to bytes_slot
+  uint32_t lower_bound_slot = 0;  // largest sum of live bytes; for a result: bytes_slot
   std::string formula;            // for reports: bytes over dimensions and definitions
-  bool depends_on_data = false;   // known only during a call; 0 if the call does not allocate it
+  // The size is known only during a call. The slots are 0 if the call does not allocate the
+  // storage.
+  bool depends_on_data = false;
 };
 
 struct SourceDecl {
@@ -71,7 +74,7 @@ struct FunctionDecl {
 };
 
 // Check i of a shape function. In the message, "{0}" and "{1}" are the values of lhs_slot and
-// rhs_slot, and "{2}" and following those of more_slots. The shape function writes these slots even
+// rhs_slot, and "{2}", "{3}", ... those of more_slots. The shape function writes these slots even
 // if the check fails.
 struct CheckDecl {
   std::string message;
@@ -83,7 +86,7 @@ struct CheckDecl {
 struct ShapeFunctionDecl {
   std::string symbol;  // exported by every CPU image
   uint32_t slot_count = 0;
-  uint32_t dim_count = 0;  // total rank of the inputs; without the thread count, which follows them
+  uint32_t dim_count = 0;  // total rank of the inputs; does not count the thread count argument
   std::vector<CheckDecl> checks;
 };
 
@@ -100,18 +103,19 @@ struct DeviceDecl {
   // Maximum number of concurrent work items of a launch; 0 for a CPU, which uses the session's
   // threads.
   int64_t workers = 0;
-  // The ordinal among devices of this kind that an unbound device defaults to; 0 for a CPU.
+  // The default binding: an ordinal among the devices of this kind. 0 for a CPU.
   uint32_t number = 0;
 
   bool is_host() const { return kind == kHostKind; }
 };
 
-// The allocations of a stack pool are in the frames of a CPU and are owned by their frame, so they
-// must not be referenced after it is popped. A parameter in a stack pool can be in a caller's
-// frame.
-inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;  // per pool and frame
+// The maximum of PoolDecl::limit for a stack pool, which limits the bytes per frame. A frame
+// contains and owns the storages that its function allocates from stack pools: references to them
+// must not outlive the frame. A parameter in a stack pool can be stored in a caller's frame.
+inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;
 
-// Range of a pool's alignment, a power of two: of its blocks and of the buffers planned in them.
+// The range of a pool's alignment. An alignment is a power of two. It applies to the blocks of the
+// pool and to the buffers planned in them.
 inline constexpr uint32_t kLeastAlignment = 64, kMostAlignment = 4096;
 
 // Range of a pool's bandwidth and latency.
@@ -128,11 +132,12 @@ struct PoolDecl {
   double bytes_per_second = 0;
   double latency_seconds = 0;
   uint32_t alignment = kLeastAlignment;  // kLeastAlignment for a stack pool
-  // For pinned memory of a CPU: the non-CPU device whose driver allocates the pool's blocks, so
-  // that its copies need no staging copy. -1: not pinned.
+  // For pinned memory of a CPU: the non-CPU device whose driver allocates the pool's blocks. Copies
+  // between the pool and that device need no staging copy. -1: not pinned.
   int32_t pinned_for = -1;
 
-  // The device whose driver allocates the pool's blocks; for a CPU, the operating system does.
+  // The device whose driver allocates the pool's blocks. If it is a CPU, the operating system
+  // allocates them.
   uint32_t block_source() const {
     return pinned_for >= 0 ? static_cast<uint32_t>(pinned_for) : device;
   }

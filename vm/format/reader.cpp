@@ -37,7 +37,8 @@ Result<FileHeader> read_header(const Bytes& file) {
                std::to_string(sizeof(FileHeader)));
   FileHeader header;
   std::memcpy(&header, file.data, sizeof(header));
-  // Before the version, so that a damaged version is not reported as an unsupported one.
+  // The checksum is compared before the version, so that a damaged version is not reported as an
+  // unsupported one.
   if (header.header_checksum != checksum(&header, offsetof(FileHeader, header_checksum)))
     return bad("header: checksum mismatch; the file is damaged");
   if (header.version_major != kVersionMajor || header.version_minor != kVersionMinor)
@@ -102,7 +103,7 @@ Status check_sections(const Bytes& file, const Sections& sections, const ReadOpt
   return {};
 }
 
-// Assigns consecutive aligned blobs of a section.
+// Assigns consecutive aligned ranges of a section to the constants or images that it contains.
 class BlobReader {
  public:
   BlobReader(const Bytes& file, std::span<const uint8_t> section, const char* name)
@@ -155,7 +156,7 @@ Status read_code(std::span<const uint8_t> section, Tables& tables) {
 
 Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options) {
   if (file.size == 0) return bad("not a scopevm module: empty file");
-  // Constants are used in place, so the file's alignment is theirs.
+  // Kernels read constants in place. The constants are aligned only if the file is aligned.
   if (reinterpret_cast<uintptr_t>(file.data) % kAlignment != 0)
     return Status(StatusCode::kInvalidArgument, "the module's memory is not aligned to 64 bytes");
   SCOPEVM_ASSIGN_OR_RETURN(FileHeader header, read_header(file));

@@ -13,9 +13,9 @@ struct ReadOptions {
 };
 
 // Validates and parses a module file. Constants and images reference `file` and keep it alive. Does
-// not verify the contents: see vm/format/verify.h. Errors: kInvalidModel, with the error and its
-// location, for every damaged or truncated file; kInvalidArgument if file.data is not 64-byte
-// aligned, as mapped files and aligned_copy() are.
+// not verify the contents; verify() in vm/format/verify.h does. Errors: kInvalidModel, with the
+// error and its location, for every damaged or truncated file; kInvalidArgument if file.data is not
+// 64-byte aligned, as mapped files and aligned_copy() are.
 Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options = {});
 
 }  // namespace scopevm::format

@@ -1,5 +1,5 @@
-// Serialises the tables section of a module file with FlatBuffers. Only tables_writer.cpp and
-// tables_reader.cpp include FlatBuffers.
+// Serialises and parses the tables section of a module file with FlatBuffers. Only
+// tables_writer.cpp and tables_reader.cpp include FlatBuffers.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,8 @@ constexpr flatbuffers::uoffset_t kMaxDepth = 8;
 
 class TablesReader {
  public:
-  // The writer never shares tables or strings, so every element takes at least four bytes.
+  // A file of the writer never exceeds the budget: tables and strings are not shared, so every
+  // element takes at least four bytes.
   explicit TablesReader(uint64_t section_size) : budget_(section_size) {}
 
   ModuleContents read(const fb::Module& in) {
@@ -57,7 +58,8 @@ class TablesReader {
 
   bool pay(uint64_t bytes) {
     if (bytes > budget_) {
-      // Everything after the first violation is rejected too, so that reading ends quickly.
+      // The budget becomes 0, so that everything after the first violation is rejected too and
+      // reading ends quickly.
       budget_ = 0;
       fail("tables or strings overlap");
       return false;
@@ -181,7 +183,7 @@ class TablesReader {
       out.dims.resize(c.dims()->size());
       std::memcpy(out.dims.data(), c.dims()->Data(), bytes);
     }
-    // The reader sets the data when it has located the section of constants.
+    // read_module() sets the data when it has located the section of constants.
     out.bytes.size = c.bytes();
     return out;
   }

@@ -22,7 +22,7 @@ int write_pieces(const std::string& path, std::span<const Piece> pieces) {
     return piece.empty() || std::fwrite(piece.data(), 1, piece.size(), file) == piece.size();
   });
   int error = is_written ? 0 : errno;
-  // Buffered bytes are written here, so a full disk may be reported only now.
+  // fclose() writes buffered bytes, so it can be the first to report a full disk.
   if (std::fclose(file) != 0 && error == 0) error = errno;
   return error;
 }
@@ -35,8 +35,8 @@ bool is_special(const std::string& path) {
 }  // namespace
 
 Status write_file(const std::string& path, std::span<const Piece> pieces) {
-  // Processes that write the same file at the same time must not share the temporary name.
   const bool is_direct = is_special(path);
+  // Processes that write the same file at the same time must not share the temporary name.
   const std::string written = is_direct ? path : path + "." + std::to_string(getpid()) + ".part";
   int error = write_pieces(written, pieces);
   if (error == 0 && !is_direct && std::rename(written.c_str(), path.c_str()) != 0) error = errno;

@@ -31,7 +31,7 @@ struct Section {
   }
   uint64_t checksum() const {
     StreamingChecksum sum;
-    // Streaming, so that large constants are not copied into one buffer.
+    // The pieces are added one by one, so that large constants are not copied into one buffer.
     for (Piece piece : pieces) sum.add(piece.data(), piece.size());
     return sum.value();
   }
@@ -59,7 +59,7 @@ void write_front(File& file, const SectionEntry (&entries)[kSectionCount]) {
   header.file_size = file.size;
   header.section_table_offset = sizeof(FileHeader);
   header.section_table_checksum = checksum(entries, sizeof(entries));
-  // Last, because it covers the fields before it.
+  // Computed last, because this checksum covers all other fields.
   header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
   append_struct(file.front, header);
   for (const SectionEntry& entry : entries) append_struct(file.front, entry);
@@ -74,7 +74,7 @@ void lay_out(const ModuleContents& module, File& file) {
     sections[1].add({reinterpret_cast<const uint8_t*>(function.code.data()),
                      function.code.size() * sizeof(uint32_t)});
   for (const ConstantDecl& constant : module.constants)
-    // Aligned, so that kernels can use them in the mapped file.
+    // Aligned, so that kernels can read the constants in the mapped file.
     sections[2].add_aligned({constant.bytes.data, constant.bytes.size});
   for (const ImageDecl& image : module.images)
     sections[3].add_aligned({image.bytes.data, image.bytes.size});

@@ -12,8 +12,8 @@ namespace scopevm::format {
 // Returns the file's bytes.
 std::vector<uint8_t> write_module(const ModuleContents& module);
 
-// Writes the same bytes to a file and replaces an existing one. Constants and images are written
-// directly from their memory, without a copy. On failure no partial file remains.
+// Writes the bytes of write_module() to a file. An existing file is replaced. Constants and images
+// are written directly from their memory, without a copy. On failure no partial file remains.
 Status write_module_file(const std::string& path, const ModuleContents& module);
 
 }  // namespace scopevm::format

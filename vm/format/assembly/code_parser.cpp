@@ -98,7 +98,7 @@ void CodeParser::list(char open, char close, Each each) {
   size_t count_at = function_.code.size();
   push(0);
   parser_.separated(open, close, each);
-  // The count precedes the elements, so it is set when they have been parsed.
+  // The count word precedes the elements. Its value is known only after they have been parsed.
   function_.code[count_at] = static_cast<uint32_t>(function_.code.size() - count_at - 1);
 }
 

@@ -1,5 +1,5 @@
-// Parses the body of a function into words. Names and labels can be used before their definition;
-// they are patched when all definitions are known.
+// Parses the body of a function into words. Names and labels can be used before their definition:
+// their words are set when all definitions are known.
 #pragma once
 
 #include <string>

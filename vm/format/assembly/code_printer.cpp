@@ -1,4 +1,5 @@
-// Prints instructions by the opcode table, with labels for jump targets; see code_printer.h.
+// Prints instructions as the opcode table describes them, with labels for jump targets; see
+// code_printer.h.
 #include "vm/format/assembly/code_printer.h"
 
 #include <algorithm>

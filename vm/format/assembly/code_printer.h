@@ -13,8 +13,8 @@ namespace scopevm::format::assembly {
 // printed last, as `.word` lines.
 void append_code(std::string& out, const FunctionDecl& function, const References& references);
 
-// Whether assembly prefixes the field with "name=": all integers, and fields of a form that the
-// opcode has twice.
+// Whether assembly prefixes the field with "name=". True for integers and slots, and for a field
+// whose form occurs more than once among the fields of the opcode that are not written.
 bool is_named(const isa::OpcodeRow& row, const isa::FieldRow& field);
 
 }  // namespace scopevm::format::assembly

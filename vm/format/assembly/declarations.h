@@ -5,6 +5,7 @@
 //   string(s)        "quoted"
 //   number(n)        decimal
 //   slot(n)          s12
+//   slots(v)         [s12, s13]; omitted if empty
 //   dtype(d)         f32
 //   choice(e, names) one of the names, indexed by the enumerator
 //   optional_choice(e, names)   one of the names; omitted for the first enumerator
@@ -12,7 +13,7 @@
 //   strings(v), numbers(v)   [a, b]
 //   optional_number(w, n), optional_real(w, x), optional_numbers(w, v)   the word and the value;
 //   omitted for 0 or an empty vector
-//   optional_number(w, n, usual)   the word and the value; omitted for the default, `usual`
+//   optional_number(w, n, usual)   the word and the value; omitted if n is `usual`
 #pragma once
 
 #include <string_view>

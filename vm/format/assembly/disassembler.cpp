@@ -1,4 +1,4 @@
-// Prints declarations, one per line, in the order of ModuleContents; data blocks are last.
+// Prints declarations, one per line. Constants and images are last, because their data is long.
 #include "vm/format/disassembler.h"
 
 #include "vm/format/assembly/code_printer.h"

@@ -12,10 +12,10 @@ namespace scopevm::format::assembly {
 struct Token {
   enum class Kind : uint8_t {
     kEnd,          // end of the input
-    kName,         // an unquoted name: word, opcode, label, s12
+    kName,         // unquoted: a word, an opcode, a label, a slot (s12)
     kString,       // "quoted"; `text` is the unescaped value
     kNumber,       // an integer or real number: -12, 2.5e-06
-    kRegister,     // %r12; `text` is the digits
+    kRegister,     // %r12; `text` has the digits only
     kPunctuation,  // one of { } ( ) [ ] , = : @ # ! and .
     kError,        // `text` is the error message
   };

@@ -37,14 +37,15 @@ class Parser {
   bool is_punctuation(char c) const {
     return token_.kind == Token::Kind::kPunctuation && token_.text[0] == c;
   }
-  // Consume the token and return true if it matches.
+  // accept() and accept_word() consume the token and return true if it matches. expect() fails if
+  // it does not match.
   bool accept_word(std::string_view word);
   bool accept(char c);
   void expect(char c);
 
   // Parses an unquoted name.
   std::string name();
-  // Parses a whole string of digits, such as the 12 of s12.
+  // Converts `digits` to a number. Returns false if any part of it does not belong to the number.
   template <typename Number>
   bool parse_number(std::string_view digits, Number& value) {
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

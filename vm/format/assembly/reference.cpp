@@ -19,7 +19,7 @@ References::References(const ModuleContents& module) : tables_(isa::kFieldFormCo
 
 std::string References::print(FieldForm form, uint32_t index) const {
   const std::vector<std::string_view>& names = table(form).names;
-  // A name that occurs twice denotes the first one, so later ones are printed by index.
+  // A name that occurs twice denotes its first entry, so later entries are printed as an index.
   if (index >= names.size() || find(form, names[index]) != index)
     return "#" + std::to_string(index);
   std::string out = "@";

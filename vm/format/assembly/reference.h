@@ -14,7 +14,7 @@
 namespace scopevm::format::assembly {
 
 // Symbol tables of functions, shape functions, kernels, constants, pools and messages. A name that
-// occurs more than once refers to its first entry. References the module, which must outlive this.
+// occurs more than once denotes its first entry. The module must outlive this object.
 class References {
  public:
   explicit References(const ModuleContents& module);
@@ -36,7 +36,8 @@ class References {
   Table& table(isa::FieldForm form) { return tables_[static_cast<size_t>(form)]; }
   const Table& table(isa::FieldForm form) const { return tables_[static_cast<size_t>(form)]; }
 
-  std::vector<Table> tables_;  // indexed by the form of the referring fields; others are empty
+  // By the form of the referring field. Empty for forms that do not refer to a table.
+  std::vector<Table> tables_;
 };
 
 }  // namespace scopevm::format::assembly

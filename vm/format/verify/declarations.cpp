@@ -14,7 +14,8 @@ namespace {
 
 using runtime::count_text;
 
-// Far above the sizes in real models. They bound the cost of a request and of a message.
+// Limits far above the sizes in real models. They bound the memory and time that a malicious module
+// can consume.
 constexpr size_t kMaxDimText = 4096;
 constexpr size_t kMaxFeatureText = 64;
 constexpr uint32_t kMaxSlots = 1 << 20;
@@ -90,7 +91,7 @@ Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
     return invalid("pinned for device " + quoted(module.devices[device].name) +
                    ", a CPU; expected a non-CPU device");
   if (!module.devices[pool.device].is_host()) return invalid("pinned pool of a non-CPU device");
-  // Allocating pinned memory waits for the device, so it needs an allocator that caches whole
+  // An allocation of pinned memory waits for the device. Only the allocator of arenas caches its
   // blocks.
   return pool.kind == PoolKind::kArena ? Status() : invalid("pinned pool must be an arena");
 }
@@ -178,8 +179,8 @@ Status verify_symbols(const ModuleContents& module) {
   return {};
 }
 
-// Strings are distinct, so that string equality is id equality. Id 0 is the empty string, the value
-// of zero-initialised elements.
+// Strings are distinct, so that two strings are equal if and only if their ids are equal. Id 0 is
+// the empty string, because it is the value of zero-initialised elements.
 Status verify_strings(const ModuleContents& module) {
   if (!module.strings.empty() && !module.strings.front().empty())
     return invalid("string 0: expected the empty string");
@@ -229,8 +230,8 @@ bool is_dim_number(const std::string& dim) {
   return error == std::errc() && end == dim.data() + dim.size() && value >= 0;
 }
 
-// A heuristic on the spelling suffices: the shape function computes the dim and checks the input
-// against it.
+// A test of the spelling suffices, because the shape function computes the dim and compares it with
+// that of the input.
 bool is_expression(const std::string& dim) {
   return dim.find_first_of("+-*(") != std::string::npos;
 }
@@ -257,7 +258,8 @@ Status verify_bounds(const DimensionDecl& dimension) {
                  "; expected 0 <= min <= max and multiple_of >= 1");
 }
 
-// The inputs and outputs of an entry function are in host memory.
+// Verifies the inputs and outputs of an entry function (main or a variant): no closures, and host
+// memory outside of frames.
 Status verify_entry(const ModuleContents& module, const FunctionDecl& function) {
   for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
     for (const TensorDecl& value : *values)
@@ -310,8 +312,8 @@ Status verify_signature(const ModuleContents& module, const FunctionDecl& functi
 }
 
 Status verify_function_sizes(const FunctionDecl& function) {
-  // Almost every register is an input or occurs in an instruction. This bounds the size of a frame
-  // by the size of the file, so that a small file cannot reserve gigabytes.
+  // In compiled code almost every register is an input or occurs in an instruction. The limit
+  // bounds the size of a frame by the size of the file: a small file cannot reserve gigabytes.
   uint64_t most = function.inputs.size() + function.code.size() + kSpareRegisters;
   if (function.register_count < function.inputs.size())
     return invalid(count_text(function.register_count, "register") + ", expected at least " +
@@ -336,8 +338,8 @@ Status verify_functions(const ModuleContents& module) {
   return names.contains("main") ? Status() : invalid("module has no function \"main\"");
 }
 
-// A variant has the signature of main in names, kinds, element types and ranks, because callers see
-// the signature of main only.
+// Callers see only the signature of main. A variant must therefore have the same names, kinds,
+// element types and ranks.
 bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
   return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
     return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype &&

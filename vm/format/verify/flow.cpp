@@ -12,7 +12,7 @@ namespace {
 using isa::Instruction;
 using State = Transfer::State;
 
-// Bounds on the cost of a malicious module: about 100 MB and a few seconds.
+// Bounds on the cost of a malicious module: about 130 MB and a few seconds.
 constexpr uint64_t kMaxStates = uint64_t{1} << 22;  // blocks times registers
 constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // instructions visited and registers merged
 
@@ -52,8 +52,8 @@ class FlowVerifier {
     return Status(StatusCode::kUnsupported, "control flow is too large to verify");
   }
 
-  // Decodes again on each visit: it is cheap, and stored instructions would take many times the
-  // memory of the code.
+  // Decodes the instruction again on each visit. Decoding is cheap, and stored instructions would
+  // take many times the memory of the code.
   Instruction instruction(uint32_t start) const {
     return isa::verified_instruction(function_.code, start);
   }
@@ -75,8 +75,8 @@ class FlowVerifier {
     }
   }
 
-  // Joins `state` into the start state of the block at `word`, and queues the block if that
-  // changed.
+  // Joins `state` into the start state of the block at `word`, and queues the block if its start
+  // state changed.
   Status reach(uint32_t word, const State& state) {
     size_t index = block_at_.at(word);
     Block& block = blocks_[index];
@@ -103,7 +103,8 @@ class FlowVerifier {
     State state = block.at_start;
     for (size_t i = block.first; i < starts_.size(); ++i) {
       const Instruction in = instruction(starts_[i]);
-      // Control falls through into the next block, which continues from the joined state.
+      // Control falls through into the next block. The analysis of that block continues from its
+      // joined state.
       if (i != block.first && block_at_.contains(in.start)) return reach(in.start, state);
       Status status = transfer_.apply(in, state);
       if (!status.ok())

@@ -1,5 +1,5 @@
-// Verifies instructions individually: the ranges of fields, by their types, and the rules of the
-// opcode table that depend on the code and the module's tables only. transfer.cpp has the others.
+// Verifies instructions individually: the ranges of fields, and the rules of the opcode table that
+// depend only on the code and the module's tables. transfer.cpp implements the other rules.
 #include <algorithm>
 #include <map>
 
@@ -25,7 +25,8 @@ class InstructionVerifier {
       : module_(module), function_(function), is_start_(function.code.size(), false) {}
 
   Result<std::vector<uint32_t>> run() {
-    // A separate pass, because forward jumps refer to instructions that have not been decoded yet.
+    // A separate pass finds the starts of all instructions first, because jump targets can be later
+    // instructions.
     SCOPEVM_RETURN_IF_ERROR(cut());
     for (uint32_t start : starts_) {
       Instruction in = isa::verified_instruction(function_.code, start);
@@ -75,7 +76,8 @@ class InstructionVerifier {
         return check_index("slot", value.slot_index().value, function_.slot_count);
       }
       case FieldForm::slot_form:
-        // A slot range can be empty and start after the last slot. A rule determines its length.
+        // A slot range can be empty, and an empty one can start after the last slot. The rule
+        // params_of determines its length.
         return check_index("slot", word,
                            uint64_t{function_.slot_count} + (type == FieldType::slots_field));
       case FieldForm::function_form:
@@ -134,7 +136,7 @@ class InstructionVerifier {
       case RuleKind::immediate:
         return immediate(field, rule.arguments[0], rule.arguments[1]);
       case RuleKind::axis_of:
-        // Transfer compares the axis with the rank, which requires a known number.
+        // Transfer::check() compares the axis with the rank, so the axis must be known.
         if (!isa::Int::from_word(field.words[0]).is_slot()) return {};
         return invalid(std::string(field.name()) + " must be an immediate, given a slot");
       case RuleKind::gives:
@@ -221,7 +223,8 @@ class InstructionVerifier {
     return {};
   }
 
-  // A frame reserves bytes for every instruction that allocates from a stack pool.
+  // Verifies a pool from which an instruction allocates. A frame reserves bytes for every
+  // instruction that allocates from a stack pool, so their sizes must be immediates.
   Status takes(uint32_t index, const Instruction::Field& size_field) {
     const PoolDecl& pool = module_.pools[index];
     if (pool.kind != PoolKind::kStack) return check_pool(index);
@@ -237,7 +240,7 @@ class InstructionVerifier {
                    std::to_string(pool.limit) + " per frame");
   }
 
-  // The VM allocates lists and closures in such a pool.
+  // Verifies a pool for lists, closures and storages that grow: host memory that is not a stack.
   Status host_heap(uint32_t index) const {
     SCOPEVM_RETURN_IF_ERROR(check_pool(index));
     if (is_host_pool(module_, index)) return {};
@@ -254,8 +257,8 @@ class InstructionVerifier {
                    ": one of them must be a CPU");
   }
 
-  // The type of a closure's parameters and results is only kind, element type and rank, so lists
-  // are not supported.
+  // An instruction that calls a closure declares only kinds, element types and ranks. These cannot
+  // describe lists.
   static Status closed_over(const FunctionDecl& callee) {
     for (const std::vector<TensorDecl>* values : {&callee.inputs, &callee.outputs})
       for (const TensorDecl& value : *values)
@@ -298,7 +301,8 @@ class InstructionVerifier {
     }
     uint32_t previous = 0;
     for (const SourceDecl& source : function_.sources) {
-      // Ascending, because LoadedModule::source_name() searches them by bisection.
+      // Sources must be in ascending order, because LoadedModule::source_name() uses a binary
+      // search.
       if (source.word >= is_start_.size() || !is_start_[source.word] || source.word < previous)
         return invalid(
             "source \"" + source.name + "\": word " + std::to_string(source.word) +
@@ -310,7 +314,7 @@ class InstructionVerifier {
 
   const ModuleContents& module_;
   const FunctionDecl& function_;
-  std::vector<bool> is_start_;  // by word: whether an instruction starts there
+  std::vector<bool> is_start_;  // by word: whether an instruction starts at it
   std::vector<uint32_t> starts_;
   std::map<uint32_t, int64_t> taken_;  // bytes by stack pool
 };

@@ -18,16 +18,17 @@ struct RegisterState {
   DType dtype = DType::kU8;      // of a tensor, or of the tensors in a list
   bool is_read_only = false;     // a constant, an input or a list's element, or a view of one
   uint32_t rank = 0;             // of a tensor
-  uint32_t pool = kUnknownPool;  // unknown for callers' tensors and callees' results
-  uint32_t reach = 0;            // first pool that the same devices can access; always known
-  int64_t bytes = -1;            // -1: depends on the request
-  uint32_t depth = 0;            // of a list: 1 of tensors, 2 of lists of tensors
-  bool is_on_stack = false;      // in a frame of this function or a caller; must not outlive it
+  uint32_t pool = kUnknownPool;  // unknown for the values of declared_state()
+  uint32_t reach = 0;  // the devices that access it, as an entry of reaches_of(); always known
+  int64_t bytes = -1;  // -1: depends on the request
+  uint32_t depth = 0;  // of a list: 1 if the elements are tensors, 2 if they are lists of tensors
+  bool is_on_stack = false;  // may be stored in a frame, of this function or of a caller
 
   friend bool operator==(const RegisterState&, const RegisterState&) = default;
 };
 
-// The state of a value of which only the declaration is known.
+// The state of a value of which only the declaration is known, such as a parameter or the result of
+// a call.
 inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth, uint32_t reach) {
   RegisterState state;
   state.kind = depth == 0 ? RegisterState::Kind::kTensor : RegisterState::Kind::kList;

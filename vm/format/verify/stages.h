@@ -9,7 +9,8 @@
 
 namespace scopevm::format {
 
-// Verifies the tables: references between them, ranges, names, sizes of constants. Not the code.
+// Verifies the tables: references between them, ranges, names, sizes of constants. Does not verify
+// the code.
 Status verify_declarations(const ModuleContents& module);
 
 // Decodes a function's code and returns the word index of each instruction. Verifies that every
@@ -19,7 +20,7 @@ Status verify_declarations(const ModuleContents& module);
 Result<std::vector<uint32_t>> verify_instructions(const ModuleContents& module,
                                                   const FunctionDecl& function);
 
-// For each pool, the index of the first pool that the same devices can access.
+// For each pool, the index of the first pool that exactly the same devices can access.
 std::vector<uint32_t> reaches_of(const ModuleContents& module);
 
 // Verifies the contents of registers along every path. `starts` is the result of

@@ -61,7 +61,8 @@ std::vector<uint32_t> reaches_of(const ModuleContents& module) {
     const PoolDecl& pool = module.pools[i];
     std::set<uint32_t> devices(pool.shared_with.begin(), pool.shared_with.end());
     devices.insert(pool.device);
-    // Pools with the same devices get one index, so that reaches are compared as integers.
+    // Pools that the same devices can access have one index, so that these sets are compared as
+    // integers.
     reaches.push_back(first.try_emplace(std::move(devices), i).first->second);
   }
   return reaches;
@@ -100,7 +101,7 @@ RegisterState Transfer::closure() const {
   return state;
 }
 
-// All operands are read before a register is written: definitions take effect at the end.
+// All operands are read before a register is written, so the definitions are applied last.
 Status Transfer::apply(const Instruction& in, State& state) {
   for (const Field& field : in.fields())
     for (const Rule& rule : field.row->rules())
@@ -171,7 +172,8 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
       return each([&](const Operand& operand) {
         const TensorDecl& input = callee.inputs[operand.index];
         SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, input));
-        // A parameter declared in a stack pool promises that the callee does not keep a reference.
+        // The callee keeps no reference to a parameter in a stack pool: its own verification
+        // ensures this.
         return is_stack(input.pool) ? Status() : expect_not_in_frame(operand);
       });
     }
@@ -263,7 +265,8 @@ Status Transfer::expect_not_in_frame(const Operand& operand) {
                  " may be stored in a frame, but a reference to it can outlive the frame");
 }
 
-// The VM itself accesses these bytes. A closure has no bytes that an instruction can access.
+// The VM itself accesses the bytes of such an operand. A closure has no bytes that an instruction
+// can access.
 Status Transfer::expect_on_host(const Operand& operand) const {
   const uint32_t reach = operand.held.reach;
   if (operand.held.kind == Kind::kClosure || is_host_pool(module_, reach)) return {};
@@ -271,8 +274,8 @@ Status Transfer::expect_on_host(const Operand& operand) const {
                  place_text(module_, reach) + ", which the host cannot access");
 }
 
-// If the exact pool is unknown, checks only which devices can access it; the VM then relies on the
-// instruction's pool.
+// If the exact pool is unknown, only the devices that can access it are compared. The VM then uses
+// the pool that the instruction names.
 Status Transfer::expect_in_pool(const Operand& operand, uint32_t pool) const {
   const RegisterState& held = operand.held;
   if (held.reach == reaches_[pool] &&
@@ -358,7 +361,7 @@ Result<RegisterState> Transfer::define(const Instruction& in, const Field& field
                             host_reach_);
     case DefinitionKind::makes_element: {
       const RegisterState& list = state[in.word(definition, 0)];
-      // The rank sizes the dims of the destination register; a list has none.
+      // The rank determines the space for the dims of the destination register. A list has no dims.
       if (list.depth > 1 && rank != 0)
         return invalid("rank must be 0 for an element that is a list, given " +
                        std::to_string(rank));
@@ -375,7 +378,7 @@ Result<RegisterState> Transfer::define(const Instruction& in, const Field& field
     }
     case DefinitionKind::enlarged: {
       RegisterState storage = state[field.words[i]];
-      // It may have grown; only a lower bound is known.
+      // The storage may be larger now, so its exact size is unknown.
       storage.bytes = -1;
       return storage;
     }

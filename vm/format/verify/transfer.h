@@ -1,5 +1,5 @@
 // The transfer function of the verifier's data-flow analysis: the preconditions of an instruction
-// on registers, and their state after it.
+// on the contents of registers, and the contents after the instruction.
 #pragma once
 
 #include <string>
