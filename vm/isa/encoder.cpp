@@ -30,7 +30,7 @@ void Encoder::end(uint32_t start, Opcode opcode) {
                               ": instruction of " + std::to_string(count) +
                               " words, the limit is " + std::to_string(kMaxInstructionWords));
   }
-  // Encoding continues after an error, which finish() reports.
+  // finish() reports the error. Until then, encoding continues with a truncated word count.
   words_[start] = instruction_word(opcode, count & 0xFFFF);
 }
 

@@ -26,7 +26,8 @@ class Encoder {
   Label new_label();
   // Binds the label to the instruction that is emitted next.
   void bind(Label label);
-  // The value for a target field. finish() replaces it by the label's word index.
+  // The value of a target field before the label is bound. finish() replaces it by the label's word
+  // index.
   static Target target(Label label) { return {label.index}; }
 
   // Appends the instruction and returns the word index of its first word. Target fields hold labels

@@ -1,6 +1,6 @@
 // The values of instruction fields: strong indices, integer operands, and lists that view the words
 // of an instruction. Each value is one 32-bit word of the code. A list is a count word followed by
-// one word per element. Decoding adds no cost to reading the words.
+// one word per element. Decoding costs no more than reading the words.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Int {
 
   // REQUIRES: slot.value < 2^31.
   static constexpr Int slot(SlotIndex slot) { return {slot.value | kSlotBit}; }
-  // REQUIRES: 0 <= value <= kMaxImmediate. Larger integers go through a slot.
+  // REQUIRES: 0 <= value <= kMaxImmediate. Other integers must be stored in a slot.
   static constexpr Int immediate(int64_t value) { return {static_cast<uint32_t>(value)}; }
   static constexpr Int from_word(uint32_t word) { return {word}; }
 
@@ -37,8 +37,8 @@ struct Int {
   friend bool operator==(const Int&, const Int&) = default;
 };
 
-// A list that views words owned elsewhere: the instruction stream when decoded, the caller's vector
-// when encoded. Element i is built from word i on access.
+// A list that views words owned elsewhere: the code of a decoded instruction, or the caller's
+// vector of an instruction to encode. Each access converts a word to an element.
 template <typename T>
 class List {
  public:

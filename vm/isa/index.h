@@ -1,4 +1,4 @@
-// Strong indices: an integer that names an element of one table.
+// Strong indices: integers with a type for each table.
 #pragma once
 
 #include <compare>

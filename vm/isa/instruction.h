@@ -32,8 +32,8 @@ struct Instruction {
   std::span<const Field> fields() const& { return {field_storage.data(), row->fields.size()}; }
   std::span<const Field> fields() && = delete;  // the span would dangle
 
-  // Argument `i` of a rule or definition of one of the fields. Its parameter in rules.def
-  // determines which of these accessors applies.
+  // Argument `i` of a rule or definition of one of the fields: the field itself, its first word, or
+  // that word as an integer operand. The parameter in rules.def determines which accessor applies.
   template <typename Kind>
   const Field& field(const Term<Kind>& term, size_t i) const {
     return field_storage[term.arguments[i]];

@@ -70,7 +70,7 @@ void print_field(const OpcodeRow& row, const FieldRow& field) {
   if (separator == "; ") print(")");
 }
 
-// Prints the text in backticks. Its bars are escaped: in a table they would end the cell.
+// Prints the text in backticks. Escapes `|`, which would end the cell of a Markdown table.
 void print_code(std::string_view text) {
   print("`");
   for (const char c : text) {

@@ -21,7 +21,7 @@ using enum Parameter;
 #define DEFINITION(name, text, ...) ROW(name, __VA_ARGS__)
 #include "vm/isa/rules.def"
 #undef ROW
-// The last element exists because a C++ array cannot be empty.
+// Drops the last element, which exists because a C++ array cannot be empty.
 template <size_t count>
 constexpr std::span<const Parameter> of(const Parameters<count>& row) {
   return std::span(row).first(count - 1);
@@ -41,7 +41,7 @@ constexpr TermRow kDefinitions[] = {
 #include "vm/isa/rules.def"
 };
 
-// The contents that a rule implies for a register.
+// The contents that a rule requires of a register.
 enum class Contents : uint8_t { kUnknown, kValue, kStorage, kTensor, kList };
 
 constexpr Contents contents_under(RuleKind rule) {
@@ -148,8 +148,8 @@ constexpr FieldRow field_row(FieldType type, std::string_view name, const Terms&
   return row;
 }
 
-// Rules refer to fields of the same row by name. The last field exists because a C++ array cannot
-// be empty.
+// Rules refer to fields of the same row by name: FieldNames_ defines the names as indices. The last
+// element of kRows exists because a C++ array cannot be empty.
 #define FIELD(type, name, ...) name,
 #define OPCODE(name, code, effect, ...)  \
   struct FieldNames_##name {             \
@@ -224,8 +224,8 @@ constexpr bool says_what_registers_hold(const OpcodeRow& row) {
   return true;
 }
 
-// In assembly, the written registers before `=` are those of one field. A frame has at most one
-// stack allocation per instruction (FrameStorages).
+// In assembly, all registers before `=` belong to one field. FrameStorages has at most one stack
+// allocation per instruction.
 constexpr bool is_unambiguous(const OpcodeRow& row) {
   const auto is_target = [](const FieldRow& field) { return access(field.type) == Access::kWrite; };
   const auto gives_storage = [](const FieldRow& field) { return has_rule(field, RuleKind::gives); };

@@ -104,7 +104,7 @@ namespace op {
   }
 #include "vm/isa/opcodes.def"
 
-// Reads consecutive fields. No bounds are checked: the words have been verified.
+// Reads consecutive fields without bounds checks, because the words have been verified.
 class FieldReader {
  public:
   constexpr explicit FieldReader(const uint32_t* at) : at_(at) {}

@@ -1,5 +1,5 @@
-// The preconditions and postconditions of instructions on registers, as used in the rows of
-// opcodes.def. Each row of rules.def is a constant here; an opcode row applies it to its fields.
+// The rules of rules.def, which are preconditions and postconditions of instructions. Each row of
+// rules.def is a constant here. The rows of opcodes.def apply these constants to their fields:
 //
 //   FIELD(dst, dst, makes_view(of, dtype, dims)) FIELD(src, of, holds_tensor)
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace scopevm::isa {
 
-// The type of a rule's argument: a number, or the index of a field of the same row. A field must
-// satisfy the parameter's requirement; opcodes.cpp checks this at compile time.
+// The type of a rule's argument: a number, or the index of a field of the same opcode row. The
+// comments say what that field must be; opcodes.cpp checks it at compile time.
 enum class Parameter : uint8_t {
   kNumber,
   kValue,      // a register that is read, with any value

@@ -91,8 +91,8 @@ Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
     return invalid("pinned for device " + quoted(module.devices[device].name) +
                    ", a CPU; expected a non-CPU device");
   if (!module.devices[pool.device].is_host()) return invalid("pinned pool of a non-CPU device");
-  // An allocation of pinned memory waits for the device. Only the allocator of arenas caches its
-  // blocks.
+  // An allocation of pinned memory waits for the device. The allocator of an arena caches whole
+  // blocks, so that few calls wait.
   return pool.kind == PoolKind::kArena ? Status() : invalid("pinned pool must be an arena");
 }
 
