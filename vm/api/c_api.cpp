@@ -61,8 +61,8 @@ scopevm_session_options complete(const scopevm_session_options* given) {
 
 SessionOptions to_cpp(const scopevm_session_options& options) {
   SessionOptions out;
-  // In the C struct 0 is the default of an absent member; SessionOptions uses 0 for one thread per
-  // core.
+  // A member that the caller does not set is 0 in the C struct and must mean the default, 1 thread.
+  // In SessionOptions, 0 means one thread per core.
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
   for (size_t i = 0; i < options.limit_count; ++i)
     out.memory_limits.push_back({options.limits[i].scope, options.limits[i].bytes});
@@ -292,7 +292,8 @@ scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLMa
     return to_c({scopevm::StatusCode::kNotFound,
                  "no result " + std::to_string(index) + ": the call has " +
                      scopevm::runtime::count_text(outputs.size(), "result")});
-  // The elements of a tensor result are that result itself; those of a list are stored elsewhere.
+  // elements() of a tensor result refers to the result in outputs(). The elements of a list are
+  // stored in another array.
   if (call->call.elements(index)->data() != &outputs[index])
     return to_c({scopevm::StatusCode::kInvalidArgument,
                  "result " + std::to_string(index) +

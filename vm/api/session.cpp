@@ -57,7 +57,8 @@ Status run(vm::CallContext& context, const CallOptions& options) {
   context.begin();
   SCOPEVM_RETURN_IF_ERROR(vm::bind_inputs(session.module(), context));
   Status status = vm::interpret(session, context, options);
-  // Releases the storages of the call, also after a failure. Results have references of their own.
+  // Releases the storages of the call, also after a failure. Results have their own references to
+  // their storages.
   context.end();
   if (!status.ok()) {
     context.results.clear();
@@ -76,8 +77,8 @@ class Lease {
     context_->session = std::move(session);
   }
   ~Lease() {
-    // A spare context must not reference the session, which owns it: the cycle would keep both
-    // alive.
+    // The session owns its spare contexts. A spare context must not reference the session, because
+    // the cycle would keep both alive.
     const std::shared_ptr<vm::BoundSession> session = std::move(context_->session);
     session->return_context(std::move(context_));
   }

@@ -12,8 +12,9 @@ namespace scopevm::vm {
 // A register: empty, a storage, a tensor, a list or a closure. The dims of a tensor are stored in
 // the frame's dims array, at the register's index.
 struct Register {
-  std::byte* data;  // first byte
-  // Counted in Storage::call_references. Null for an empty register, an input or a constant.
+  std::byte* data;  // first byte of the value
+  // Counted in Storage::call_references. Null for an empty register, and for an input, a constant
+  // or a storage of the frame.
   runtime::Storage* storage;
   int64_t bytes;
   DType dtype;

@@ -28,8 +28,7 @@ FrameStorages find_stacks(const format::ModuleContents& contents,
         const uint32_t pool = field.words[0];
         if (!is_stack(contents.pools[pool])) continue;
         const int64_t size = in.integer(rule, 0).immediate_value();
-        // Each instruction has its own bytes, even in a loop: the verifier limits their sum per
-        // frame.
+        // Instructions do not share bytes. The verifier limits the sum of their sizes per frame.
         const size_t bytes = align_in_frame(static_cast<size_t>(size));
         stacks.sites.push_back({at, stacks.bytes});
         stacks.bytes += bytes;

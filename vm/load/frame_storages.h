@@ -1,6 +1,6 @@
 // The stack-pool allocations of a function. Every alloc_storage from a stack pool has a fixed
-// offset in the frame, so an instruction in a loop reuses its bytes, and the frame size is known at
-// load time.
+// offset in the frame, so the frame size is known at load time. An instruction in a loop reuses its
+// bytes in each iteration.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-// Returns the supported image with the most required features: it was compiled for the CPU most
-// similar to this one.
+// Returns the image that requires the most CPU features among those that this CPU can run. It was
+// compiled for the CPU most similar to this one.
 Result<const format::ImageDecl*> best_image(const format::ModuleContents& contents) {
   const format::ImageDecl* best = nullptr;
   std::string lacking;
@@ -38,7 +38,8 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
 }  // namespace
 
 Result<const KernelTable*> LoadedModule::kernels() const {
-  // On first use, so that a module can be inspected on a machine whose CPU cannot run it.
+  // Images are loaded on first use, so that a module can be inspected on a machine whose CPU cannot
+  // run it.
   std::call_once(kernels_once_, [this] { kernels_status_ = load_kernels(); });
   if (!kernels_status_.ok()) return kernels_status_;
   return &kernel_table_;

@@ -15,8 +15,8 @@ namespace {
 
 void raise(uint32_t& most, size_t needed) { most = std::max(most, static_cast<uint32_t>(needed)); }
 
-// Raises the layout's maxima to the instruction's requirements: the rank of written registers, the
-// buffers of a launch, the dims of a shape function.
+// Raises the maxima of the layout to the requirements of one instruction: the rank of written
+// registers, the buffers of a launch, the dims of a shape function.
 void count_instruction(const format::ModuleContents& contents, const isa::Instruction& in,
                        FrameLayout& layout) {
   for (const isa::Instruction::Field& field : in.fields()) {
@@ -99,7 +99,7 @@ Status LoadedModule::prepare() {
   }
   prepare_signature();
   strings_ = ModuleStrings(contents_.strings);
-  // Only results of main and its variants can have buffers of the caller.
+  // Only results of main and its variants can be stored in output buffers of the caller.
   functions_[main_].result_allocations = find_result_allocations(*main().decl);
   for (const format::VariantDecl& variant : contents_.variants)
     functions_[variant.function].result_allocations =

@@ -24,8 +24,8 @@
 
 namespace scopevm::vm {
 
-// An alloc_storage whose bytes become exactly one result of its function. A call can substitute the
-// caller's output buffer for it.
+// An alloc_storage whose storage becomes exactly one result of its function. A call can substitute
+// the caller's output buffer for this storage.
 struct ResultAllocation {
   uint32_t alloc_word = 0;  // word index of the instruction that allocates the storage
   uint32_t dims_word = 0;   // word index of the result's dims: an IntList's count word
@@ -72,7 +72,8 @@ class LoadedModule {
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   const ModuleStrings& strings() const { return strings_; }
-  // The first heap pool of the host, if there is one. It holds values without a declared pool.
+  // The first heap pool in host memory, if there is one. List inputs, strings and copies of results
+  // without a declared pool are allocated in it.
   std::optional<uint32_t> heap_pool() const;
   // The names of the model's ops from which the instruction at `word` was compiled, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;

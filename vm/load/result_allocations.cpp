@@ -1,4 +1,4 @@
-// Finds result sites by following single definitions backwards; see result_allocations.h.
+// Finds result allocations by following single definitions backwards; see result_allocations.h.
 #include "vm/load/result_allocations.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using isa::Definition;
 using isa::DefinitionKind;
 using isa::Instruction;
 
-// Definition and use counts of each register, and its last definition.
+// The number of writes and reads of each register, and its last definition.
 class Definitions {
  public:
   explicit Definitions(const format::FunctionDecl& function)
@@ -48,7 +48,7 @@ class Definitions {
  private:
   struct Uses {
     uint32_t writes = 0;
-    uint32_t reads = 0;  // without `kill` and other releases
+    uint32_t reads = 0;  // does not count `kill` and other releases
     uint32_t word = 0;   // word index of the last definition
     const Definition* definition = nullptr;
   };
@@ -100,7 +100,8 @@ std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint3
   if (!write || write->definition.kind != DefinitionKind::makes_storage) return std::nullopt;
   const bool is_whole =
       offset == isa::Int::immediate(0) && bytes == write->in.integer(write->definition, 1);
-  // Another reader of the storage could write bytes that are not those of the result.
+  // Another instruction that reads the storage register could create a second tensor in the
+  // storage.
   if (!is_whole || definitions.reads(storage) != 1) return std::nullopt;
   site.alloc_word = write->in.start;
   return site;
@@ -116,7 +117,7 @@ std::vector<ResultAllocation> find_result_allocations(const format::FunctionDecl
     std::optional<ResultAllocation> site = trace_back(definitions, returned[i]);
     if (!site) continue;
     site->output = i;
-    // Only one caller's buffer can be substituted for a storage that is returned twice.
+    // If a storage is returned as two results, only one output buffer can be substituted for it.
     if (std::ranges::find(sites, site->alloc_word, &ResultAllocation::alloc_word) == sites.end())
       sites.push_back(*site);
   }
