@@ -19,7 +19,7 @@ std::string declared_text(const TensorSignature& signature) {
   return text + "]";
 }
 
-// The declared dims of a list whose elements can have any rank.
+// The dims in the signature of a list whose elements can have any rank.
 const std::vector<std::string> kAnyRank = {format::kAnyDims};
 
 Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what) {
@@ -28,7 +28,7 @@ Status mismatch(const TensorSignature& signature, const Tensor& given, const std
                                             runtime::type_text(given.dtype(), given.dims())};
 }
 
-// The input axis that determined a dimension's value.
+// The first input axis that has a dimension, which determines the value of the dimension.
 struct Witness {
   size_t input = 0;
   size_t axis = 0;
@@ -60,7 +60,8 @@ Status bind_dimension(const LoadedModule& module, int32_t dimension, const Witne
 }
 
 bool overlaps(const Tensor& a, const Tensor& b) {
-  // std::less gives a total order of pointers into different objects; the operator < does not.
+  // std::less is a total order of all pointers. The operator < is unspecified for pointers into
+  // different objects.
   const std::less<> before;
   const auto* a_begin = static_cast<const char*>(a.data());
   const auto* b_begin = static_cast<const char*>(b.data());
@@ -72,9 +73,8 @@ Status check_overlap(const LoadedModule& module, const CallContext& context) {
   const Signature& signature = module.signature();
   for (size_t i = 0; i < context.outputs.size(); ++i) {
     const Tensor& output = context.outputs[i];
-    // A buffer that shares bytes with an input would be overwritten while the call still reads the
-    // input.
     if (output.is_empty()) continue;
+    // The call could overwrite an input that shares bytes with a buffer, and read it afterwards.
     for (size_t j = 0; j < context.inputs.size(); ++j)
       if (overlaps(output, context.inputs[j]) ||
           std::ranges::any_of(context.list_inputs[j].elements,
@@ -124,7 +124,8 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
 
 Status bind_inputs(const LoadedModule& module, CallContext& context) {
   const Signature& signature = module.signature();
-  // Avoids a heap allocation per call for models with few dimensions, that is all known ones.
+  // An array on the stack avoids a heap allocation per call. All known models have at most this
+  // number of dimensions.
   constexpr size_t kInline = 16;
   Witness inline_witnesses[kInline];
   std::vector<Witness> more(signature.dimensions.size() > kInline ? signature.dimensions.size()

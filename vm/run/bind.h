@@ -23,7 +23,7 @@ Status check_list(const LoadedModule& module, size_t index, const ListValue& giv
 // the dimensions in the context. REQUIRES: check_input() succeeded for every set input.
 Status bind_inputs(const LoadedModule& module, CallContext& context);
 
-// Checks that a dimension's value is within its bounds. `where` is the value's origin, for
+// Checks that a dimension's value is within its bounds. `where` names the origin of the value in
 // messages.
 Status check_dimension(const DimensionSignature& dimension, int64_t value,
                        const std::string& where);

@@ -1,4 +1,5 @@
-// Evaluates the shape function of main or a variant and sums its memory contract; see bound.h.
+// Evaluates the shape function of main or a variant and sums the bytes of its storages; see
+// bound.h.
 #include "vm/run/bound.h"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ Status check_dims(const Signature& signature, const std::map<std::string, int64_
   return {};
 }
 
-// The argument of a shape function: the dims of the inputs that its instruction reads.
+// The `dims` argument of a shape function, without the thread count: the dims of the inputs that
+// its instruction reads.
 Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::RegisterList inputs,
                                           const std::map<std::string, int64_t>& dims) {
   const Signature& signature = module.signature();
@@ -115,8 +117,8 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
   const format::FunctionDecl* entry = entry_at(module, dims).decl;
   Result<std::vector<int64_t>> computed = compute_slots(module, *entry, dims, threads);
   if (!computed.ok() && entry != module.main().decl) {
-    // As in a call, a failed variant falls back to main, so that messages do not depend on
-    // variants.
+    // A failed variant falls back to main, as in a call, so that error messages do not depend on
+    // the variants.
     entry = module.main().decl;
     computed = compute_slots(module, *entry, dims, threads);
   }
@@ -133,7 +135,7 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
                     slots[decl.lower_bound_slot],
                     decl.formula,
                     decl.depends_on_data};
-    // The slots of data-dependent lines are not computed yet.
+    // The slots of data-dependent storages are computed only during a call.
     if (decl.depends_on_data) line.bytes = line.lower_bound_bytes = 0;
     ScopeBound& scope = scope_of(bound, line);
     scope.bytes += line.bytes;

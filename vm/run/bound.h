@@ -1,4 +1,4 @@
-// Evaluates a module's memory contract for given dims, without a call: Module::memory_bound().
+// Computes the memory bound of a module for given dims, without a call: Module::memory_bound().
 #pragma once
 
 #include <cstdint>

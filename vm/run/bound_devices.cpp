@@ -122,7 +122,7 @@ Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
     for (size_t i = 0; i < contents.constants.size() && status.ok(); ++i)
       if (contents.pools[contents.constants[i].pool].device == d)
         status = copy_constant(contents.constants[i], *devices_[d], *stream, &constants_[i]);
-    // Also after a failure: copies may still read the module's bytes.
+    // Waits also after a failure, because copies may still read the module's bytes.
     const Status finished = stream->finish();
     if (status.ok()) status = finished;
     if (!status.ok()) return std::move(status).with_context(place_text(contents.devices[d]));
@@ -140,7 +140,7 @@ Status BoundDevices::copy_constant(const format::ConstantDecl& constant, runtime
                                           " for constant \"" + constant.name + "\" on " +
                                           std::string(device.description())};
   }
-  // Before the copy, so that the destructor releases the block if the copy fails.
+  // The block is recorded before the copy, so that the destructor returns it if the copy fails.
   blocks_.push_back({&device, *block, bytes});
   return stream.copy_in(*block, constant.bytes.data, bytes);
 }

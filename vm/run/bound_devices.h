@@ -1,5 +1,5 @@
-// The non-CPU devices of a session: open devices, the module's kernels on them, and their copies of
-// constants.
+// The non-CPU devices of a session: the open devices, the module's kernels for them, and the
+// constants in their memory.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class BoundDevices {
   std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
   // Null for a CPU.
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
-  // The device that owns the pool's memory; null for a CPU.
+  // The device of the pool; null for a CPU.
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
   const Kernel& kernel(uint32_t index) const { return kernels_[index]; }
   // The device address of a constant; null if it is used in place, in the module.

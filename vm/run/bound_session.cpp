@@ -38,8 +38,8 @@ std::string name_of(const format::ModuleContents& contents, const format::PoolDe
   return contents.devices[pool.device].name + "." + pool.scope;
 }
 
-// For each pool: whether `scope`, from a session option, denotes it. "global" denotes the pools
-// with this scope of all devices; "npu.global" denotes only that of the device npu.
+// For each pool: whether `scope`, from a session option, denotes the pool. "global" denotes the
+// pools with this scope of all devices. "npu.global" denotes only the pool of device npu.
 std::vector<bool> pools_named(const format::ModuleContents& contents, const std::string& scope) {
   std::vector<bool> named;
   for (const format::PoolDecl& pool : contents.pools)
@@ -197,7 +197,7 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
 }
 
 void BoundSession::return_context(std::unique_ptr<CallContext> context) {
-  // A spare context must not keep the caller's tensors alive.
+  // The context stays in the free list. It must not keep the caller's tensors alive.
   for (Tensor& input : context->inputs) input = Tensor();
   for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, Tensor());
   context->results.clear();

@@ -42,8 +42,9 @@ class BoundSession {
 
  private:
   BoundSession() = default;
-  // Returns the cached blocks of all pools that share this pool's device to that device. Returns
-  // false for pools whose blocks come from the operating system.
+  // Returns cached blocks to the device from which the pool's blocks are allocated: the blocks of
+  // all pools that allocate from this device. Does nothing and returns false if the operating
+  // system allocates the pool's blocks.
   bool make_room(uint32_t pool);
   Status bind_pools(const SessionOptions& options);
   Status bind_allocator(const ScopeAllocator& binding,
@@ -51,7 +52,8 @@ class BoundSession {
 
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;
-  // Declared before the pools, whose destructors return blocks to the devices.
+  // Declared before the pools, and therefore destroyed after them: pools return their blocks to the
+  // devices.
   BoundDevices devices_;
   std::shared_ptr<Executor> executor_;
   int threads_ = 1;

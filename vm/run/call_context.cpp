@@ -1,4 +1,4 @@
-// Accounts of a call, and the release of its storages and frames; see call_context.h.
+// The memory accounts of a call, and the release of its storages and frames; see call_context.h.
 #include "vm/run/call_context.h"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ void CallContext::begin() {
   emulated_seconds = 0;
 }
 
-// Charges all stack allocations of a frame or none, because pop_frame() returns all of them.
+// Charges either all stack allocations of a frame or none, because pop_frame() releases all of
+// them.
 Status CallContext::charge_stacks(const LoadedFunction& function) {
   const std::vector<FrameStorages::Use>& uses = function.stacks.uses;
   for (size_t i = 0; i < uses.size(); ++i) {
@@ -42,7 +43,7 @@ Status CallContext::charge_stacks(const LoadedFunction& function) {
       account.peak_bytes = std::max(account.peak_bytes, account.live_bytes);
       continue;
     }
-    // Only the pools charged so far: pop_frame() must not release the others.
+    // Releases only the pools that were charged. pop_frame() would release all of them.
     release_stacks(std::span(uses).first(i));
     frames.pop();
     return allocation_failure(runtime::ScopeMemory::Outcome::kOverLimit, uses[i].bytes, memory)
@@ -70,10 +71,11 @@ void CallContext::release_elements(runtime::Storage* list) {
       if (--storage->call_references == 0) release(storage);
 }
 
-// All storages of the call are in one linked list, so references from list elements can be ignored.
+// All storages of the call are in one linked list. Each is released once, so references from
+// registers and list elements can be ignored.
 void CallContext::end() {
-  // After a failure, frames may be left that no `ret` has popped.
   while (live_ != nullptr) unlink_and_release(live_);
+  // A failed call leaves frames that no `ret` has popped.
   while (frames.depth() > 0) pop_frame();
 }
 

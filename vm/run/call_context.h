@@ -48,7 +48,7 @@ class CallContext {
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
 
-  // Set while the context is in use; keeps the session alive.
+  // Set while the context is in use. Keeps the session alive.
   std::shared_ptr<BoundSession> session;
 
   std::vector<Tensor> inputs;  // an empty tensor is an unset input
@@ -59,7 +59,7 @@ class CallContext {
   // A storage that wraps each caller's buffer, so that registers can reference it.
   std::vector<runtime::Storage*> output_storages;
   std::vector<Tensor> results;  // an empty tensor for a result that is not a tensor
-  // By input and by output index; not set for tensors.
+  // By input index and by output index. The entries of tensors are not set.
   std::vector<ListValue> list_inputs;
   std::vector<ListValue> list_results;
   double emulated_seconds = 0;  // sum over the last run
@@ -86,8 +86,8 @@ class CallContext {
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);
 
-  // Transfers the storage's one reference to the call, until release(), and charges its bytes
-  // to the pool. pool < 0: a caller's buffer, which is not charged.
+  // Transfers the only reference of the storage to the call, until release(), and charges its bytes
+  // to the pool. A negative `pool` denotes a caller's buffer, which is not charged.
   void own(runtime::Storage* storage, int32_t pool) {
     storage->pool = pool;
     storage->call_references = 0;
@@ -138,7 +138,8 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
-  std::vector<CopyAccount> copies_;  // one per pair of pools; few, so lookup is linear
+  std::vector<CopyAccount>
+      copies_;  // one per pair of pools; found by linear search, because there are few
   runtime::Storage* live_ = nullptr;
 };
 

@@ -21,7 +21,7 @@ class Evaluator {
   }
 
  private:
-  // Limits the recursion for malicious input; far above the depth of real formulas.
+  // Limits the recursion for malicious input. Far above the depth of real formulas.
   static constexpr int kMaxDepth = 64;
 
   void skip_space() {
@@ -104,8 +104,8 @@ class Evaluator {
   static Value apply(std::string_view function, int64_t a, int64_t b) {
     if (function == "min") return std::min(a, b);
     if (function == "max") return std::max(a, b);
-    // Divisors in dim formulas are positive; the results below round as their names say, also for
-    // negative a.
+    // The divisors of dim formulas are positive. floordiv and ceildiv round correctly for a
+    // negative `a` too.
     if (b < 1) return std::nullopt;
     if (function == "mod") return a % b < 0 ? a % b + b : a % b;
     if (function == "floordiv") return a / b - (a % b < 0 ? 1 : 0);

@@ -1,4 +1,4 @@
-// Minimum times of copies and launches, and the wait; see emulation.h.
+// Computes the minimum times of copies and launches, and waits; see emulation.h.
 #include "vm/run/emulation.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace scopevm::vm {
 namespace {
 
-// A sleep overruns by about 50 us, the default timer slack of Linux.
+// A sleep takes up to about 50 us longer than requested: the default timer slack of Linux.
 constexpr std::chrono::microseconds kSpin{50};
 constexpr std::chrono::milliseconds kLongestSleep{1};
 // Longer waits are clamped, so that the end time does not overflow the clock.
@@ -62,7 +62,7 @@ bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_
     const WaitEnd now = std::chrono::steady_clock::now();
     if (now >= end) return true;
     const auto left = std::min(end, std::max(deadline, now)) - now;
-    // The last part is spun, because a sleep would overrun the end.
+    // The last part of the wait spins, because a sleep would end too late.
     if (left > 2 * kSpin)
       std::this_thread::sleep_for(std::min<WaitEnd::duration>(left - kSpin, kLongestSleep));
   }

@@ -1,6 +1,6 @@
 // Emulates the memory speed of the module's machine: computes the minimum time of copies and
-// launches from the bandwidth and latency of pools, and waits for the rest of it. docs/machine.md
-// describes the model.
+// launches from the bandwidth and latency of pools, and waits until that time has passed.
+// docs/machine.md describes the model.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ class Emulation {
   std::optional<uint32_t> pool_of_constant(const std::byte* byte) const;
 
  private:
-  // Infinite bandwidth and no latency if the module does not specify them.
+  // A bandwidth that the module does not specify is infinite here; such a latency is 0.
   struct Speed {
     double bytes_per_second;
     double latency_seconds;
@@ -47,7 +47,7 @@ using WaitEnd = std::chrono::steady_clock::time_point;
 // `start` plus `seconds`.
 WaitEnd wait_end(WaitEnd start, double seconds);
 // Sleeps, and finally spins, until `end`. Calls may_go_on() first, every millisecond and at
-// `deadline`. Returns false as soon as may_go_on() does, else true.
+// `deadline`. Returns false as soon as may_go_on() returns false, else true at `end`.
 bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_go_on);
 
 }  // namespace scopevm::vm

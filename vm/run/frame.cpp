@@ -12,11 +12,12 @@ constexpr size_t kMinChunk = size_t{64} << 10;
 
 }  // namespace
 
-// Each chunk is a stack, because frames are popped in LIFO order. A frame that does not fit is
-// allocated in the next chunk, which is enlarged as needed while it is empty.
+// Each chunk is a stack, because frames are popped in LIFO order. A frame that does not fit into
+// the current chunk is allocated in the next chunk. An empty chunk that is too small is replaced by
+// a larger one.
 std::byte* FrameStack::take(size_t bytes) {
   if (!chunks_.empty() && chunks_[chunk_].size - chunks_[chunk_].used < bytes &&
-      // An empty chunk is enlarged below instead.
+      // An empty chunk is replaced below instead.
       chunks_[chunk_].used > 0)
     ++chunk_;
   if (chunk_ == chunks_.size()) chunks_.emplace_back();

@@ -1,5 +1,5 @@
-// Frames and the memory that contains them. A FrameStack is used by one call at a time and is
-// recycled, so that calls do not allocate frame memory in the steady state.
+// Frames and the memory that contains them. A FrameStack is used by one call at a time. Later calls
+// reuse its memory, so that most calls allocate no memory for frames.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +35,13 @@ struct Frame {
 
 class FrameStack {
  public:
-  // Limit on the total size of a call's frames. It bounds the memory of a malicious module and is
-  // far above the needs of real models.
+  // Limit on the total size of a call's frames in bytes. It bounds the memory of a malicious module
+  // and is far above the needs of real models.
   static constexpr size_t kMaxBytes = size_t{256} << 20;
 
-  // Pushes a frame with empty registers and uninitialised slots and stack. References to the top
-  // are valid until the next push, the frame's memory until its pop. Errors: kResourceLimit,
-  // kOutOfMemory; no frame is pushed then.
+  // Pushes a frame with empty registers and uninitialised slots and stack. References to top() are
+  // valid until the next push(). The memory of a frame is valid until its pop(). Errors:
+  // kResourceLimit, kOutOfMemory; on failure no frame is pushed.
   Status push(const LoadedFunction& function);
   void pop();
   Frame& top() { return frames_.back(); }

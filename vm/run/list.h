@@ -1,9 +1,10 @@
-// A list: references to tensors and other lists, in one storage of the call. A closure is
-// represented as a list of its captured values and the index of its function.
+// A list of references to tensors and other lists, in one storage of the call. A closure is
+// represented as the list of its captured values with the index of its function.
 //
 // The storage contains a header and, for each element, a Register and space for max_rank dims. Each
-// element has its own rank, at most max_rank. Elements are counted in Storage::call_references like
-// registers. CallContext::release() releases the elements together with the list.
+// element has its own rank, at most max_rank. Each element counts as one reference in
+// Storage::call_references, as a register does. CallContext::release() releases the elements
+// together with the list.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +37,14 @@ class List {
     return reinterpret_cast<int64_t*>(at(index) + sizeof(Register));
   }
 
-  // Inserts an element before `index` and increments its storage's count.
-  // REQUIRES: size() < capacity().
+  // Inserts an element before `index` and increments the reference count of its storage. REQUIRES:
+  // size() < capacity().
   void insert(int64_t index, const Register& element, const int64_t* dims);
-  // Removes and returns an element. The caller takes over its reference.
+  // Removes and returns an element. The reference to its storage is transferred to the caller.
   Register erase(int64_t index);
   // Appends the elements of another list. If `is_moved`, their references are transferred and the
-  // other list becomes empty; else their counts are incremented. REQUIRES: sufficient capacity.
+  // other list becomes empty. Otherwise the reference counts of their storages are incremented.
+  // REQUIRES: sufficient capacity.
   void append_all(const List& other, bool is_moved);
 
  private:

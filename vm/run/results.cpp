@@ -17,14 +17,15 @@ namespace {
 
 using runtime::Storage;
 
-// Replaces `mark` by the slot's value. Reads the slot only if the text contains the mark, because a
-// function whose messages have no placeholders can have no slots.
+// Replaces every `mark` by the value of the slot. The slot is read only if the text contains the
+// mark, because the function may have no slots if its messages have no placeholders.
 void replace_all(std::string& text, std::string_view mark, const int64_t* slots, uint32_t slot) {
   for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
     text.replace(at, mark.size(), std::to_string(slots[slot]));
 }
 
-// The pool of result `name` in the function's memory contract, else the module's first heap pool.
+// The pool of result `name` in the function's memory declarations, else the module's first heap
+// pool.
 std::optional<uint32_t> result_pool(const format::FunctionDecl& function,
                                     const LoadedModule& module, const std::string& name) {
   for (const format::MemoryDecl& line : function.memory)
@@ -43,8 +44,8 @@ class ResultMaker {
     const Tensor& given = context_.outputs[output];
     if (!given.is_empty()) {
       SCOPEVM_RETURN_IF_ERROR(check_output(module, output, given, dims));
-      // The allocation may have been bound to the buffer (bind_callers_buffer()); then the bytes
-      // are in place.
+      // If bind_callers_buffer() substituted the buffer for the allocation, the bytes are already
+      // in the buffer.
       if (from.storage != context_.output_storages[output])
         std::memcpy(given.data(), from.data, static_cast<size_t>(from.bytes));
       context_.results.push_back(given);
@@ -53,7 +54,8 @@ class ResultMaker {
     return take(name, from, dims, context_.results);
   }
 
-  // Converts the elements of a list. For an optional sequence, those of the contained sequence.
+  // Converts the elements of a list; for an optional sequence, the elements of the sequence that it
+  // contains.
   Status make_list(uint32_t output, const Register& from) {
     const LoadedModule& module = session_.module();
     const ValueKind kind = module.signature().outputs[output].kind;
@@ -88,10 +90,11 @@ class ResultMaker {
   Status take(const std::string& name, const Register& from, std::span<const int64_t> dims,
               std::vector<Tensor>& to) {
     if (from.dtype == DType::kStr) return take_strings(name, from, dims, to);
-    // The bytes are owned by the caller or by the module, or already shared by an earlier result.
+    // Copy if the bytes are owned by the caller, the module or a frame, or if an earlier result
+    // shares them.
     if (from.storage == nullptr || from.storage->pool < 0 || from.storage->is_result)
       return copy(name, from, dims, to);
-    // A later result with the same storage is copied: results must be independent of each other.
+    // A later result with the same storage is copied, because results must not share bytes.
     from.storage->is_result = true;
     from.storage->retain();
     to.push_back(TensorAccess::make(from.data, from.storage, from.dtype, dims, from.bytes));
@@ -102,7 +105,7 @@ class ResultMaker {
                       std::vector<Tensor>& to) {
     Result<Storage*> packed = strings_of_result(context_.strings, ids);
     if (!packed.ok()) return std::move(packed).status().with_context("output \"" + name + "\"");
-    // The call's reference is released at its end; this one belongs to the tensor.
+    // The call releases its reference at its end. This second reference belongs to the tensor.
     (*packed)->retain();
     to.push_back(TensorAccess::make_strings((*packed)->data, *packed, dims, (*packed)->bytes));
     return {};
@@ -152,8 +155,8 @@ void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
     pools[line.pool].bound_bytes += slots[line.bytes_slot];
     pools[line.pool].lower_bound_bytes += slots[line.lower_bound_slot];
   }
-  // For data-dependent memory (including recursion depth and sizes that change during the call) the
-  // bound is at least the measured peak.
+  // For data-dependent memory the bound is at least the measured peak: the slots do not account for
+  // recursion and for sizes that change during the call.
   for (const format::MemoryDecl& line : function.memory)
     if (PoolAccount& pool = pools[line.pool]; line.depends_on_data)
       pool.bound_bytes = std::max(pool.bound_bytes, pool.peak_bytes);

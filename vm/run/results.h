@@ -1,4 +1,5 @@
-// Converts the final registers of a call to result tensors, and its slots to the memory account.
+// Converts the registers that the entry function returns to result tensors, and its slots to the
+// bounds of the memory accounts.
 #pragma once
 
 #include <cstdint>

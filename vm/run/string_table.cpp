@@ -64,8 +64,8 @@ Result<int32_t> StringTable::id_of(std::string_view text) {
 
 int32_t* StringTable::slot_of(std::string_view text, uint64_t hash) const {
   auto* slots = static_cast<int32_t*>(slots_->data);
-  // Two slots per entry: at most half of the slots are used, so every probe sequence reaches an
-  // empty one.
+  // There are two slots per entry. At most half of the slots are used, so every probe sequence
+  // reaches an empty slot.
   const uint64_t mask = 2 * static_cast<uint64_t>(capacity_) - 1;
   for (uint64_t at = hash & mask;; at = (at + 1) & mask) {
     // A slot holds the entry's index plus 1; 0 is empty.
@@ -99,7 +99,8 @@ Status StringTable::add(std::string_view text, uint64_t hash) {
 
 Status StringTable::grow() {
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max() / 4;
-  // Ids are i32 and count the module's strings first.
+  // Ids are i32, and the first ids denote the strings of the module. The limits keep the largest id
+  // below 2^31.
   if (capacity_ > kMost || module_->size() > kMost)
     return {StatusCode::kResourceLimit,
             "more than " + std::to_string(capacity_) + " different strings in one call"};
@@ -111,7 +112,8 @@ Status StringTable::grow() {
   if (count_ > 0)
     std::memcpy(more->data, entries_->data, sizeof(Entry) * static_cast<size_t>(count_));
   std::memset(slots->data, 0, 2 * sizeof(int32_t) * static_cast<size_t>(capacity));
-  // Released last, so that a failed allocation leaves the table intact.
+  // The old storages are released after both allocations, so that a failure leaves the table
+  // intact.
   for (Storage* old : {entries_, slots_})
     if (old != nullptr) release(old);
   entries_ = more;

@@ -1,9 +1,9 @@
-// The string table of one call. Strings are interned: ids below the module's count refer to the
-// module's strings, higher ids to strings created during the call. Equal strings have equal ids, so
-// elements are compared and copied as integers.
+// The string table of one call. Strings are interned, so that elements are compared and copied as
+// integers: equal strings have equal ids. The ids below ModuleStrings::size() denote strings of the
+// module. Higher ids denote strings of the call.
 //
-// All memory is allocated from one pool as storages of the call: it counts against the pool's limit
-// and is released when the call ends.
+// All memory is allocated from one pool as storages of the call. It counts against the limit of the
+// pool and is released when the call ends.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ class CallContext;
 
 class StringTable {
  public:
-  // Resets the table for a new call. The storages of the last call are already released.
+  // Resets the table for a new call. REQUIRES: the storages of the last call have been released.
   void begin(BoundSession& session, CallContext& context);
 
   // Interns a string. Errors: kOutOfMemory, kResourceLimit, kInvalidModel (the module has no heap
   // pool).
   Result<int32_t> id_of(std::string_view text);
 
-  // The string of an id; empty if there is none. Kernels write ids, so they can be invalid.
+  // The string of an id; no value for an invalid id. Ids can be invalid, because kernels write
+  // them.
   std::optional<std::string_view> find(int32_t id) const;
 
   // Allocates a temporary storage from the table's pool. It is owned by the call until release() or

@@ -1,5 +1,5 @@
-// Closures: a closure is a list of the values bound to the first parameters of a function, plus the
-// function's index.
+// Closures. A closure is a list of the values of a function's first parameters, with the index of
+// the function.
 #include "vm/run/interpreter/interpreter_class.h"
 
 #include <cstring>

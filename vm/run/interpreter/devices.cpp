@@ -16,12 +16,13 @@ using isa::RegisterIndex;
 using runtime::count_text;
 
 bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
-  // A CPU kernel has an entry in the table; kernels of devices do not, and touch device memory
-  // only.
+  // Only CPU kernels have an address in the table. Kernels of other devices access only device
+  // memory.
   return kernels_[in.kernel.value] != nullptr;
 }
 
-// Copies of one device execute in order, so a copy on the same device need not wait.
+// The copies of one device execute in order. A copy must wait only if it does not involve the
+// device of the pending copies.
 bool Interpreter::operands_access_host_bytes(const op::device_copy& in) const {
   const BoundDevices& devices = session_.devices();
   return devices.of_pool(in.from_pool.value) != copying_ &&
@@ -36,8 +37,8 @@ bool Interpreter::accesses_host_bytes(const Op& in) const {
     return !Op::has(isa::Trait::no_host_bytes);
 }
 
-// Waits for pending copies before an instruction that accesses host bytes. Storages that an
-// instruction releases are handled by release_storage().
+// Waits for pending copies before an instruction that accesses host bytes. release_storage() waits
+// before the release of a storage.
 bool Interpreter::settle_before(isa::Opcode opcode) {
   if (!late_failure_.ok()) return settle();
   switch (opcode) {
@@ -51,7 +52,7 @@ bool Interpreter::settle_before(isa::Opcode opcode) {
 
 bool Interpreter::settle() {
   if (copying_ == nullptr) return true;
-  // Whatever the result of the wait is, no copy is pending after it.
+  // No copy is pending after the wait, even if it fails.
   copying_ = nullptr;
   const Status settled = context_.streams[copying_index_]->settle();
   const Status late = std::exchange(late_failure_, Status());
@@ -63,10 +64,10 @@ bool Interpreter::is_hosts(const Storage& storage) const {
          session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) == nullptr;
 }
 
-// Asynchronous copies may still read or write host storage. A copy failure is reported before the
-// next instruction executes.
+// Waits for pending copies before it releases host storage, which they may still read or write. A
+// failure of a copy is reported before the next instruction executes.
 void Interpreter::release_storage(Storage* storage) {
-  // The allocator could give the block to another call while the device still writes it.
+  // Without the wait, another call could allocate the block while the device still accesses it.
   if (copying_ != nullptr && is_hosts(*storage)) {
     const Status settled = context_.streams[copying_index_]->settle();
     if (late_failure_.ok()) late_failure_ = settled;

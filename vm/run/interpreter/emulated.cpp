@@ -6,13 +6,12 @@ namespace scopevm::vm {
 
 namespace op = isa::op;
 
-// The pool of a tensor's bytes, which registers do not record. Inputs and the caller's buffers are
-// in the declared pools, constants in theirs, and elements of list inputs in the host's heap pool.
-// Empty for bytes in a frame.
+// The pool of a tensor's bytes, which registers do not record. Inputs, output buffers and constants
+// are in their declared pools. Elements of list inputs are in the heap pool of the host. No value
+// for bytes in a frame.
 std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   const format::FunctionDecl& main = *context_.entry->decl;
-  // From the most to the least specific owner: a storage knows its pool; other bytes are identified
-  // by address.
+  // A storage of a pool records the pool. The owner of other bytes is found by its address.
   if (buffer.storage != nullptr && buffer.storage->pool >= 0)
     return static_cast<uint32_t>(buffer.storage->pool);
   if (buffer.storage != nullptr)

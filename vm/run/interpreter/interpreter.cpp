@@ -1,6 +1,6 @@
-// The dispatch loop. Indices in the bytecode are not checked: the verifier has bounded them. Values
-// that depend on the request are checked: sizes and offsets from slots, ranks, and the results of
-// allocations.
+// The dispatch loop. Indices in the bytecode are not checked, because the verifier has checked
+// them. Values that depend on the request are checked: sizes and offsets from slots, ranks, and the
+// results of allocations.
 #include "vm/run/interpreter/interpreter.h"
 
 #include <algorithm>
@@ -23,11 +23,12 @@ namespace op = isa::op;
 using isa::RegisterIndex;
 using runtime::count_text;
 
-// Inlines opcodes that loops execute often into the dispatch loop: a function call would cost as
-// much as the operation.
+// Inlines frequent opcodes into the dispatch loop, because a function call would cost as much as
+// the operation.
 #define SCOPEVM_HOT [[gnu::always_inline]] inline
 
-// Deep enough for every realistic model. FrameStack::kMaxBytes bounds the memory of the frames.
+// The limit is far above the depth of real models. FrameStack::kMaxBytes bounds the memory of the
+// frames.
 constexpr size_t kMaxCallDepth = 1024;
 
 // The arguments of a parallel loop body.
@@ -76,7 +77,8 @@ Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
   SCOPEVM_RETURN_IF_ERROR(take_strings());
   if (start(*context_.entry)) loop();
-  // Also after a failure: pending copies may still use the caller's inputs and outputs.
+  // The streams are finished also after a failure, because pending copies may still use the
+  // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
   // With one frame, the chain of calls would consist of the entry function only.
   if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
@@ -87,7 +89,8 @@ Status Interpreter::run() {
 bool Interpreter::start(const LoadedFunction& function) {
   context_.entry = &function;
   if (!enter(function)) return false;
-  // A request can skip segments. Their slots, which include memory sizes, must then be 0.
+  // A request can skip segments. The slots of a skipped segment, which include memory sizes, must
+  // be 0.
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   at_ = next_;
   next_ids_ = 0;
@@ -210,8 +213,8 @@ bool Interpreter::execute(const op::call& in) {
 bool Interpreter::execute(const op::ret& in) {
   if (context_.frames.depth() == 1) return return_from_main(in.values);
   const Frame callee = frame_;
-  // set() and dims() below refer to the caller's registers. The callee's frame stays on the stack
-  // until the results have been copied out of it.
+  // frame_ becomes the caller's frame, so that set() and dims() write registers of the caller. The
+  // callee's frame stays on the stack until its results have been copied.
   frame_ = context_.frames.below_top();
   for (uint32_t i = 0; i < in.values.size(); ++i) {
     const Register& value = callee.registers[in.values[i].value];
@@ -232,7 +235,7 @@ bool Interpreter::execute(const op::ret& in) {
 
 bool Interpreter::return_from_main(isa::RegisterList values) {
   status_ = collect_results(session_, context_, frame_, values);
-  // Executed before leave_frame(), because the slots are in the frame's memory.
+  // leave_frame() follows, because the slots are in the memory of the frame.
   if (status_.ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
   leave_frame();
   return false;
@@ -295,8 +298,8 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   Storage* storage = nullptr;
   if (!bind_callers_buffer(in, bytes, &storage)) return false;
   if (storage != nullptr) {
-    // The context keeps its own reference to the storage, which later runs of the call use again.
-    // -1: the storage belongs to no pool.
+    // The context keeps its own reference to the storage, because later runs of the call use the
+    // storage again. The pool -1 means no pool.
     storage->retain();
     context_.own(storage, -1);
   } else {
@@ -331,8 +334,8 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_tensor& in) {
 
 SCOPEVM_HOT bool Interpreter::execute(const op::alloc_view& in) {
   Register made = reg(in.of);
-  // made.bytes remains the size of the source. collect_results() checks the dims of results against
-  // it.
+  // made.bytes remains the size of the source. collect_results() compares it with the dims of a
+  // result.
   made.dtype = in.dtype;
   made.rank = static_cast<uint8_t>(in.dims.size());
   set(in.dst, made);
@@ -356,7 +359,7 @@ bool Interpreter::execute(const op::grow_storage& in) {
                 "used is " + std::to_string(used) + " and needed is " + std::to_string(needed) +
                     "; expected 0 <= used <= needed, and used at most the storage's size of " +
                     count_text(held.bytes, "byte"));
-  // `held` is a copy of the register, which references the old storage until set() below.
+  // The old storage stays valid until set() below, because the register references it.
   if (needed <= held.bytes) return true;
   const int64_t bytes = held.bytes > needed / 2 ? 2 * held.bytes : needed;
   Storage* storage = nullptr;
@@ -372,14 +375,15 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
   const int64_t grid = value(in.grid);
   for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
-  // Without items there is nothing to launch. Some devices reject an empty range.
+  // An empty grid is not launched: some devices reject an empty range.
   if (grid <= 0) return true;
   LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
   const int64_t grain = value(in.grain);
   if (body.kernel == nullptr)
     return launch_on_device(in, grid, grain) && (!is_timed_ || finish_launch(in, start));
-  // A single task runs on this thread: a hand-over would take longer than a small kernel.
+  // A single task runs on this thread, because a hand-over to another thread would take longer than
+  // a small kernel.
   if (grid <= grain || session_.threads() == 1)
     body.kernel(body.buffers, body.params, 0, grid, 0);
   else
@@ -403,15 +407,15 @@ bool Interpreter::execute(const op::shape_function& in) {
   if (count != decl.dim_count)
     return fail(StatusCode::kInvalidModel, "the inputs have " + count_text(count, "dim") +
                                                ", expected " + std::to_string(decl.dim_count));
-  // The argument after the input dims is the number of threads. The frame layout has space for it.
+  // The number of threads follows the dims of the inputs. The frame layout has space for it.
   frame_.shape_dims[count] = session_.threads();
-  // `failed` is the index of the first failed check. It is negative if no check failed.
+  // `failed` is the index of the first failed check, or negative if all checks hold.
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
   const int64_t failed = function(frame_.shape_dims, frame_.slots);
   if (failed < 0) return true;
   if (can_fall_back()) {
     leave_frame();
-    // The inputs are bound again in the new frame; their string ids are reused.
+    // start() binds the inputs again in the frame of main and reuses their string ids.
     return start(session_.module().main());
   }
   status_ = check_failure(decl, failed, frame_.slots);

@@ -4,10 +4,10 @@
 //   devices.cpp     launches and copies on non-CPU devices
 //   emulated.cpp    emulated waits and the trace
 //   lists.cpp       lists
-//   strings.cpp       string inputs and string opcodes
+//   strings.cpp     string inputs and string opcodes
 //
-// There is one execute() per row of vm/isa/opcodes.def. It returns false when the call has ended:
-// the entry function has returned, or status_ is the error.
+// There is one execute() per row of vm/isa/opcodes.def. It returns false when the call has ended.
+// Then either the entry function has returned, or status_ is the error.
 #pragma once
 
 #include <chrono>
@@ -124,12 +124,13 @@ class Interpreter {
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the current instruction
   const uint32_t* next_ = nullptr;
-  std::vector<Register> input_ids_;  // ids of the string tensors among inputs and their elements
-  size_t next_ids_ = 0;              // index of the next of these to be bound
-  // The device with possibly pending copies from or to host memory; null if there are none. Until
-  // they are settled, no instruction accesses host bytes and no host storage is released.
+  std::vector<Register> input_ids_;  // ids of string inputs and of string elements of inputs
+  size_t next_ids_ = 0;              // index in input_ids_ of the next input to bind
+  // The device that may have pending copies from or to host memory; null if no copy is pending.
+  // Until the copies are settled, no instruction accesses host bytes and no host storage is
+  // released.
   runtime::Device* copying_ = nullptr;
-  uint32_t copying_index_ = 0;  // module index of that device
+  uint32_t copying_index_ = 0;  // index of `copying_` in the module
   Status late_failure_;         // error of a copy that was settled while releasing a storage
   Status status_;
 };

@@ -58,14 +58,14 @@ bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t mo
   const int64_t capacity = std::max({list.size() + more, list.size() * 2, kLeastCapacity});
   Storage* storage = nullptr;
   if (!allocate_list(pool.value, capacity, std::max(rank, list.max_rank()), &storage)) return false;
-  // The elements of an unshared list are moved: their reference counts do not change.
+  // The elements of an unshared list are moved, so their reference counts do not change.
   List(storage).append_all(list, !is_shared);
   set(index, list_register(storage));
   return true;
 }
 
 // Normalises a negative index and checks that *index is in [0, count). Indices depend on the
-// request, so an invalid one is an error of the request.
+// request, so an invalid index is an error of the request.
 bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
   const int64_t given = *index;
   if (given < 0) *index += size;
@@ -122,7 +122,7 @@ bool Interpreter::execute(const op::list_append& in) {
 bool Interpreter::execute(const op::list_erase& in) {
   const int64_t size = List(reg(in.list).storage).size();
   int64_t index = value(in.index);
-  // make_room() also makes the list unshared, which erasing requires.
+  // erase() modifies the list in place, so make_room() must make it unshared.
   if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0, 0)) return false;
   drop(List(reg(in.list).storage).erase(index).storage);
   return true;

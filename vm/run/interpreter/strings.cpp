@@ -15,8 +15,7 @@ using isa::RegisterIndex;
 
 // Interns string inputs once, before the entry function is selected.
 Status Interpreter::take_strings() {
-  // Before the entry function is entered: the ids do not depend on the variant, so a fallback to
-  // main reuses them.
+  // The ids do not depend on the variant, so a fallback to main reuses them.
   context_.strings.begin(session_, context_);
   const auto take = [this](size_t input, const Tensor& tensor) -> Status {
     if (tensor.dtype() != DType::kStr) return {};
@@ -35,15 +34,16 @@ Status Interpreter::take_strings() {
   return {};
 }
 
-// The register has no storage: the caller owns the bytes, or they are ids that remain valid until
-// the end of the call.
+// The register of an input has no storage, because its bytes are valid until the end of the call.
+// The caller owns them; if the input is a string tensor, the call owns its ids.
 Register Interpreter::input_register(const Tensor& input) {
   if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
   return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
           static_cast<uint8_t>(input.rank())};
 }
 
-// An invalid string is an error of the request and is reported with the model's op names.
+// Ends a string opcode. An invalid string is an error of the request, so its message names the
+// model's op.
 bool Interpreter::finish_string_op(const Status& work) {
   if (work.ok()) return true;
   if (work.code() != StatusCode::kInvalidArgument)

@@ -18,7 +18,7 @@
 namespace scopevm::vm {
 namespace {
 
-// Size of the local buffer for case conversion: strings up to half of it need no allocation.
+// Initial size of the buffer for case conversion. Strings of up to half this size fit.
 constexpr int64_t kRoom = 4096;
 // Maximum number of bytes of a string in a message.
 constexpr size_t kShownText = 40;
@@ -77,7 +77,7 @@ Result<Register> ids_of_input(StringTable& table, const Tensor& input) {
 
 Result<runtime::Storage*> strings_of_result(StringTable& table, const Register& ids) {
   const int64_t count = count_of(ids);
-  // The views are also allocated from the call's pool, because there can be many.
+  // The array of views is also allocated from the call's pool, because it can be large.
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * views,
                            table.allocate(count * static_cast<int64_t>(sizeof(std::string_view))));
   const std::span strings(static_cast<std::string_view*>(views->data), static_cast<size_t>(count));
@@ -116,7 +116,8 @@ Status change_case(StringTable& table, const Register& from, const Register& to,
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * room, table.allocate(kRoom));
   for (int64_t i = 0; i < count_of(from); ++i) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, string_at(table, from, i));
-    // Released before the larger one is allocated, so that both need not exist at once.
+    // The buffer is released before a larger one is allocated, so that both do not exist at the
+    // same time.
     if (const int64_t needed = runtime::case_room(text.size()); needed > room->bytes) {
       table.release(room);
       SCOPEVM_ASSIGN_OR_RETURN(room, table.allocate(needed));
