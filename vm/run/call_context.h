@@ -138,8 +138,7 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
-  std::vector<CopyAccount>
-      copies_;  // one per pair of pools; found by linear search, because there are few
+  std::vector<CopyAccount> copies_;  // one per pair of pools; linear search, because they are few
   runtime::Storage* live_ = nullptr;
 };
 

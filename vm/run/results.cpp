@@ -90,8 +90,7 @@ class ResultMaker {
   Status take(const std::string& name, const Register& from, std::span<const int64_t> dims,
               std::vector<Tensor>& to) {
     if (from.dtype == DType::kStr) return take_strings(name, from, dims, to);
-    // Copy if the bytes are owned by the caller, the module or a frame, or if an earlier result
-    // shares them.
+    // Copy if the caller or the module owns the bytes, or if an earlier result shares them.
     if (from.storage == nullptr || from.storage->pool < 0 || from.storage->is_result)
       return copy(name, from, dims, to);
     // A later result with the same storage is copied, because results must not share bytes.
