@@ -215,7 +215,7 @@ constexpr bool has_right_rules(const OpcodeRow& row) {
   return true;
 }
 
-constexpr bool says_what_registers_hold(const OpcodeRow& row) {
+constexpr bool describes_registers(const OpcodeRow& row) {
   for (const FieldRow& field : row.fields) {
     const bool is_known = !is_read(access(field.type)) || contents_in(field) != Contents::kUnknown;
     if (!is_known || is_written(access(field.type)) != field.definition.has_value()) return false;
@@ -247,9 +247,9 @@ constexpr int families_of(int code) {
                 #name ": more than one field of type dst or dsts, or pool that gives storage"); \
   static_assert(has_right_rules({Opcode::name, #name, effect, 0, Fields_##name::kFields}),      \
                 #name ": a rule does not apply to its field, or has other arguments");          \
-  static_assert(                                                                                \
-      says_what_registers_hold({Opcode::name, #name, effect, 0, Fields_##name::kFields}),       \
-      #name ": a read register lacks a rule for its contents, or a written one a definition");
+  static_assert(describes_registers({Opcode::name, #name, effect, 0, Fields_##name::kFields}),  \
+                #name                                                                           \
+                ": a read register lacks a rule for its contents, or a written one a definition");
 #include "vm/isa/opcodes.def"
 
 struct Described {

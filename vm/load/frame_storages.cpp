@@ -9,7 +9,7 @@
 namespace scopevm::vm {
 
 size_t FrameStorages::offset_at(uint32_t word) const {
-  return std::ranges::lower_bound(sites, word, {}, &Site::word)->offset;
+  return std::ranges::lower_bound(allocations, word, {}, &Allocation::word)->offset;
 }
 
 FrameStorages find_stacks(const format::ModuleContents& contents,
@@ -30,7 +30,7 @@ FrameStorages find_stacks(const format::ModuleContents& contents,
         const int64_t size = in.integer(rule, 0).immediate_value();
         // Instructions do not share bytes. The verifier limits the sum of their sizes per frame.
         const size_t bytes = align_in_frame(static_cast<size_t>(size));
-        stacks.sites.push_back({at, stacks.bytes});
+        stacks.allocations.push_back({at, stacks.bytes});
         stacks.bytes += bytes;
         auto use = std::ranges::find(stacks.uses, pool, &FrameStorages::Use::pool);
         if (use == stacks.uses.end()) use = stacks.uses.insert(use, {pool, 0});

@@ -12,7 +12,7 @@
 namespace scopevm::vm {
 
 struct FrameStorages {
-  struct Site {
+  struct Allocation {
     uint32_t word = 0;  // word index of the alloc_storage
     size_t offset = 0;  // from FrameLayout::stack_offset; a multiple of kFrameAlignment
   };
@@ -20,11 +20,11 @@ struct FrameStorages {
     uint32_t pool = 0;
     int64_t bytes = 0;
   };
-  std::vector<Site> sites;  // sorted by word
-  std::vector<Use> uses;    // one per stack pool
-  size_t bytes = 0;         // total over all pools
+  std::vector<Allocation> allocations;  // sorted by word
+  std::vector<Use> uses;                // one per stack pool
+  size_t bytes = 0;                     // total over all pools
 
-  // REQUIRES: `sites` has an entry for `word`.
+  // REQUIRES: `allocations` has an entry for `word`.
   size_t offset_at(uint32_t word) const;
 };
 

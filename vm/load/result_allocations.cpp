@@ -83,15 +83,15 @@ class Definitions {
 
 // Follows the use-def chain from a returned register to the allocation of its storage.
 std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint32_t reg) {
-  ResultAllocation site;
+  ResultAllocation allocation;
   std::optional<Definitions::Write> write = definitions.only_write(reg);
   const bool is_view = write && write->definition.kind == DefinitionKind::makes_view;
-  if (is_view) site.dims_word = definitions.word_of(write->in.field(write->definition, 2));
+  if (is_view) allocation.dims_word = definitions.word_of(write->in.field(write->definition, 2));
   // Views of views share the bytes of the first tensor.
   while (write && write->definition.kind == DefinitionKind::makes_view)
     write = definitions.only_write(write->in.word(write->definition, 0));
   if (!write || write->definition.kind != DefinitionKind::makes_tensor) return std::nullopt;
-  if (!is_view) site.dims_word = definitions.word_of(write->in.field(write->definition, 4));
+  if (!is_view) allocation.dims_word = definitions.word_of(write->in.field(write->definition, 4));
 
   const uint32_t storage = write->in.word(write->definition, 0);
   const isa::Int offset = write->in.integer(write->definition, 1);
@@ -103,25 +103,26 @@ std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint3
   // Another instruction that reads the storage register could create a second tensor in the
   // storage.
   if (!is_whole || definitions.reads(storage) != 1) return std::nullopt;
-  site.alloc_word = write->in.start;
-  return site;
+  allocation.alloc_word = write->in.start;
+  return allocation;
 }
 
 }  // namespace
 
 std::vector<ResultAllocation> find_result_allocations(const format::FunctionDecl& function) {
-  std::vector<ResultAllocation> sites;
+  std::vector<ResultAllocation> allocations;
   const Definitions definitions(function);
   const std::span<const uint32_t> returned = definitions.only_return();
   for (uint32_t i = 0; i < returned.size(); ++i) {
-    std::optional<ResultAllocation> site = trace_back(definitions, returned[i]);
-    if (!site) continue;
-    site->output = i;
+    std::optional<ResultAllocation> allocation = trace_back(definitions, returned[i]);
+    if (!allocation) continue;
+    allocation->output = i;
     // If a storage is returned as two results, only one output buffer can be substituted for it.
-    if (std::ranges::find(sites, site->alloc_word, &ResultAllocation::alloc_word) == sites.end())
-      sites.push_back(*site);
+    if (std::ranges::find(allocations, allocation->alloc_word, &ResultAllocation::alloc_word) ==
+        allocations.end())
+      allocations.push_back(*allocation);
   }
-  return sites;
+  return allocations;
 }
 
 }  // namespace scopevm::vm

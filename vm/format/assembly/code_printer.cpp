@@ -23,7 +23,7 @@ class CodePrinter {
       : out_(out), function_(function), references_(references) {}
 
   void run() {
-    cut();
+    find_instructions();
     bool are_inline = sources_fit();
     if (!are_inline) print_source_lines();
     size_t source = 0;
@@ -45,7 +45,7 @@ class CodePrinter {
 
  private:
   // Splits the code into instructions and collects the jump targets.
-  void cut() {
+  void find_instructions() {
     std::set<uint32_t> named;
     while (end_ < function_.code.size()) {
       Result<Instruction> in = isa::read_instruction(function_.code, end_);

@@ -27,7 +27,7 @@ class InstructionVerifier {
   Result<std::vector<uint32_t>> run() {
     // A separate pass finds the starts of all instructions first, because jump targets can be later
     // instructions.
-    SCOPEVM_RETURN_IF_ERROR(cut());
+    SCOPEVM_RETURN_IF_ERROR(find_instructions());
     for (uint32_t start : starts_) {
       Instruction in = isa::verified_instruction(function_.code, start);
       Status status = fields(in);
@@ -42,7 +42,7 @@ class InstructionVerifier {
   }
 
  private:
-  Status cut() {
+  Status find_instructions() {
     const std::vector<uint32_t>& code = function_.code;
     for (uint64_t word = 0; word < code.size();) {
       // Jump targets and sources are words of 32 bits.
@@ -140,7 +140,7 @@ class InstructionVerifier {
         if (!isa::Int::from_word(field.words[0]).is_slot()) return {};
         return invalid(std::string(field.name()) + " must be an immediate, given a slot");
       case RuleKind::gives:
-        return takes(field.words[0], in.field(rule, 0));
+        return allocation_pool(field.words[0], in.field(rule, 0));
       case RuleKind::host_heap:
         return host_heap(field.words[0]);
       case RuleKind::copied_with:
@@ -225,18 +225,18 @@ class InstructionVerifier {
 
   // Verifies a pool from which an instruction allocates. A frame reserves bytes for every
   // instruction that allocates from a stack pool, so their sizes must be immediates.
-  Status takes(uint32_t index, const Instruction::Field& size_field) {
+  Status allocation_pool(uint32_t index, const Instruction::Field& size_field) {
     const PoolDecl& pool = module_.pools[index];
     if (pool.kind != PoolKind::kStack) return check_pool(index);
     const isa::Int size = isa::Int::from_word(size_field.words[0]);
     if (size.is_slot())
       return invalid(std::string(size_field.name()) +
                      " must be an immediate for a stack pool, given a slot");
-    int64_t& taken = taken_[index];
+    int64_t& bytes = stack_bytes_[index];
     // A frame aligns each storage, as in find_stacks() (vm/load/frame_storages.cpp).
-    taken += static_cast<int64_t>(align_up(static_cast<uint64_t>(size.immediate_value())));
-    if (taken <= pool.limit) return {};
-    return invalid(count_text(taken, "byte") + " in pool \"" + pool.scope + "\", the limit is " +
+    bytes += static_cast<int64_t>(align_up(static_cast<uint64_t>(size.immediate_value())));
+    if (bytes <= pool.limit) return {};
+    return invalid(count_text(bytes, "byte") + " in pool \"" + pool.scope + "\", the limit is " +
                    std::to_string(pool.limit) + " per frame");
   }
 
@@ -316,7 +316,7 @@ class InstructionVerifier {
   const FunctionDecl& function_;
   std::vector<bool> is_start_;  // by word: whether an instruction starts at it
   std::vector<uint32_t> starts_;
-  std::map<uint32_t, int64_t> taken_;  // bytes by stack pool
+  std::map<uint32_t, int64_t> stack_bytes_;  // bytes by stack pool
 };
 
 }  // namespace

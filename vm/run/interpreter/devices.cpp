@@ -59,7 +59,7 @@ bool Interpreter::settle() {
   return check_device(copying_index_, late.ok() ? settled : late);
 }
 
-bool Interpreter::is_hosts(const Storage& storage) const {
+bool Interpreter::is_in_host_memory(const Storage& storage) const {
   return storage.pool < 0 ||
          session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) == nullptr;
 }
@@ -68,7 +68,7 @@ bool Interpreter::is_hosts(const Storage& storage) const {
 // failure of a copy is reported before the next instruction executes.
 void Interpreter::release_storage(Storage* storage) {
   // Without the wait, another call could allocate the block while the device still accesses it.
-  if (copying_ != nullptr && is_hosts(*storage)) {
+  if (copying_ != nullptr && is_in_host_memory(*storage)) {
     const Status settled = context_.streams[copying_index_]->settle();
     if (late_failure_.ok()) late_failure_ = settled;
   }

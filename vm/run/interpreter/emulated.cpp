@@ -30,7 +30,7 @@ std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
 
 // Waits until `seconds` after `start`. Returns false if the call was cancelled or passed its
 // deadline.
-bool Interpreter::take_at_least(double seconds, Clock::time_point start) {
+bool Interpreter::wait_at_least(double seconds, Clock::time_point start) {
   context_.emulated_seconds += seconds;
   if (seconds <= 0) return true;
   return wait_until(wait_end(start, seconds),
@@ -39,7 +39,7 @@ bool Interpreter::take_at_least(double seconds, Clock::time_point start) {
 }
 
 bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start) {
-  return take_at_least(
+  return wait_at_least(
       session_.emulation()->copy_seconds(in.from_pool.value, in.to_pool.value, reg(in.from).bytes),
       start);
 }
@@ -53,7 +53,7 @@ bool Interpreter::finish_launch(const op::launch& in, Clock::time_point start) {
       if (const std::optional<uint32_t> pool = pool_of(buffer))
         seconds += session_.emulation()->access_seconds(*pool, buffer.bytes);
     }
-    if (!take_at_least(seconds, start)) return false;
+    if (!wait_at_least(seconds, start)) return false;
   }
   if (options_.trace != nullptr) record_launch(in.kernel, start);
   return true;

@@ -75,7 +75,7 @@ int64_t element(const Register& of, int64_t index) {
 
 Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
-  SCOPEVM_RETURN_IF_ERROR(take_strings());
+  SCOPEVM_RETURN_IF_ERROR(intern_inputs());
   if (start(*context_.entry)) loop();
   // The streams are finished also after a failure, because pending copies may still use the
   // caller's inputs and outputs.
@@ -140,7 +140,7 @@ bool Interpreter::enter(const LoadedFunction& function) {
 }
 
 void Interpreter::leave_frame() {
-  for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) clear(reg({i}));
+  for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) reset(reg({i}));
   context_.pop_frame();
 }
 
@@ -263,21 +263,21 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   // Only the entry function's results can have buffers of the caller.
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
-  for (const ResultAllocation& site : frame_.function->result_allocations) {
-    const Tensor& given = context_.outputs[site.output];
-    if (code + site.alloc_word != at_ || given.is_empty()) continue;
+  for (const ResultAllocation& result : frame_.function->result_allocations) {
+    const Tensor& given = context_.outputs[result.output];
+    if (code + result.alloc_word != at_ || given.is_empty()) continue;
     // The dims of the result. A later instruction creates its tensor in this storage.
-    const isa::IntList shape(code + site.dims_word + 1, code[site.dims_word]);
+    const isa::IntList shape(code + result.dims_word + 1, code[result.dims_word]);
     int64_t dims[kMaxRank];
     for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
-    status_ = check_output(session_.module(), site.output, given, {dims, shape.size()});
+    status_ = check_output(session_.module(), result.output, given, {dims, shape.size()});
     if (!status_.ok()) return false;
     if (bytes != given.bytes())
       return fail(StatusCode::kInvalidModel, "R" + std::to_string(in.dst.value) +
                                                  ": the result has " +
                                                  count_text(given.bytes(), "byte") +
                                                  ", but its storage has " + std::to_string(bytes));
-    *storage = context_.output_storages[site.output];
+    *storage = context_.output_storages[result.output];
     return true;
   }
   return true;
@@ -344,7 +344,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_view& in) {
 }
 
 SCOPEVM_HOT bool Interpreter::execute(const op::kill& in) {
-  clear(reg(in.value));
+  reset(reg(in.value));
   reg(in.value).data = nullptr;
   return true;
 }

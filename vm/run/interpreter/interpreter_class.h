@@ -61,11 +61,11 @@ class Interpreter {
   // Releases the register's value and replaces it by `made`, a new reference to made.storage.
   void set(RegisterIndex index, const Register& made) {
     if (made.storage != nullptr) ++made.storage->call_references;
-    clear(reg(index));
+    reset(reg(index));
     reg(index) = made;
   }
-  void clear(Register& target) { drop(std::exchange(target.storage, nullptr)); }
-  void drop(Storage* storage) {
+  void reset(Register& target) { release_reference(std::exchange(target.storage, nullptr)); }
+  void release_reference(Storage* storage) {
     if (storage != nullptr && --storage->call_references == 0) release_storage(storage);
   }
 
@@ -73,7 +73,7 @@ class Interpreter {
     return {static_cast<std::byte*>(storage->data), storage, storage->bytes, DType::kU8, 0};
   }
 
-  Status take_strings();
+  Status intern_inputs();
   Register input_register(const Tensor& input);
   bool bind_list(uint32_t input);
   bool allocate_list(uint32_t pool, int64_t capacity, int64_t max_rank, Storage** storage);
@@ -92,7 +92,7 @@ class Interpreter {
   bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
   bool finish_string_op(const Status& work);
   std::optional<uint32_t> pool_of(const Register& buffer) const;
-  bool take_at_least(double seconds, Clock::time_point start);
+  bool wait_at_least(double seconds, Clock::time_point start);
   bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
   bool finish_launch(const isa::op::launch& in, Clock::time_point start);
   void record_launch(isa::KernelIndex kernel, Clock::time_point start);
@@ -104,7 +104,7 @@ class Interpreter {
   bool operands_access_host_bytes(const isa::op::launch& in) const;
   bool operands_access_host_bytes(const isa::op::device_copy& in) const;
   bool settle();
-  bool is_hosts(const Storage& storage) const;
+  bool is_in_host_memory(const Storage& storage) const;
   [[gnu::noinline]] void release_storage(Storage* storage);
   [[gnu::noinline]] void finish_streams();
   // Allocates a storage owned by the call.

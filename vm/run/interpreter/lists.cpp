@@ -124,7 +124,7 @@ bool Interpreter::execute(const op::list_erase& in) {
   int64_t index = value(in.index);
   // erase() modifies the list in place, so make_room() must make it unshared.
   if (!find_index(&index, size, size) || !make_room(in.list, in.from, 0, 0)) return false;
-  drop(List(reg(in.list).storage).erase(index).storage);
+  release_reference(List(reg(in.list).storage).erase(index).storage);
   return true;
 }
 

@@ -14,7 +14,7 @@ namespace op = isa::op;
 using isa::RegisterIndex;
 
 // Interns string inputs once, before the entry function is selected.
-Status Interpreter::take_strings() {
+Status Interpreter::intern_inputs() {
   // The ids do not depend on the variant, so a fallback to main reuses them.
   context_.strings.begin(session_, context_);
   const auto take = [this](size_t input, const Tensor& tensor) -> Status {
