@@ -1,5 +1,5 @@
 /// @file
-/// The compiler's entry points. compile() turns a model into the bytes of a module file;
+/// The compiler's entry points. compile() turns a model into the bytes of a module file.
 /// explain_shapes() and explain_copies() report the shapes and the copies of a model without
 /// compiling it. All three are in libscopevm_compiler, which the `scopevm` command loads only for
 /// commands that need the compiler.

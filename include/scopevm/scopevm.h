@@ -156,7 +156,8 @@ SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);
 /** The number of tensors in a result: 1 for a tensor, the number of elements for a sequence.
- * out_has_value (can be NULL) is set to 0 for an optional without a value, else to 1. */
+ * *out_has_value is set to 0 for an optional without a value, else to 1; out_has_value can be
+ * NULL. */
 SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
                                                      size_t* out_size, int* out_has_value);
 /** Like scopevm_call_output(), for tensor `element` of a result. */

@@ -197,11 +197,13 @@ class SCOPEVM_API Call {
 class SCOPEVM_API Session {
  public:
   /// Binds the module to devices and loads its kernel images and constants. Errors:
-  /// kInvalidArgument (unknown device or scope in an option), kResourceLimit (the constants exceed
-  /// a limit), kUnsupported (no kernel image runs on this CPU, or a device's block alignment is
-  /// below the module's), kInvalidModel (an image lacks a kernel, or its source does not build),
-  /// kNotFound (no such device on this machine), kOutOfMemory and kDevice (allocation or driver
-  /// failure).
+  /// - kInvalidArgument: an option names an unknown device or scope, or has an invalid value
+  /// - kResourceLimit: the constants exceed a limit
+  /// - kUnsupported: no kernel image runs on this CPU, or the blocks of a device have less than the
+  ///   alignment that the module requires
+  /// - kInvalidModel: an image lacks a kernel, or its source does not build
+  /// - kNotFound: this machine has no such device
+  /// - kOutOfMemory, kDevice: an allocation or a driver failed
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
   /// Runs one request. Inputs and results are in signature order; the call runs `main` or the

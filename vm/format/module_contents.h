@@ -1,6 +1,6 @@
 // ModuleContents: the contents of a module file as plain structs. The compiler's last stage creates
-// it; the writer and the reader convert it to and from bytes; the disassembler and the assembler
-// convert it to and from text.
+// it. The writer and the reader convert it to and from bytes. The disassembler and the assembler
+// convert it to and from assembly.
 #pragma once
 
 #include <bit>

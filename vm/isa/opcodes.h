@@ -1,6 +1,6 @@
-// Generated from opcodes.def: the Opcode enumeration, one struct of typed fields per opcode, their
-// decoder, and the rows as data for code that treats all opcodes uniformly (verifier, assembly,
-// docs).
+// Generated from opcodes.def: the Opcode enumeration, one struct of typed fields per opcode, and
+// their decoder. Also the rows as data, for code that treats all opcodes uniformly: verifier,
+// assembly, docs.
 //
 // How the interpreter decodes a verified function:
 //

@@ -21,8 +21,13 @@ struct Register {
   uint8_t rank;
 };
 
-// A frame contains, in this order: registers, the dims of each register, slots, the buffer
-// addresses of a launch, the dims passed to a shape function, and the allocations from stack pools.
+// A frame contains, in this order:
+//   the registers
+//   the dims of each register
+//   the slots
+//   the buffer addresses of a launch
+//   the dims passed to a shape function
+//   the allocations from stack pools
 // Its address and size are multiples of kFrameAlignment.
 inline constexpr size_t kFrameAlignment = 64;
 constexpr size_t align_in_frame(size_t bytes) {

@@ -40,8 +40,8 @@ struct LoadedFunction {
       result_allocations;  // for entry functions only: main and its variants
 };
 
-// The requirement on one axis of an input: an exact size, the value of a dimension (an index into
-// the signature's dimensions), or none (both negative).
+// The requirement on one axis of an input: an exact size, the value of a dimension, or none if both
+// members are negative. `dimension` is an index into the signature's dimensions.
 struct AxisRule {
   int64_t exact = -1;
   int32_t dimension = -1;

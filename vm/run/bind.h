@@ -18,9 +18,9 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
 // Checks that the input accepts a sequence or no value, and checks each element like check_input().
 Status check_list(const LoadedModule& module, size_t index, const ListValue& given);
 
-// Checks that all inputs are set and consistent in every dimension, that the dimensions are within
-// their bounds, and that no output buffer overlaps an input or another output. Stores the values of
-// the dimensions in the context. REQUIRES: check_input() succeeded for every set input.
+// Checks that all inputs are set and agree on every dimension, and that the dimensions are within
+// their bounds. Checks that no output buffer overlaps an input or another output. Stores the values
+// of the dimensions in the context. REQUIRES: check_input() succeeded for every set input.
 Status bind_inputs(const LoadedModule& module, CallContext& context);
 
 // Checks that a dimension's value is within its bounds. `where` names the origin of the value in

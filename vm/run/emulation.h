@@ -1,4 +1,4 @@
-// Emulates the memory speed of the module's machine: computes the minimum time of copies and
+// Emulates the memory speed of the module's machine. Computes the minimum time of copies and
 // launches from the bandwidth and latency of pools, and waits until that time has passed.
 // docs/machine.md describes the model.
 #pragma once

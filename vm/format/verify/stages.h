@@ -14,9 +14,9 @@ namespace scopevm::format {
 Status verify_declarations(const ModuleContents& module);
 
 // Decodes a function's code and returns the word index of each instruction. Verifies that every
-// field is in range, every jump targets an instruction, control cannot run past the end, and
-// operand counts that do not depend on register contents match. Also verifies the function's memory
-// declarations and sources, which refer to slots and words.
+// field is in range, every jump targets an instruction, and control cannot run past the end. Also
+// verifies the operand counts that do not depend on register contents. Finally verifies the
+// function's memory declarations and sources, which refer to slots and words.
 Result<std::vector<uint32_t>> verify_instructions(const ModuleContents& module,
                                                   const FunctionDecl& function);
 
