@@ -84,9 +84,11 @@ class LoadedModule;
 class SCOPEVM_API Module {
  public:
   /// Maps the file, validates its checksums and verifies the bytecode. Kernel images are loaded by
-  /// the first Session::create() or memory_bound(). Errors: kNotFound, kInvalidModel.
+  /// the first Session::create() or memory_bound(). Errors: kNotFound, kInvalidModel, kUnsupported
+  /// (a tensor has a rank above kMaxRank, or the module is too large to verify).
   static Result<Module> load(const std::string& path);
-  /// Loads a module from memory. The bytes are copied. Errors: kInvalidModel.
+  /// Loads a module from memory. The bytes are copied. Errors: kInvalidModel, kUnsupported (as for
+  /// load()).
   static Result<Module> load_bytes(std::span<const uint8_t> bytes);
 
   /// The inputs, outputs and dimensions of `main`.

@@ -1,5 +1,5 @@
-// Selects the kernel image for this CPU and resolves the module's kernels and shape functions in
-// it.
+// Selects the kernel image for this CPU, and finds the module's kernels and shape functions in the
+// image.
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"

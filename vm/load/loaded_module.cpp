@@ -24,7 +24,7 @@ void count_instruction(const format::ModuleContents& contents, const isa::Instru
       for (uint32_t i = 0; i < field.words.size(); ++i)
         raise(layout.max_rank, format::defined_rank(contents, in, field, i));
     if (field.form() == isa::FieldForm::shape_fn_form)
-      // One more for the number of threads.
+      // The number of threads follows the dims.
       raise(layout.max_shape_dims, contents.shape_functions[field.words[0]].dim_count + 1);
     for (const isa::Rule& rule : field.row->rules())
       if (rule.kind == isa::RuleKind::buffers_of) raise(layout.max_buffers, field.words.size());

@@ -55,7 +55,8 @@ struct KernelTable {
 
 class LoadedModule {
  public:
-  // REQUIRES: `contents` passed verification. Errors: kInvalidModel without a `main`.
+  // REQUIRES: `contents` passed verification. Errors: kInvalidModel (no function `main`),
+  // kUnsupported (a tensor has a rank above kMaxRank).
   static Result<std::shared_ptr<const LoadedModule>> create(format::ModuleContents contents);
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;

@@ -35,8 +35,8 @@ class BoundDevices {
 
   // Opens the module's non-CPU devices, loads its images for them, and copies the constants of
   // their pools. Does nothing if all devices are CPUs. Errors: kInvalidArgument (a binding for a
-  // device that the module lacks), kNotFound (no such device on this machine), kOutOfMemory, and
-  // those of the devices.
+  // device that the module lacks), kNotFound (no such device on this machine), kInvalidModel (an
+  // image lacks a kernel), kOutOfMemory, and those of the devices.
   Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
               const DeviceOpener& opener);
 

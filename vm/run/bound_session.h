@@ -37,7 +37,10 @@ class BoundSession {
   // allocator returned a misaligned block). Thread-safe.
   Status allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage);
 
+  // Takes a context from the free list, or creates one. Thread-safe, like return_context().
   std::unique_ptr<CallContext> take_context();
+  // Resets the inputs, outputs and results of the context and adds it to the free list.
+  // REQUIRES: context->session is null.
   void return_context(std::unique_ptr<CallContext> context);
 
  private:

@@ -56,7 +56,8 @@ class CallContext {
   std::vector<int64_t> dimensions;
   const LoadedFunction* entry = nullptr;  // the function of the last run: main or a variant
   std::vector<Tensor> outputs;            // the caller's buffers; an empty tensor is an unset one
-  // A storage that wraps each caller's buffer, so that registers can reference it.
+  // By output index: a storage that wraps the caller's buffer, so that registers can reference it.
+  // Null if there is no buffer.
   std::vector<runtime::Storage*> output_storages;
   std::vector<Tensor> results;  // an empty tensor for a result that is not a tensor
   // By input index and by output index. The entries of tensors are not set.

@@ -7,7 +7,7 @@
 namespace scopevm::vm {
 namespace {
 
-// Fits a few frames of a typical model.
+// The minimum size of a chunk in bytes: a few frames of a typical model.
 constexpr size_t kMinChunk = size_t{64} << 10;
 
 }  // namespace

@@ -113,7 +113,8 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
   runtime::DeviceStream& stream = *context_.streams[device];
   if (source != nullptr && target != nullptr)
     return check_device(device, stream.copy_within(to.data, from.data, from.bytes));
-  // settle_before() has settled copies of any other device, so there is one such device at a time.
+  // settle_before() has waited for the copies of any other device, so only one device has pending
+  // copies.
   copying_ = source == nullptr ? target : source;
   copying_index_ = device;
   return check_device(device, source == nullptr ? stream.copy_in(to.data, from.data, from.bytes)

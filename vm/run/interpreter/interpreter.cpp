@@ -148,7 +148,8 @@ void Interpreter::leave_frame() {
 
 bool Interpreter::go_to(isa::Target target) {
   next_ = frame_.function->decl->code.data() + target.value;
-  // Only backward jumps check for interrupts. Every loop has one, and code without loops ends.
+  // Only backward jumps check for interrupts. Every loop has a backward jump, and code without
+  // loops ends.
   return next_ > at_ || !is_interruptible_ || check_interrupts();
 }
 
@@ -260,7 +261,7 @@ bool Interpreter::check_interrupts() {
 // caller gave a buffer. Returns false if the buffer has the wrong shape or size.
 bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes,
                                       Storage** storage) {
-  // Only the entry function's results can have buffers of the caller.
+  // Only results of the entry function can be stored in output buffers of the caller.
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
   for (const ResultAllocation& result : frame_.function->result_allocations) {

@@ -10,9 +10,9 @@
 
 namespace scopevm::vm {
 
-// On success context.results has every result and the memory accounts are final. The caller of
-// interpret() must then call context.end(), also after a failure. REQUIRES: context.begin() was
-// called and bind_inputs() succeeded (vm/run/bind.h).
+// On success context.results has every result and the memory accounts are final. The caller must
+// call context.end() afterwards, also after a failure. REQUIRES: context.begin() was called and
+// bind_inputs() succeeded (vm/run/bind.h).
 Status interpret(BoundSession& session, CallContext& context, const CallOptions& options);
 
 }  // namespace scopevm::vm

@@ -58,7 +58,8 @@ class Interpreter {
     int64_t* to = dims(index);
     for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
   }
-  // Releases the register's value and replaces it by `made`, a new reference to made.storage.
+  // Replaces the register's value by `made`. Adds a reference to made.storage, and releases the
+  // reference of the old value.
   void set(RegisterIndex index, const Register& made) {
     if (made.storage != nullptr) ++made.storage->call_references;
     reset(reg(index));
@@ -127,7 +128,7 @@ class Interpreter {
   std::vector<Register> input_ids_;  // ids of string inputs and of string elements of inputs
   size_t next_ids_ = 0;              // index in input_ids_ of the next input to bind
   // The device that may have pending copies from or to host memory; null if no copy is pending.
-  // Until the copies are settled, no instruction accesses host bytes and no host storage is
+  // Until these copies have completed, no instruction accesses host bytes and no host storage is
   // released.
   runtime::Device* copying_ = nullptr;
   uint32_t copying_index_ = 0;  // index of `copying_` in the module
