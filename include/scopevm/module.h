@@ -97,9 +97,13 @@ class SCOPEVM_API Module {
   /// The exact bytes that a call allocates for these dimension values in a session with `threads`
   /// threads, per storage and per memory scope. The result describes the variant that the call
   /// would run. Values that a call would reject are rejected here with the same message, because
-  /// both evaluate the same shape function. Errors: kInvalidArgument (missing or unknown dimension,
-  /// value out of bounds, failed check), kUnsupported (no kernel image runs on this CPU, or the
-  /// sizes depend on values computed during the call).
+  /// both evaluate the same shape function. Errors:
+  /// - kInvalidArgument: missing or unknown dimension, value out of bounds, failed check, or
+  ///   `threads` below 1
+  /// - kUnsupported: no kernel image runs on this CPU, or the sizes depend on values computed
+  /// during
+  ///   the call
+  /// - kInvalidModel: the kernel image does not load, or lacks a function
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
 

@@ -137,7 +137,7 @@ class SCOPEVM_API Call {
  public:
   /// A call that was moved from can only be destroyed or assigned to.
   Call(Call&&) noexcept;
-  /// Releases the previous state of this call.
+  /// The previous state of this call is released when `other` is destroyed.
   Call& operator=(Call&&) noexcept;
   ~Call();
 

@@ -9,7 +9,7 @@
 namespace scopevm::format::assembly {
 
 // Appends the lines of a function's body. Sources are printed after their instructions if that
-// preserves their order, else as `source` lines first. Words that do not form an instruction are
+// preserves their order, else as `.source` lines first. Words that do not form an instruction are
 // printed last, as `.word` lines.
 void append_code(std::string& out, const FunctionDecl& function, const References& references);
 

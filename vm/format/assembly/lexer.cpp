@@ -43,11 +43,11 @@ std::string_view Lexer::take_while(bool (*belongs)(char)) {
   return text_.substr(start, at_ - start);
 }
 
-// Reads the fraction and exponent of a real number (".5", "e-06"); empty for an integer.
+// Reads the fraction and exponent of a real number (".5", "e-06"). Returns "" for an integer.
 std::string Lexer::fraction_and_exponent() {
   const auto at = [&](size_t index) { return index < text_.size() ? text_[index] : '\0'; };
   std::string text;
-  // Without a digit after it, a period is punctuation.
+  // A period that is not followed by a digit is punctuation.
   if (at(at_) == '.' && is_digit(at(at_ + 1))) {
     ++at_;
     text += '.' + std::string(take_while(is_digit));

@@ -9,7 +9,7 @@ void Parser::fail_at(size_t offset, const std::string& what) {
   if (has_failed()) return;
   status_ = Status(StatusCode::kInvalidModel,
                    file_name_ + ":" + lexer_.line_and_column(offset) + ": " + what);
-  // An end token, so that all parsing loops end at the first error.
+  // An end token makes all parsing loops end at the first error.
   token_ = Token();
 }
 
@@ -67,7 +67,7 @@ uint32_t Parser::register_index() {
 }
 
 std::vector<uint8_t> Parser::base64() {
-  // The current token is '{'. Base64 is not tokenised.
+  // The data after '{' is read as characters, because base64 does not consist of tokens.
   std::vector<uint8_t> bytes;
   if (!is_punctuation('{')) {
     fail_expected("'{'");

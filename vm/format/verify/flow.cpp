@@ -14,7 +14,7 @@ using State = Transfer::State;
 
 // Bounds on the cost of a malicious module: about 130 MB and a few seconds.
 constexpr uint64_t kMaxStates = uint64_t{1} << 22;  // blocks times registers
-constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // instructions visited and registers merged
+constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // words visited and registers merged
 
 class FlowVerifier {
  public:

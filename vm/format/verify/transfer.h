@@ -44,7 +44,7 @@ class Transfer {
   static Status expect(const Operand& operand, Kind kind);
   Status expect_value(const Operand& operand, const RegisterState& expected,
                       const std::string& what) const;
-  // A value of the declared kind, element type and rank.
+  // Fails unless the operand has the kind, element type and rank of `decl`.
   Status expect_declared(const Operand& operand, const TensorDecl& decl) const;
   Status expect_element(const Operand& operand, DType dtype, uint32_t depth) const;
   static Status expect_not_in_frame(const Operand& operand);
