@@ -100,9 +100,8 @@ class SCOPEVM_API Module {
   /// both evaluate the same shape function. Errors:
   /// - kInvalidArgument: missing or unknown dimension, value out of bounds, failed check, or
   ///   `threads` below 1
-  /// - kUnsupported: no kernel image runs on this CPU, or the sizes depend on values computed
-  /// during
-  ///   the call
+  /// - kUnsupported: no kernel image runs on this CPU, or the sizes depend on values that a call
+  ///   computes
   /// - kInvalidModel: the kernel image does not load, or lacks a function
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;

@@ -62,7 +62,7 @@ struct SourceDecl {
 
 struct FunctionDecl {
   std::string name;
-  std::vector<TensorDecl> inputs;  // in the first registers at entry; dims as in Signature
+  std::vector<TensorDecl> inputs;  // in the first registers at entry; dims as in TensorSignature
   std::vector<TensorDecl> outputs;
   std::vector<DimensionDecl> dimensions;
   uint32_t register_count = 0;
