@@ -11,7 +11,7 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-constexpr size_t kMostSearched = 64;                // open tasks that branch and bound accepts
+constexpr size_t kMostOpenTasks = 64;               // open tasks that branch and bound accepts
 constexpr int64_t kLongestCopy = int64_t{1} << 40;  // picoseconds: about a second
 
 int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Flow& flow) {
@@ -189,10 +189,10 @@ class Solver {
     if (open_.empty()) return {best_, best_cost_, true};
     while (improve_by_cuts() || improve_one_by_one()) {
     }
-    // Without this check, a two-device graph with more than kMostSearched open tasks would be
+    // Without this check, a two-device graph with more than kMostOpenTasks open tasks would be
     // optimal but reported as unproved.
     if (is_exact_cut()) return {best_, best_cost_, true};
-    if (open_.size() > kMostSearched) return {best_, best_cost_, false};
+    if (open_.size() > kMostOpenTasks) return {best_, best_cost_, false};
     Devices devices = best_;
     for (TaskIndex task : open_) devices[task].reset();
     // best_ holds the local optimum, whose cost prunes the search from its first node.

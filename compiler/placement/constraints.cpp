@@ -26,7 +26,7 @@ class ConstraintReader : private FlowReader {
     for (auto function : module_.getOps<mlir::func::FuncOp>()) add_parameters(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
-    apply_stores();
+    apply_required_scopes();
     for (const Ruled& ruled : ruled_) apply_rules(ruled);
     place_results();
     SCOPEVM_RETURN_IF_ERROR(status_);
@@ -57,7 +57,7 @@ class ConstraintReader : private FlowReader {
       const TaskIndex task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors are in the host's memory, so an input stays there if it is unconstrained.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
-      if (is_string(argument.getType())) leave_out_devices(task);
+      if (is_string(argument.getType())) restrict_to_host(task);
       make(argument, task, PoolRequirement::own_scope(), argument.getLoc());
       if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
@@ -130,7 +130,7 @@ class ConstraintReader : private FlowReader {
       // Returns before ruled_: rules do not apply to constants, which are loaded on each device
       // that reads them.
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
-    if (has_strings(op)) leave_out_devices(task);
+    if (has_strings(op)) restrict_to_host(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
     ruled_.push_back({task,
                       {{Rule::Kind::kName, graph::op_name(op)},

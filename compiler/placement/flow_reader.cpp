@@ -168,7 +168,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
 }
 
 void FlowReader::require_scope(TaskIndex task, const Constraint& wanted) {
-  auto [first, is_first] = stores_.try_emplace(task, wanted);
+  auto [first, is_first] = required_scopes_.try_emplace(task, wanted);
   if (is_first) return;
   if (auto pool = joined(machine_, first->second.place.pool, wanted.place.pool))
     first->second.place.pool = *pool;
@@ -180,10 +180,10 @@ void FlowReader::require_scope(TaskIndex task, const Constraint& wanted) {
                            text_of(first->second) + ")");
 }
 
-void FlowReader::apply_stores() {
+void FlowReader::apply_required_scopes() {
   auto store = [&](TaskIndex task, PoolRequirement& current) {
-    auto wanted = stores_.find(task);
-    if (wanted == stores_.end()) return;
+    auto wanted = required_scopes_.find(task);
+    if (wanted == required_scopes_.end()) return;
     const Constraint& scope = wanted->second;
     const std::optional<PoolRequirement> both = joined(machine_, current, scope.place.pool);
     if (!both)
@@ -208,7 +208,7 @@ bool FlowReader::has_strings(mlir::Operation* op) {
          llvm::any_of(op->getResultTypes(), is_string);
 }
 
-void FlowReader::leave_out_devices(TaskIndex task) {
+void FlowReader::restrict_to_host(TaskIndex task) {
   std::erase_if(graph_.problem.tasks[task].devices,
                 [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
 }

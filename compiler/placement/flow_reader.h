@@ -57,14 +57,14 @@ class FlowReader {
   // Requires a scope of a placement-only node, a task without an op: all its values are stored in
   // the scope.
   void require_scope(TaskIndex task, const Constraint& wanted);
-  void apply_stores();
+  void apply_required_scopes();
 
   // Elements of string tensors are indices into a table of the call, which only the VM and kernels
   // of the host can read.
   static constexpr char kNoStrings[] = "string tensors are stored on the host";
   static bool is_string(mlir::Type type);
   static bool has_strings(mlir::Operation* op);
-  void leave_out_devices(TaskIndex task);
+  void restrict_to_host(TaskIndex task);
   bool may_be(TaskIndex task, DeviceIndex device) const;
   std::string why_not(TaskIndex task, DeviceIndex device) const;
 
@@ -91,7 +91,7 @@ class FlowReader {
   std::vector<RequiredPlace> rule_places_;
   std::vector<Ruled> ruled_;
   std::vector<TaskIndex> model_results_;
-  std::map<TaskIndex, Constraint> stores_;  // required scopes of placement-only nodes
+  std::map<TaskIndex, Constraint> required_scopes_;  // required scopes of placement-only nodes
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, FlowIndex> flow_of_;
   llvm::DenseMap<mlir::Value, Constraint> scopes_;  // scopes required by types and annotations

@@ -22,7 +22,7 @@ Status FlowReader::read_rules() {
 void FlowReader::apply_rules(const Ruled& ruled) {
   // Read before the loop: constraints that a rule adds below do not count as constraints of the
   // graph.
-  const std::optional<Constraint> said = graph_.tasks[ruled.task].constraint;
+  const std::optional<Constraint> required_by_graph = graph_.tasks[ruled.task].constraint;
   bool has_scope = false;  // by a rule
   for (const auto& [kind, name] : ruled.names)
     // Later rules take precedence. Earlier ones are still matched, so that `matched` and the notes
@@ -31,10 +31,11 @@ void FlowReader::apply_rules(const Ruled& ruled) {
       if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
       graph_.matched[i] = true;
       const RequiredPlace& place = rule_places_[i];
-      if (said && place.device && said->place.device != place.device)
+      if (required_by_graph && place.device && required_by_graph->place.device != place.device)
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
                                graph_.tasks[ruled.task].name + ", which is required on " +
-                               device_name(*said->place.device) + " (" + text_of(*said) + ")");
+                               device_name(*required_by_graph->place.device) + " (" +
+                               text_of(*required_by_graph) + ")");
       // After a rule with only a scope, a rule with a device still applies. A device ends the
       // search.
       if (graph_.tasks[ruled.task].constraint || (!place.device && has_scope)) continue;

@@ -74,7 +74,7 @@ constexpr Contents contents_under(RuleKind rule) {
     case RuleKind::immediate:
     case RuleKind::axis_of:
     case RuleKind::params_of:
-    case RuleKind::gives:
+    case RuleKind::allocates:
     case RuleKind::host_heap:
     case RuleKind::copied_with:
     case RuleKind::closed_over:
@@ -121,7 +121,7 @@ constexpr bool fits(Parameter parameter, const FieldRow& field) {
     case Parameter::kPool:
       return form(field.type) == FieldForm::pool_form;
     case Parameter::kSource:
-      return has_rule(field, RuleKind::gives) || has_rule(field, RuleKind::host_heap);
+      return has_rule(field, RuleKind::allocates) || has_rule(field, RuleKind::host_heap);
     case Parameter::kKernel:
       return form(field.type) == FieldForm::kernel_form;
     case Parameter::kConstant:
@@ -228,9 +228,11 @@ constexpr bool describes_registers(const OpcodeRow& row) {
 // allocation per instruction.
 constexpr bool is_unambiguous(const OpcodeRow& row) {
   const auto is_target = [](const FieldRow& field) { return access(field.type) == Access::kWrite; };
-  const auto gives_storage = [](const FieldRow& field) { return has_rule(field, RuleKind::gives); };
+  const auto allocates_storage = [](const FieldRow& field) {
+    return has_rule(field, RuleKind::allocates);
+  };
   return std::ranges::count_if(row.fields, is_target) <= 1 &&
-         std::ranges::count_if(row.fields, gives_storage) <= 1;
+         std::ranges::count_if(row.fields, allocates_storage) <= 1;
 }
 
 #define FAMILY(first, last, title) +(first <= code && code <= last)

@@ -24,7 +24,7 @@ FrameStorages find_stacks(const format::ModuleContents& contents,
     const isa::Instruction in = isa::verified_instruction(code, at);
     for (const isa::Instruction::Field& field : in.fields())
       for (const isa::Rule& rule : field.row->rules()) {
-        if (rule.kind != isa::RuleKind::gives) continue;
+        if (rule.kind != isa::RuleKind::allocates) continue;
         const uint32_t pool = field.words[0];
         if (!is_stack(contents.pools[pool])) continue;
         const int64_t size = in.integer(rule, 0).immediate_value();

@@ -25,7 +25,7 @@ Status check_binding(const format::ModuleContents& contents, const DeviceBinding
   return {};
 }
 
-std::string place_text(const format::DeviceDecl& device) {
+std::string device_text(const format::DeviceDecl& device) {
   return "device \"" + device.name + "\"";
 }
 
@@ -78,7 +78,7 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
     for (const DeviceBinding& binding : bindings)
       if (binding.device == decl.name) number = binding.number;
     Result<std::shared_ptr<runtime::Device>> device = opener(decl.kind, number);
-    if (!device.ok()) return Status(device.status()).with_context(place_text(decl));
+    if (!device.ok()) return Status(device.status()).with_context(device_text(decl));
     devices_.push_back(*std::move(device));
   }
   return {};
@@ -93,7 +93,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
       return contents.devices[image.device].kind == decl.kind;
     });
     if (image == contents.images.end()) continue;  // the device is used for memory only
-    const std::string context = place_text(decl);
+    const std::string context = device_text(decl);
     Result<std::unique_ptr<runtime::DeviceImage>> loaded =
         devices_[d]->load({image->bytes.data, static_cast<size_t>(image->bytes.size)});
     if (!loaded.ok()) return Status(loaded.status()).with_context(context);
@@ -125,7 +125,7 @@ Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
     // Waits also after a failure, because copies may still read the module's bytes.
     const Status finished = stream->finish();
     if (status.ok()) status = finished;
-    if (!status.ok()) return std::move(status).with_context(place_text(contents.devices[d]));
+    if (!status.ok()) return std::move(status).with_context(device_text(contents.devices[d]));
   }
   return {};
 }

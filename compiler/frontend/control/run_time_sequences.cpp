@@ -172,7 +172,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
         Value next = carried[1];
         if (has_list) {
           starts[axis] = n.dims_of(carried[1], "the start of a part").front();
-          Value size = Formula(n, n.input(1)).at(0, i);
+          Value size = Formula(n, n.input(1)).element_at(0, i);
           sizes[axis] = n.dims_of(size, "the split").front();
           next = n.emit<graph::AddOp>({carried[1], n.cast(size, DType::kI64)});
           // Checked in each iteration: the slice below must not exceed x.

@@ -309,7 +309,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::
         llvm::SmallVector<Value> inputs(carried.begin(), carried.end());
         for (size_t i = 0; i < scanned.size(); ++i) {
           DimExpr at = entry(directions, i) ? length - DimExpr(1) - index : index;
-          inputs.push_back(Formula(n, scanned[i]).at(entry(axes, i), at));
+          inputs.push_back(Formula(n, scanned[i]).element_at(entry(axes, i), at));
         }
         if (n.has_failed()) return n.status();
         SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, import_subgraph(body, inputs));
@@ -371,7 +371,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
   return control_flow().loop(batch, {}, [&](DimExpr index, mlir::ValueRange) -> Result<Iteration> {
     auto of_element = [&](llvm::ArrayRef<Value> values) {
       llvm::SmallVector<Value> parts;
-      for (Value value : values) parts.push_back(Formula(n, value).at(0, index));
+      for (Value value : values) parts.push_back(Formula(n, value).element_at(0, index));
       return parts;
     };
     llvm::SmallVector<Value> own_states = of_element(states), own = of_element(scanned);

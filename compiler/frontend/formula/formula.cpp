@@ -5,7 +5,7 @@ namespace scopevm::compiler::frontend {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-Formula Formula::at(int64_t axis, DimExpr index, bool keep_axis) const {
+Formula Formula::element_at(int64_t axis, DimExpr index, bool keep_axis) const {
   node_->dim(value_, axis);  // reports an error if there is no such axis
   if (node_->has_failed()) return {*node_, Value()};
   Dims starts(static_cast<size_t>(rank()), DimExpr(0)), sizes(shape());

@@ -79,7 +79,7 @@ class AxisResampler {
   float known_scale() const { return r_.scales[static_cast<size_t>(axis_)]; }
 
   Formula scale() {
-    if (r_.run_time_scales) return Formula(n_, r_.run_time_scales).at(0, axis_);
+    if (r_.run_time_scales) return Formula(n_, r_.run_time_scales).element_at(0, axis_);
     if (!r_.scales.empty()) return {n_, n_.scalar(known_scale(), DType::kF32)};
     return out_ / in_;
   }
@@ -89,7 +89,7 @@ class AxisResampler {
   Formula length() { return r_.run_time_scales || !r_.scales.empty() ? scale_ * in_ : out_; }
 
   // The region's start (0) or end (1) on this axis.
-  Formula region(int64_t end) { return Formula(n_, r_.roi).at(0, end * x_.rank() + axis_); }
+  Formula region(int64_t end) { return Formula(n_, r_.roi).element_at(0, end * x_.rank() + axis_); }
 
   // The real-valued coordinates in x of the result's positions.
   Formula coordinate() {
@@ -257,7 +257,7 @@ void take_run_time_scales(Node& n, Value x, const Ints& axes, Value scales, Resa
   llvm::SmallVector<Formula> all(static_cast<size_t>(n.rank(x)),
                                  Formula(n, n.scalar(1, DType::kF32)));
   for (size_t i = 0; i < axes.size(); ++i)
-    all[static_cast<size_t>(axes[i])] = Formula(n, scales).at(0, static_cast<int64_t>(i));
+    all[static_cast<size_t>(axes[i])] = Formula(n, scales).element_at(0, static_cast<int64_t>(i));
   Formula factors = stack(all, 0);
   Formula dims = Formula(n, n.dims_value(Dims(n.shape(x)))).as(DType::kF32);
   r.run_time_scales = factors;
@@ -344,7 +344,7 @@ Value region_of(Node& n, Value x, const Ints& axes) {
   for (int64_t i = 0; i < count; ++i)
     for (int64_t end = 0; end < 2; ++end)
       bounds[static_cast<size_t>(end * rank + axes[static_cast<size_t>(i)])] =
-          Formula(n, roi).at(0, end * count + i);
+          Formula(n, roi).element_at(0, end * count + i);
   return stack(bounds, 0);
 }
 

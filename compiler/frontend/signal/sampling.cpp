@@ -201,7 +201,7 @@ Values grid_sample(Node& n) {
   for (int64_t d = 0; d < spatial; ++d) {
     // The grid is in [-1, 1]. With align_corners the ends are the centres of the corner elements,
     // else their outer edges.
-    Formula normal = flat.at(2, spatial - 1 - d).as(sampler.real());
+    Formula normal = flat.element_at(2, spatial - 1 - d).as(sampler.real());
     Formula size = number(n, n.dim(x, 2 + d), sampler.real());
     coordinates.push_back(how->align_corners ? (normal + 1.0) * ((size - 1.0) * 0.5)
                                              : ((normal + 1.0) * size - 1.0) * 0.5);
@@ -279,8 +279,9 @@ Value deformed_columns(Node& n, const Deformed& c, Value x, Value offset) {
   offsets = offsets.reshape({images, c.taps, DimExpr(rank), positions});
   llvm::SmallVector<Formula> coordinates;
   for (int64_t d = 0; d < rank; ++d) {
-    Formula at = window_positions(n, c, static_cast<size_t>(d), sampler.real()) + offsets.at(2, d);
-    coordinates.push_back(at.reshape({images, c.taps * positions}));
+    Formula position =
+        window_positions(n, c, static_cast<size_t>(d), sampler.real()) + offsets.element_at(2, d);
+    coordinates.push_back(position.reshape({images, c.taps * positions}));
   }
   return sampler.sample(coordinates);
 }

@@ -30,13 +30,13 @@ bool is_contiguous(graph::SliceOp slice) {
 }
 
 // True if the value, or a view of it, escapes its block or is used outside `block`.
-bool leaves(mlir::Value value, mlir::Block* block) {
+bool escapes(mlir::Value value, mlir::Block* block) {
   return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
     if ((block && user->getBlock() != block) || user->hasTrait<mlir::OpTrait::IsTerminator>() ||
         mlir::isa<graph::LoopOp, graph::IfOp, graph::ListOp, graph::ListInsertOp>(user))
       return true;
     auto reshape = mlir::dyn_cast<graph::ReshapeOp>(user);
-    return reshape && leaves(reshape.getResult(), block);
+    return reshape && escapes(reshape.getResult(), block);
   });
 }
 
@@ -48,8 +48,8 @@ bool FunctionLowering::is_part(graph::SliceOp slice) {
   mlir::Value root = viewed(slice.getX());
   mlir::Operation* op = root.getDefiningOp();
   if (!op || op->hasTrait<graph::ProvidesStorage>()) return false;
-  return is_contiguous(slice) && !leaves(root, nullptr) &&
-         !leaves(slice.getResult(), slice->getBlock());
+  return is_contiguous(slice) && !escapes(root, nullptr) &&
+         !escapes(slice.getResult(), slice->getBlock());
 }
 
 void FunctionLowering::lower_part(graph::SliceOp slice) {

@@ -156,9 +156,9 @@ class StepBound {
     for (const SpillItem& item : problem.items)
       if (const double cost = cheapest_at(item, step); cost < kNever)
         // Bytes beyond the need do not count, as in Prices::useful().
-        destinations_.push_back({std::min(item.bytes, need), cost});
-    std::ranges::sort(destinations_, {}, [](const Destination& destination) {
-      return destination.cost / static_cast<double>(destination.bytes);
+        candidates_.push_back({std::min(item.bytes, need), cost});
+    std::ranges::sort(candidates_, {}, [](const Candidate& candidate) {
+      return candidate.cost / static_cast<double>(candidate.bytes);
     });
     search(0, need, 0);
   }
@@ -167,7 +167,7 @@ class StepBound {
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr int kMostNodes = 20000;
-  struct Destination {
+  struct Candidate {
     int64_t bytes;
     double cost;
   };
@@ -188,27 +188,27 @@ class StepBound {
   // on, which are sorted by cost per byte.
   double relaxed(size_t i, int64_t need) const {
     double cost = 0;
-    for (; i < destinations_.size() && need > 0; ++i) {
+    for (; i < candidates_.size() && need > 0; ++i) {
       const double part =
-          std::min(1.0, static_cast<double>(need) / static_cast<double>(destinations_[i].bytes));
-      cost += part * destinations_[i].cost;
-      need -= destinations_[i].bytes;
+          std::min(1.0, static_cast<double>(need) / static_cast<double>(candidates_[i].bytes));
+      cost += part * candidates_[i].cost;
+      need -= candidates_[i].bytes;
     }
     return need > 0 ? kNever : cost;
   }
 
   void search(size_t i, int64_t need, double cost) {
     if (need <= 0) best_ = std::min(best_, cost);
-    if (need <= 0 || i == destinations_.size() || ++nodes_ >= kMostNodes) return;
+    if (need <= 0 || i == candidates_.size() || ++nodes_ >= kMostNodes) return;
     // Dantzig's bound (1957).
     if (cost + relaxed(i, need) >= best_) return;
     // The branch that takes the cheapest item per byte comes first: it finds a good solution early,
     // which prunes the others.
-    search(i + 1, need - destinations_[i].bytes, cost + destinations_[i].cost);
+    search(i + 1, need - candidates_[i].bytes, cost + candidates_[i].cost);
     search(i + 1, need, cost);
   }
 
-  std::vector<Destination> destinations_;
+  std::vector<Candidate> candidates_;
   double best_ = kNever;
   int nodes_ = 0;
 };

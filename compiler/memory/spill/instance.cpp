@@ -66,34 +66,35 @@ struct Access {
   int64_t end = 0;
 };
 
-class SiteReader {
+class InstanceReader {
  public:
-  SiteReader(const Program& program, const Function& function, PoolIndex pool,
-             const PoolBytes& room, const PoolBytes& fixed, const Request& request)
+  InstanceReader(const Program& program, const Function& function, PoolIndex pool,
+                 const PoolBytes& room, const PoolBytes& fixed, const Request& request)
       : machine_(program.machine),
         function_(function),
         pool_(pool),
         room_(room),
         fixed_(fixed),
         blocks_(function, request),
-        site_{{}, find_lifespans(machine_, function), {}, {}},
-        uses_(program, function, site_.liveness) {
+        instance_{{}, find_lifespans(machine_, function), {}, {}},
+        uses_(program, function, instance_.liveness) {
     read_sizes(request);
   }
 
   SpillInstance run() {
-    SpillProblem& problem = site_.problem;
+    SpillProblem& problem = instance_.problem;
     problem.steps = static_cast<int64_t>(function_.steps.size());
     problem.room = room_.at(pool_) - fixed_in(pool_);
     // Pools without a limit have no entry in problem.elsewhere. Their room is unlimited.
     make_room_elsewhere();
     for (BufferIndex buffer : sizes_.indices())
-      if (site_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer].size > 0) add_item(buffer);
+      if (instance_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer].size > 0)
+        add_item(buffer);
     std::vector<int64_t> live(problem.steps, fixed_in(pool_));
     for (const SpillItem& item : problem.items)
       for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
-    site_.peak = live.empty() ? 0 : *std::ranges::max_element(live);
-    return std::move(site_);
+    instance_.peak = live.empty() ? 0 : *std::ranges::max_element(live);
+    return std::move(instance_);
   }
 
  private:
@@ -101,11 +102,11 @@ class SiteReader {
   // here, because the session enforces the limits for them at run time.
   void read_sizes(const Request& request) {
     std::vector<BufferIndex> known;
-    for (BufferIndex buffer : site_.liveness.buffers.indices())
-      if (site_.liveness.buffers[buffer].segment == SegmentIndex{0}) known.push_back(buffer);
-    sizes_.resize(site_.liveness.buffers.size());
+    for (BufferIndex buffer : instance_.liveness.buffers.indices())
+      if (instance_.liveness.buffers[buffer].segment == SegmentIndex{0}) known.push_back(buffer);
+    sizes_.resize(instance_.liveness.buffers.size());
     for (const PlannedBuffer& buffer :
-         buffers_at(site_.liveness, known, request).value_or(std::vector<PlannedBuffer>()))
+         buffers_at(instance_.liveness, known, request).value_or(std::vector<PlannedBuffer>()))
       sizes_[{static_cast<uint32_t>(buffer.id)}] = buffer;
   }
 
@@ -123,21 +124,21 @@ class SiteReader {
   void make_room_elsewhere() {
     for (const auto& [pool, room] : room_) {
       if (!is_candidate(pool)) continue;
-      std::vector<int64_t> left(site_.problem.steps, room - fixed_in(pool));
+      std::vector<int64_t> left(instance_.problem.steps, room - fixed_in(pool));
       for (BufferIndex b : sizes_.indices())
-        if (site_.liveness.buffers[b].pool == pool)
+        if (instance_.liveness.buffers[b].pool == pool)
           for (int64_t step = sizes_[b].lower; step < sizes_[b].upper; ++step)
             left[step] -= sizes_[b].size;
-      site_.problem.elsewhere[pool] = std::move(left);
+      instance_.problem.elsewhere[pool] = std::move(left);
     }
   }
 
   void add_item(BufferIndex buffer) {
     const PlannedBuffer& sized = sizes_[buffer];
-    SpillItem& item = site_.problem.items.emplace_back();
+    SpillItem& item = instance_.problem.items.emplace_back();
     item = {sized.size, sized.lower, sized.upper, {}, {}};
-    site_.buffers.push_back(buffer);
-    std::vector<ValueId>& values = site_.values.emplace_back();
+    instance_.buffers.push_back(buffer);
+    std::vector<ValueId>& values = instance_.values.emplace_back();
     add_moves(item, buffer);
     for (ValueId id : uses_.values_of(buffer))
       // Each value of the buffer is spilled separately, because values that share the buffer in
@@ -215,7 +216,7 @@ class SiteReader {
   const PoolBytes& room_;
   const PoolBytes& fixed_;
   const Blocks blocks_;
-  SpillInstance site_;
+  SpillInstance instance_;
   const BufferUses uses_;
   IndexedVector<BufferIndex, PlannedBuffer> sizes_;  // size 0 for data-dependent sizes
 };
@@ -224,7 +225,7 @@ class SiteReader {
 
 SpillInstance read_instance(const Program& program, const Function& function, PoolIndex pool,
                             const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
-  return SiteReader(program, function, pool, room, fixed, request).run();
+  return InstanceReader(program, function, pool, room, fixed, request).run();
 }
 
 }  // namespace scopevm::compiler::memory

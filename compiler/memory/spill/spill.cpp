@@ -22,17 +22,18 @@ struct Spilled {
 
 class Rewriter {
  public:
-  Rewriter(const Program& program, Function& function, const SpillInstance& site)
-      : machine_(program.machine), function_(function), site_(site) {}
+  Rewriter(const Program& program, Function& function, const SpillInstance& instance)
+      : machine_(program.machine), function_(function), instance_(instance) {}
 
   void run(const std::vector<SpillChoice>& choices) {
     for (size_t i = 0; i < choices.size(); ++i) {
-      const SpillItem& item = site_.problem.items[i];
+      const SpillItem& item = instance_.problem.items[i];
       if (choices[i].move)
-        move_buffer(function_, site_.liveness, site_.buffers[i], item.moves[*choices[i].move].pool);
+        move_buffer(function_, instance_.liveness, instance_.buffers[i],
+                    item.moves[*choices[i].move].pool);
       for (size_t v = 0; v < choices[i].values.size(); ++v)
         if (!choices[i].values[v].gaps.empty())
-          plan_copies(site_.values[i][v], item.values[v], choices[i].values[v]);
+          plan_copies(instance_.values[i][v], item.values[v], choices[i].values[v]);
     }
     rename_uses();
     insert_copies();
@@ -119,7 +120,7 @@ class Rewriter {
 
   const Machine& machine_;
   Function& function_;
-  const SpillInstance& site_;
+  const SpillInstance& instance_;
   std::vector<Spilled> spilled_;
   std::map<std::pair<ValueId, ValueId>, ValueId> views_;
 };
@@ -127,14 +128,14 @@ class Rewriter {
 std::string bytes_text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
 // Describes the content of a buffer at a step: a value, or the scratch memory of a launch.
-std::string name_at(const Function& function, const SpillInstance& site, BufferIndex buffer,
+std::string name_at(const Function& function, const SpillInstance& instance, BufferIndex buffer,
                     int64_t step) {
-  for (BufferIndex temporary : site.liveness.buffer_of_temporary[step])
+  for (BufferIndex temporary : instance.liveness.buffer_of_temporary[step])
     if (temporary == buffer) return "scratch of \"" + function.steps[step].name + "\"";
   std::string name;
   for (int64_t at = 0; at <= step; ++at)
     for (ValueId result : function.steps[at].results)
-      if (site.liveness.buffer_of_value[result] == buffer && (at < step || name.empty()))
+      if (instance.liveness.buffer_of_value[result] == buffer && (at < step || name.empty()))
         name = "\"" + function.values[result].name + "\"";
   return name;
 }
@@ -148,11 +149,11 @@ std::string dims_text(const Request& request) {
 }
 
 // Lists the buffers of the pool that are live at a step, largest first.
-std::string live_set(const Function& function, const SpillInstance& site, int64_t step) {
+std::string live_set(const Function& function, const SpillInstance& instance, int64_t step) {
   constexpr size_t kMostListed = 8;
   std::vector<std::pair<int64_t, size_t>> live;
-  for (size_t i = 0; i < site.problem.items.size(); ++i) {
-    const SpillItem& item = site.problem.items[i];
+  for (size_t i = 0; i < instance.problem.items.size(); ++i) {
+    const SpillItem& item = instance.problem.items[i];
     if (item.lower <= step && step < item.upper && item.bytes > 0)
       live.emplace_back(-item.bytes, i);
   }
@@ -164,8 +165,9 @@ std::string live_set(const Function& function, const SpillInstance& site, int64_
       rest -= live[i].first;
       continue;
     }
-    text += (i == 0 ? "" : ", ") + name_at(function, site, site.buffers[live[i].second], step) +
-            " " + bytes_text(-live[i].first);
+    text += (i == 0 ? "" : ", ") +
+            name_at(function, instance, instance.buffers[live[i].second], step) + " " +
+            bytes_text(-live[i].first);
   }
   if (rest > 0)
     text += ", and " + std::to_string(live.size() - kMostListed) + " more, " + bytes_text(rest);
@@ -183,24 +185,24 @@ std::vector<int64_t> live_bytes(const SpillProblem& problem) {
 // Adds the copies and moves to the report, with the reason for each.
 class Describer {
  public:
-  Describer(const Program& program, const Function& function, const SpillInstance& site,
+  Describer(const Program& program, const Function& function, const SpillInstance& instance,
             SpillReport& report)
       : function_(function),
-        site_(site),
+        instance_(instance),
         report_(report),
-        live_(live_bytes(site.problem)),
+        live_(live_bytes(instance.problem)),
         pool_(program.machine.pool_name(report.pool)),
         home_(pool_ + " (limit " + bytes_text(report.limit) + ")") {}
 
   void add(size_t i, const SpillChoice& choice) {
-    const SpillItem& item = site_.problem.items[i];
+    const SpillItem& item = instance_.problem.items[i];
     if (choice.move)
-      report_.moves.push_back({name_at(function_, site_, site_.buffers[i], item.lower),
-                               site_.liveness.buffers[site_.buffers[i]].bytes,
+      report_.moves.push_back({name_at(function_, instance_, instance_.buffers[i], item.lower),
+                               instance_.liveness.buffers[instance_.buffers[i]].bytes,
                                item.moves[*choice.move].pool});
     for (size_t v = 0; v < choice.values.size(); ++v)
       if (!choice.values[v].gaps.empty())
-        add_copies(function_.values[site_.values[i][v]], item.values[v], choice.values[v]);
+        add_copies(function_.values[instance_.values[i][v]], item.values[v], choice.values[v]);
   }
 
  private:
@@ -226,7 +228,7 @@ class Describer {
   }
 
   const Function& function_;
-  const SpillInstance& site_;
+  const SpillInstance& instance_;
   SpillReport& report_;
   const std::vector<int64_t> live_;
   const std::string pool_;
@@ -234,13 +236,13 @@ class Describer {
 };
 
 Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t fixed,
-                    const SpillInstance& site, int64_t step, const Request& request) {
-  const int64_t live = fixed + live_bytes(site.problem)[step];
+                    const SpillInstance& instance, int64_t step, const Request& request) {
+  const int64_t live = fixed + live_bytes(instance.problem)[step];
   std::string text = program.machine.pool_name(pool) + " is limited to " +
                      bytes_text(*program.machine.pools[pool].limit) + ", and " + bytes_text(live) +
                      " are live at \"" + function.steps[step].name + "\"" + dims_text(request) +
                      ": ";
-  const std::string planned = live_set(function, site, step);
+  const std::string planned = live_set(function, instance, step);
   text += planned;
   if (fixed > 0)
     text += (planned.empty() ? "" : ", and ") + bytes_text(fixed) + " of results and calls";
@@ -252,22 +254,22 @@ Status does_not_fit(const Program& program, const Function& function, PoolIndex 
 
 Result<SpillReport> spill(const Program& program, Function& function, PoolIndex pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
-  const SpillInstance site = read_instance(program, function, pool, room, fixed, request);
+  const SpillInstance instance = read_instance(program, function, pool, room, fixed, request);
   SpillReport report{.function = function.name,
                      .pool = pool,
                      .limit = *program.machine.pools[pool].limit,
-                     .needed = site.peak};
-  const SpillSolution solution = choose_spills(site.problem);
-  if (!solution.is_found && site.problem.steps > 0) {
+                     .needed = instance.peak};
+  const SpillSolution solution = choose_spills(instance.problem);
+  if (!solution.is_found && instance.problem.steps > 0) {
     auto held = fixed.find(pool);
-    return does_not_fit(program, function, pool, held == fixed.end() ? 0 : held->second, site,
+    return does_not_fit(program, function, pool, held == fixed.end() ? 0 : held->second, instance,
                         *solution.worst_step, request);
   }
   report.seconds = solution.cost;
   report.lower_bound_seconds = solution.lower_bound;
-  Describer describer(program, function, site, report);
+  Describer describer(program, function, instance, report);
   for (size_t i = 0; i < solution.choices.size(); ++i) describer.add(i, solution.choices[i]);
-  Rewriter(program, function, site).run(solution.choices);
+  Rewriter(program, function, instance).run(solution.choices);
   return report;
 }
 

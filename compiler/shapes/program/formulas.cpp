@@ -144,29 +144,30 @@ std::map<std::string, int64_t> sample_dims(const std::map<std::string, DimFacts>
 std::vector<DimExpr> ShapeProgram::formulas(std::span<const ValueIndex> values) const {
   std::map<ValueIndex, DimExpr> symbols;  // runtime-defined symbols, by their value
   for (const auto& [name, binding] : symbols_)
-    // The formula of a data-dependent size stops at its symbol.
+    // The formula of a data-dependent size ends at its symbol.
     if (binding.segment > SegmentIndex{0}) symbols.emplace(binding.value, DimExpr::symbol(name));
   // Operands precede the values computed from them.
   IndexedVector<ValueIndex, bool> is_needed(instructions_.size());
   for (ValueIndex value : values) is_needed[value] = true;
-  for (ValueIndex at : instructions_.indices() | std::views::reverse)
-    if (const Instruction& i = instructions_[at];
-        is_needed[at] && i.has_operands() && !symbols.contains(at))
+  for (ValueIndex index : instructions_.indices() | std::views::reverse)
+    if (const Instruction& i = instructions_[index];
+        is_needed[index] && i.has_operands() && !symbols.contains(index))
       is_needed[i.a] = is_needed[i.b] = true;
   const std::vector<Values> samples = sample_values();
   IndexedVector<ValueIndex, Terms> terms(instructions_.size());
   MaxPlus algebra;
-  for (ValueIndex at : instructions_.indices()) {
-    if (!is_needed[at]) continue;
-    const Instruction& i = instructions_[at];
-    if (i.op == Op::kAdd && !symbols.contains(at)) {
-      terms[at] = algebra.sum(terms[i.a], terms[i.b]);
-    } else if (i.op == Op::kMax && !symbols.contains(at)) {
-      terms[at] = algebra.maximum(terms[i.a], terms[i.b]);
+  for (ValueIndex index : instructions_.indices()) {
+    if (!is_needed[index]) continue;
+    const Instruction& i = instructions_[index];
+    if (i.op == Op::kAdd && !symbols.contains(index)) {
+      terms[index] = algebra.sum(terms[i.a], terms[i.b]);
+    } else if (i.op == Op::kMax && !symbols.contains(index)) {
+      terms[index] = algebra.maximum(terms[i.a], terms[i.b]);
     } else {
-      Term& term = terms[at].emplace_back();
-      for (const Values& values : samples) term.samples.push_back(static_cast<double>(values[at]));
-      const auto symbol = symbols.find(at);
+      Term& term = terms[index].emplace_back();
+      for (const Values& values : samples)
+        term.samples.push_back(static_cast<double>(values[index]));
+      const auto symbol = symbols.find(index);
       term.expr = symbol != symbols.end()
                       ? symbol->second
                       : formula(i, i.has_operands() ? expression_of(terms[i.a]) : DimExpr(),

@@ -273,7 +273,7 @@ Status verify_entry(const ModuleContents& module, const FunctionDecl& function) 
         return invalid(
             quoted(value.name) +
             ": a value of the module's interface must be in host memory, given memory of " +
-            place_text(module, value.pool));
+            device_text(module, value.pool));
   return {};
 }
 

@@ -139,7 +139,7 @@ class InstructionVerifier {
         // Transfer::check() compares the axis with the rank, so the axis must be known.
         if (!isa::Int::from_word(field.words[0]).is_slot()) return {};
         return invalid(std::string(field.name()) + " must be an immediate, given a slot");
-      case RuleKind::gives:
+      case RuleKind::allocates:
         return allocation_pool(field.words[0], in.field(rule, 0));
       case RuleKind::host_heap:
         return host_heap(field.words[0]);
@@ -244,7 +244,7 @@ class InstructionVerifier {
   Status host_heap(uint32_t index) const {
     SCOPEVM_RETURN_IF_ERROR(check_pool(index));
     if (is_host_pool(module_, index)) return {};
-    return invalid("pool \"" + module_.pools[index].scope + "\" of " + place_text(module_, index) +
+    return invalid("pool \"" + module_.pools[index].scope + "\" of " + device_text(module_, index) +
                    " is not in host memory");
   }
 
@@ -253,7 +253,7 @@ class InstructionVerifier {
     if (module_.pools[to].device == module_.pools[from].device || is_host_pool(module_, to) ||
         is_host_pool(module_, from))
       return {};
-    return invalid("from " + place_text(module_, from) + " to " + place_text(module_, to) +
+    return invalid("from " + device_text(module_, from) + " to " + device_text(module_, to) +
                    ": one of them must be a CPU");
   }
 

@@ -31,7 +31,7 @@ Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
 // Whether the pool is host memory, that is a pool of any CPU of the module.
 bool is_host_pool(const ModuleContents& module, uint32_t pool);
 // The name of a pool's device in messages.
-std::string place_text(const ModuleContents& module, uint32_t pool);
+std::string device_text(const ModuleContents& module, uint32_t pool);
 
 inline Status invalid(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
 

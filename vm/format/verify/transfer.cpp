@@ -72,7 +72,7 @@ bool is_host_pool(const ModuleContents& module, uint32_t pool) {
   return module.devices[module.pools[pool].device].is_host();
 }
 
-std::string place_text(const ModuleContents& module, uint32_t pool) {
+std::string device_text(const ModuleContents& module, uint32_t pool) {
   return "device \"" + module.devices[module.pools[pool].device].name + "\"";
 }
 
@@ -209,7 +209,7 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
     case RuleKind::buffers_of:  // depends on the code only: see instructions.cpp
     case RuleKind::immediate:
     case RuleKind::params_of:
-    case RuleKind::gives:
+    case RuleKind::allocates:
     case RuleKind::host_heap:
     case RuleKind::copied_with:
     case RuleKind::closed_over:
@@ -241,8 +241,8 @@ Status Transfer::expect_value(const Operand& operand, const RegisterState& expec
   const RegisterState& held = operand.held;
   if (held.reach != expected.reach && held.kind == Kind::kTensor)
     return invalid(register_text(operand.reg) + " is stored in memory of " +
-                   place_text(module_, held.reach) + ", expected memory of " +
-                   place_text(module_, expected.reach) + " for " + what);
+                   device_text(module_, held.reach) + ", expected memory of " +
+                   device_text(module_, expected.reach) + " for " + what);
   if (held.dtype == expected.dtype && held.rank == expected.rank && held.depth == expected.depth)
     return {};
   return invalid(register_text(operand.reg) + " holds " + type_text(held) + ", expected " +
@@ -271,7 +271,7 @@ Status Transfer::expect_on_host(const Operand& operand) const {
   const uint32_t reach = operand.held.reach;
   if (operand.held.kind == Kind::kClosure || is_host_pool(module_, reach)) return {};
   return invalid(register_text(operand.reg) + " is stored in memory of " +
-                 place_text(module_, reach) + ", which the host cannot access");
+                 device_text(module_, reach) + ", which the host cannot access");
 }
 
 // If the exact pool is unknown, only the devices that can access it are compared. The VM then uses
@@ -282,7 +282,7 @@ Status Transfer::expect_in_pool(const Operand& operand, uint32_t pool) const {
       (held.pool == RegisterState::kUnknownPool || held.pool == pool))
     return {};
   return invalid(register_text(operand.reg) + " is not stored in pool \"" +
-                 module_.pools[pool].scope + "\" of " + place_text(module_, pool));
+                 module_.pools[pool].scope + "\" of " + device_text(module_, pool));
 }
 
 Status Transfer::expect_reached(const Operand& operand, uint32_t device) const {
@@ -291,7 +291,7 @@ Status Transfer::expect_reached(const Operand& operand, uint32_t device) const {
       std::ranges::find(pool.shared_with, device) != pool.shared_with.end())
     return {};
   return invalid(register_text(operand.reg) + " is stored in memory of " +
-                 place_text(module_, operand.held.reach) + ", which the kernel's device \"" +
+                 device_text(module_, operand.held.reach) + ", which the kernel's device \"" +
                  module_.devices[device].name + "\" cannot access");
 }
 
