@@ -57,7 +57,7 @@ class ConstraintReader : private FlowReader {
       const TaskIndex task = new_task("input \"" + name + "\"" + of);
       // Callers' tensors are in the host's memory, so an input stays there if it is unconstrained.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
-      if (is_string(argument.getType())) restrict_to_host(task);
+      if (is_string(argument.getType())) restrict_to_cpus(task);
       make(argument, task, PoolRequirement::own_scope(), argument.getLoc());
       if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && flow_of_.contains(argument))
@@ -130,7 +130,7 @@ class ConstraintReader : private FlowReader {
       // Returns before ruled_: rules do not apply to constants, which are loaded on each device
       // that reads them.
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
-    if (has_strings(op)) restrict_to_host(task);
+    if (has_strings(op)) restrict_to_cpus(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
     ruled_.push_back({task,
                       {{Rule::Kind::kName, graph::op_name(op)},

@@ -208,7 +208,7 @@ bool FlowReader::has_strings(mlir::Operation* op) {
          llvm::any_of(op->getResultTypes(), is_string);
 }
 
-void FlowReader::restrict_to_host(TaskIndex task) {
+void FlowReader::restrict_to_cpus(TaskIndex task) {
   std::erase_if(graph_.problem.tasks[task].devices,
                 [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
 }

@@ -64,7 +64,7 @@ class FlowReader {
   static constexpr char kNoStrings[] = "string tensors are stored on the host";
   static bool is_string(mlir::Type type);
   static bool has_strings(mlir::Operation* op);
-  void restrict_to_host(TaskIndex task);
+  void restrict_to_cpus(TaskIndex task);
   bool may_be(TaskIndex task, DeviceIndex device) const;
   std::string why_not(TaskIndex task, DeviceIndex device) const;
 

@@ -73,7 +73,7 @@ class Prices {
     choice.values.resize(item.values.size());
     double best = 0;
     for (size_t v = 0; v < item.values.size(); ++v) {
-      double best_way = 0;
+      double least_cost = 0;
       for (size_t w = 0; w < item.values[v].destinations.size(); ++w) {
         const SpillItem::Destination& destination = item.values[v].destinations[w];
         SpillChoice::Value held{static_cast<int>(w), {}};
@@ -82,17 +82,17 @@ class Prices {
           const SpillItem::Gap& gap = item.values[v].gaps[g];
           // The gaps of a value are disjoint, so their choices are independent once the copy out is
           // paid. A gap is used if the price of its bytes exceeds the copy back.
-          const double gain = destination.back_cost - paid(item, gap.lower, gap.upper);
-          if (gain >= 0) continue;
-          total += gain;
+          const double added_cost = destination.back_cost - paid(item, gap.lower, gap.upper);
+          if (added_cost >= 0) continue;
+          total += added_cost;
           held.gaps.push_back(static_cast<int>(g));
         }
-        // `best_way` starts at 0, the cost of no spill: a destination is chosen only if it pays.
-        if (total >= best_way) continue;
-        best_way = total;
+        // `least_cost` starts at 0, the cost of no spill: a destination is chosen only if it pays.
+        if (total >= least_cost) continue;
+        least_cost = total;
         choice.values[v] = std::move(held);
       }
-      best += best_way;
+      best += least_cost;
     }
     for (size_t m = 0; m < item.moves.size(); ++m) {
       const double total = item.moves[m].cost - paid(item, item.lower, item.upper);

@@ -161,7 +161,7 @@ class LimitKeeper {
     SCOPEVM_RETURN_IF_ERROR(check_constants());
     const CalleesFirst functions(program_);
     find_requests(functions.order());
-    if (fits_anyway()) return std::vector<SpillReport>();
+    if (fits_without_spilling()) return std::vector<SpillReport>();
     for (FunctionIndex index : functions.order())
       SCOPEVM_RETURN_IF_ERROR(keep(index).with_context(program_.functions[index].name));
     return std::move(reports_);
@@ -218,7 +218,7 @@ class LimitKeeper {
 
   // Whether the sum of all buffers of all functions is within all limits, so that no plan has to be
   // made. Recursive functions may hold more; the session enforces their limits.
-  bool fits_anyway() const {
+  bool fits_without_spilling() const {
     PoolBytes all;
     for (FunctionIndex index : requests_.indices()) {
       const Function& function = program_.functions[index];

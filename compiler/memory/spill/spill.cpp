@@ -67,15 +67,15 @@ class Rewriter {
       // The latest reload before the step in program order also dominates it, because reloads are
       // made only in the block that writes the value.
       if (back.before <= step) now = back.value;
-    return shown(id, spilled.value, now);
+    return rebased(id, spilled.value, now);
   }
 
   // Rebases a view: the view of `to` that corresponds to the view `id` of `root`.
-  ValueId shown(ValueId id, ValueId root, ValueId to) {
+  ValueId rebased(ValueId id, ValueId root, ValueId to) {
     if (id == root || to == root) return id == root ? to : id;
     if (auto known = views_.find({id, to}); known != views_.end()) return known->second;
     Value view = function_.values[id];
-    view.view_of = shown(*view.view_of, root, to);
+    view.view_of = rebased(*view.view_of, root, to);
     return views_[{id, to}] = add_value(std::move(view));
   }
 
