@@ -63,8 +63,9 @@ LastSteps last_uses(const Function& function) {
   const IndexedVector<ValueId, int64_t> first = first_writes(function);
   LastSteps last(function.values.size());
   const std::vector<Loop> loops = loops_of(function);
-  // A use in a loop of a value computed before it extends to the end of the outermost such loop,
-  // since later iterations use the value again. The loop's own first write is not such a use.
+  // If a loop uses a value that was computed before the loop, the value is live until the end of
+  // the outermost such loop, because later iterations use it again. The first write of a value by
+  // the Loop step itself is not such a use.
   auto use = [&](ValueId id, int64_t at) {
     ValueId root = root_of(function, id);
     for (const Loop& loop : loops)
@@ -87,8 +88,8 @@ LastSteps last_uses(const Function& function) {
   return last;
 }
 
-// A value computed before an if is released at its end: if only one branch used and released it,
-// its storage would leak when the other branch runs.
+// A value computed before an if is released at the end of the if. If only one branch released the
+// value, its storage would leak when the other branch runs.
 LastSteps release_steps(const Function& function) {
   LastSteps releases = last_uses(function);
   const IndexedVector<ValueId, int64_t> first = first_writes(function);

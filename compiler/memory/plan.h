@@ -97,7 +97,8 @@ void remove_unused_devices(Program& program);
 void place_first_fit(std::vector<PlannedBuffer>& buffers, const std::vector<int>& order);
 // Orders for place_first_fit(): by size, by length of the lifespan, by bytes of the buffers with
 // overlapping lifespans, by time, and by combinations. Each is best on some graphs. Without
-// `may_use_spans`, omits the orders by length, so that inserted steps do not change the result.
+// `may_use_spans`, omits the orders that use the length of lifespans, so that inserted steps do not
+// change the result.
 std::vector<std::vector<int>> placement_orders(const std::vector<PlannedBuffer>& buffers,
                                                bool may_use_spans = true);
 // Tries first fit with each of these orders, keeps the plan of least height, and returns the

@@ -9,7 +9,7 @@ namespace {
 // The thread count that plans assume; the session chooses the actual one.
 constexpr int64_t kRepresentativeThreads = 2;
 
-// Limits samples to dims that requests may have: larger ones make sizes overflow.
+// The largest representative dim of a sample. Larger dims are unrealistic, and make sizes overflow.
 constexpr int64_t kLargestSample = 1 << 20;
 
 // A runtime-defined symbol is assumed to be as large as an unbounded dim.
@@ -58,7 +58,7 @@ Request limit_request(const Machine& machine, const Function& function) {
   Request request = sample_requests(function).front();
   request.threads = machine.devices[machine.host_device()].workers;
   for (const Dimension& dimension : function.dimensions)
-    // A larger maximum is the absence of a bound; limits are then kept at the representative value.
+    // A larger maximum counts as no bound: limits are then kept at the representative value.
     if (dimension.max <= kLargestSample) request.symbols[dimension.name] = dimension.max;
   std::erase_if(request.symbols, [](const auto& symbol) { return symbol.first.starts_with('$'); });
   return request;

@@ -16,7 +16,7 @@ bool is_stack(const Machine& machine, PoolIndex pool) {
   return machine.pools[pool].kind == PoolKind::kStack;
 }
 
-// The machine with the alignment of frames in all pools, to compute the sizes of buffers there.
+// The machine with the alignment of frames in all pools, to compute the sizes of buffers in frames.
 Machine in_frames(Machine machine) {
   for (Pool& pool : machine.pools) pool.alignment = Pool::kLeastAlignment;
   return machine;
@@ -28,8 +28,8 @@ bool is_entry(const Function& function) {
 }
 
 // Finds the values that may outlive the frame: outputs, values kept by registers, lists and
-// closures, and arguments of closures and of callees that keep their parameter. A fixed point over
-// the call graph.
+// closures, and arguments of closures and of callees that keep their parameter. Computed as a fixed
+// point over the call graph.
 class KeptValues {
  public:
   explicit KeptValues(const Program& program) : program_(program) {
@@ -191,7 +191,7 @@ class FunctionStacks {
     }
   }
 
-  // Swapped registers exchange names, so their buffers must stay in one pool.
+  // A swap exchanges the registers of two buffers, so both buffers must stay in one pool.
   void tie(BufferIndex buffer, std::optional<BufferIndex> partner) {
     if (!partner)
       is_fixed_[buffer] = true;
@@ -238,8 +238,8 @@ class FunctionStacks {
   IndexedVector<BufferIndex, bool> is_fixed_;
 };
 
-// Propagates the stack pool from arguments to parameters: a parameter that any call passes bytes of
-// a frame gets the pool of the stack. Returns whether a parameter changed.
+// Propagates the stack pool from arguments to parameters: a parameter gets the pool of the stack if
+// any call passes bytes of a frame for it. Returns whether a parameter changed.
 bool pass_on(Program& program, const Function& function) {
   bool has_changed = false;
   for (const Step& step : function.steps) {

@@ -30,7 +30,7 @@ void BufferUses::read_steps() {
       Uses& uses = uses_[root_of(function_, step.operands[o])];
       // A step that reads a value through several operands or views is one read.
       if (uses.reads.empty() || uses.reads.back() != at) uses.reads.push_back(at);
-      // Arguments are only read, so they can be spilled. may_use() prevents that they are moved.
+      // Arguments are only read, so they can be spilled. They cannot be moved: see may_use().
       const bool is_passed = step.is<step::Call, step::CallClosure>();
       const bool is_condition = step.is<step::If>() && o == 0;
       uses.is_plain = uses.is_plain && (is_plain || is_passed || is_condition);

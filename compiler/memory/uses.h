@@ -15,7 +15,8 @@ class BufferUses {
   struct Uses {
     std::vector<int64_t> writes;  // steps, in order
     std::vector<int64_t> reads;
-    bool is_plain = true;  // accessed only by launches, copies and the VM's own reads
+    bool is_plain = true;  // accessed only by launches, copies, the VM's own reads, and as an
+                           // argument
   };
 
   // REQUIRES: `liveness` is that of `function`. Keeps references to `program` and `function`, which
@@ -24,13 +25,13 @@ class BufferUses {
 
   // REQUIRES: `root` is not a view.
   const Uses& of_value(ValueId root) const { return uses_[root]; }
-  // The values in the buffer that steps write, without views.
+  // The values that steps write to the buffer, without views.
   const std::vector<ValueId>& values_of(BufferIndex buffer) const {
     return values_of_buffer_[buffer];
   }
 
-  // The step of each access of a buffer that may be moved to another pool: the graph requires no
-  // scope, and every access uses the pool that the plan chooses. Empty if it may not be moved.
+  // The step of each access of the buffer, if the buffer may be moved to another pool; else empty.
+  // It may be moved if the graph requires no scope and all accesses are plain.
   std::optional<std::vector<int64_t>> accesses_if_free(BufferIndex buffer) const;
   // Whether all of these steps could access the buffer in `pool`.
   bool may_use(const std::vector<int64_t>& accesses, PoolIndex pool) const;

@@ -50,7 +50,7 @@ class Applier {
     value.setType(type.withPlace(mlir::StringAttr::get(value.getContext(), place)));
   }
 
-  // "gpu.global.fast"; "gpu" for its "global".
+  // The pool as a place: "gpu.global.fast", or "gpu" for the global pool of gpu.
   std::string text_of(PoolIndex pool) const {
     const DeviceIndex owner = machine_.pools[pool].device;
     return pool == machine_.global_pool(owner) ? device_name(owner) : machine_.pool_name(pool);
@@ -59,8 +59,8 @@ class Applier {
   // --- Values and their copies. ---
 
   void place_value(FlowIndex f) {
-    // Recomputed, not stored by the solver: the same function yields the same pools as in the
-    // solver.
+    // The solver does not store routes. route_of() is deterministic and returns the route that the
+    // solver chose.
     const Route route = route_of(graph_.problem, flow(f), assignment_.devices);
     mlir::Value value = graph_.values[f];
     set_place(value, text_of(route.home));
@@ -76,8 +76,8 @@ class Applier {
     for (const auto& [pool, uses] : by_copy)
       if (machine_.is_by_host(route.home, pool)) from_host[pool] = uses;
     for (const auto& [pool, uses] : from_host) {
-      // The uses of the second hop count as uses of the copy in the host's memory, so that it
-      // precedes all of them. insert_copy() then redirects them to the second hop.
+      // The uses of the copy from the host count as uses of the copy in the host's memory, so that
+      // the latter precedes all of them. The second insert_copy() then redirects these uses.
       by_copy[host].insert(by_copy[host].end(), uses.begin(), uses.end());
       by_copy.erase(pool);
     }
@@ -92,7 +92,7 @@ class Applier {
     const DeviceIndex at = device(reader.task);
     if (!reader.pool.is_any()) return *reader.pool.on(machine_, at);
     if (machine_.reaches(at, route.home)) return route.home;
-    // Defined: the route was chosen for these readers, and serves each of them.
+    // The search succeeds, because the route has a reachable pool for each of these readers.
     return *std::ranges::find_if(route.copies,
                                  [&](PoolIndex pool) { return machine_.reaches(at, pool); });
   }
@@ -366,7 +366,8 @@ class Applier {
            (record.scope ? placement::text_of(*record.scope) : "no constraint applies");
   }
 
-  // The constraint that determines the task's device. A scope does if only one device has it.
+  // The constraint that determines the task's device. A required scope determines it if only one
+  // permitted device is left.
   const Constraint* constraint_of(TaskIndex task) const {
     const TaskRecord& record = graph_.tasks[task];
     if (record.constraint) return &*record.constraint;

@@ -11,7 +11,7 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-constexpr size_t kMostOpenTasks = 64;               // open tasks that branch and bound accepts
+constexpr size_t kMostOpenTasks = 64;               // limit for branch and bound
 constexpr int64_t kLongestCopy = int64_t{1} << 40;  // picoseconds: about a second
 
 int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Flow& flow) {
@@ -37,7 +37,7 @@ void sort_unique(std::vector<T>& list) {
 // The requirements of a flow's readers, without duplicates.
 struct Constraints {
   std::vector<PoolIndex> pools;
-  std::vector<DeviceIndex> devices;  // of readers from any pool in reach
+  std::vector<DeviceIndex> devices;  // of readers without a required pool
 };
 
 Constraints constraints_of(const Machine& machine, const Flow& flow, const Devices& devices) {
@@ -48,7 +48,7 @@ Constraints constraints_of(const Machine& machine, const Flow& flow, const Devic
     if (reader.pool.is_any())
       constraints.devices.push_back(*device);
     else
-      // Defined: constrain_scope() leaves a task only devices that have its scopes.
+      // The pool exists: constrain_scope() permits only devices that have the required scopes.
       constraints.pools.push_back(*reader.pool.on(machine, *device));
   }
   sort_unique(constraints.pools);
@@ -280,8 +280,8 @@ class Solver {
     constexpr Cost kNoLimit{INT64_MAX / 4, 0};
     const std::optional<NodeIndex> maker = node_of(flow.maker);
     // A value whose copy is shared by all readers is a hyperedge, which two auxiliary nodes model:
-    // one copy is paid for if any reader is on the other device. If the maker is on a third device,
-    // each of the two devices that has a reader needs a copy.
+    // the cost of one copy counts if any reader is on the other device. If the maker is on a third
+    // device, each of the two devices that has a reader needs a copy.
     const DeviceIndex from_near = maker ? near : *best_[flow.maker];
     const DeviceIndex from_far = maker ? far : *best_[flow.maker];
     const NodeIndex at_far = network.add_node(), at_near = network.add_node();
@@ -290,8 +290,9 @@ class Solver {
     std::set<DeviceIndex> elsewhere;
     for (const Reader& reader : flow.readers) {
       if (std::optional<NodeIndex> node = node_of(reader.task)) {
-        // Unlimited edges tie the auxiliary nodes to the readers: a reader on the sink side pulls
-        // at_far there, a reader on the source side pulls at_near there.
+        // A minimum cut contains no unlimited edge. A reader on the sink side therefore forces
+        // at_far to the sink side, and a reader on the source side forces at_near to the source
+        // side.
         network.add_edge(at_far, *node, kNoLimit);
         network.add_edge(*node, at_near, kNoLimit);
       } else {
@@ -313,8 +314,8 @@ class Solver {
     return {best ? best->cost : 0, 0};
   }
 
-  // Coordinate descent: moves single tasks while that reduces the cost. The costs are exact here,
-  // where the cuts approximate them by the costs of single copies.
+  // Coordinate descent: moves single tasks while that reduces the cost. These costs are exact,
+  // whereas cuts approximate them by the costs of single copies.
   bool improve_one_by_one() {
     bool has_improved = false;
     for (TaskIndex task : open_)

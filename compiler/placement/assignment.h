@@ -76,10 +76,11 @@ Route route_of(const Problem& problem, const Flow& flow, const Devices& devices)
 
 Cost cost_of(const Problem& problem, const Devices& devices);
 
-// With two devices, no shared pools and no required scopes, an exact minimum cut (Stone, 1977).
-// Otherwise alternates swap moves, one minimum cut for each pair of devices (Boykov, Veksler,
-// Zabih, 2001), with moves of single tasks until neither improves the cost. Problems with few open
-// tasks are then solved by branch and bound over at most `nodes` nodes. Deterministic.
+// With two devices, no shared pools and no required scopes, one minimum cut gives the exact
+// solution (Stone, 1977). Otherwise, swap moves alternate with moves of single tasks until neither
+// improves the cost. A swap move is a minimum cut for one pair of devices (Boykov, Veksler, Zabih,
+// 2001). Problems with few open tasks, which have several permitted devices, are then solved by
+// branch and bound over at most `nodes` nodes. Deterministic.
 Assignment assign(const Problem& problem, int64_t nodes = 200'000);
 
 }  // namespace scopevm::compiler::placement

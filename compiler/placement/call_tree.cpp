@@ -106,7 +106,8 @@ CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
   for (mlir::func::FuncOp function : llvm::reverse(callees_first_)) add_sites(function);
 }
 
-// A call of a closure made elsewhere may reach the function of every escaping closure of its type.
+// If another function made a closure, a call of it may reach the function of every escaping closure
+// of its type.
 void CallTree::read_edges() {
   std::map<std::string, std::vector<mlir::Type>> closures;  // by function
   module_.walk([&](graph::ClosureOp closure) {

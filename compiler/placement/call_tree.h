@@ -18,10 +18,11 @@ namespace scopevm::compiler::placement {
 // All calls of one function at equal dims.
 struct CallSite {
   std::map<std::string, DimExpr> dims;  // the function's symbols -> expressions over the model's
+                                        // symbols
   double times = 1;                     // calls per call of the model
-  bool is_entry = false;                // the function's symbols are the model's
+  bool is_entry = false;                // a public function: its symbols are those of the model
 
-  // `e` over the model's symbols; empty if the calls do not determine it.
+  // `e` as an expression over the model's symbols; empty if the calls do not determine it.
   std::optional<DimExpr> resolve(DimExpr e) const;
   // Executions of `op` per call of the model, at representative trip counts.
   double times_of(mlir::Operation* op) const;
@@ -30,8 +31,8 @@ struct CallSite {
 struct FunctionCalls {
   std::string name;  // as in the model; empty for main
   // Why the number of calls is unknown: "recursion", or "data" for functions that are called
-  // through a closure made elsewhere. Empty if it is known; otherwise there is one site, without
-  // dims.
+  // through a closure made elsewhere. Empty if the number is known. Otherwise `sites` has one
+  // element, without dims.
   std::string depends_on;
   std::vector<CallSite> sites;
 };
@@ -58,7 +59,8 @@ class CallTree {
   mlir::ModuleOp module_;
   llvm::StringMap<FunctionCalls> functions_;
   llvm::StringMap<std::vector<std::string>> callees_;  // without duplicates
-  std::vector<std::string> escaping_;                  // functions of escaping closures
+  std::vector<std::string> escaping_;                  // functions of closures that are used other
+                                                       // than by direct calls
   llvm::StringMap<bool> is_ordered_;
   std::vector<mlir::func::FuncOp> callees_first_;
 };

@@ -20,9 +20,9 @@ class ConstraintReader : private FlowReader {
 
   Result<GraphProblem> run() {
     SCOPEVM_RETURN_IF_ERROR(read_rules());
-    // All signatures precede all bodies, since a call refers to the tasks of its callee. Rules
-    // follow the constraints of the graph, which take precedence over them; results without a
-    // constraint get the default device last.
+    // All signatures precede all bodies, since a call refers to the tasks of its callee. Rules come
+    // after the constraints of the graph, because the latter take precedence. Last, results without
+    // a constraint get the default device.
     for (auto function : module_.getOps<mlir::func::FuncOp>()) add_parameters(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
@@ -30,7 +30,7 @@ class ConstraintReader : private FlowReader {
     for (const Ruled& ruled : ruled_) apply_rules(ruled);
     place_results();
     SCOPEVM_RETURN_IF_ERROR(status_);
-    // Needs the final pools: stores and rules change them.
+    // Last, because required scopes and rules change the pools.
     for (const View& view : views_) keep_in_place(view);
     return std::move(graph_);
   }
@@ -127,8 +127,8 @@ class ConstraintReader : private FlowReader {
     for (mlir::OpResult result : op->getResults())
       make(result, task, scope_of(op, kResultScopes, result.getResultNumber(), task), op->getLoc());
     if (mlir::isa<graph::ConstantOp>(op))
-      // Returns before ruled_: rules do not apply to constants, which are loaded on each device
-      // that reads them.
+      // Not added to ruled_: rules do not apply to constants, because each device that reads a
+      // constant loads it.
       return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
     if (has_strings(op)) restrict_to_cpus(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
@@ -144,8 +144,8 @@ class ConstraintReader : private FlowReader {
                              : scope_of(op, kOperandScopes, operand.getOperandNumber(), task));
   }
 
-  // The result of a view may be the bytes of its operand: both are stored in one pool, that of the
-  // result if one is required, else that of the operand.
+  // The result of a view may alias its operand, so both are stored in one pool: the pool that is
+  // required for the result, else the pool of the operand.
   struct View {
     FlowIndex flow;
     mlir::Value of;
@@ -181,7 +181,7 @@ class ConstraintReader : private FlowReader {
     auto host = mlir::dyn_cast<graph::HostOp>(op);
     return host ? std::optional(host.getHostReason().str()) : std::nullopt;
   }
-  // Whether the op reads or makes a list or closure: its values are stored by the VM.
+  // Whether the op reads or makes a list or closure. The VM stores the values of such an op.
   static bool is_kept_by_vm(mlir::Operation* op) {
     auto is_kept = [](mlir::Type type) {
       return mlir::isa<graph::ListType, graph::ClosureType>(type);
@@ -213,8 +213,8 @@ class ConstraintReader : private FlowReader {
   // annotation already places elsewhere is a copy.
   void read_annotation(graph::OnDeviceOp annotation) {
     auto inner = annotation.getX().getDefiningOp<graph::OnDeviceOp>();
-    // An inner annotation with constrain_result also constrains its readers, among them this one:
-    // two different places then conflict instead of being a copy.
+    // An inner annotation with constrain_result also constrains its readers, and this annotation is
+    // one of them. Two different places then conflict; no copy is made.
     if (inner && annotation.getConstrainBody() && inner.getPlace() != annotation.getPlace() &&
         !inner.getConstrainResult()) {
       copies_.insert(annotation);
@@ -357,7 +357,8 @@ class ConstraintReader : private FlowReader {
            callee.result_pools[result.getResultNumber()], call.getLoc());
   }
 
-  // Evaluates a parameter's symbols at the argument's representative dims. The first call wins.
+  // Evaluates a parameter's symbols at the argument's representative dims. The first call
+  // determines the values.
   void pass_dims(TensorType argument, TensorType parameter, DimValues& dims) const {
     if (!argument || !parameter) return;
     for (auto [given, dim] : llvm::zip(argument.getShape(), parameter.getShape()))

@@ -56,8 +56,8 @@ void FlowReader::constrain_scope(TaskIndex task, Constraint wanted) {
 }
 
 void FlowReader::constrain(TaskIndex task, Constraint wanted) {
-  // Two required devices conflict. A scope without a device only narrows the choice, so it joins
-  // any device that has the scope.
+  // Two different required devices conflict. A scope without a device only excludes the devices
+  // that lack the scope.
   if (!wanted.place.device) return constrain_scope(task, std::move(wanted));
   const DeviceIndex device = *wanted.place.device;
   TaskRecord& record = graph_.tasks[task];
@@ -115,9 +115,9 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   const std::string where = location_text(location);
   std::optional<RequiredPlace> place = place_of(text, where);
   if (!place) return;
-  // An op may store its results in memory of another device that it reaches.
-  // In a module that is placed again, the attribute has the maker's device and the type has the
-  // pool.
+  // An op may store its results in a pool of another device that its own device reaches. In a
+  // module that is placed again, the attribute therefore names the maker's device, and the type
+  // names the pool.
   if (auto maker = value.getDefiningOp(); maker && maker->hasAttr(kDeviceAttribute)) {
     auto device =
         machine_.find_device(maker->getAttrOfType<mlir::StringAttr>(kDeviceAttribute).getValue());
@@ -156,7 +156,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
         if (!place->pool.is_any() && !graph_.tasks[task].op) require_scope(task, wanted);
       }
     }
-    // Its result is a flow of its own.
+    // The result of an annotation that copies is a separate flow.
     if (copies_.contains(annotation)) break;
     value = annotation.getX();
   }

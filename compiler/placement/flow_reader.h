@@ -1,5 +1,5 @@
-// Builds tasks and flows with their placement constraints; the part of reading a graph that does
-// not depend on the kind of op. Private to compiler/placement.
+// Builds tasks and flows with their placement constraints. FlowReader does not depend on the kinds
+// of ops; constraints.cpp visits the ops and calls it. Private to compiler/placement.
 //   flow_reader.cpp  tasks and their constraints; values, their makers and readers
 //   rules.cpp        the rules of --place
 #pragma once
@@ -78,7 +78,7 @@ class FlowReader {
   Status read_rules();
 
   // Applies the last matching rule of each kind. Constraints of the graph take precedence.
-  // REQUIRES: all of them have been read.
+  // REQUIRES: all constraints of the graph have been read.
   void apply_rules(const Ruled& ruled);
   void store_in(const PoolRequirement& pool, const Ruled& ruled);
 
@@ -91,12 +91,12 @@ class FlowReader {
   std::vector<RequiredPlace> rule_places_;
   std::vector<Ruled> ruled_;
   std::vector<TaskIndex> model_results_;
-  std::map<TaskIndex, Constraint> required_scopes_;  // required scopes of placement-only nodes
+  std::map<TaskIndex, Constraint> required_scopes_;  // of placement-only nodes
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, FlowIndex> flow_of_;
-  llvm::DenseMap<mlir::Value, Constraint> scopes_;  // scopes required by types and annotations
+  llvm::DenseMap<mlir::Value, Constraint> scopes_;  // first required scope
   llvm::DenseSet<mlir::Operation*> copies_;         // sv.on_device ops that copy
-  DimValues dims_;                                  // of the current function, from its caller
+  DimValues dims_;                                  // representative dims of the current function
   double times_ = 1;  // executions of the current op per call of the model
   Status status_;
 };

@@ -60,7 +60,7 @@ Cost Network::push() {
       }
     }
     if (!is_dead_end) continue;
-    // A dead end: one step back, and past the edge that led here.
+    // Dead end: goes back along the last edge, and excludes this edge.
     if (path.empty()) return kNone;
     at = edges_[path.back()].from;
     path.pop_back();
@@ -82,7 +82,7 @@ IndexedVector<NodeIndex, bool> Network::cut() {
   std::vector<NodeIndex> queue = {kSink};
   for (size_t i = 0; i < queue.size(); ++i)
     for (size_t edge : out_[queue[i]]) {
-      const NodeIndex from = edges_[edge].to;  // edge ^ 1 starts there and ends here
+      const NodeIndex from = edges_[edge].to;  // edge ^ 1 leads from `from` to queue[i]
       if (edges_[edge ^ 1].left > kNone && !reaches_sink[from]) {
         reaches_sink[from] = true;
         queue.push_back(from);

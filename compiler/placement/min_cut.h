@@ -29,10 +29,10 @@ class Network {
   Cost push();
 
   uint32_t node_count_ = 2;
-  std::vector<Edge> edges_;  // edge i ^ 1 is the reverse of edge i
-  IndexedVector<NodeIndex, std::vector<size_t>> out_;
+  std::vector<Edge> edges_;                             // edge i ^ 1 is the reverse of edge i
+  IndexedVector<NodeIndex, std::vector<size_t>> out_;   // edges from the node, with reverse edges
   IndexedVector<NodeIndex, std::optional<int>> level_;  // distance from the source, if reached
-  IndexedVector<NodeIndex, size_t> next_;
+  IndexedVector<NodeIndex, size_t> next_;               // position in out_ of the next edge to try
 };
 
 }  // namespace scopevm::compiler::placement

@@ -1,5 +1,5 @@
-// The placement stage: assigns a place to every value of a graph, and inserts sv.device_copy where
-// a value is read on a device that cannot reach it.
+// The placement stage: assigns a place to every value of a graph, and inserts an sv.device_copy for
+// each reader whose device does not reach the value's pool.
 //
 //   constraints.cpp       graph -> Problem (assignment.h)
 //   flow_reader.cpp       tasks, flows and constraints, independent of the kind of op
@@ -60,12 +60,13 @@ struct Copy {
   std::string function;         // the function that makes it, as named in the model; empty for main
   // "recursion" or "data" (closures) if `times` is unknown for that reason; else empty.
   std::string times_depend_on;
-  bool is_local = false;  // `bytes` is over the function's own dims, which calls do not determine
+  bool is_local = false;  // `bytes` is over the function's own dims, because its calls do not
+                          // determine them
 };
 
 struct Report {
-  // One for each sv.device_copy and each distinct dims at which its function is called; with
-  // several devices, one for each call.
+  // One per sv.device_copy and per distinct dims at which its function is called. With several
+  // devices, one per call, because each call is placed separately.
   std::vector<Copy> copies;
   bool is_proved = true;           // the placement is proved optimal
   std::vector<std::string> notes;  // ops that a rule matches but cannot move, and why
@@ -79,15 +80,15 @@ struct Report {
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules = {});
 
-// Attributes with the scopes that a kernel requires for its operands and results. A scope resolves
-// to a pool only after the kernel has a device: place() honours these attributes on ops whose types
-// have places, and therefore runs a second time if a module has any.
+// Attributes with the scopes that a kernel requires for its operands and results. A scope denotes a
+// pool only for a known device. place() therefore honours these attributes only on ops whose types
+// have places. The fusion stage calls it a second time if the module has such attributes.
 using graph::kOperandScopes;
 using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
 // Checks the places in types against the machine. Errors: kInvalidModel, if a value has no place,
-// or an op's device does not reach one of its values.
+// or an op's device does not reach an operand or result.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;
@@ -107,7 +108,8 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
 // The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: those of
 // parse_place, and kInvalidModel for a place without a device.
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);
-// The scopes in which values can be stored that the device reaches, as a list for messages.
+// The scopes of all pools that the device reaches and that can store values, as a list for
+// messages.
 std::string known_scopes(DeviceIndex device, const Machine& machine);
 
 }  // namespace scopevm::compiler::placement

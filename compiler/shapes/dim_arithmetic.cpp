@@ -22,13 +22,14 @@ namespace {
 // repeated products of sums grow exponentially.
 constexpr size_t kLargestProduct = 4096;
 
-// The dividend of a floordiv by a constant, decomposed: floor(numerator / divisor).
+// A floordiv by a constant: floor(numerator / divisor).
 struct Quotient {
   DimExpr numerator;
   int64_t divisor = 1;
 };
 
-// floor((floor(x/e) + c) / d) = floor((x + c*e) / (e*d)).
+// Merges the division of `rest` by d with a division inside `rest`, by the identity
+//   floor((floor(x/e) + c) / d) = floor((x + c*e) / (e*d)).
 Quotient merge_nested(const Polynomial& rest, int64_t d) {
   Quotient whole{from_polynomial(rest), d};
   int64_t constant = 0;

@@ -7,7 +7,8 @@
 
 namespace scopevm::compiler {
 
-// The expression, truncated to `longest` characters. Does not print the rest of a large expression.
+// The expression, truncated to `longest` bytes. For an expression with too many nodes, a fixed text
+// instead.
 std::string short_text(DimExpr e, size_t longest = 80);
 
 // `text` truncated to `longest` bytes at a character boundary, with "..." appended if truncated.

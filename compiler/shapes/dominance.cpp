@@ -21,8 +21,8 @@ Quotient quotient_of(DimExpr e) {
   return {e, 1};
 }
 
-// floordiv(x + c, d*r) <= floordiv(x, d) if floordiv(x, d) >= 0 and c <= d*(r - 1).
-// REQUIRES: `a` is not negative.
+// Proves floordiv(x, d) >= floordiv(x + c, d*r) for constants with c <= d*(r - 1). `a` is the left
+// side, `b` the right side. REQUIRES: `a` is not negative.
 bool is_finer_quotient(DimExpr a, DimExpr b) {
   const Quotient fine = quotient_of(a), coarse = quotient_of(b);
   if (coarse.divisor % fine.divisor != 0) return false;
@@ -113,7 +113,7 @@ bool DominanceProver::prove(DimExpr difference) {
   if (tree_size(difference) <= kLargestProvedByCases && is_never_negative(difference)) return true;
   constexpr int kMostFloors = 6;
   // A multiple of g is non-negative if it is greater than -g. Sizes are multiples of the alignment,
-  // which makes up for the losses of the bounds below.
+  // so this slack compensates for the imprecise bounds below.
   DimExpr bound = difference + DimExpr(known_factor(difference) - 1);
   for (int i = 0; i < kMostFloors; ++i) {
     const std::optional<DimExpr> next = without_largest_floor(bound);

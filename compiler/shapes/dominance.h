@@ -1,5 +1,5 @@
-// Proves that one size is never below another, for reports. Stronger and slower than
-// is_never_negative(), on which it builds. Private to compiler/shapes.
+// Proves that one size is never below another, to simplify printed formulas. Stronger and slower
+// than is_never_negative(), on which it builds. Private to compiler/shapes.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace scopevm::compiler::dims {
 //
 //   terms:  4*ceildiv(n, 4)*m - 3*ceildiv(n, 8) is proved term by term, because the first term has
 //           a larger coefficient and larger factors
-//   floors: floordiv(x, d) is between (x - d + 1)/d and x/d. A difference of multiples of g is not
-//           negative if it is above -g.
+//   floors: floordiv(x, d) is between (x - d + 1)/d and x/d. A difference that is a multiple of g
+//           is not negative if it is above -g.
 class DominanceProver {
  public:
   bool prove(DimExpr difference);

@@ -119,8 +119,8 @@ class FormulaPrinter {
     return name_of(e);
   }
 
-  // The name of a node that has one, else its text, which has at most kLongestDefinition characters
-  // if naming its parts can shorten it so far. Definitions that it uses exist afterwards.
+  // The name of the node if it has one, else its text. Names parts until the text has at most
+  // kLongestDefinition characters, if possible. All names in the text are defined afterwards.
   const std::string& text_of(DimExpr e) {
     if (auto found = strings_.find(e); found != strings_.end()) return found->second;
     for (DimExpr part : parts_of(e)) text_of(part);
@@ -152,7 +152,7 @@ class FormulaPrinter {
     }
   }
 
-  // Names the longest part. False if that makes nothing shorter.
+  // Names the longest part. False if there is no part that can be named.
   bool shorten(DimExpr e) {
     std::vector<DimExpr> parts = parts_of(e);
     std::erase_if(
@@ -163,7 +163,8 @@ class FormulaPrinter {
     return true;
   }
 
-  // The operation with half as many operands, each of which stands for several of `e`.
+  // The operation with fewer operands: consecutive operands of `e` are grouped, and each group is
+  // named.
   DimExpr split(DimExpr e) {
     const auto operands = e.operands();
     if (operands.size() <= 2) return e;

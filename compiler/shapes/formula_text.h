@@ -16,8 +16,9 @@ struct FormulaText {
   std::vector<std::string> formulas;  // one per expression
 };
 
-// The length is linear in the number of distinct nodes of the expressions. If that number is above
-// a limit, formulas that need definitions are replaced by a message, and there are no definitions.
+// The length is linear in the number of distinct nodes of the expressions. If more than 1000
+// definitions are needed, formulas that use definitions are replaced by a message, and there are no
+// definitions.
 FormulaText formula_text(std::span<const DimExpr> expressions);
 
 }  // namespace scopevm::compiler

@@ -44,8 +44,8 @@ double value_of(DimExpr e, const DimValues& known) {
 int64_t representative(const DimFacts& facts) {
   const int64_t least = std::max<int64_t>(facts.min, 1);
   const int64_t near = std::clamp(kUsualDim, std::min(least, facts.max), facts.max);
-  // In order of preference: the multiple at or below, the next multiple, and a value outside the
-  // multiples if the range has none.
+  // In order of preference: the largest multiple up to `near`, the next multiple, 0, and `near`
+  // itself if the range contains no multiple.
   const int64_t below = near - near % facts.multiple_of;
   if (below >= least) return below;
   if (facts.multiple_of <= facts.max - below) return below + facts.multiple_of;

@@ -137,7 +137,8 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
   Trial trial(problem);
   for (size_t i = 0; i < choices.size(); ++i) trial.set(i, choices[i]);
   if (!complete(problem, trial)) {
-    // The first failure is that of the pure greedy method, whose step is the one to report.
+    // The first call starts without choices. Its failure, that of the pure greedy method, is
+    // reported.
     if (!best.worst_step) best.worst_step = trial.worst_step();
     return;
   }
@@ -257,8 +258,8 @@ double largest_cost(const SpillItem& item) {
 
 SpillSolution choose_spills(const SpillProblem& problem) {
   SpillSolution best;
-  // The greedy solution alone: it ends the search if nothing has to be spilled, and is the target
-  // of the first steps.
+  // The greedy solution alone. It ends the search if nothing has to be spilled, and its cost is the
+  // target of the first subgradient steps.
   try_choices(problem, {}, best);
   if ((best.is_found && best.cost == 0) || !can_be_covered(problem)) return best;
   best.lower_bound = bound_of_steps(problem);

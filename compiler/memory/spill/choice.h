@@ -18,14 +18,15 @@ struct SpillItem {
   int64_t lower = 0;  // live in steps [lower, upper)
   int64_t upper = 0;
 
-  // It may be stored in another pool for its whole lifespan.
+  // First alternative: the buffer is stored in another pool for its whole lifespan.
   struct Move {
     PoolIndex pool;
     double cost = 0;  // seconds
   };
   std::vector<Move> moves;
 
-  // Or a value in it is copied out once (spilled), and copied back (reloaded) before its next use.
+  // Second alternative: a value in the buffer is copied out once (spilled), and copied back
+  // (reloaded) before its next use.
   struct Gap {
     int64_t lower = 0;  // spilled in steps [lower, upper)
     int64_t upper = 0;
@@ -72,10 +73,10 @@ struct SpillSolution {
 
 // Returns a solution of low cost, and a lower bound. The covering constraints are relaxed with a
 // price per step and byte (Lagrangian relaxation; subgradient method with Polyak steps). At given
-// prices each item's cheapest choice is independent of the others, and the sum of their costs is a
-// lower bound. These choices are completed greedily to a solution, and redundant ones are removed.
-// The exact cost of relieving a single step is another lower bound. Solutions respect the room in
-// other pools; the bounds ignore it. Deterministic.
+// prices, each item's cheapest choice is independent of the others, and together they give a lower
+// bound. These choices are completed greedily to a solution, and redundant ones are removed. The
+// exact cost of relieving a single step is another lower bound. Solutions respect the room in other
+// pools; the bounds ignore it. Deterministic.
 SpillSolution choose_spills(const SpillProblem& problem);
 
 }  // namespace scopevm::compiler::memory

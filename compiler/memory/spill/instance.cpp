@@ -26,8 +26,9 @@ struct Blocks {
     for (size_t i = 0; i < function.steps.size(); ++i) {
       const Step& step = function.steps[i];
       const auto at = static_cast<int64_t>(i);
-      // The steps that open and close a block belong to its parent. Therefore `current` becomes the
-      // parent before a closing step is recorded, and the new block after an opening step is.
+      // The steps that open and close a block belong to its parent. A closing step is therefore
+      // recorded after `current` becomes the parent, and an opening step before `current` becomes
+      // the new block.
       if (step.is<step::Else, step::EndIf, step::EndLoop>()) current = blocks[current].parent;
       of_step.push_back(current);
       if (step.is<step::If>()) current = add(current, at, 1);
@@ -38,7 +39,7 @@ struct Blocks {
       if (step.is<step::EndIf, step::EndLoop>())
         for (Block& block : blocks | std::views::drop(1))
           // Both branches of an if begin at its If and end at its EndIf. A value that only one
-          // branch reads must be in its own pool before the If.
+          // branch reads must be reloaded before the If.
           if (block.begin == step.begin()) block.end = at;
     }
   }

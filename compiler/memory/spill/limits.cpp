@@ -1,5 +1,5 @@
 // Keeps functions within the limits of the machine's pools: spills, then plans. If fragmentation
-// takes a plan over a limit, spills again with less room.
+// makes a plan exceed a limit, spills again with less room.
 #include <algorithm>
 #include <iterator>
 #include <ranges>
@@ -74,8 +74,8 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
   return timeline.most();
 }
 
-// The heights of the arenas of segment 0, by pool. Arenas with data-dependent sizes are left to the
-// session's limits.
+// The heights of the arenas of segment 0, by pool. The session enforces the limits for arenas with
+// data-dependent sizes.
 PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Request& request) {
   PoolBytes heights;
   std::optional<ShapeProgram::Values> values = shapes.evaluate(request.symbols, request.threads);

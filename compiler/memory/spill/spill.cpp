@@ -51,8 +51,8 @@ class Rewriter {
     const Value value = function_.values[id];
     Value outside = value;
     outside.place = {machine_.pools[spilled.pool].device, spilled.pool};
-    // The pools over their limits are spilled one after another. A later one must not move this
-    // copy: the report states its pool.
+    // The pools over their limits are spilled one after another. Spilling a later pool must not
+    // move this copy, because the report states the pool of the copy.
     outside.is_scope_required = true;
     spilled.outside = add_value(std::move(outside));
     for (int gap : choice.gaps)

@@ -81,8 +81,8 @@ double Trial::cost_of(const SpillItem& item, const SpillChoice& choice) {
 
 bool Trial::set(size_t i, const SpillChoice& choice) {
   const SpillItem& item = problem_.items[i];
-  // The old choice is withdrawn before the room is tested: its bytes in other pools may be what the
-  // new one needs.
+  // The old choice is withdrawn before the room is tested, because the new choice may need the room
+  // that the old one occupies in another pool.
   const SpillChoice before = choices_[i];
   apply(item, before, -1);
   apply(item, choice, 1);
@@ -173,7 +173,8 @@ void thin_out(const SpillProblem& problem, Trial& trial) {
     const SpillChoice now = trial.choices()[i];
     SpillChoice none;
     none.values.resize(now.values.size());
-    // Cannot fail, nor can the restoring calls below: they need no room, or the room that they had.
+    // This call and the calls of set() below cannot fail: they need no room, or room that this item
+    // occupied before.
     trial.set(i, none);
     if (trial.is_done()) continue;
     trial.set(i, now);

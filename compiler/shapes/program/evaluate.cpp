@@ -60,7 +60,7 @@ std::optional<ShapeProgram::Values> ShapeProgram::evaluate(
     } else if (i.op == Op::kThreads) {
       result = threads;
     } else if (i.op == Op::kRuntime) {
-      // A part of a run-time value is known as one of two symbols: value = n - n.neg.
+      // The VM's value is the signed sum of its symbols, such as n - n.neg.
       result = 0;
       for (const auto& [symbol, sign] : runtime_values_.at({static_cast<uint32_t>(i.immediate)})) {
         std::optional<int64_t> part = value_of(symbol);

@@ -1,7 +1,7 @@
 // Converts values of a shape program back to expressions. An offset or a height is a maximum of
-// sums of sizes, computed by `+` and `max`. Sums are distributed over maxima while few terms
-// remain: in max-plus algebra (Baccelli et al., "Synchronization and Linearity", 1992), the value
-// is then one maximum of polynomials, without those that another one dominates.
+// sums of sizes, computed by `+` and `max`. Sums are distributed over maxima while the number of
+// terms is small. In max-plus algebra (Baccelli et al., "Synchronization and Linearity", 1992), the
+// value is then one maximum of polynomials. Polynomials that another one dominates are removed.
 #include <algorithm>
 #include <random>
 #include <unordered_map>
@@ -36,8 +36,8 @@ DimExpr common_part(const Terms& terms) {
     dims::Polynomial both;
     for (const auto& [monomial, coefficient] : common)
       if (const auto found = other.find(monomial);
-          // The smaller magnitude of equal signs: what is left in each term has no new negative
-          // terms.
+          // The coefficient of smaller magnitude, if the signs are equal. Subtracting it changes no
+          // sign.
           found != other.end() && (found->second > 0) == (coefficient > 0))
         both[monomial] = coefficient > 0 ? std::min(coefficient, found->second)
                                          : std::max(coefficient, found->second);
@@ -103,7 +103,7 @@ class MaxPlus {
   bool dominates(const Term& a, const Term& b) {
     if (a.expr == b.expr) return true;
     for (size_t i = 0; i < a.samples.size(); ++i)
-      // One sample refutes dominance at the price of a comparison; most pairs end here.
+      // A single sample can refute dominance, and comparing samples is cheap. Most pairs end here.
       if (a.samples[i] < b.samples[i]) return false;
     if (dims::tree_size(a.expr) + dims::tree_size(b.expr) > kLargestCompared) return false;
     if (proofs_.size() >= kMostProofs) return false;

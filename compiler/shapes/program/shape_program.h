@@ -32,7 +32,7 @@ class ShapeProgram {
     kConstant,
     kInputDim,
     kThreads,
-    kRuntime,  // the value that the VM stored in slot `immediate` before it runs the segment
+    kRuntime,  // the value that the VM stores in slot `immediate` before it runs the segment
     kAdd,
     kMul,
     kFloorDiv,
@@ -68,7 +68,7 @@ class ShapeProgram {
   // depends on a symbol without such an input dim.
   static Result<ShapeProgram> create(const Function& function);
 
-  // The segment after which a value is known.
+  // The segment that computes a value.
   SegmentIndex segment_of(ValueIndex value) const { return instructions_[value].segment; }
   // The first segment in which all symbols of `expr` are known.
   SegmentIndex segment_of(DimExpr expr) const;
@@ -78,9 +78,9 @@ class ShapeProgram {
   const std::vector<SlotIndex>& symbol_slots(SegmentIndex segment) const {
     return symbol_slots_[segment];
   }
-  // The slot of a value that has one.
+  // The slot of a value; empty if it has none.
   std::optional<SlotIndex> find_slot(ValueIndex value) const;
-  // The value that the VM stores in a slot, in symbols.
+  // The value that the VM stores in a slot, as an expression over symbols.
   DimExpr runtime_value(SlotIndex slot) const;
   // A slot that no shape function writes.
   SlotIndex new_slot();
