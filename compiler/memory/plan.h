@@ -54,8 +54,8 @@ struct Liveness {
 
 // The value that owns the bytes of `id`: `id` itself, or the value that it is a view of.
 ValueId root_of(const Function& function, ValueId id);
-// The pool in which a function stores the result `value`: the device's global pool if the value is
-// placed in the workspace or the constant pool, else the pool of the value.
+// The pool in which a function stores its result `value`: the pool of the value. The device's
+// global pool replaces the workspace and the constant pool.
 PoolIndex result_pool(const Machine& machine, const Value& value);
 // For each value: whether it is the root of an output. Such a value does not share its storage.
 IndexedVector<ValueId, bool> output_roots(const Function& function);

@@ -185,8 +185,9 @@ class Applier {
         mlir::cast<TensorType>(value.getType()).withPlace(name), value, name, mlir::StringAttr());
   }
 
-  // The op before which a copy for these uses is inserted: as late as possible, inside a branch if
-  // all readers are in it, but never inside a loop in which the value is invariant.
+  // The op before which a copy for these uses is inserted. The copy is as late as possible, and
+  // inside a branch if all readers are in it. It is never inside a loop in which the value is
+  // invariant.
   static mlir::Operation* first_reader(mlir::Value value, const std::vector<Use>& uses) {
     mlir::Block* block = value.getParentBlock();
     while (true) {
@@ -351,7 +352,8 @@ class Applier {
   }
 
   // Describes the constraint that determines a task's device: its own, or that of the nearest
-  // constrained task on the same device, found by breadth-first search along shared values.
+  // constrained task on the same device. Breadth-first search along shared values finds the nearest
+  // one.
   std::string why(TaskIndex task) {
     const TaskRecord& record = graph_.tasks[task];
     const std::string on_device = device_name(device(task));

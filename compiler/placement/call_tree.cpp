@@ -182,8 +182,8 @@ void CallTree::add_sites(mlir::func::FuncOp caller) {
 
 void CallTree::add_site(FunctionCalls& callee, CallSite site) {
   for (CallSite& other : callee.sites)
-    // The site of the entry stands for calls from outside the module, and its symbols are the
-    // model's; it never merges with a call in the module.
+    // The site of an entry represents calls from outside the module. Its symbols are those of the
+    // model, so it never merges with a call in the module.
     if (!other.is_entry && other.dims == site.dims) {
       other.times += site.times;
       return;

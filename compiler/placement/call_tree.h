@@ -37,8 +37,8 @@ struct FunctionCalls {
   std::vector<CallSite> sites;
 };
 
-// Describes a copy inside the function for the calls of one site: its bytes over the model's
-// symbols where they are known, and `times` executions per call of the model.
+// Describes a copy inside the function for the calls of one site, with `times` executions per call
+// of the model. Its bytes are over the model's symbols if the calls determine them.
 Copy copy_at(const CallSite& site, const FunctionCalls& function, Copy copy, double times);
 
 class CallTree {

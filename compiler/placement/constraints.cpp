@@ -1,6 +1,6 @@
 // Translates a graph into a Problem; see constraints.h. Every op, parameter and result is a task.
-// So is every merge point (a result of a branch or a loop): a placement-only node, whose operands
-// are all stored at the place of the merged value.
+// Every merge point (a result of a branch or a loop) is also a task, a placement-only node. All its
+// operands are stored at the place of the merged value.
 #include "compiler/placement/constraints.h"
 
 #include <algorithm>
@@ -166,8 +166,8 @@ class ConstraintReader : private FlowReader {
                         ? source.pool
                         : PoolRequirement::own_scope();
     for (Reader& reader : source.readers)
-      // Without this, a view could read its operand from any pool that its device reaches, and its
-      // result, which aliases the operand, would not be in its own pool.
+      // Without this, a view could read its operand from any pool that its device reaches. Its
+      // result aliases the operand, and would not be in its own pool.
       if (reader.task == view.task) reader.pool = result.pool;
   }
   // The device of a flow's maker, if a constraint requires one.

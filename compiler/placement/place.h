@@ -74,7 +74,7 @@ struct Report {
 };
 
 // Writes a place into every tensor type of `module`, and inserts the copies that the places
-// require: between ops, and for inputs and results of public functions, which callers hold in the
+// require. Inputs and results of public functions are copied too, because callers hold them in the
 // host's memory. Idempotent. Errors: kInvalidModel, with the locations of both constraints if two
 // conflict, or of the constraint that the machine cannot satisfy.
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,

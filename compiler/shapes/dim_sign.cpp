@@ -3,8 +3,8 @@
 // A sum of non-negative terms is non-negative. So is a sum that becomes non-negative when a min or
 // max in it is replaced by its operands. `+min(a, b)` equals a or b, so both replacements must be
 // proved. `-min(a, b)` is at least -a and at least -b, so one proof suffices. For max the rules are
-// exchanged. For example, `n - min(512, n+m) + min(512, m)` is proved by two cases: 512 for both
-// minima, and n+m for the first if m is the second.
+// exchanged. For example, `n - min(512, n+m) + min(512, m)` is proved in two cases. If the second
+// min is 512, the first is replaced by 512. If the second min is m, the first is replaced by n+m.
 //
 // Facts about symbols are used in two ways. A symbol with minimum k is replaced by k plus a symbol
 // with minimum 0, so `n*m - n` is proved with m+1 for m. A sum is proved if its interval has no

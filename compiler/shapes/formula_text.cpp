@@ -46,7 +46,7 @@ std::vector<DimExpr> operands_of(DimExpr e) {
   return operands;
 }
 
-// The operands as they are counted and named: a constant factor is never part of a named operand,
+// The operands as they are counted and named. A constant factor is never part of a named operand,
 // so that `64*max(m, n)` and `32*max(m, n)` share a name.
 std::vector<DimExpr> parts_of(DimExpr e) {
   if (DimExpr rest = without_coefficient(e); rest != e) return {rest};

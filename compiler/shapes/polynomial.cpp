@@ -140,7 +140,7 @@ std::optional<Division> divide(Polynomial a, const Polynomial& b) {
   constexpr int kMaxSteps = 64;  // each step cancels one term; expressions are small
   Division division;
   // Division of multivariate polynomials in graded lexicographic order (Cox, Little, O'Shea,
-  // "Ideals, Varieties, and Algorithms", section 2.3): a leading term that the divisor's leading
+  // "Ideals, Varieties, and Algorithms", section 2.3). A leading term that the divisor's leading
   // term does not divide moves to the remainder.
   auto lead = leading(b);
   for (int step = 0; step < kMaxSteps && !a.empty(); ++step) {

@@ -148,9 +148,9 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
 
 // --- Bound by a single step. --------------------------------------------------------------------
 
-// The least cost of freeing `need` bytes at one step, with each item's cheapest choice: a minimum
-// knapsack problem, solved by branch and bound with the fractional relaxation as bound. The value
-// is 0 if the search exceeds its node limit.
+// The least cost of freeing `need` bytes at one step, with each item's cheapest choice. This is a
+// minimum knapsack problem. It is solved by branch and bound with the fractional relaxation as
+// bound. The value is 0 if the search exceeds its node limit.
 class StepBound {
  public:
   StepBound(const SpillProblem& problem, int64_t step, int64_t need) {

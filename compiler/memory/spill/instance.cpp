@@ -1,6 +1,6 @@
 // Translates a function's steps into a SpillProblem: the buffers of a pool that may be stored in
-// other pools, the gaps between the uses of their values, and the costs by the machine's bandwidths
-// and latencies.
+// other pools, and the gaps between the uses of their values. Costs are computed from the machine's
+// bandwidths and latencies.
 #include <algorithm>
 #include <ranges>
 

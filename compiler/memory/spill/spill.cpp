@@ -1,5 +1,5 @@
 // Applies spill choices to the steps of a function. A spilled value is copied out after the step
-// that makes it, and copied back, as a new value, before the step that next uses it.
+// that makes it. It is copied back, as a new value, before the next step that uses it.
 #include "compiler/memory/spill/spill.h"
 
 #include <algorithm>

@@ -44,9 +44,10 @@ class Trial {
 // Whether the item is spilled at `step`.
 bool is_spilled_at(const SpillItem& item, const SpillChoice& choice, int64_t step);
 
-// Completes the partial solution by the greedy rule for covering problems (Chvatal, 1979): while a
-// step has an excess, applies the choice that relieves the worst step at the least cost per covered
-// byte over all steps. Returns false if there is no such choice. Item `banned` is not changed.
+// Completes the partial solution by the greedy rule for covering problems (Chvatal, 1979). While a
+// step has an excess, applies a choice that relieves the worst step. It is the choice with the
+// least cost per covered byte, counted over all steps. Returns false if there is no such choice.
+// Item `banned` is not changed.
 bool complete(const SpillProblem& problem, Trial& trial, size_t banned = SIZE_MAX);
 
 // Removes redundant choices, the most expensive first.

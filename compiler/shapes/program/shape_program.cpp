@@ -143,8 +143,8 @@ Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   program.bind_inputs(function);
   program.bind_symbols(function);
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
-  // A call reports the first failed condition, so the order of these calls is the order of
-  // importance: a wrong input explains the failures of all later checks.
+  // A call reports the first failed condition, so conditions are added in the order of importance.
+  // A wrong input explains the failures of all later checks.
   program.check_inputs(function);
   for (const Dimension& dimension : function.dimensions) program.check_dimension(dimension);
   for (const Check& check : function.checks) {

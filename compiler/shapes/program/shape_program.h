@@ -1,6 +1,6 @@
 // ShapeProgram: straight-line int64 code that computes every size of a frame: from the dims of a
 // function's inputs to its slots and checks. Values that depend on runtime-defined symbols belong
-// to a later segment: separate code that runs once the symbols are known and reads values of
+// to a later segment. Its code is separate. It runs once the symbols are known, and reads values of
 // earlier segments from their slots.
 //
 //   dim_expr.cpp       expressions
@@ -9,8 +9,8 @@
 //   formulas.cpp       program -> simplified expressions, for reports
 //   emit_llvm.cpp      program -> native ShapeFn
 //
-// Values are numbered in order; equal computations share one value. Slots are the values that the
-// frame can read.
+// Values are numbered in order, and equal computations share one value. A slot is a value that is
+// stored in the frame.
 #pragma once
 
 #include <cstdint>
