@@ -60,7 +60,7 @@ class ArenaPlanner {
 
   static double worst_ratio(const Layers& layers,
                             std::vector<std::vector<PlannedBuffer>>& at_samples) {
-    // A ratio, not a height: otherwise the largest sample would decide alone.
+    // Ratios are compared, because the largest sample alone would determine the largest height.
     double worst = 1;
     for (std::vector<PlannedBuffer>& buffers : at_samples) {
       place_by_layers(layers, buffers);
@@ -129,7 +129,7 @@ Status validate_at_samples(const Machine& machine, const Function& function,
                            const std::vector<Request>& samples) {
   for (const Request& request : samples) {
     std::optional<ShapeProgram::Values> values = shapes.evaluate(request.symbols, request.threads);
-    if (!values) continue;  // a call with such dims fails its own overflow check
+    if (!values) continue;  // a call with such dims fails an overflow check
     for (const Arena& arena : plan.arenas) {
       Status status = validate(plan.at(arena, shapes, request.symbols, request.threads),
                                (*values)[arena.height], machine.pools[arena.pool].alignment);

@@ -1,7 +1,7 @@
-// Chooses the buffers that are stored in the frame of a call. Values that the graph requires there
-// must fit. Other buffers are moved by segment, all or none: a segment without workspace buffers
-// needs no allocation, while moving only some of them saves nothing. A buffer in the frame has the
-// size of its upper bound over all dims, so that the size of a frame is a constant.
+// Chooses the buffers that are stored in the frame of a call. Values that the graph requires in a
+// frame must fit. Other buffers are moved by segment, all or none: a segment without workspace
+// buffers needs no allocation, while moving only some of them saves nothing. A buffer in the frame
+// has the size of its upper bound over all dims, so that the size of a frame is a constant.
 #include <algorithm>
 #include <functional>
 #include <map>

@@ -70,7 +70,8 @@ class Applier {
         use.operand->set(value);
       else
         by_copy[pool].push_back(use);
-    // Copies through the host share one copy in its memory with the host's own readers.
+    // All copies through the host, and the readers on the host, share one copy in the host's
+    // memory.
     std::map<PoolIndex, std::vector<Use>> from_host;
     const PoolIndex host = machine_.global_pool(machine_.host_device());
     for (const auto& [pool, uses] : by_copy)

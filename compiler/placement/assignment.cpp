@@ -76,8 +76,7 @@ class RouteFinder {
   bool has(PoolIndex pool) const {
     return std::ranges::find(route_.copies, pool) != route_.copies.end();
   }
-  // Copies through the host share one copy in the host's memory with each other and with the host's
-  // own readers.
+  // All copies through the host, and the readers on the host, share one copy in the host's memory.
   void add(PoolIndex pool) {
     PoolIndex from = route_.home;
     if (machine_.is_by_host(from, pool)) {
@@ -101,7 +100,7 @@ class RouteFinder {
     if (is_reached(route_.home) || std::ranges::any_of(route_.copies, is_reached))
       return serve(next + 1);
     for (PoolIndex pool : machine_.pools.indices()) {
-      // A device's own memory is always permitted.
+      // The global pool of the device is permitted even if may_hold() is false.
       if (!is_reached(pool) ||
           (pool != machine_.global_pool(device) && !may_hold(machine_.pools[pool], flow_)))
         continue;
@@ -123,8 +122,9 @@ class RouteFinder {
 };
 
 // The pools that may store a value; empty if the maker's device lacks the required scope. The
-// maker's own memory comes first, so that it wins ties. The result does not depend on the readers'
-// devices: the cost of the assigned tasks is therefore a lower bound of a flow's cost.
+// global pool of the maker's device comes first, so that it wins ties. The result does not depend
+// on the readers' devices: the cost of the assigned tasks is therefore a lower bound of a flow's
+// cost.
 std::vector<PoolIndex> homes_of(const Machine& machine, const Flow& flow, DeviceIndex maker) {
   if (!flow.pool.is_any()) {
     const std::optional<PoolIndex> pool = flow.pool.on(machine, maker);

@@ -100,8 +100,8 @@ CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
     if (reaches(function.getName(), function.getName())) mark(function.getName(), "recursion");
   // The number of calls through a closure depends on data.
   for (const std::string& function : escaping_) mark(function, "data");
-  // Counts are propagated from callers to callees. Callers therefore come first: all sites of a
-  // function are known before its own calls multiply them.
+  // Counts are propagated from callers to callees. Callers come first, so that all sites of a
+  // function are known when its calls are visited.
   for (auto function : module.getOps<mlir::func::FuncOp>()) order_callees_first(function.getName());
   for (mlir::func::FuncOp function : llvm::reverse(callees_first_)) add_sites(function);
 }

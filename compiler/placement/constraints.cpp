@@ -160,7 +160,8 @@ class ConstraintReader : private FlowReader {
     // A constant is loaded in "global" of each device that reads it; the view reads it there.
     if (source.is_free) return;
     // A view without a required scope uses the operand's pool if both are required on the same
-    // device. Else it is in "global" of its device, and the operand is copied there if needed.
+    // device. Otherwise the view is stored in "global" of its device, and the operand is copied to
+    // that pool if needed.
     if (result.pool.is_default())
       result.pool = source.pool.pool() && source_device(source) == source_device(result)
                         ? source.pool
@@ -249,7 +250,8 @@ class ConstraintReader : private FlowReader {
     std::optional<RequiredPlace> place = place_of(place_name, where);
     if (!place) return;
     constrain(task, {*place, by + " \"" + place_name.str() + "\"", where});
-    // Any reachable pool would not suffice: the op requires a copy in the device's own memory.
+    // A pool of another device would not suffice, even if this device reaches it: the op requires a
+    // copy in the device's own memory.
     const PoolRequirement pool = place->pool.is_any() ? PoolRequirement::own_scope() : place->pool;
     make(op->getResult(0), task, pool, op->getLoc());
     read(op->getOpOperand(0), task, pool);
@@ -267,7 +269,8 @@ class ConstraintReader : private FlowReader {
   }
 
   void read_if(graph::IfOp branch) {
-    // The condition has a task of its own: only its value must be on the host, not the results.
+    // The condition has a separate task, because only the condition must be on the host, not the
+    // results.
     const TaskIndex condition = new_task("the condition of \"" + graph::op_name(branch) + "\"");
     on_host(condition, "conditions are read on the host", branch.getLoc());
     read(branch->getOpOperand(0), condition);

@@ -16,7 +16,7 @@ std::string place_of(mlir::Value value) {
 
 Copy read(graph::DeviceCopyOp copy) {
   auto type = mlir::cast<TensorType>(copy.getX().getType());
-  // A copy of the graph itself, which no placement inserted, is listed by its own name.
+  // A copy that placement did not insert has no reason, and is listed by the name of its op.
   const CopyReason reason = copy_reason(copy).value_or(CopyReason{.value = graph::op_name(copy)});
   return {.value = reason.value,
           .bytes = type.getElementCount() * DimExpr(byte_size(type.getDtype())),

@@ -23,11 +23,11 @@ std::string no_device(std::string_view name, const Machine& machine) {
 
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules) {
-  // On one device, all calls of a function are placed alike: there is nothing to choose.
+  // On one device, all calls of a function have the same placement, so clones are not needed.
   if (machine.devices.size() > 1) clone_per_call(module);
   SCOPEVM_ASSIGN_OR_RETURN(GraphProblem graph, read_constraints(module, machine, rules));
   Report report = apply(module, graph, assign(graph.problem));
-  report.copies = copies_of(module, machine);  // before clones are merged: each call has its own
+  report.copies = copies_of(module, machine);  // while each call has its own clone
   if (machine.devices.size() > 1) merge_equal_functions(module);
   SCOPEVM_RETURN_IF_ERROR(verify_places(module, machine));
   return report;

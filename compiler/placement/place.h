@@ -94,7 +94,7 @@ Status verify_places(mlir::ModuleOp module, const Machine& machine);
 using graph::kDeviceAttribute;
 using graph::kPlaceAttribute;
 
-// The device that runs a placed `op`: that of its attribute, else of its results, else of its
+// The device that runs a placed `op`: the device of its attribute, else of its results, else of its
 // operands, else the host.
 DeviceIndex device_of(mlir::Operation* op, const Machine& machine);
 

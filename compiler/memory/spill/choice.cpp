@@ -137,8 +137,8 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
   Trial trial(problem);
   for (size_t i = 0; i < choices.size(); ++i) trial.set(i, choices[i]);
   if (!complete(problem, trial)) {
-    // The first call starts without choices. Its failure, that of the pure greedy method, is
-    // reported.
+    // Only the first failure is reported. The first call starts without choices, so this is a
+    // failure of the greedy method alone.
     if (!best.worst_step) best.worst_step = trial.worst_step();
     return;
   }
@@ -204,7 +204,7 @@ class StepBound {
     // Dantzig's bound (1957).
     if (cost + relaxed(i, need) >= best_) return;
     // The branch that takes the cheapest item per byte comes first: it finds a good solution early,
-    // which prunes the others.
+    // and the cost of that solution prunes other branches.
     search(i + 1, need - candidates_[i].bytes, cost + candidates_[i].cost);
     search(i + 1, need, cost);
   }
@@ -281,8 +281,8 @@ SpillSolution choose_spills(const SpillProblem& problem) {
       rounds_without_gain = 0;
     }
     if (round % kRoundsPerExchange == 0 && best.is_found) exchange(problem, best);
-    // Polyak's rule needs the optimal value; an upper bound takes its place. Without a solution,
-    // twice the cost of spilling everything is one.
+    // Polyak's rule needs the optimal value; an upper bound replaces it. If no solution is known,
+    // twice the cost of spilling everything is an upper bound.
     prices.change(choices, best.is_found ? best.cost : 2 * all, bound, length);
   }
   return best;

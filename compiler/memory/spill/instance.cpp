@@ -143,7 +143,7 @@ class InstanceReader {
     add_moves(item, buffer);
     for (ValueId id : uses_.values_of(buffer))
       // Each value of the buffer is spilled separately, because values that share the buffer in
-      // place have gaps of their own.
+      // place have different gaps.
       if (SpillItem::Value held; find_gaps(id, held)) {
         add_destinations(id, sized.size, held);
         if (held.destinations.empty()) continue;

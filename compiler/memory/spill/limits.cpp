@@ -57,7 +57,7 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
       if (is_seen[id] || !has_own || value.is_list() || value.origin != ValueOrigin::kStep)
         continue;
       is_seen[id] = true;
-      // The session allocates a result, and the callee its own results, in the pool of results.
+      // Results of this function and of its callees are allocated in the pool of results.
       const bool is_made_outside = is_output[id] || step.callee();
       const PoolIndex pool =
           is_made_outside ? result_pool(program.machine, value) : value.place.pool;

@@ -119,7 +119,7 @@ class ShapeProgram {
                                  int64_t threads) const;
 
   // Each value as a simplified expression over dims, threads and runtime-defined symbols, valid for
-  // all dims that pass the checks. The same node stands for equal operands of the results.
+  // all dims that pass the checks. Equal parts of the results are one node.
   std::vector<DimExpr> formulas(std::span<const ValueIndex> values) const;
 
   // One line per instruction, store and check.
