@@ -98,7 +98,7 @@ class FunctionStacks {
     for (DeviceIndex device : machine_.devices.indices())
       if (std::optional<PoolIndex> stack = machine_.stack_pool(device))
         move_segments(machine_.workspace_pool(device), *stack);
-    // The order in which pools were added depends on the values; the module's order does not.
+    // Sorted, so that the order of the pools in the module does not depend on the order of values.
     std::ranges::sort(function_.stacks);
     return {};
   }

@@ -63,7 +63,8 @@ bool BufferUses::may_use(const std::vector<int64_t>& accesses, PoolIndex pool) c
                              [&](int64_t at) { return may_use(function_.steps[at], pool); });
 }
 
-// Callees are compiled for the pools of their arguments. The two pools of a copy stay different.
+// Callees are compiled for the pools of their arguments. The source and the destination of a copy
+// must remain in different pools.
 bool BufferUses::may_use(const Step& step, PoolIndex pool) const {
   if (step.is<step::Call, step::CallClosure>()) return false;
   if (step.is<step::Copy>())

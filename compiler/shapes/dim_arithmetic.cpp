@@ -181,7 +181,8 @@ DimExpr mod(DimExpr a, DimExpr b) {
     Polynomial remainder = split_by_constant(to_polynomial(a), *d).remainder;
     take_multiples(remainder, *d);
     DimExpr rest = from_polynomial(remainder);
-    bool is_known = rest.is_constant() && *rest.as_constant() >= 0;  // and the constant is below d
+    // split_by_constant() has made a constant remainder less than d.
+    bool is_known = rest.is_constant() && *rest.as_constant() >= 0;
     return is_known ? rest : make(Kind::kMod, {rest, b});
   }
   if (a.is_constant(0)) return 0;

@@ -5,6 +5,7 @@
 // therefore the same object, and equality is one pointer comparison. `n*m+n` and `n*(1+m)` are
 // equal; `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is kept as `floordiv(a + b - 1, b)` and
 // printed so.
+//
 // A symbol may have known facts about its value (DimFacts), which normalisation uses. If n is at
 // most 512 and a multiple of 8, `min(n, 512)` is `n` and `mod(n, 8)` is 0. Symbols with one name
 // and different facts are different objects, so facts are attached where a function's symbols are

@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
 constexpr DimInterval kAnything{kLeast, kGreatest};
-// Larger expressions are not analysed: a shared operand is visited once per occurrence.
+// Larger expressions are not analysed: a shared operand is visited once per occurrence, so the time
+// could be exponential.
 constexpr size_t kLargestTree = 4096;
 
 int64_t saturate(__int128 value) {

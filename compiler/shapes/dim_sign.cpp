@@ -106,7 +106,8 @@ class Prover {
 
 }  // namespace
 
-// Larger expressions are not analysed: a shared operand is visited once per occurrence.
+// Larger expressions are not analysed: a shared operand is visited once per occurrence, so the time
+// could be exponential.
 bool is_never_negative(DimExpr e) {
   constexpr size_t kLargestTree = 4096;
   return dims::tree_size(e) <= kLargestTree && Prover().prove(e);

@@ -80,7 +80,8 @@ Factored factored(DimExpr e) {
                           std::back_inserter(shared));
     common = std::move(shared);
   }
-  // A constant factor that leaves no coefficient 1 only hides the coefficients.
+  // A constant factor is taken out only if a coefficient becomes 1 or -1. Otherwise it would hide
+  // the coefficients.
   const bool leaves_one = std::ranges::any_of(
       terms, [&](const auto& term) { return std::abs(term.second) == divisor; });
   if (!leaves_one) divisor = 1;
@@ -211,7 +212,7 @@ class FormulaPrinter {
     }
   }
 
-  // A part by its name or text; a part without text is new, and is composed.
+  // The name or text of a part. A new part has no text yet, and is composed.
   std::string known(DimExpr e) {
     auto found = strings_.find(e);
     return found == strings_.end() ? composed(e) : found->second;

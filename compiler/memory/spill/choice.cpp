@@ -100,7 +100,7 @@ class Prices {
       best = total;
       choice.move = static_cast<int>(m);
     }
-    // A moved buffer has no bytes in the pool that its values could release in addition.
+    // A moved buffer has no bytes in the pool, so its values cannot be spilled in addition.
     if (choice.move) choice.values.assign(item.values.size(), {});
     return best;
   }

@@ -228,7 +228,7 @@ ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const RuntimeSy
       return instruction(
           {Op::kMax, 0, constant(0), instruction({Op::kMul, 0, constant(-1), value})});
     case RuntimeSymbol::Part::kWhole:
-      // An element of a tensor is data; sizes of tensors and lists need no check.
+      // An element of a tensor may be negative. Sizes of tensors and lists never are.
       if (symbol.source == RuntimeSymbol::Source::kElement)
         condition(Check::Kind::kAtLeast, value, constant(0), symbol.what + " is {0}, below {1}",
                   segment);
@@ -316,8 +316,8 @@ void ShapeProgram::check_dimension(const Dimension& dimension) {
               "dimension " + dimension.name + " is {0}, not a multiple of {1}");
 }
 
-// Checks dims of values without checks from the graph, such as those between two launches of one
-// op.
+// Checks that dims are not negative, unless the graph has such a check. The graph has none for
+// tensors between two launches of one op.
 void ShapeProgram::check_results(const Function& function) {
   std::set<DimExpr> seen;
   for (const Check& check : function.checks)

@@ -1,7 +1,7 @@
 // ShapeProgram: straight-line int64 code that computes every size of a frame: from the dims of a
 // function's inputs to its slots and checks. Values that depend on runtime-defined symbols belong
-// to a later segment. Its code is separate. It runs once the symbols are known, and reads values of
-// earlier segments from their slots.
+// to a later segment, whose code runs once the symbols are known. That code reads values of earlier
+// segments from their slots.
 //
 //   dim_expr.cpp       expressions
 //   shape_program.cpp  expressions -> program, by value numbering
