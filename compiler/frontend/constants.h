@@ -12,7 +12,8 @@ namespace scopevm::compiler::frontend {
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name);
 
-// A rank-0 constant. Integers are truncated; for str it is the empty string.
+// A rank-0 constant. For an integer type, `value` is truncated; for str, the constant is the empty
+// string.
 mlir::Value make_scalar(mlir::OpBuilder& builder, mlir::Location location, double value,
                         DType dtype);
 

@@ -13,15 +13,16 @@ namespace scopevm::compiler::frontend {
 
 // The values that an iteration yields.
 struct Iteration {
-  mlir::Value condition;                   // bool[]: continue? Null: always
-  llvm::SmallVector<mlir::Value> carried;  // of the next iteration
-  llvm::SmallVector<mlir::Value> parts;    // of the outputs that are gathered along a new first dim
+  mlir::Value condition;  // bool[]: whether another iteration follows; null if it always does
+  llvm::SmallVector<mlir::Value> carried;  // the carried values of the next iteration
+  // One slice of each output that the loop gathers along a new first dim.
+  llvm::SmallVector<mlir::Value> parts;
 };
 
 class ControlFlowBuilder {
  public:
   // `fresh(name)` returns a unique symbol derived from a readable name. `forget` is called after
-  // ops that were built have been erased.
+  // the builder has erased ops, so that the caller can discard analyses of their results.
   ControlFlowBuilder(mlir::OpBuilder& builder, mlir::Location location,
                      llvm::function_ref<std::string(llvm::StringRef)> fresh,
                      llvm::function_ref<void()> forget)

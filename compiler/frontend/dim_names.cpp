@@ -1,4 +1,4 @@
-// Dim names -> expressions: see dim_names.h.
+// Dim names -> expressions; see dim_names.h.
 #include "compiler/frontend/dim_names.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>
 std::optional<DimExpr> dim_expression(const std::string& text, const std::set<std::string>& names,
                                       const std::function<DimExpr(const std::string&)>& dim) {
   std::optional<DimExpr> expression = DimExpr::parse(text);
-  // A name such as "2*n" is an expression only if n is a dim of the model; else it is a name like
-  // any other.
+  // A string such as "2*n" is an expression only if n is the name of an input dim. Otherwise it is
+  // the name of a dim.
   if (!expression || expression->kind() == DimExpr::Kind::kSymbol) return std::nullopt;
   std::vector<std::string> symbols = expression->symbols();
   bool are_known = std::ranges::all_of(

@@ -16,8 +16,9 @@ namespace scopevm::compiler::frontend {
 // An input dim: a number if --dim fixes it, else a symbol with its known bounds.
 DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds);
 
-// Parses a dim that an input declares as an expression, like "past + now", over the names of other
-// input dims; `dim` resolves a name. Empty for any other string, which is then an opaque name.
+// Parses a dim that an input declares as an expression over the names of other input dims, such as
+// "past + now". `dim` returns the dim of a name. Empty if `text` is not such an expression; it is
+// then the name of a dim.
 std::optional<DimExpr> dim_expression(const std::string& text, const std::set<std::string>& names,
                                       const std::function<DimExpr(const std::string&)>& dim);
 

@@ -1,4 +1,4 @@
-// Function bodies: see function_body.h. libonnx throws; its exceptions do not leave this file.
+// Function bodies; see function_body.h. libonnx throws exceptions, which this file catches.
 #include "compiler/frontend/function_body.h"
 
 #include <onnx/defs/schema.h>
@@ -12,8 +12,8 @@ namespace {
 
 using Attributes = std::map<std::string, onnx::AttributeProto>;
 
-// Replaces the body's attribute references by the node's attributes; references without a value are
-// removed.
+// Replaces the attribute references of the body's nodes by the values of these attributes. A
+// reference to an attribute without a value is removed.
 void bind_attributes(onnx::FunctionProto& body, const Attributes& values) {
   for (auto& node : *body.mutable_node()) {
     google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
@@ -55,7 +55,7 @@ std::unique_ptr<onnx::FunctionProto> defined_function(
     if (attribute.default_value.has_name()) attributes.try_emplace(name, attribute.default_value);
   if (schema->HasFunction()) return std::make_unique<onnx::FunctionProto>(*schema->GetFunction());
   if (!schema->HasContextDependentFunction()) return nullptr;
-  // The body builders expect default attributes to be present.
+  // The body builders require that attributes with default values are present.
   onnx::NodeProto full = node;
   full.clear_attribute();
   for (const auto& [name, attribute] : attributes) *full.add_attribute() = attribute;
@@ -72,7 +72,8 @@ std::unique_ptr<onnx::FunctionProto> function_body(
   try {
     Attributes attributes = attributes_of(node);
     std::unique_ptr<onnx::FunctionProto> body = model_function(model, node);
-    // A function of the model precedes the standard definition; ONNX leaves this order to runtimes.
+    // A function of the model takes precedence over the standard definition. ONNX leaves the
+    // precedence to the runtime.
     if (!body) body = defined_function(node, opset, input_types, attributes);
     if (body) bind_attributes(*body, attributes);
     return body;

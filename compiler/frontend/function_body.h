@@ -1,4 +1,4 @@
-// ONNX ops that are defined as functions of other ops: their bodies, ready to import.
+// The bodies of ONNX ops that are defined as functions of other ops.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -9,8 +9,8 @@
 namespace scopevm::compiler::frontend {
 
 // The body of `node` at `opset`: the model's own function, or the one that ONNX defines for the op.
-// References to attributes are replaced by the node's values. Null if the op has no body, or none
-// for these types. `input_types` are the types of the node's inputs, empty for absent ones.
+// References to attributes are replaced by the attributes of `node`. Null if the op has no body, or
+// none for these types. `input_types` has one entry for each input, empty if it is absent.
 std::unique_ptr<onnx::FunctionProto> function_body(const onnx::ModelProto& model,
                                                    const onnx::NodeProto& node, int opset,
                                                    const std::vector<onnx::TypeProto>& input_types);

@@ -1,4 +1,4 @@
-// Imports an ONNX graph: see graph_importer.h.
+// Imports an ONNX graph; see graph_importer.h.
 #include "compiler/frontend/graph_importer.h"
 
 #include <cctype>
@@ -17,7 +17,7 @@ namespace {
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// Converts the model's name of a dimension to an identifier of the textual form.
+// Converts the model's name of a dimension to an identifier of MLIR assembly.
 std::string identifier(const std::string& name) {
   std::string result;
   for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
@@ -104,7 +104,7 @@ DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fal
   std::string candidate = symbol;
   for (int suffix = 2;; ++suffix) {
     auto [entry, is_new] = dims_.try_emplace(candidate, model_name);
-    // Equal names in the model are one symbol. Dims without a name are all different.
+    // Dims with equal names in the model share a symbol. Each dim without a name has its own.
     if (is_new || (entry->second == model_name && !name.empty())) break;
     candidate = symbol + "_" + std::to_string(suffix);
   }
@@ -143,13 +143,13 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   for (const auto& tensor : graph.initializer()) initializers.insert(tensor.name());
   llvm::SmallVector<mlir::Type> types;
   for (const auto& input : graph.input()) {
-    // Before IR version 4, initializers had to be listed as inputs as well; they are constants
-    // here.
+    // Before IR version 4, each initializer is also listed as an input. It is imported as a
+    // constant.
     if (initializers.contains(input.name())) continue;
     if (input.name().empty()) return invalid("a graph input has no name");
     Result<mlir::Type> known = type_of_input(input);
     if (!known.ok()) {
-      // Reported where a node reads the input, with the name of the node.
+      // The error is reported with the name of the first node that reads the input.
       unsupported_[input.name()] = known.status().message();
       continue;
     }
@@ -205,8 +205,8 @@ bool GraphImporter::is_produced_later(const std::string& name) const {
 Status GraphImporter::bind(const onnx::NodeProto& node, size_t output, Value value) {
   const std::string& name = node.output(static_cast<int>(output));
   if (name.empty() || !value) return {};
-  // Replaces ops whose elements are known by a constant or sv.dims_tensor, so that shape arithmetic
-  // stays symbolic.
+  // Replaces a value whose elements are known by a constant or sv.dims_tensor, so that shape
+  // arithmetic needs no kernel.
   const std::vector<DimExpr>* elements = symbols_->find(value);
   mlir::Operation* op = value.getDefiningOp();
   if (elements && op && !mlir::isa<graph::ConstantOp, graph::DimsTensorOp>(op))
@@ -286,8 +286,8 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
   return {};
 }
 
-// Imports the body in a scope of its own: its inputs are bound to the node's, its outputs are
-// copied to the node's.
+// Imports the ops of the body in place of the node. Names in the body are separate from those of
+// the graph: its inputs are bound to the node's inputs, and the node's outputs to its outputs.
 Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
   std::vector<onnx::TypeProto> types;
   for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
@@ -295,7 +295,7 @@ Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int ops
       depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
   if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
   const onnx::FunctionProto& function = *body;
-  // Constants may refer to bytes of the body, so it is kept as long as the file.
+  // Constants may share bytes with the body, so the body must live as long as the file.
   file_->bodies.push_back(std::move(body));
   std::map<std::string, Value> outer_values;
   std::map<std::string, int> outer_opsets = opsets_;
@@ -383,7 +383,7 @@ Result<ImportedModule> GraphImporter::run() {
     if (name != model_name)
       names.push_back(builder_.getNamedAttr(name, builder_.getStringAttr(model_name)));
   if (!names.empty()) function->setAttr("sv.dim_names", builder_.getDictionaryAttr(names));
-  // Handlers may emit ops that are then not needed, for instance for unused outputs.
+  // Handlers may emit unused ops, for example for unused outputs.
   graph::remove_unused(function);
   if (failed(mlir::verify(*module)))
     return Status(StatusCode::kInternal, "the imported graph is not valid: " + take_diagnostics());
@@ -392,8 +392,9 @@ Result<ImportedModule> GraphImporter::run() {
 
 Result<ImportedModule> import_onnx(const std::string& path, const std::shared_ptr<OnnxFile>& file,
                                    const ImportOptions& options, mlir::MLIRContext& context) {
-  // Backtracking over the choices of branches (GraphImporter::choose): after a failed import, the
-  // last choice that can still be reversed is reversed.
+  // Backtracking search over the choices of GraphImporter::choose(). After a failed import, the
+  // last then-branch among the choices is replaced by the else-branch, and later choices are
+  // dropped.
   constexpr int kMostTries = 16;
   std::vector<bool> choices;
   Status first;

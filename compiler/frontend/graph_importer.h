@@ -20,20 +20,22 @@ class FuncOp;
 
 namespace scopevm::compiler::frontend {
 
-// The type of a sequence or optional. Errors: kUnsupported (strings, maps, deeper nesting).
+// The type of a sequence or optional. Errors: kUnsupported if its elements are not tensors of a
+// supported element type.
 Result<graph::ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto& proto);
 
 class GraphImporter {
  public:
-  // If the branches of an If have different ranks, one branch is chosen: the then-branch, or the
-  // entry of `choices` for that If, in order. Choices that are made are appended to `choices`.
+  // If the branches of an If return results of different ranks, only one branch is imported. Entry
+  // i of `choices` selects the branch for the i-th such If: true for the then-branch. For an If
+  // without an entry, the importer selects the then-branch and appends true to `choices`.
   GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
                 mlir::MLIRContext& context, std::vector<bool>& choices);
 
   // Errors name the node, not the file.
   Result<ImportedModule> run();
 
-  // --- Interface of Node. ---
+  // --- For Node. ---
   mlir::OpBuilder& builder() { return builder_; }
   mlir::Location location() const { return location_; }
   graph::SymbolicValues& symbols() { return *symbols_; }
@@ -42,7 +44,7 @@ class GraphImporter {
   // The MLIR diagnostics reported since the last call.
   std::string take_diagnostics();
   std::vector<std::string>& diagnostics() { return diagnostics_; }
-  // A new runtime-defined symbol; `what` becomes part of its name.
+  // A new runtime-defined symbol whose name ends in `what`, or in `what` and a number.
   std::string fresh_symbol(llvm::StringRef what);
   ControlFlowBuilder control_flow();
 
@@ -77,7 +79,8 @@ class GraphImporter {
                                                         const onnx::GraphProto& otherwise);
   Result<llvm::SmallVector<Value>> import_right_branch(Node& n, Value condition, Branch* branches);
   bool choose();
-  // True if a choice made at or after `from` can still be reversed.
+  // True if the choice with index `from` or a later one selected the then-branch, so that another
+  // import can try the else-branch.
   bool has_open_choice(size_t from) const;
   Result<llvm::SmallVector<Value>> import_loop(Node& n);
   Result<llvm::SmallVector<Value>> import_scan(Node& n);
@@ -126,9 +129,9 @@ class GraphImporter {
   mlir::OpBuilder builder_;
   mlir::Location location_;
   std::map<std::string, int> opsets_;  // opset version by domain
-  // Inputs and initializers of unsupported types, with the reason. Reported as an error on use.
+  // Inputs and initializers of unsupported types, with the reason. Their use is an error.
   std::map<std::string, std::string> unsupported_;
-  std::map<std::string, Value> values_;  // of the current graph or function body
+  std::map<std::string, Value> values_;  // by name, in the current graph or function body
   std::map<std::string, Sequence> sequences_;
   int depth_ = 0;                            // nesting depth of function bodies
   std::map<std::string, std::string> dims_;  // sanitised name -> the model's name

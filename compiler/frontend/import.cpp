@@ -23,8 +23,8 @@ Status check_file(const std::string& path) {
   return {};
 }
 
-// Text files have no control characters except white space; a ModelProto begins with the tag of
-// ir_version, 0x08.
+// True if the first bytes contain no control character except white space. An ONNX file begins with
+// the control character 0x08: the protobuf tag of ir_version.
 bool looks_like_text(const std::string& path) {
   char start[256];
   std::ifstream file(path, std::ios::binary);
@@ -42,7 +42,7 @@ Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLI
   if (!onnx_) {
     SCOPEVM_RETURN_IF_ERROR(check_file(path_));
     std::string extension = std::filesystem::path(path_).extension().string();
-    // The extension decides if it is one of the two; otherwise the content does.
+    // A known extension selects the reader; otherwise the contents do.
     if (extension == ".mlir" || (extension != ".onnx" && looks_like_text(path_)))
       return import_text(path_, options, context);
     SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_));

@@ -1,12 +1,12 @@
 // A model file -> a graph module: one func.func @main over sv.tensor types.
-//   import.cpp          selects the reader by the file's contents
-//   graph_importer.cpp  ONNX -> graph
-//   import_text.cpp     textual form of a graph -> graph
+//   import.cpp           selects the reader by the file's extension or contents
+//   graph_importer.cpp   ONNX -> graph
+//   import_assembly.cpp  MLIR assembly -> graph
 //
-// Arguments and results carry the model's names as `sv.name`. Each op has a NameLoc with its node's
-// name. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node \"conv_3\" (Conv, opset
-// 11): ..."), kUnsupported (names the op, the opset and the node), kInvalidArgument (a dimension
-// that the model does not have).
+// The attribute `sv.name` of an argument or result is its name in the model. The location of each
+// op is a NameLoc with the name of its node. Errors: kNotFound (no such file), kInvalidModel
+// ("model.onnx: node \"conv_3\" (Conv, opset 11): ..."), kUnsupported (names the op, the opset and
+// the node), kInvalidArgument (ImportOptions::dims names a dimension that the model does not have).
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@
 namespace scopevm::compiler::frontend {
 
 struct ImportOptions {
-  // Bounds by dimension name. A dimension with min == max becomes that number.
+  // Bounds by dimension name. A dimension with min == max is replaced by that number.
   std::map<std::string, DimBound> dims;
 };
 

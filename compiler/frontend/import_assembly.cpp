@@ -1,5 +1,5 @@
-// Textual form of a graph -> module, with MLIR's parser. Its diagnostics become the error message,
-// each prefixed with "model.mlir:12:7: ".
+// MLIR assembly -> module, with MLIR's parser. The error message consists of the parser's
+// diagnostics, each with its position as a prefix: "model.mlir:12:7: ".
 #include <set>
 
 #include "compiler/frontend/dim_names.h"
@@ -17,7 +17,7 @@
 namespace scopevm::compiler::frontend {
 namespace {
 
-// "model.mlir:12:7: ", or the op's name if the location has nothing else.
+// "model.mlir:12:7: "; without a file position, the name of the op if there is one.
 std::string position(mlir::Location location) {
   auto file = location->findInstanceOf<mlir::FileLineColLoc>();
   auto name = location->findInstanceOf<mlir::NameLoc>();
@@ -27,7 +27,7 @@ std::string position(mlir::Location location) {
          std::to_string(file.getColumn()) + ": ";
 }
 
-// Function names become symbols of the compiled code.
+// True if `name` can be a part of a symbol of the compiled code.
 bool is_plain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
@@ -101,7 +101,7 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   std::set<std::string, std::less<>> may_be_zero;
   for (const auto& [name, bound] : options.dims)
     if (bound.min == 0) may_be_zero.insert(name);
-  // The parser gives every named dim the minimum 1, unless it is listed here.
+  // The parser gives each named dim the minimum 1, except those in zero_dims.
   const graph::ZeroDims zero_dims(std::move(may_be_zero));
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
   if (!module) return wrong_text();

@@ -11,8 +11,8 @@
 
 namespace scopevm::compiler::frontend {
 
-// The common supertype of two types, at least one of which is a list; also of an optional type and
-// its element type. Null if there is none.
+// The common supertype of two types, of which at least one is a list type. The supertype of an
+// optional and its element type is the optional. Null if there is none.
 graph::ListType join_lists(mlir::Type a, mlir::Type b);
 
 class ListBuilder {
@@ -29,7 +29,8 @@ class ListBuilder {
   Result<mlir::Value> insert(mlir::Value list, mlir::Value element, std::optional<DimExpr> index);
   mlir::Value erase(mlir::Value list, DimExpr index);
   DimExpr size(mlir::Value list);
-  // Converts `value` to `type`: wraps it in an optional if the type is one and the value is not.
+  // Converts `value` to `type`: wraps it in an optional if `type` is an optional and `value` is
+  // not.
   mlir::Value fit(mlir::Value value, mlir::Type type);
 
  private:

@@ -1,4 +1,4 @@
-// Access to ONNX inputs and builders of graph ops: see node.h.
+// Access to ONNX inputs, and builders of graph ops; see node.h.
 #include "compiler/frontend/node.h"
 
 #include <cstring>
@@ -101,7 +101,7 @@ std::vector<std::string> Node::strings(llvm::StringRef name) {
 
 TensorType Node::type(Value value) const {
   if (value) return mlir::cast<TensorType>(value.getType());
-  // After an error: handlers need not check every value before they read its type.
+  // A value is null after an error. Handlers may read its type without a check.
   return TensorType::get(importer_.builder().getContext(), DType::kF32, llvm::ArrayRef<DimExpr>());
 }
 
@@ -141,8 +141,9 @@ bool Node::is_known(Value value) { return value && importer_.symbols().find(valu
 
 namespace {
 
-// An earlier sv.read_dims of the value that dominates the insertion point, which must be the end of
-// a block. Reusing it gives the same symbols, so the dims are provably equal.
+// An earlier sv.read_dims of the value that dominates the insertion point. It is reused, so that
+// all uses of the value have the same symbols and their dims are provably equal. REQUIRES: the
+// insertion point is the end of a block.
 graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, Value value, bool is_signed) {
   for (mlir::Operation* user : value.getUsers()) {
     auto read = mlir::dyn_cast<graph::ReadDimsOp>(user);
@@ -274,7 +275,7 @@ mlir::Attribute Node::index_attribute(int64_t value) {
 
 namespace {
 
-// Storage for the properties of any op, initialised to their defaults.
+// The properties of an op of any kind, initialised to their defaults.
 class PropertyStorage {
  public:
   explicit PropertyStorage(mlir::OperationName name)
@@ -307,8 +308,8 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
   mlir::OperationState state(importer_.location(), name);
   state.addOperands(mlir::ValueRange(operands));
   state.addAttributes(attributes);
-  // Types are inferred before the op is created, so that an invalid node is an error message and
-  // not an invalid op.
+  // Infers the result types before the op is created, so that an invalid node is reported and no
+  // invalid op is created.
   auto* inference = name.getInterface<mlir::InferTypeOpInterface>();
   bool is_typed =
       (!properties.get() || succeeded(name.setOpPropertiesFromAttribute(name, properties.get(),
@@ -317,7 +318,7 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
                                             dictionary, properties.get(), {}, state.types));
   if (!is_typed) return fail(importer_.take_diagnostics());
   mlir::Operation* op = builder.create(state);
-  // Reported here: a negative dim would make all later types invalid.
+  // Reported for this node, because a negative dim invalidates the types of all users.
   for (mlir::Value result : op->getResults())
     for (DimExpr dim : shape(result))
       if (intervals().of(dim).max < 0)

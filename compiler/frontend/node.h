@@ -1,8 +1,8 @@
 // One ONNX node during import: access to its inputs and attributes, and builders for graph ops.
 //
-// Errors are sticky: after the first error, accessors return harmless values and builders return
-// null. The importer reports the first error with the node's name. A handler therefore needs no
-// error checks and reads like the formula it implements:
+// A handler is a function that imports one ONNX op. Errors are sticky: after the first error,
+// accessors return default values and builders return null. The importer reports the first error
+// with the node's name. A handler therefore needs no error checks for a plain formula:
 //
 //   Value softsign(Node& n) {
 //     Value x = n.input(0);
@@ -27,7 +27,8 @@ using Ints = llvm::SmallVector<int64_t>;
 // 0, 1, ..., count - 1.
 inline Ints first_axes(int64_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }
 
-// The return value of a handler: the node's outputs in order; null for outputs that are not built.
+// The return value of a handler: the node's outputs in order. An output that the handler does not
+// build is null or missing at the end.
 class Values {
  public:
   Values(Value value) : values_{value} {}
@@ -68,7 +69,7 @@ class Node {
   const onnx::AttributeProto* attribute(llvm::StringRef name,
                                         onnx::AttributeProto::AttributeType type);
 
-  // --- Types; harmless values after an error. ---
+  // --- Types: f32[] for a null value. ---
   graph::TensorType type(Value value) const;
   DType dtype(Value value) const { return type(value).getDtype(); }
   int64_t rank(Value value) const { return type(value).getRank(); }
@@ -80,20 +81,21 @@ class Node {
 
   // --- Compile-time contents. ---
   bool is_known(Value value);
-  // The elements as dims: expressions if they are known at compile time, else symbols read from the
-  // value at run time. kSize: the call fails if a read element is negative.
+  // The elements of `value`, called `what` in errors, as dims: expressions if they are known at
+  // compile time, else symbols that are read from the value at run time. kSize: the call fails if
+  // an element that is read is negative.
   enum class Sign { kSize, kAny };
   Dims dims_of(Value value, llvm::StringRef what, Sign sign = Sign::kSize);
-  // As above, each as a difference of two non-negative dims. If nothing is known, one of the two is
-  // 0 at run time.
+  // As dims_of, each element as positive - negative. If the elements are known at compile time,
+  // `negative` is 0 and `positive` can have either sign. Otherwise neither part is negative, and at
+  // least one of them is 0.
   struct SignedDim {
     DimExpr positive;
     DimExpr negative;
   };
   llvm::SmallVector<SignedDim> signed_dims_of(Value value, llvm::StringRef what,
                                               Sign sign = Sign::kAny);
-  // The elements, which must be known at compile time; else reports "unsupported" with the input's
-  // name.
+  // The elements, which must be known at compile time. Otherwise the node fails as unsupported.
   Ints integers_of(Value value, llvm::StringRef what);
   llvm::SmallVector<float> numbers_of(Value value, llvm::StringRef what);
   const graph::DimIntervals& intervals() const;
@@ -123,7 +125,7 @@ class Node {
   // For ops with multiple results.
   mlir::Operation* emit(llvm::StringRef op, Operands operands, Attributes attributes);
 
-  // Constants. A scalar has the element type of `like`; integers are truncated.
+  // Constants. A scalar has the element type of `like`. For an integer type, `value` is truncated.
   Value scalar(double value, Value like) { return scalar(value, dtype(like)); }
   Value scalar(double value, DType dtype);
   Value constant(const onnx::TensorProto& tensor);
@@ -131,14 +133,14 @@ class Node {
   Value constant(llvm::ArrayRef<float> values);  // f32, rank 1
   Value constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes);
   Value constant(const std::vector<std::string>& strings);  // str, rank 1
-  // i64 dims as a tensor: sv.constant or sv.dims_tensor.
+  // The dims as an i64 tensor: sv.constant or sv.dims_tensor.
   Value dims_value(const Dims& dims, bool is_scalar = false);
 
   // Decompositions shared by several handlers.
   Value reshape(Value x, const Dims& dims);
   Value transpose(Value x, const Ints& permutation);
   Value cast(Value x, DType to);
-  Value unsqueeze(Value x, Ints axes);  // axes: of the result
+  Value unsqueeze(Value x, Ints axes);  // `axes` are axes of the result
   // x[starts[i] : starts[i] + sizes[i]] on every axis.
   Value slice(Value x, const Dims& starts, const Dims& sizes);
   Value expand(Value x, const Dims& dims);
@@ -152,7 +154,8 @@ class Node {
       llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body);
 
   // Emits a check: the call fails unless a == b, or a >= b. {0} and {1} in `message` are replaced
-  // by their values. Decided at compile time if possible: nothing is emitted, or the node fails.
+  // by the values of a and b. A check that holds for all dims is not emitted. A check that fails
+  // for all dims fails the node.
   void require_equal(DimExpr a, DimExpr b, llvm::StringRef message);
   void require_at_least(DimExpr a, DimExpr b, llvm::StringRef message);
   // Emits a check: the call fails with `message` unless the condition, a one-element bool, holds.
@@ -175,7 +178,7 @@ class Node {
   Status status_;
 };
 
-// A row of the op table: the handler of an ONNX op from this opset up to the op's next row.
+// A row of the op table: the handler of an ONNX op from opset `since` up to the op's next row.
 using Handler = Values (*)(Node&);
 struct OpRow {
   const char* op;

@@ -1,4 +1,4 @@
-// Reads ONNX files and their tensors: see onnx_file.h.
+// Reads ONNX files and their tensors; see onnx_file.h.
 #include "compiler/frontend/onnx_file.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ using onnx::TensorProto;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// A read-only file mapping; unmapped with its last owner.
+// A read-only file mapping. The destructor unmaps it.
 struct Mapping {
   void* address = MAP_FAILED;
   size_t size = 0;
@@ -43,7 +43,7 @@ Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
   return mapping;
 }
 
-// True if `location`, a relative path, stays inside its base folder.
+// True if `location` is a relative path that stays inside its base folder.
 bool is_inside(const std::filesystem::path& location) {
   if (location.empty() || location.is_absolute()) return false;
   for (const auto& part : location)
@@ -63,13 +63,13 @@ Result<TensorBytes> external_bytes(const TensorProto& tensor, TensorBytes bytes,
     return invalid("external data \"" + location + "\" is not inside the model's folder");
   std::error_code error;
   std::filesystem::path folder = file.folder.empty() ? "." : file.folder;
-  // A link inside the folder may lead out of it: the resolved path is checked as well.
+  // A symbolic link in the folder may point outside it, so the resolved path is checked as well.
   std::filesystem::path real = std::filesystem::canonical(folder / location, error);
   if (error) return invalid("external data \"" + location + "\": " + error.message());
   if (!is_inside(std::filesystem::relative(real, std::filesystem::canonical(folder, error), error)))
     return invalid("external data \"" + location + "\" is not inside the model's folder");
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, map_file(real.string()));
-  // In this form neither comparison can overflow.
+  // The subtraction cannot wrap, whereas offset + bytes.size could overflow.
   if (offset > mapping->size || mapping->size - offset < bytes.size)
     return invalid("external data \"" + location + "\" is too short: expected " +
                    std::to_string(bytes.size) + " bytes at offset " + std::to_string(offset) +
@@ -97,12 +97,12 @@ Result<TensorBytes> copy_field(TensorBytes bytes, const Field& field) {
   return bytes;
 }
 
+// ONNX stores bools, integers of up to 32 bits and the bits of 16-bit floats in int32_data, except
+// u32, which is in uint64_data.
 Result<TensorBytes> typed_bytes(const TensorProto& tensor, TensorBytes bytes) {
   switch (bytes.dtype) {
     case DType::kBool:
     case DType::kI8:
-      // ONNX stores integers of up to 32 bits, and 16-bit floats as their bits, in int32_data; only
-      // u32 is in uint64_data.
       return copy_field<int8_t>(std::move(bytes), tensor.int32_data());
     case DType::kU8:
       return copy_field<uint8_t>(std::move(bytes), tensor.int32_data());
@@ -178,7 +178,7 @@ Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
   auto file = std::make_shared<OnnxFile>();
   file->folder = std::filesystem::path(path).parent_path().string();
   bool parsed = false;
-  // Protobuf throws on allocation failure and on its own fatal errors.
+  // Protobuf throws if an allocation fails or if it detects a fatal error.
   try {
     google::protobuf::io::FileInputStream raw(descriptor);
     raw.SetCloseOnDelete(true);
@@ -201,7 +201,7 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
   TensorBytes bytes{*dtype, {tensor.dims().begin(), tensor.dims().end()}, nullptr, 0, file, {}};
   int64_t count = 1;
   for (int64_t dim : bytes.dims)
-    // The bound keeps the byte size within 64 bits.
+    // With this limit, the size in bytes fits 64 bits.
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > (int64_t{1} << 40))
       return invalid("tensor \"" + tensor.name() +
                      "\": its dims must be at least 0, with at most 2^40 elements");

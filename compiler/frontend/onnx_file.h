@@ -21,7 +21,8 @@ struct OnnxFile {
 
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);
 
-// A tensor's elements: row-major bytes, bool as one byte each, kept alive by `owner`; or strings.
+// The elements of a tensor, in row-major order. Except for strings, they are bytes that `owner`
+// keeps alive; a bool is one byte.
 struct TensorBytes {
   DType dtype;
   std::vector<int64_t> dims;
@@ -31,8 +32,8 @@ struct TensorBytes {
   std::vector<std::string> strings;  // for str, instead of bytes
 };
 
-// The bytes of a tensor of `file`, shared with the file if the layout allows. External data is
-// mapped from the model's folder; a path outside that folder is an error.
+// The elements of a tensor of `file`. Raw data is shared with the file, and typed data is copied.
+// External data is mapped from the model's folder; a path outside that folder is an error.
 Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
                                  const std::shared_ptr<OnnxFile>& file);
 

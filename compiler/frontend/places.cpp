@@ -24,7 +24,7 @@ void lift_results(mlir::Operation* op) {
   builder.setInsertionPointAfter(op);
   for (mlir::Value result : op->getResults()) {
     mlir::StringAttr place = take_place(result);
-    // A copy has its place as an attribute. Constants have no fixed place.
+    // The place of a copy is an attribute of it already. Constants have no required place.
     if (!place || mlir::isa<graph::DeviceCopyOp, graph::ConstantOp>(op)) continue;
     auto annotation = builder.create<graph::OnDeviceOp>(op->getLoc(), result.getType(), result,
                                                         place, true, false);
@@ -44,7 +44,7 @@ void lift_signature(mlir::func::FuncOp function) {
     function.setResultAttr(static_cast<unsigned>(i), graph::kPlaceAttribute, tensor.getPlace());
     type = tensor.withPlace(nullptr);
   }
-  // The function's type repeats the argument types, which have lost their places above.
+  // The function's type includes the argument types, whose places have been removed above.
   function.setType(mlir::FunctionType::get(function.getContext(),
                                            function.getBody().front().getArgumentTypes(), results));
 }
@@ -58,7 +58,7 @@ void lift_places(mlir::ModuleOp module) {
   });
   for (mlir::Operation* op : ops) {
     for (mlir::Region& region : op->getRegions())
-      // A loop argument is stored where the loop's result is, whose place is lifted below.
+      // A loop argument has the place of the loop's result, which lift_results() handles.
       for (mlir::BlockArgument argument : region.getArguments()) take_place(argument);
     lift_results(op);
   }

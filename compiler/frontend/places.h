@@ -1,4 +1,4 @@
-// Places written in the types of a textual graph.
+// Places in the types of a graph that was parsed from MLIR assembly.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

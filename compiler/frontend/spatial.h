@@ -12,17 +12,18 @@ struct SpatialAttributes {
   Ints dilations;
 };
 
-// Reads strides, pads, dilations and auto_pad of a node whose x is [n, c, spatial...], for a window
-// of `kernel` elements.
+// Reads the attributes of a node whose input x is [n, c, spatial...], for a window with the dims
+// `kernel`. If auto_pad is given, the pads are computed from it.
 SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel);
 
-// [1, 2, 3]
+// The values as text: "[1, 2, 3]".
 std::string text_of(llvm::ArrayRef<int64_t> values);
 
 // Fails the node unless attribute `name` has `count` values.
 bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count);
 
-// The window dims of a convolution, taken from its weight; they must be numbers.
+// The window dims of a convolution, taken from its weight. The node fails unless they are
+// constants.
 Ints kernel_of(Node& n, Value weight);
 
 }  // namespace scopevm::compiler::frontend

@@ -29,8 +29,9 @@ Values conv(Node& n) {
                          n.attr("dilations", a.dilations), n.attr("group", n.integer("group", 1))});
 }
 
-// Computes pads for a required output size. An odd total puts the extra element at one end; a
-// missing part is added as output padding.
+// Computes the pads for which the output has the spatial dims `wanted`. If the total of an axis is
+// odd, auto_pad selects the end with the extra element. If the full output is smaller than
+// `wanted`, the difference is added to the output padding.
 void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
                      Ints& output_pads) {
   size_t rank = a.kernel.size();
@@ -47,8 +48,7 @@ void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
     // The formula of the ONNX operator specification.
     int64_t total = a.strides[i] * (*size - 1) + output_pads[i] + span - wanted[i];
     if (total < 0) {
-      // The requested result is larger than that of all taps: the missing rows are added at the
-      // end.
+      // The requested output is larger than the output without pads. Elements are added at the end.
       output_pads[i] -= total;
       total = 0;
     }
@@ -57,15 +57,17 @@ void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
   }
 }
 
-// Transposed convolution with windows that do not overlap: each input pixel produces its own block
-// of the output, so one matrix product computes all blocks.
+// Transposed convolution with windows that do not overlap. Each element of the input produces a
+// separate block of the output, so one matrix product computes all blocks. A tap is an element of
+// the window.
 Value conv_transpose_of_blocks(Node& n, llvm::ArrayRef<Value> operands,
                                const SpatialAttributes& a) {
   Value x = operands[0], w = operands[1];
   int64_t rank = n.rank(x), spatial = rank - 2;
   DimExpr channels = n.dim(w, 0), results = n.dim(w, 1), taps = 1;
-  // `last` moves the input channels of W, its axis 0, to the end. `blocks` interleaves each spatial
-  // axis of the result with the taps of its window: [n, results, size 0, kernel 0, ...].
+  // `last` moves axis 0 of W, the input channels, to the end. `blocks` puts each spatial axis
+  // before the window axis of the same index: [n, results, size 0, kernel 0, size 1, kernel 1,
+  // ...].
   Ints last = {1}, blocks = {0, 1};
   Dims split = {n.dim(x, 0), results}, whole = split, one_pixel(static_cast<size_t>(rank), 1);
   for (int64_t i = 0; i < spatial; ++i) {
@@ -77,8 +79,8 @@ Value conv_transpose_of_blocks(Node& n, llvm::ArrayRef<Value> operands,
   }
   for (int64_t i = 0; i < spatial; ++i) split.push_back(n.dim(x, i + 2));
   last.push_back(0);
-  // A 1x1 convolution is the matrix product: one result channel for each pair of result channel and
-  // tap.
+  // A convolution with window 1 computes the matrix product. It has one output channel for each
+  // pair of a result channel and a tap.
   one_pixel[0] = results * taps;
   one_pixel[1] = channels;
   Value weights = n.reshape(n.transpose(w, last), one_pixel);
@@ -123,7 +125,7 @@ Values conv_transpose(Node& n) {
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     Ints wanted;
     for (size_t i = 0; i < rank; ++i)
-      // pads_for_output() reports a dim that is not constant before it uses the size.
+      // pads_for_output() fails for a dim that is not constant, before it reads `wanted`.
       wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) *
                        a.strides[i]);
     pads_for_output(n, x, wanted, a, output_pads);

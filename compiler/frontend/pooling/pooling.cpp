@@ -1,4 +1,4 @@
-// ONNX pools, and the inverses of windows: MaxUnpool and Col2Im.
+// ONNX pools, and their inverses MaxUnpool and Col2Im.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 #include "compiler/graph/type_rule.h"
@@ -8,13 +8,13 @@ namespace scopevm::compiler::frontend {
 
 namespace {
 
-// SAME padding: the result has ceil(size / stride) positions; an odd total puts the extra element
-// at one end.
+// Sets the pads for which the result has ceil(size / stride) elements along each axis. If the total
+// of an axis is odd, `more_at_end` selects the end with the extra element.
 bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
   size_t rank = a.kernel.size();
   for (size_t i = 0; i < rank; ++i) {
     int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
-    // With stride 1 there is one position per element, so the padding does not depend on the size.
+    // With stride 1 the result has the size of x, so the padding does not depend on the size.
     int64_t total = span - 1;
     if (a.strides[i] != 1) {
       std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
@@ -62,7 +62,7 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
   if (!check_count(n, "strides", a.strides, rank) || !check_count(n, "pads", a.pads, 2 * rank) ||
       !check_count(n, "dilations", a.dilations, rank) || !check_range(n, "strides", a.strides) ||
       !check_range(n, "dilations", a.dilations) || !check_range(n, "kernel dims", a.kernel))
-    // Valid attributes after an error, so that callers can index and divide.
+    // Valid attributes after an error, so that callers can index them and divide by them.
     return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1)};
   if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
     n.unsupported("pads are " + text_of(a.pads) + "; negative pads are not supported");
@@ -120,8 +120,8 @@ Values max_pool(Node& n) {
   return {op->getResult(0), op->getResult(1)};
 }
 
-// Scatters x into zeros at the given indices. Indices refer to the output size that inverts the
-// window; a larger output_shape adds zeros at the end.
+// Scatters x into zeros at the given indices. The indices refer to an output with the default size,
+// which inverts the size formula of MaxPool. A larger output_shape adds zeros at the end.
 Values max_unpool(Node& n) {
   Value x = n.input(0);
   SpatialAttributes a = pool_attributes(n, x);
@@ -131,8 +131,7 @@ Values max_unpool(Node& n) {
   for (size_t d = 0; d < spatial; ++d)
     dims[d + 2] =
         (dims[d + 2] - 1) * DimExpr(a.strides[d]) + a.kernel[d] - a.pads[d] - a.pads[spatial + d];
-  // The indices of MaxPool count elements of the whole flattened tensor, batch and channels
-  // included.
+  // The indices of MaxPool refer to the flattened tensor, including batch and channels.
   Value zeros = n.expand(n.scalar(0, x), {element_count(dims)});
   DimExpr count = element_count(n.shape(x));
   Value placed = n.emit<ScatterElementsOp>(
@@ -149,8 +148,8 @@ Values max_unpool(Node& n) {
   return n.emit<PadOp>({y, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
 }
 
-// x: [n, c * window elements, positions]; overlapping windows are summed. Implemented as a
-// transposed convolution whose weight maps each input channel to one element of the window.
+// x: [n, c * window elements, positions]. Overlapping windows are summed, by a transposed
+// convolution whose weight maps each input channel to one element of the window.
 Values col2im(Node& n) {
   Value x = n.input(0);
   Dims image = n.dims_of(n.input(1), "image_shape");
@@ -178,8 +177,9 @@ Values col2im(Node& n) {
     DimExpr span = (a.kernel[d] - 1) * a.dilations[d] + 1;
     DimExpr positions = floordiv(image[d] + a.pads[d] + a.pads[rank + d] - span, a.strides[d]) + 1;
     columns.push_back(positions);
-    // The transposed convolution covers the padded image, up to the last window. A negative pad
-    // crops its padding; the end also gets the rows that no window reaches.
+    // The result of the transposed convolution ends with the last window and includes the padding.
+    // A negative pad removes the padding. A positive pad at the end adds the elements after the
+    // last window.
     pads[2 + d] = -a.pads[d];
     pads[rank + 4 + d] = image[d] + a.pads[d] - ((positions - 1) * DimExpr(a.strides[d]) + span);
   }
@@ -205,7 +205,8 @@ Values average_pool(Node& n) {
   return n.emit<AveragePoolOp>({x}, attributes);
 }
 
-// (sum over the window of |x|^p) ^ (1/p): the mean, counting pads as zeros, times the window size.
+// (sum over the window of |x|^p) ^ (1/p). The sum is computed as the average pool, with pads
+// counted as zeros, times the window size.
 Values lp_pool(Node& n) {
   Value x = n.input(0);
   SpatialAttributes a = pool_attributes(n, x);
@@ -215,7 +216,8 @@ Values lp_pool(Node& n) {
   for (size_t d = 0; d < a.kernel.size(); ++d) {
     size *= static_cast<double>(a.kernel[d]);
     if (!n.flag("ceil_mode", false)) continue;
-    // Extra padding completes the windows that ceil_mode adds, but no window starts in the padding.
+    // Extra padding at the end completes the windows that ceil_mode adds. Windows that start in the
+    // padding at the end are removed below.
     wanted[d + 2] = floordiv(wanted[d + 2] + (a.pads[d] - 1), a.strides[d]) + 1;
     a.pads[a.kernel.size() + d] += a.strides[d] - 1;
   }
@@ -229,7 +231,6 @@ Values lp_pool(Node& n) {
   if (n.flag("ceil_mode", false))
     for (size_t d = 2; d < dims.size(); ++d) dims[d] = n.intervals().smaller(dims[d], wanted[d]);
   if (n.shape(mean) != llvm::ArrayRef<DimExpr>(dims))
-    // Drops windows that start in the extra padding.
     mean = n.slice(mean, Dims(dims.size(), DimExpr(0)), dims);
   return n.emit<PowOp>({n.emit<MulOp>({mean, n.scalar(size, x)}), n.scalar(1 / p, x)});
 }

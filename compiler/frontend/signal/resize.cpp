@@ -1,6 +1,6 @@
-// ONNX Resize and Upsample. If all parameters are known at compile time, the op becomes sv.resize.
-// Other cases are rarer and are emitted one axis at a time: a gather of weighted neighbours
-// (run-time scales, a region of x), or a product with a weight matrix (antialias).
+// ONNX Resize and Upsample. A node with parameters that are known at compile time becomes
+// sv.resize. The rarer cases are emitted one axis at a time: run-time scales and a region of x as a
+// gather of weighted neighbours, antialias as a product with a weight matrix.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -25,18 +25,20 @@ struct Resample {
   float cubic_coeff = -0.75f;
 };
 
-// floor(dim * scale). A float scale is exactly p / 2^k.
+// floor(dim * scale), as a quotient of integers: a float scale equals p / q, where q is a power of
+// two.
 DimExpr scaled(Node& n, DimExpr dim, float scale) {
   if (!(scale > 0) || scale > (1 << 20))
     return n.fail("scale is " + std::to_string(scale) +
                   ", expected more than 0 and at most 1048576"),
            dim;
   if (auto c = dim.as_constant())
-    // In f32, the type of the scales: the rounding of the product can change the result's dim.
+    // ONNX multiplies in f32, the type of the scales. The rounding can change the result's dim.
     return static_cast<int64_t>(std::floor(static_cast<float>(*c) * scale));
   double p = scale;
   int64_t q = 1;
-  // Doubling is exact; a scale of at least 1 has at most 23 fractional bits.
+  // Doubling is exact. A scale of at least 1 has at most 23 fractional bits; a smaller one may have
+  // more and is rejected.
   while (p != std::floor(p) && q < (1 << 24)) p *= 2, q *= 2;
   if (p != std::floor(p))
     return n.unsupported("scale " + std::to_string(scale) +
@@ -62,8 +64,7 @@ class AxisResampler {
 
   Formula resample() {
     if (n_.has_failed()) return x_;
-    // Equal dims alone do not suffice: floor(dim * 1.01) can be dim, but the coordinates still
-    // shift.
+    // Equal dims are not sufficient: floor(dim * 1.01) can equal dim, but the coordinates differ.
     bool is_kept = from_ == to_ && r_.scales.empty() && !r_.run_time_scales && !r_.roi;
     if (is_kept || (from_ == to_ && !r_.scales.empty() && known_scale() == 1 && !r_.roi)) return x_;
     if (r_.antialias && r_.mode != "nearest") return by_matrix();
@@ -84,8 +85,8 @@ class AxisResampler {
     return out_ / in_;
   }
 
-  // The result's length, which is fractional if it is computed from a scale: ONNX rounds it only
-  // for the result's dim.
+  // The result's length in coordinate formulas. If it is computed from a scale, it may be
+  // fractional: ONNX rounds only the result's dim.
   Formula length() { return r_.run_time_scales || !r_.scales.empty() ? scale_ * in_ : out_; }
 
   // The region's start (0) or end (1) on this axis.
@@ -110,7 +111,7 @@ class AxisResampler {
   Formula nearest(const Formula& x) {
     if (r_.rounding == "floor") return floor(x);
     if (r_.rounding == "ceil") return ceil(x);
-    // They differ only for ties.
+    // The two roundings to the nearest integer differ only for ties.
     return r_.rounding == "round_prefer_ceil" ? floor(x + 0.5) : ceil(x - 0.5);
   }
 
@@ -140,7 +141,8 @@ class AxisResampler {
           counted(is_cubic ? cubic_weight(distance, r_.cubic_coeff) : 1.0 - distance, neighbour));
       indices.push_back(index(neighbour));
     }
-    // Weights without the excluded neighbours no longer add up to 1.
+    // If neighbours are excluded, the other weights do not add up to 1 and are divided by their
+    // sum.
     Formula total = std::accumulate(weights.begin() + 1, weights.end(), weights.front());
     std::optional<Formula> y;
     for (size_t i = 0; i < weights.size(); ++i) {
@@ -151,8 +153,9 @@ class AxisResampler {
     return *y;
   }
 
-  // Antialias: when x shrinks, the filter is stretched so that all elements contribute. The weights
-  // form a matrix over x, whose edges are repeated over the filter's support.
+  // Antialias: if the result is smaller than x, the filter is stretched so that all elements of x
+  // contribute. The weights form a matrix [result, padded x]. The padding repeats the edges of x
+  // over the filter's support.
   Formula by_matrix() {
     Formula stretch = min(scale_, 1.0);
     DimExpr reach = 3;
@@ -191,8 +194,8 @@ class AxisResampler {
 Value resample(Node& n, Value x, const Resample& r) {
   if (n.has_failed()) return {};
   bool is_nearest = r.mode == "nearest", is_real = is_float(n.dtype(x));
-  // align_corners divides by the fractional length that a scale defines; sv.resize has only the
-  // rounded one.
+  // align_corners divides by the length of the result, which is fractional for a fractional scale.
+  // sv.resize has only the rounded length.
   bool has_broken_length =
       r.coordinates == "align_corners" &&
       llvm::any_of(r.scales, [](float scale) { return scale != std::floor(scale); });
@@ -201,7 +204,8 @@ Value resample(Node& n, Value x, const Resample& r) {
   DType computed = n.dtype(x) == DType::kF64 ? DType::kF64 : DType::kF32;
   if (!is_nearest && (!is_real || !is_plain)) {
     Value wide = n.cast(x, computed);
-    // Integers, and 16-bit floats in the composed cases, are computed in f32 and rounded once.
+    // Integers are computed in f32 and rounded once, as are 16-bit floats in cases that are not one
+    // sv.resize.
     if (wide != x) return n.cast(resample(n, wide, r), n.dtype(x));
   }
   if (is_plain)
@@ -247,7 +251,7 @@ llvm::SmallVector<T> over_all_axes(Node& n, const Ints& axes, llvm::ArrayRef<T> 
   return all;
 }
 
-// Scales only known at run time: the result's dims are runtime-defined, too.
+// Sets run-time scales and the dims of the result, which are read at run time.
 void take_run_time_scales(Node& n, Value x, const Ints& axes, Value scales, Resample& r) {
   if (n.rank(scales) != 1 || !n.dim(scales, 0).is_constant(static_cast<int64_t>(axes.size()))) {
     n.fail("scales must have " + llvm::Twine(axes.size()) +
@@ -274,8 +278,8 @@ void take_scales(Node& n, Value x, const Ints& axes, Value scales, Resample& r) 
     r.dims.push_back(scaled(n, n.shape(x)[d], r.scales[d]));
 }
 
-// One scale for all axes: the minimum (or maximum) of those that reach the given sizes. Sizes are
-// rounded.
+// Replaces the scales that reach the given sizes by one scale for all axes: their minimum if
+// not_larger, else their maximum. Rounds the resulting sizes.
 void keep_aspect_ratio(Node& n, Value x, const Ints& axes, bool not_larger, Resample& r) {
   Dims wanted = r.dims;
   auto better = [&](DimExpr a, DimExpr b) { return not_larger ? min(a, b) : max(a, b); };
@@ -285,13 +289,13 @@ void keep_aspect_ratio(Node& n, Value x, const Ints& axes, bool not_larger, Resa
                     number(n, n.dim(x, i), DType::kF32);
     scale = !scale ? ratio : not_larger ? min(*scale, ratio) : max(*scale, ratio);
     for (int64_t j : axes) {
-      // round(dim j * size i / dim i), ties up
+      // round(dim j * size i / dim i), with ties rounded up.
       DimExpr from = n.dim(x, i),
               rounded = floordiv(n.dim(x, j) * wanted[static_cast<size_t>(i)] * DimExpr(2) + from,
                                  max(from * DimExpr(2), DimExpr(1)));
       DimExpr& dim = r.dims[static_cast<size_t>(j)];
-      // Each axis i proposes a size for each axis j; the policy selects the least or the greatest
-      // of the proposals.
+      // The scale of each axis i gives a size for axis j. The policy selects the least or the
+      // greatest of these sizes.
       dim = i == axes.front() ? rounded : better(dim, rounded);
     }
   }
@@ -329,7 +333,8 @@ void take_sizes(Node& n, Value x, const Ints& axes, Resample& r) {
   }
 }
 
-// The region for all axes; axes that are not listed are complete.
+// The region for all axes of x: all starts, then all ends. It covers axes outside `axes`
+// completely.
 Value region_of(Node& n, Value x, const Ints& axes) {
   Value roi = n.cast(n.input(1), DType::kF32);
   auto count = static_cast<int64_t>(axes.size()), rank = n.rank(x);
@@ -368,7 +373,7 @@ Values resize(Node& n) {
   return resample(n, x, r);
 }
 
-// Before opset 11: coordinates are not shifted, and nearest rounds down.
+// Before opset 11, coordinates are not shifted, and mode nearest rounds them down.
 Resample old_resample(Node& n) {
   std::string mode = n.text("mode", "nearest");
   return {.mode = mode == "bilinear" ? "linear" : mode,

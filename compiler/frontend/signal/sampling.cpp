@@ -1,8 +1,8 @@
-// ONNX ops that interpolate x at data-dependent coordinates: GridSample, AffineGrid, DeformConv,
-// RoiAlign.
+// ONNX ops that interpolate x at data-dependent coordinates (GridSample, DeformConv, RoiAlign), and
+// AffineGrid, which computes such coordinates.
 //
-// They share Sampler, which gathers all neighbours of all points at once, channels last, and sums
-// them with their weights.
+// GridSample and DeformConv use Sampler: one gather reads all neighbours of all points, with the
+// channels as the last axis, and a weighted sum combines them.
 #include <limits>
 #include <numeric>
 
@@ -24,7 +24,7 @@ struct Sampling {
   bool align_corners = true;
 };
 
-// The neighbours of the points along one axis, and their weights: [n, points, taps].
+// The neighbours (taps) of each point along one axis, and their weights: [n, points, taps].
 struct Taps {
   Formula index, weight;
 };
@@ -36,11 +36,11 @@ class Sampler {
     Ints channels_last = {0};
     for (int64_t axis = 2; axis < n.rank(x); ++axis) channels_last.push_back(axis);
     channels_last.push_back(1);
-    // With channels last, one gather copies all channels of a neighbour as one contiguous slice.
+    // The gather then copies all channels of a neighbour as one contiguous slice.
     Value moved = n.transpose(x, channels_last);
     Dims padded(sizes_);
     if (how.padding == Padding::kZeros) {
-      // A border of zeros, so that neighbours outside x need no special case.
+      // A border of zeros makes all neighbours outside x readable.
       Dims pads(2 * static_cast<size_t>(n.rank(x)), DimExpr(0));
       for (size_t d = 0; d < sizes_.size(); ++d) {
         pads[1 + d] = pads[static_cast<size_t>(n.rank(x)) + 1 + d] = 1;
@@ -80,7 +80,8 @@ class Sampler {
   }
 
  private:
-  // The product of the taps of two axes: every pair.
+  // Every pair of a tap of `a` and a tap of `b`: the sum of their indices, the product of their
+  // weights.
   Taps combine(const Taps& a, const Taps& b) {
     Formula index = a.index.unsqueeze({3}) + b.index.unsqueeze({2});
     if (n_.has_failed()) return a;
@@ -91,10 +92,10 @@ class Sampler {
     return {index.reshape(joined), weight.reshape(joined)};
   }
 
-  // Reflects at the borders, repeatedly.
+  // Reflects x at `low` and `high` until it is between them.
   Formula reflect(const Formula& x, const Formula& low, const Formula& high) {
     Formula range = high - low, period = range * 2.0;
-    // The distance from the lower border, modulo a walk to the other border and back.
+    // The distance from `low`, modulo the period of the reflection.
     Formula walked = abs(x - low) % period;
     Formula mirrored = low + select(walked <= range, walked, period - walked);
     // An axis of one element: the period is 0.
@@ -113,15 +114,16 @@ class Sampler {
   // Integer coordinates of neighbours -> indices into the flattened x.
   Formula index_of(size_t d, const Formula& whole) {
     Formula size = number(n_, sizes_[d], real_);
-    // Shifted by the border. All positions outside of x are clamped to the border, whose elements
-    // are 0.
+    // The border shifts coordinates by 1. Neighbours outside x are clamped to the border, which is
+    // 0.
     if (how_.padding == Padding::kZeros) return clamp(whole + 1.0, 0, size + 1.0).as(DType::kI64);
     // A neighbour of a reflected point can be outside again.
     Formula inside = how_.padding == Padding::kReflection ? bring_inside(d, whole) : whole;
     return clamp(inside, 0, size - 1.0).as(DType::kI64);
   }
 
-  // PyTorch, whose behaviour the op follows, rounds ties away from 0 only in three dimensions.
+  // As in PyTorch, which the op follows: ties are rounded away from 0 in three dimensions, else to
+  // even.
   Formula nearest(const Formula& x) {
     if (sizes_.size() != 3) return round_to_even(x);
     return select(x < 0.0, ceil(x - 0.5), floor(x + 0.5));
@@ -183,7 +185,8 @@ std::optional<Sampling> sampling_of(Node& n) {
   return how;
 }
 
-// grid: [n, result dims..., k]; its last dim has the spatial axes in reverse order.
+// grid: [n, result dims..., k], where k is the number of spatial axes. The coordinates along the
+// last axis are in reverse order of the axes.
 Values grid_sample(Node& n) {
   Value x = n.input(0), grid = n.input(1);
   int64_t rank = n.rank(x), spatial = rank - 2;
@@ -199,8 +202,8 @@ Values grid_sample(Node& n) {
   Sampler sampler(n, x, *how);
   llvm::SmallVector<Formula> coordinates;
   for (int64_t d = 0; d < spatial; ++d) {
-    // The grid is in [-1, 1]. With align_corners the ends are the centres of the corner elements,
-    // else their outer edges.
+    // Grid coordinates are in [-1, 1]. With align_corners, -1 and 1 are the centres of the first
+    // and last element; otherwise they are the outer edges of these elements.
     Formula normal = flat.element_at(2, spatial - 1 - d).as(sampler.real());
     Formula size = number(n, n.dim(x, 2 + d), sampler.real());
     coordinates.push_back(how->align_corners ? (normal + 1.0) * ((size - 1.0) * 0.5)
@@ -216,7 +219,8 @@ Formula positions(Node& n, DimExpr size, bool align_corners) {
   return i * 2.0 / max(count - 1.0, 1.0) - 1.0;
 }
 
-// theta: [n, k, k + 1], applied to (position on the last axis, ..., on the first, 1).
+// theta: [n, k, k + 1], where k is the number of spatial axes. Multiplies theta with the vector
+// (position along the last axis, ..., position along the first axis, 1).
 Values affine_grid(Node& n) {
   Value theta = n.input(0);
   Dims size = n.dims_of(n.input(1), "the size");
@@ -247,6 +251,7 @@ Values affine_grid(Node& n) {
 
 // --- DeformConv. --------------------------------------------------------------------------------
 
+// A deformable convolution. A tap is an element of the window.
 struct Deformed {
   SpatialAttributes window;
   int64_t groups, offset_groups;
@@ -268,7 +273,7 @@ Formula window_positions(Node& n, const Deformed& c, size_t d, DType real) {
   return taps + out.reshape(out_dims).expand(c.result).reshape({1, 1, element_count(c.result)});
 }
 
-// The samples at all taps: [batch, offset groups, taps, positions, channels of a group].
+// The samples at all taps: [batch * offset groups, taps * positions, channels of an offset group].
 Value deformed_columns(Node& n, const Deformed& c, Value x, Value offset) {
   DimExpr images = c.batch * DimExpr(c.offset_groups), positions = element_count(c.result);
   Dims grouped = {images, floordiv(c.channels, c.offset_groups)};
@@ -286,7 +291,8 @@ Value deformed_columns(Node& n, const Deformed& c, Value x, Value offset) {
   return sampler.sample(coordinates);
 }
 
-// Samples x at the offset taps, scales by the mask, and computes one matrix product per group.
+// Samples x at the taps moved by `offset`, multiplies by the mask, and computes one matrix product
+// per group.
 Values deform_conv(Node& n) {
   Value x = n.input(0), w = n.input(1), offset = n.input(2);
   int64_t rank = n.rank(x);
@@ -313,7 +319,7 @@ Values deform_conv(Node& n) {
   if (n.has_input(4))
     columns = columns * Formula(n, n.input(4)).reshape({images, c.taps * positions, DimExpr(1)});
   DimExpr group_channels = floordiv(c.channels, c.offset_groups);
-  // The order of W, [channels of a group, taps], is the depth of the product.
+  // The depth of the product is in the order of W: [channels of a group, taps].
   Formula by_channel =
       columns.reshape({images, c.taps, positions, group_channels}).transpose({0, 3, 1, 2});
   DimExpr depth = n.dim(w, 1) * c.taps, outputs = n.dim(w, 0);
@@ -340,7 +346,7 @@ Values roi_align(Node& n) {
     return n.fail("coordinate_transformation_mode is \"" + coordinates +
                   "\", expected half_pixel or output_half_pixel"),
            Value();
-  // Without the half-pixel shift, boxes are at least one element wide.
+  // Without the half-pixel shift, ONNX enlarges boxes to at least one element.
   bool is_moved = coordinates == "half_pixel";
   float least = is_moved ? std::numeric_limits<float>::lowest() : 1.0f;
   return n.emit<RoiAlignOp>(

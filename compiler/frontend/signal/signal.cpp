@@ -14,7 +14,7 @@ using namespace graph;  // NOLINT: formulas read better without the prefix
 
 constexpr double kTurn = 2 * std::numbers::pi;
 
-// A constant with the reals value(0), value(1), ..., value(count - 1).
+// A constant with the elements value(0), value(1), ..., value(count - 1), rounded to `dtype`.
 Value table(Node& n, llvm::ArrayRef<int64_t> shape, int64_t count, DType dtype,
             llvm::function_ref<double(int64_t)> value) {
   std::vector<char> bytes(static_cast<size_t>(count * 8));
@@ -51,7 +51,7 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
     int64_t columns = *kept * 2, rows = *length * t.components;
     return table(n, {rows, columns}, rows * columns, dtype, [&](int64_t i) {
       int64_t row = i / columns, column = i % columns;
-      // Reduced modulo the period in integers, which keeps the angle exact.
+      // The reduction modulo the length in integers keeps the angle exact.
       int64_t steps = row / t.components * (column / 2) % *length;
       double angle = kTurn * static_cast<double>(steps) / static_cast<double>(*length);
       // Multiplication by e^(i * sign * angle) as a real 2x2 matrix: cosines on the diagonal, sines
@@ -61,8 +61,9 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
       return (to_imaginary ? sign : -sign) * scale * std::sin(angle);
     });
   }
-  // The product is reduced modulo the period in integers, so angles stay small and exact. They are
-  // computed in f64: the error of one matrix element affects every sample.
+  // The product of sample and frequency is reduced modulo the length in integers, so angles are
+  // small and exact. They are computed in f64, because the error of one matrix element affects
+  // every sample.
   Formula steps = iota(n, t.length, DType::kI64).unsqueeze({1}) *
                   iota(n, t.kept, DType::kI64).unsqueeze({0}) % number(n, t.length, DType::kI64);
   Formula size = number(n, t.length, DType::kF64);
@@ -76,20 +77,20 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
   return matrix.reshape({t.length * DimExpr(t.components), t.kept * DimExpr(2)});
 }
 
-// Transforms x: [..., size, ..., components] along `axis`, which is not the last axis. x is first
-// cut or zero-padded to the transform's length.
+// Transforms x: [..., size, ..., components] along `axis`, which is not the last axis. Cuts or
+// zero-pads x to the transform's length first.
 Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
   DType dtype = computed_in(n.dtype(x));
   Formula signal = Formula(n, x).as(dtype);
   auto rank = static_cast<size_t>(signal.rank());
   if (n.dim(signal, axis) != t.length) {
     Dims pads(2 * rank, DimExpr(0));
-    // Negative if the signal is longer: the pad then cuts it.
+    // If the signal is longer, the pad is negative and cuts it.
     pads[rank + static_cast<size_t>(axis)] = t.length - n.dim(signal, axis);
     signal = Formula(n, n.emit<PadOp>({signal, n.scalar(0, signal)},
                                       {n.attr("pads", pads), n.attr("mode", "constant")}));
   }
-  Ints permutation;  // moves the axis to the last but one position
+  Ints permutation;  // moves `axis` to the second-last position
   for (int64_t d = 0; d + 1 < signal.rank(); ++d)
     if (d != axis) permutation.push_back(d);
   permutation.push_back(axis);
@@ -117,7 +118,7 @@ std::optional<Transform> transform_of(Node& n, Value x, DimExpr length, bool inv
            std::nullopt;
   if (onesided && inverse)
     return n.unsupported("inverse with onesided is not supported"), std::nullopt;
-  // The other frequencies of a real signal are complex conjugates of these.
+  // One-sided: the other frequencies of a real signal are complex conjugates of those kept.
   DimExpr kept = onesided ? floordiv(length, 2) + 1 : length;
   return Transform{length, kept, *components, inverse};
 }
@@ -156,7 +157,7 @@ Values dft(Node& n) {
   return dft(n, axis[0]);
 }
 
-// Short-time Fourier transform of signal: [batch, length, components]: each frame is multiplied by
+// Short-time Fourier transform of a signal [batch, length, components]. Each frame is multiplied by
 // the window and transformed.
 Values stft(Node& n) {
   Value signal = n.input(0);
@@ -194,8 +195,8 @@ Values cosine_window(Node& n, double a, double b, double c) {
   if (!size) return Value();
   bool is_periodic = n.flag("periodic", true);
   if (auto constant = size->as_constant(); constant && *constant <= kMostConstants) {
-    // A symmetric window ends at the full period, a periodic one a step before. A window of one
-    // element would divide by 0.
+    // The last element of a symmetric window is at the full period, that of a periodic window one
+    // step before. The maximum avoids a division by 0 for a window of one element.
     auto period = static_cast<double>(std::max<int64_t>(*constant - (is_periodic ? 0 : 1), 1));
     return table(n, {*constant}, *constant, *dtype, [&](int64_t i) {
       double angle = kTurn * static_cast<double>(i) / period;
@@ -239,7 +240,7 @@ Values mel_weight_matrix(Node& n) {
   auto part = [&](int64_t first) { return Formula(n, n.slice(bin, {first}, {*filters})); };
   Formula lower = part(0), centre = part(1), higher = part(2);
   Formula j = iota(n, floordiv(*length, 2) + 1, DType::kF64).unsqueeze({1});
-  // Edges that fall into one bin would divide by 0.
+  // The maximum avoids a division by 0 if two edges fall into one bin.
   Formula rising = 1.0 - (centre - j) / max(centre - lower, 1.0);
   Formula falling = (higher - j) / max(higher - centre, 1.0);
   Formula rises = select((lower <= j) & (j <= centre), rising, 0.0);

@@ -1,4 +1,4 @@
-// ONNX ops on strings and words: StringNormalizer, TfIdfVectorizer.
+// ONNX ops on words: StringNormalizer, TfIdfVectorizer.
 #include "compiler/frontend/selection/data_dependent.h"
 #include "compiler/graph/type_rule.h"
 
@@ -30,10 +30,10 @@ Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
   return taken_where(n, words, is_kept, 0);
 }
 
-// A single empty string if no words remain.
+// `words`, or a single empty string if there are no words.
 Value at_least_one(Node& n, Value words) {
   if (n.has_failed()) return {};
-  // 1 without words, else 0.
+  // `missing` is 1 if there are no words, else 0.
   DimExpr count = n.dim(words, 0), missing = n.intervals().greater(DimExpr(1) - count, 0);
   if (missing.is_constant(0)) return words;
   return n.emit<PadOp>({words, n.scalar(0, DType::kStr)},
@@ -58,8 +58,9 @@ Values string_normalizer(Node& n) {
 
 // --- TfIdfVectorizer. ---------------------------------------------------------------------------
 
-// Modes: TF counts occurrences, IDF gives the weight of each n-gram that occurs, TFIDF multiplies
-// count and weight. Weight i belongs to n-gram i of the pool, independent of its column.
+// The result for an n-gram is its count in mode TF, its weight if it occurs in mode IDF, and the
+// product of both in mode TFIDF. Weight i belongs to n-gram i of the pool, independent of the
+// n-gram's column in the result.
 Values tf_idf_vectorizer(Node& n) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "");
