@@ -1,6 +1,6 @@
 // ONNX Einsum: takes diagonals, sums over labels that only one operand has, and then contracts
-// operands pairwise from the left. Each pair is one batched matrix product, or a broadcast product
-// if nothing is summed.
+// operands pairwise from the left. Each pair becomes one batched matrix product, or an elementwise
+// product if nothing is summed.
 #include <cctype>
 #include <map>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// A letter, or for the dims under an ellipsis kEllipsis + their distance from the last one.
+// A letter. For a dim that an ellipsis represents: kEllipsis + its distance from the last such dim.
 using Label = int;
 using Labels = llvm::SmallVector<Label>;
 constexpr Label kEllipsis = 256;
@@ -50,7 +50,8 @@ Equation parse(const std::string& text) {
   return equation;
 }
 
-// The labels of a term whose ellipsis stands for `hidden` dims.
+// The labels of a term whose ellipsis represents `hidden` dims. Fails the node if the term is
+// invalid.
 std::optional<Labels> labels_of(Node& n, const std::string& term, int64_t hidden) {
   Labels labels;
   bool has_ellipsis = false;
@@ -78,8 +79,8 @@ int64_t position(const Labels& labels, Label label) {
   return std::find(labels.begin(), labels.end(), label) - labels.begin();
 }
 
-// The result labels of an equation without "->": the dims under the ellipsis, then the letters that
-// occur once, sorted.
+// The result labels of an equation without "->": those of the ellipsis, then the letters that occur
+// once, sorted.
 Labels implicit_result(llvm::ArrayRef<Operand> operands, int64_t hidden) {
   std::map<Label, int> counts;
   for (const Operand& operand : operands)
@@ -113,7 +114,7 @@ Operand take_diagonals(Node& n, Operand x) {
       continue;
     }
     x = take_diagonal(n, x, first, static_cast<int64_t>(second));
-    // The axes have moved, so the search starts again.
+    // The positions of the axes have changed, so the search starts again.
     second = 0;
   }
   return x;
@@ -172,10 +173,9 @@ class Pair {
  public:
   Pair(Node& n, Operand a, Operand b) : n_(n), a_(std::move(a)), b_(std::move(b)) {}
 
-  // The product of both operands, summed over the labels that no later term needs.
+  // The product of both operands, summed over the labels that both have and no later term needs.
+  // Other labels of both are batch dims; labels of one operand are rows (of a) or columns (of b).
   Operand product(llvm::function_ref<bool(Label)> is_needed) {
-    // The labels of both operands determine their role: summed, or kept by both (a batch dim), or
-    // kept by one (rows of a, columns of b).
     sum_broadcast_labels(is_needed);
     for (Label label : a_.labels) {
       if (!llvm::is_contained(b_.labels, label))
@@ -192,7 +192,7 @@ class Pair {
                                     : n_.emit<MatMulOp>({a, b}, {n_.attr("transpose_a", swap_a),
                                                                  n_.attr("transpose_b", swap_b)});
     if (n_.has_failed()) return {};
-    // Batch dims are those of the product, since one operand may have broadcast.
+    // The batch dims are taken from the product, because those of an operand may broadcast.
     Dims dims(n_.shape(product).take_front(static_cast<int64_t>(batch_.size())));
     dims.append(dims_of(n_, a_, only_a_));
     dims.append(dims_of(n_, b_, only_b_));
@@ -200,12 +200,12 @@ class Pair {
   }
 
  private:
-  // If one operand has size 1 along a summed label, the other operand is summed before the product.
+  // Sums both operands over each label along which exactly one of them has size 1.
   void sum_broadcast_labels(llvm::function_ref<bool(Label)> is_needed) {
     auto is_broadcast = [&](Label label) {
       int64_t in_a = position(a_.labels, label), in_b = position(b_.labels, label);
       if (is_needed(label) || in_a == n_.rank(a_.value) || in_b == n_.rank(b_.value)) return false;
-      // A matrix product does not broadcast its depth.
+      // A matrix product cannot broadcast along its depth.
       return n_.dim(a_.value, in_a).is_constant(1) != n_.dim(b_.value, in_b).is_constant(1);
     };
     Labels broadcast;
@@ -221,7 +221,8 @@ class Pair {
   Labels batch_, summed_, only_a_, only_b_;
 };
 
-// Reads the operands' labels; returns the number of dims under the widest ellipsis.
+// Reads the operands and their labels. Returns the largest number of dims that an ellipsis
+// represents.
 int64_t read_operands(Node& n, const Equation& equation, llvm::SmallVector<Operand>& operands) {
   auto inputs = n.inputs();
   if (inputs.size() != equation.terms.size())
@@ -267,7 +268,7 @@ Values einsum(Node& n) {
   std::optional<Labels> result =
       equation.result ? labels_of(n, *equation.result, hidden) : implicit_result(operands, hidden);
   if (!result || !check_result(n, *result, operands)) return Value();
-  // Diagonals first, sums second: every later step handles smaller operands with distinct labels.
+  // Diagonals first, then sums: the products get smaller operands, whose labels are distinct.
   for (Operand& operand : operands) operand = take_diagonals(n, operand);
   auto needed_after = [&](size_t i) {
     return [&, i](Label label) {

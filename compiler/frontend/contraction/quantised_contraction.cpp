@@ -1,14 +1,15 @@
 // Products and convolutions of quantised tensors, as u8 x i8 -> i32 sv.matmul, which has fast
-// kernels. Zero points are moved out of the product:
+// kernels. The zero points a0 and b0 are moved out of the sums over the depth:
 //
 //   sum (a - a0) * (b - b0) = sum a * b - a0 * (sum b - depth * b0) - b0 * sum a
 //
 // Sums of constant weights are folded, and terms whose zero point is known to be 0 are omitted. An
-// i8 operand a becomes u8, and a u8 operand b becomes i8, by flipping the highest bit; zero points
-// are shifted by 128.
+// i8 operand a becomes u8, and a u8 operand b becomes i8: the highest bit of each element is
+// flipped, and the zero point is shifted by 128.
 //
-// Convolutions use the channels-last layout, in which a window consists of a few long contiguous
-// runs: windows are unfolded to rows (im2col), and weights are reshaped to a matrix.
+// Convolutions are products of matrices: windows are unfolded to rows (im2col), and weights are
+// reshaped. The input is first transposed to channels-last layout, in which a window consists of
+// a few long contiguous runs.
 #include <cstring>
 
 #include "compiler/frontend/elementwise/quantised.h"
@@ -45,7 +46,7 @@ Value moved_zero(Node& n, Value zero, int64_t shift) {
   return n.reshape(n.constant(given.dims(), DType::kI32, bytes), Dims(n.shape(zero)));
 }
 
-// The same values in the type of the other signedness.
+// x and its zero point in the 8-bit type `to`, such that the represented numbers are the same.
 Quantised with_type(Node& n, Value x, Value zero, DType to) {
   DType from = n.dtype(x);
   if (from == to) return {x, moved_zero(n, zero, 0)};
@@ -64,7 +65,7 @@ Value byte_input(Node& n, size_t i) {
   return x;
 }
 
-// The zero point at input `i`; null if absent.
+// The zero point of `of` at input `i`; null if absent.
 Value zero_input(Node& n, size_t i, Value of) {
   Value zero = n.input_or(i, Value());
   if (!zero) return {};
@@ -74,7 +75,7 @@ Value zero_input(Node& n, size_t i, Value of) {
   return as_scalar(n, zero);
 }
 
-// A parameter with one entry per row of a matrix: [m] -> [m, 1].
+// Reshapes a parameter with one entry per row of a matrix: [m] -> [m, 1]. Others are unchanged.
 Value per_row(Node& n, Value parameter) {
   return parameter && n.rank(parameter) == 1 ? n.unsqueeze(parameter, {1}) : parameter;
 }
@@ -90,11 +91,11 @@ Value count_as_i32(Node& n, DimExpr count) {
   return n.cast(n.dims_value({count}, /*is_scalar=*/true), DType::kI32);
 }
 
-// sum (a - a0) * (b - b0). a: u8 of rank 2 or more, its zero point a scalar or [..., m, 1]. b: i8,
-// its zero point a scalar, [n] or [..., 1, n].
+// sum (a - a0) * (b - b0) over the depth. `a` is u8 of rank 2 or more, and its zero point a0 a
+// scalar or [..., m, 1]. `b` is i8, and its zero point b0 a scalar, [n] or [..., 1, n].
 Value centred_product(Node& n, Quantised a, Quantised b) {
   DimExpr depth = n.dim(b.values, n.rank(b.values) - 2);
-  // Both are equal; the constant one, if there is one, folds.
+  // Both operands have this depth. A constant is preferred, because it is folded.
   if (!depth.is_constant()) depth = n.dim(a.values, n.rank(a.values) - 1);
   Value row_term, column_term;
   if (b.zero) {
@@ -102,8 +103,8 @@ Value centred_product(Node& n, Quantised a, Quantised b) {
     row_term = n.emit<MulOp>({sums, b.zero});
   }
   if (a.zero) {
-    // The column sums as a product with a row of ones: it uses the 8-bit kernel and folds for
-    // constant weights.
+    // A product with a row of ones computes the column sums: it uses the 8-bit kernel, and it is
+    // folded for constant weights.
     Value sums = n.emit<MatMulOp>({ones(n, depth), b.values});
     if (b.zero) sums = n.emit<SubOp>({sums, n.emit<MulOp>({b.zero, count_as_i32(n, depth)})});
     column_term = n.emit<MulOp>({a.zero, sums});
@@ -113,13 +114,13 @@ Value centred_product(Node& n, Quantised a, Quantised b) {
   return column_term ? n.emit<SubOp>({product, column_term}) : product;
 }
 
-// The product of two tensors with NumPy semantics, including vectors. `finish` computes the result
-// elements from the sums, with operands that broadcast to [..., m, n].
+// The product of two tensors with NumPy semantics, including vectors. `finish` maps the i32 sums
+// [..., m, n] to the elements of the result.
 Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
                      llvm::function_ref<Value(Value sums)> finish) {
   bool a_is_vector = n.rank(a) == 1, b_is_vector = n.rank(b) == 1;
-  // NumPy: a vector on the left is a row, on the right a column; the added dim is removed from the
-  // result.
+  // As in NumPy, a vector on the left is a row and one on the right a column. The added dim is
+  // removed from the result.
   if (a_is_vector) a = n.unsqueeze(a, {0});
   if (b_is_vector) b = n.unsqueeze(b, {1});
   if (n.rank(a) < 2 || n.rank(b) < 2)
@@ -168,20 +169,21 @@ struct Convolution {
   Value x, x_zero, w, w_zero;  // the node's inputs
 };
 
-// Transposes between [n, c, spatial...] and [n, spatial..., c].
+// [n, c, spatial...] -> [n, spatial..., c].
 Value channels_last(Node& n, Value x) {
   Ints permutation = {0};
   for (int64_t axis = 2; axis < n.rank(x); ++axis) permutation.push_back(axis);
   permutation.push_back(1);
   return n.transpose(x, permutation);
 }
+// [n, spatial..., c] -> [n, c, spatial...].
 Value channels_first(Node& n, Value x) {
   Ints permutation = {0, n.rank(x) - 1};
   for (int64_t axis = 1; axis < n.rank(x) - 1; ++axis) permutation.push_back(axis);
   return n.transpose(x, permutation);
 }
 
-// Pads with the zero point, which represents 0.
+// Pads x: [n, spatial..., c] with its zero point, which represents 0.
 Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
   size_t rank = window.kernel.size();
   Dims pads(2 * (rank + 2), DimExpr(0));
@@ -197,7 +199,7 @@ Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
   return n.emit<PadOp>({x.values, n.cast(x.zero, n.dtype(x.values))}, attributes);
 }
 
-// Element `tap` of every window along spatial axis `i` of x: [n, spatial..., c].
+// Element (tap) number `tap` of every window along spatial axis `i` of x: [n, spatial..., c].
 Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_t tap) {
   auto axis = static_cast<int64_t>(i) + 1;
   Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
@@ -213,9 +215,9 @@ Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_
 
 // Unfolds the windows of x: [n, spatial..., c] -> [n, out..., kernel... * c].
 Value unfold(Node& n, Value x, const SpatialAttributes& window) {
+  // Starts with the last axis, so that its taps are innermost in a row, as in weight_matrix().
   for (size_t i = window.kernel.size(); i-- > 0;) {
-    // The axis is its own window. Later axes first: their taps become the inner part of a row, in
-    // the order of weight_matrix().
+    // A window of size 1 with stride 1 leaves the axis unchanged.
     if (window.kernel[i] == 1 && window.strides[i] == 1) continue;
     llvm::SmallVector<Value> taps;
     for (int64_t tap = 0; tap < window.kernel[i]; ++tap)
@@ -239,7 +241,7 @@ Value channels_of(Node& n, Value parameter, int64_t index, DimExpr count) {
   return parameter && n.rank(parameter) == 1 ? part_of(n, parameter, 0, index, count) : parameter;
 }
 
-// Reshapes w: [m, c, kernel...] -> [kernel... * c, m], in the element order of unfold.
+// Reshapes w: [m, c, kernel...] -> [kernel... * c, m], with rows in the element order of unfold().
 Value weight_matrix(Node& n, Value w) {
   Ints permutation;
   for (int64_t axis = 2; axis < n.rank(w); ++axis) permutation.push_back(axis);
@@ -249,7 +251,8 @@ Value weight_matrix(Node& n, Value w) {
   return n.reshape(n.transpose(w, permutation), {depth, n.dim(w, 0)});
 }
 
-// Depthwise convolution: sums over the taps of (x - x0) * (w - w0), in i32.
+// Depthwise convolution: the sums over the taps of (x - x0) * (w - w0), in i32, where x0 and w0 are
+// the zero points.
 Value depthwise_sums(Node& n, const Convolution& c) {
   Quantised x{channels_last(n, c.x), moved_zero(n, c.x_zero, 0)};
   x.values = with_border(n, x, c.window);
@@ -290,8 +293,8 @@ Value conv_sums(Node& n, const Convolution& c) {
                   " output channels, expected a constant multiple of group " +
                   llvm::Twine(c.group)),
            Value();
-  // One output channel per group: the products would be matrices of one column. The sums over taps
-  // are elementwise ops over all channels at once.
+  // With one output channel per group, each product would be a matrix of one column. The sums over
+  // taps are elementwise ops over all channels at once instead.
   if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
     return depthwise_sums(n, c);
   Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);
@@ -366,8 +369,8 @@ constexpr OpRow kRows[] = {
 Value dequantised_product(Node& n, Value a, Value b) {
   std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
   if (n.has_failed() || !left || !right || n.rank(a) == 0 || n.rank(b) < 2) return {};
-  // The scale must be constant along the depth to be moved out of the sum: one for a, at most one
-  // per column for b.
+  // A scale can be moved out of the sum only if it is the same along the depth: one scale for a,
+  // and at most one per column for b.
   if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
   if (!is_short(n.dim(b, n.rank(b) - 2))) return {};
   return matrix_product(n, left->values, left->zero, right->values, right->zero,
@@ -382,7 +385,7 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
   int64_t group = n.integer("group", 1);
   if (!is_short(depth) || group != 1) return {};
   for (Value parameter : {right->scale, right->zero})
-    // A parameter per output channel, [m, 1, 1, ...]. Any other one varies within a sum.
+    // Accepts one entry per output channel, [m, 1, 1, ...]. Other parameters vary within a sum.
     if (parameter && n.rank(parameter) > 0 &&
         (n.rank(parameter) != n.rank(w) ||
          n.dim(parameter, 0) != element_count(n.shape(parameter))))

@@ -1,4 +1,4 @@
-// Formulas: see formula.h.
+// Formulas; see formula.h.
 #include "compiler/frontend/formula/formula.h"
 
 namespace scopevm::compiler::frontend {
@@ -71,8 +71,8 @@ Formula stack(llvm::ArrayRef<Formula> parts, int64_t axis) {
 }
 
 Formula cubic_weight(const Formula& d, double a) {
-  // Cubic convolution (Keys, "Cubic convolution interpolation for digital image processing", 1981),
-  // with polynomials for distances up to 1 and up to 2.
+  // Cubic convolution (Keys, "Cubic convolution interpolation for digital image processing", 1981):
+  // one polynomial for distances up to 1, one for distances between 1 and 2, and 0 beyond.
   Formula near = ((d * (a + 2)) - (a + 3)) * d * d + 1.0;
   Formula far = ((d * a - 5 * a) * d + 8 * a) * d - 4 * a;
   return select(d <= 1.0, near, select(d < 2.0, far, 0.0));

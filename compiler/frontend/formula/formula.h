@@ -3,8 +3,8 @@
 //   Formula angle = iota(n, size, DType::kF32) * (2 * kPi) / number(n, period, DType::kF32);
 //   return cos(angle) * 0.5 + 0.5;
 //
-// Operands broadcast and have one element type; a C++ number takes that of the other operand. After
-// an error every formula is null, like everything else that the node builds.
+// Operands broadcast and must have the same element type. A C++ number gets the element type of the
+// other operand. After an error, every formula is null.
 #pragma once
 
 #include "compiler/frontend/node.h"
@@ -38,7 +38,7 @@ class Formula {
   }
   Formula unsqueeze(const Ints& axes) const { return {*node_, node_->unsqueeze(value_, axes)}; }
   Formula expand(const Dims& dims) const { return {*node_, node_->expand(value_, dims)}; }
-  // Element `index` along the axis. The axis is kept with size 1 or removed.
+  // Element `index` along the axis. The axis is removed, or kept with size 1 if keep_axis.
   Formula element_at(int64_t axis, DimExpr index, bool keep_axis = false) const;
   // The elements in reverse order along the axis.
   Formula reversed(int64_t axis) const;
@@ -46,6 +46,7 @@ class Formula {
   Formula gather(Value indices, int64_t axis) const;
   // Moves the axis to the last position.
   Formula axis_to_last(int64_t axis) const;
+  // Moves the last axis to position `axis`.
   Formula axis_from_last(int64_t axis) const;
 
  private:
@@ -103,7 +104,7 @@ inline Formula select(const Formula& condition, const Formula& a, double b) {
 Formula iota(Node& n, DimExpr size, DType dtype);
 // A dim as a scalar tensor.
 Formula number(Node& n, DimExpr dim, DType dtype);
-// Concatenates the values along a new axis.
+// Concatenates the values along a new axis. REQUIRES: at least one value.
 Formula stack(llvm::ArrayRef<Formula> parts, int64_t axis);
 // The weight of the cubic convolution kernel (R. Keys, 1981) at `distance` >= 0 with coefficient
 // `a`.

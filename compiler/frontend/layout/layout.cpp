@@ -31,7 +31,8 @@ Values concat(Node& n) {
 
 // --- Split, Pad, Tile. --------------------------------------------------------------------------
 
-// From opset 18, num_outputs may give the number of parts; all except the last have the same size.
+// The sizes of the parts of a Split along an axis of size `dim`. Without a list of sizes, the parts
+// are equal; with num_outputs (from opset 18), later parts may be smaller.
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   int64_t count = static_cast<int64_t>(n.output_count());
   if (count == 0) return n.fail("the node has no outputs, expected at least 1"), std::nullopt;
@@ -46,14 +47,14 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
     return Dims(split.begin(), split.end());
   }
   DimExpr part = ceildiv(dim, count);
-  // A symbolic dim that is not known to be a multiple: the parts are equal, and the check of their
-  // sum in split() rejects other dims.
+  // If a symbolic dim is not known to be a multiple of `count`, the parts are equal. The check of
+  // their sum in split() then rejects dims that are not multiples.
   if (!dim.is_constant() && part * DimExpr(count) != dim) part = floordiv(dim, count);
   Dims parts(static_cast<size_t>(count), part);
   if (part * DimExpr(count) == dim) return parts;
   if (!dim.is_constant() && n.has_attribute("num_outputs")) {
-    // Only num_outputs permits a smaller last part: each part takes what is left, up to the common
-    // size.
+    // Only num_outputs permits smaller parts at the end. Each part gets the common size or, if less
+    // remains, the rest.
     DimExpr size = ceildiv(dim, count), left = dim;
     for (DimExpr& each : parts) {
       each = n.intervals().smaller(size, left);
@@ -61,7 +62,7 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
     }
     return parts;
   }
-  if (!dim.is_constant()) return parts;  // equal parts, or the call fails
+  if (!dim.is_constant()) return parts;
   parts.back() = dim - part * DimExpr(count - 1);
   if (*parts.back().as_constant() < 0) {
     n.fail("dim " + short_text(dim) + " is too small for " + llvm::Twine(count) + " parts");
@@ -107,7 +108,7 @@ Value wrap(Node& n, Value x, const Dims& pads) {
   return x;
 }
 
-// Expands the pads of some axes to all axes.
+// Expands the pads of `axes` to all axes of the input. The pads are all begins, then all ends.
 Dims pads_of_axes(Node& n, const Dims& some, const Ints& axes) {
   auto rank = static_cast<size_t>(n.rank(n.input(0)));
   Dims pads(2 * rank, DimExpr(0));
@@ -171,7 +172,8 @@ Values pad(Node& n) {
   return pad(n, pads, n.input_or(2, Value()));
 }
 
-// Crops or zero-pads axes to the given sizes, centred; an odd difference goes to the end.
+// Crops or zero-pads axes to the given sizes, at both ends. If the difference is odd, the end is
+// changed by one element more.
 Values center_crop_pad(Node& n) {
   Value x = n.input(0);
   Dims wanted = n.dims_of(n.input(1), "the shape");
@@ -193,7 +195,7 @@ Values center_crop_pad(Node& n) {
   return n.emit<PadOp>({x, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
 }
 
-// Reverses the first lengths[b] steps of each batch element and keeps the others.
+// Reverses the first length[b] steps of batch element b and keeps the other steps.
 Values reverse_sequence(Node& n) {
   Value x = n.input(0);
   int64_t batch = n.axis(n.integer("batch_axis", 1), n.rank(x));
@@ -228,7 +230,8 @@ Value iota(Node& n, DimExpr size) {
                              n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
 }
 
-// Trilu with a run-time diagonal: selects elements by comparing row and column indices.
+// Trilu with a diagonal `k` that is known at run time: selects elements by comparing row and column
+// indices.
 Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
   if (n.rank(x) < 2)
     return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x))), Value();

@@ -29,7 +29,7 @@ Value steps(Node& n, const Bounds& b, DimExpr size) {
   return n.emit<AddOp>({b.start, n.emit<MulOp>({index, b.delta})});
 }
 
-// Integers with a known step: the size is max(0, ceil((limit - start) / delta)), computed on dims.
+// Integers with a known delta: the size is the dim max(0, ceil((limit - start) / delta)).
 Value range_of_dims(Node& n, const Bounds& b, int64_t delta) {
   Dims from = n.dims_of(b.start, "the start", Node::Sign::kAny),
        to = n.dims_of(b.limit, "the limit", Node::Sign::kAny);
@@ -55,23 +55,24 @@ std::optional<double> known_number(Node& n, Value value) {
   return wide;
 }
 
-// Floats known at compile time: the size is a number.
+// A range of floats that are known at compile time, with a constant size. Empty if they are
+// unknown.
 std::optional<Value> known_range(Node& n, const Bounds& b) {
   auto from = known_number(n, b.start), to = known_number(n, b.limit),
        by = known_number(n, b.delta);
   if (!from || !to || !by) return std::nullopt;
   if (*by == 0) return n.fail("the delta is 0"), Value();
   double count = std::ceil((*to - *from) / *by);
-  // Negated, so that NaN is rejected as well.
+  // The comparison is negated, so that NaN is rejected as well.
   if (!(count < (1 << 30)))
     return n.fail("the range must have fewer than 1073741824 elements"), Value();
   return steps(n, b, static_cast<int64_t>(std::max(0.0, count)));
 }
 
-// ceil(span / delta) for integers. The division truncates, which is wrong only for results below 0;
-// these are clamped.
+// ceil(span / delta) for integers, exact for results of at least 0. Other results are negative or
+// 0, because the division truncates; the caller replaces them by 0.
 Value integer_count(Node& n, Value span, Value delta) {
-  // ceil(a / b) = (a + b - sign(b)) / b for results of at least 0.
+  // ceil(span / delta) = (span + delta - sign(delta)) / delta.
   Value beyond = n.emit<SubOp>({delta, n.emit<SignOp>({delta})});
   return n.emit<DivOp>({n.emit<AddOp>({span, beyond}), delta});
 }
@@ -82,7 +83,8 @@ Value float_count(Node& n, Value span, Value delta) {
   return n.emit<MinOp>({count, n.scalar(kTooMany, count)});
 }
 
-// Bounds that are only known at run time: the count is computed on tensors and then read as a dim.
+// Bounds that are known only at run time: tensor ops compute the count, which is then read as a
+// dim.
 Value range_of_data(Node& n, const Bounds& b) {
   bool is_float = scopevm::is_float(n.dtype(b.start));
   DType wide = is_float ? DType::kF64 : DType::kI64;

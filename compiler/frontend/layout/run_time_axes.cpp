@@ -1,4 +1,4 @@
-// Splits the dims of x around run-time axes: see run_time_axes.h.
+// Splits the dims of x around run-time axes; see run_time_axes.h.
 #include "compiler/frontend/layout/run_time_axes.h"
 #include "compiler/graph/type_rule.h"
 
@@ -7,7 +7,8 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// Compares run-time axes with all axes of a rank, as small i64 matrices with one row per entry.
+// Compares each run-time axis with all axes of a tensor of rank `rank`, in small matrices with one
+// row per run-time axis and one column per axis of the tensor.
 class AxisTable {
  public:
   AxisTable(Node& n, Value axes, int64_t rank, int64_t count) : n_(n), rank_(rank), count_(count) {
@@ -28,14 +29,14 @@ class AxisTable {
   // The number of distinct axes, as one element.
   Value distinct() { return sum(n_.cast(is_given_, DType::kI64)); }
 
-  // i64[count, 3], flattened: for each axis the products of `dims` before, at and after it, where
+  // i64[count, 3], flattened: for each axis, the products of `dims` before, at and after it. The
   // dims of axes in earlier rows count as 1.
   Value products(Value dims) {
     Value earlier = n_.emit<CumSumOp>(
         {hits_},
         {n_.attr("axis", int64_t{0}), n_.attr("exclusive", true), n_.attr("reverse", false)});
-    // Axes are handled one after the other: the view of a later axis sees size 1 where an earlier
-    // one was reduced.
+    // The caller reduces the axes one after the other, so an earlier axis has size 1 in the view of
+    // a later one.
     Value now = n_.emit<SelectOp>({n_.emit<LessOp>({number(0), earlier}), number(1), dims});
     llvm::SmallVector<Value> columns;
     for (Value mask : {n_.emit<LessOp>({all_, axes_}), is_, n_.emit<LessOp>({axes_, all_})})
@@ -51,8 +52,8 @@ class AxisTable {
   // The dims that are not among the axes, in order.
   Value without(Value dims) {
     Value last = n_.emit<SelectOp>({is_given_, number(rank_), number(0)});
-    // The key of an axis is its index, plus the rank if it is given: the smallest rank - count keys
-    // are the other axes, in order.
+    // The sort key of an axis is its index, plus the rank if it is one of the run-time axes. The
+    // smallest rank - count keys are therefore the other axes, in order.
     mlir::Operation* order = n_.emit(TopKOp::getOperationName(), {n_.emit<AddOp>({last, all_})},
                                      {n_.attr("k", Dims{DimExpr(rank_ - count_)}),
                                       n_.attr("axis", int64_t{0}), n_.attr("largest", false)});
@@ -77,7 +78,9 @@ class AxisTable {
 
   Node& n_;
   int64_t rank_, count_;
-  Value axes_, all_, is_, hits_, is_given_;
+  Value axes_, all_;  // i64[count, 1], normalised to [0, rank); i64[rank]: 0, 1, ..., rank - 1
+  Value is_, hits_;   // [count, rank]: whether the run-time axis is this axis; bool, i64
+  Value is_given_;    // bool[rank]: whether the axis is one of the run-time axes
 };
 
 void require_distinct(Node& n, DimExpr distinct, int64_t count, int64_t rank) {

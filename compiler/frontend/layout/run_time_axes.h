@@ -1,7 +1,7 @@
-// Axes that are only known at run time. Ranks are static, so the only unknowns are the sizes before
-// and after the axis. A few ops on the axes and the dims of x, all small tensors, compute these
-// sizes, and one sv.read_dims turns them into symbols. Work along such an axis then becomes work
-// along the middle axis of a view [before, size, after].
+// Axes that are known only at run time. Ranks are static, so three sizes describe such an axis: the
+// number of elements before it, its size, and the number after it. A few ops on small tensors, the
+// axes and the dims of x, compute these sizes, and one sv.read_dims turns them into symbols. An op
+// along a run-time axis becomes an op along the middle axis of a view [before, size, after].
 #pragma once
 
 #include "compiler/frontend/node.h"
@@ -19,7 +19,8 @@ class RunTimeAxes {
   // Emits a check: the call fails unless the axes are distinct and in the range of x's rank.
   RunTimeAxes(Node& n, Value axes, Value x);
 
-  // One view per axis, in order; dims of axes that were handled earlier count as 1.
+  // One view per run-time axis, in order. In the view of an axis, the dims of the axes before it in
+  // this list count as 1.
   llvm::ArrayRef<AxisView> views() const { return views_; }
   const Dims& dims_without() const { return without_; }      // the dims of x without the axes
   const Dims& dims_with_ones() const { return with_ones_; }  // the dims of x with 1 at the axes
@@ -32,11 +33,11 @@ class RunTimeAxes {
 // The number of axes; reports "unsupported" if it is not known at compile time.
 std::optional<int64_t> count_of_axes(Node& n, Value axes);
 
-// The dims of x with a 1 inserted at each of the axes, which are axes of the result.
+// The dims of x with a 1 inserted at each of `axes`, which are axes of the result.
 Dims dims_with_new_axes(Node& n, Value axes, Value x);
 
-// Expands `values`, one per entry of `axes`, to one per axis of `rank`; axes without an entry get
-// `otherwise`. All i64. The call fails unless the axes are distinct and in range.
+// Expands `values`, one per entry of `axes`, to i64[rank] with one value per axis. Axes without an
+// entry get `otherwise`. The call fails unless the axes are distinct and in range.
 Value over_all_axes(Node& n, Value axes, Value values, int64_t rank, int64_t otherwise);
 
 }  // namespace scopevm::compiler::frontend

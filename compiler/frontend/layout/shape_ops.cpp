@@ -65,7 +65,8 @@ Values constant_of_shape(Node& n) {
 
 // --- Reshape, Flatten, Squeeze, Unsqueeze. ------------------------------------------------------
 
-// 0 keeps the dim; -1 is the remaining element count.
+// Unless allowzero, a dim 0 is the dim of x at its index. A dim -1 is computed from the element
+// count.
 Values reshape_to(Node& n, Dims dims) {
   Value x = n.input(0);
   if (n.has_failed()) return Value();
@@ -97,7 +98,7 @@ Values reshape_to(Node& n, Dims dims) {
   return n.reshape(x, dims);
 }
 
-// As reshape_to, for a shape only known at run time: tensor ops on the shape resolve 0 and -1.
+// As reshape_to, for a shape that is known only at run time: tensor ops replace its 0 and -1.
 Values reshape_to_read(Node& n) {
   Value x = n.input(0), shape = n.cast(n.input(1), DType::kI64);
   if (n.rank(shape) != 1 || !n.dim(shape, 0).is_constant())
@@ -133,13 +134,13 @@ Values reshape_with_attribute(Node& n) {
 
 Values expand(Node& n) { return n.expand(n.input(0), n.dims_of(n.input(1), "the shape")); }
 
-// Axes are an attribute, or from opset 13 an input.
+// The axes: an attribute, from opset 13 an input.
 Ints axes_of(Node& n) {
   if (n.opset() < 13) return n.integers("axes");
   return n.has_input(1) ? n.integers_of(n.input(1), "axes") : Ints();
 }
 
-// The axes if they are only known at run time, else null.
+// The axes if they are known only at run time, else null.
 Value run_time_axes(Node& n) {
   bool is_open = n.opset() >= 13 && n.has_input(1) && !n.is_known(n.input(1));
   return is_open ? n.input(1) : Value();
@@ -195,7 +196,7 @@ Values unsqueeze(Node& n) {
 Values flatten(Node& n) {
   Value x = n.input(0);
   int64_t axis = n.axis(n.integer("axis", 1), n.rank(x) + 1);
-  // -rank counts from the rank here, not from rank + 1.
+  // A negative axis counts from the rank, although axes up to rank + 1 are allowed.
   if (n.integer("axis", 1) < 0) axis = n.integer("axis", 1) + n.rank(x);
   if (n.has_failed() || axis < 0)
     return n.fail("axis " + llvm::Twine(n.integer("axis", 1)) + " is out of range for " +

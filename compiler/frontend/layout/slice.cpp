@@ -1,5 +1,6 @@
-// ONNX Slice. Starts and ends may be numbers, dims or data. Axes and steps are numbers, or data,
-// which costs a gather per axis instead of one strided copy.
+// ONNX Slice. Starts and ends may be numbers, dims, or data that is read at run time. Axes and
+// steps may be numbers or data. With steps that are data, the slice is a gather per axis instead of
+// one strided copy.
 #include <algorithm>
 
 #include "compiler/frontend/layout/run_time_axes.h"
@@ -35,7 +36,7 @@ DimExpr clamp_index(Node& n, Node::SignedDim index, DimExpr dim, DimExpr low, Di
     }
     index = {max(at, DimExpr(0)), max(DimExpr(0) - at, DimExpr(0))};
   }
-  // One of the two parts is 0, and so is its term.
+  // At run time at least one of `negative` and `positive` is 0, and then its term is 0.
   DimExpr from_end = n.intervals().greater(dim - index.negative, low);
   DimExpr from_start = n.intervals().smaller(index.positive, n.intervals().greater(high, 0));
   return is_positive(index.negative) * from_end + from_start;
@@ -45,11 +46,11 @@ struct Box {
   DimExpr first, size;
 };
 
-// The range of an axis that a slice selects with step `step` > 0, or -step if is_backward.
+// The first index and the number of elements that a slice selects on an axis, with the step `step`
+// > 0, or -step if is_backward.
 Box box_of(Node& n, Node::SignedDim start, Node::SignedDim end, DimExpr dim, DimExpr step,
            bool is_backward) {
-  // As in NumPy: a backward slice ends before the first element at -1, and starts at dim - 1 at
-  // most.
+  // As in NumPy: a backward slice starts at dim - 1 or below, and its exclusive end is -1 or above.
   DimExpr low = is_backward ? -1 : 0, high = is_backward ? dim - 1 : dim;
   DimExpr first = clamp_index(n, start, dim, 0, high), last = clamp_index(n, end, dim, low, high);
   DimExpr span = is_backward ? first - last : last - first;
@@ -74,7 +75,8 @@ Values slice(Node& n, const Bounds& starts, const Bounds& ends, const Ints& axes
     int64_t axis = n.axis(axes[i], n.rank(x));
     if (n.has_failed()) return Value();
     if (steps[i] == 0) return n.fail("a step is 0"), Value();
-    // No axis is longer, and the absolute value of INT64_MIN would overflow.
+    // No axis is longer than kFarAway, so clamping changes no result. std::abs(INT64_MIN) would
+    // overflow.
     by[axis] = std::clamp<int64_t>(steps[i], -kFarAway, kFarAway);
     Box box = box_of(n, starts[i], ends[i], n.dim(x, axis), std::abs(by[axis]), by[axis] < 0);
     from[axis] = box.first;
@@ -105,7 +107,8 @@ Value slice_by(Node& n, Value x, int64_t axis, Node::SignedDim start, Node::Sign
   n.require_at_least(length, 1, "a step is 0");
   DimExpr by = n.intervals().greater(length, 1), backward = is_positive(step.negative),
           forward = DimExpr(1) - backward;
-  // The direction is only known at run time: both ranges are computed, and 0/1 factors select one.
+  // The direction is known only at run time, so both ranges are computed. Factors 0 and 1 select
+  // one.
   Box ahead = box_of(n, start, end, dim, by, false), back = box_of(n, start, end, dim, by, true);
   Box box = {forward * ahead.first + backward * back.first,
              forward * ahead.size + backward * back.size};
@@ -154,7 +157,7 @@ Values slice(Node& n) {
   if (axes && !n.is_known(axes)) {
     int64_t rank = n.rank(n.input(0));
     starts = over_all_axes(n, axes, starts, rank, 0);
-    // Axes that are not given are whole: from 0 to the end, with step 1.
+    // Axes that are not given are selected completely: from 0 to the end, with step 1.
     ends = over_all_axes(n, axes, ends, rank, std::numeric_limits<int64_t>::max());
     if (steps) steps = over_all_axes(n, axes, steps, rank, 1);
     known_axes = first_axes(static_cast<size_t>(rank));

@@ -1,5 +1,5 @@
 // ONNX RNN, GRU and LSTM as loops over time. One product before the loop applies the input weights
-// to all steps; each step adds the contribution of the state.
+// to all steps. Each iteration adds the contribution of the state.
 #include "compiler/frontend/elementwise/activation.h"
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/graph/type_rule.h"
@@ -66,13 +66,17 @@ Value whole_bias(Node& n, const Direction& d) {
   return d.w_bias ? add(n, d.w_bias, d.r_bias) : Value();
 }
 
+// Formulas of the cells: x is the input contribution to the step, h and c the state, h' and c' the
+// next state, R the recurrent weights, f, g and k the activation functions, "." an elementwise
+// product.
+
 // h' = f(x + h R)
 State rnn_step(Node& n, const Direction& d, const State& state, Value x) {
   return {activate(n, d, 0, add(n, times_transposed(n, state.h, d.r), x)), {}};
 }
 
-// With linear_before_reset, the candidate's recurrent bias is multiplied by the reset gate, so it
-// is not part of the input contribution.
+// Without linear_before_reset, the sum of all biases. Otherwise the candidate's recurrent bias is
+// excluded, because the reset gate multiplies it in each step.
 Value gru_bias(Node& n, const Direction& d) {
   if (!d.w_bias || !n.flag("linear_before_reset", false)) return whole_bias(n, d);
   DimExpr hidden = n.dim(d.r, 1);
@@ -82,8 +86,9 @@ Value gru_bias(Node& n, const Direction& d) {
                           {n.attr("axis", int64_t{0})});
 }
 
-// z, r = f(x + h R); candidate = g(x + (r . h) R), or with linear_before_reset
-// g(x + r . (h R + bias)); h' = (1 - z) . candidate + z . h
+// update z, reset r = f(x + h R)
+// candidate = g(x + (r . h) R), or with linear_before_reset g(x + r . (h R + bias))
+// h' = (1 - z) . candidate + z . h
 State gru_step(Node& n, const Direction& d, const State& state, Value x) {
   DimExpr hidden = n.dim(d.r, 1);
   auto of = [&](Value value, int64_t gate) { return gates_of(n, value, 1, hidden, gate); };
@@ -97,7 +102,7 @@ State gru_step(Node& n, const Direction& d, const State& state, Value x) {
     if (d.r_bias) linear = add(n, linear, gates_of(n, d.r_bias, 0, hidden, 2));
     candidate = add(n, of(x, 2), mul(n, reset, linear));
   } else {
-    // The candidate's product reads r . h, so the gates come first.
+    // The candidate's product reads r . h, so the gates are computed first, by a separate product.
     Value gates = add(n, times_transposed(n, state.h, gates_of(n, d.r, 0, hidden, 0, 2)),
                       gates_of(n, x, 1, hidden, 0, 2));
     update = activate(n, d, 0, of(gates, 0));
@@ -109,8 +114,9 @@ State gru_step(Node& n, const Direction& d, const State& state, Value x) {
   return {add(n, mul(n, one_minus(n, update), candidate), mul(n, update, state.h)), {}};
 }
 
-// Gates i, o, f, c; peepholes i, o, f.
-// c' = f . c + i . g(..); h' = o . h(c'). The peephole of o uses c', those of i and f use c.
+// Gates in order: input i, output o, forget, cell candidate. Peepholes in order: i, o, forget.
+// c' = forget . c + i . candidate; h' = o . k(c')
+// The peephole of o multiplies c', those of i and forget multiply c.
 State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
   DimExpr hidden = n.dim(d.r, 1);
   Value all = add(n, times_transposed(n, state.h, d.r), x);
@@ -131,7 +137,7 @@ State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
 
 // --- Inputs. ------------------------------------------------------------------------------------
 
-// Entry i of a value along its first dim, which is removed. Null for null.
+// Entry i of a value along its first dim, which is removed. Null if x is null.
 Value entry_of(Node& n, Value x, int64_t i) {
   if (!x || n.has_failed()) return {};
   Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
@@ -163,8 +169,8 @@ class Recurrence {
     bool fits = n_.rank(value) == static_cast<int64_t>(dims.size());
     for (size_t axis = 0; fits && axis < dims.size(); ++axis) {
       DimExpr dim = n_.dim(value, static_cast<int64_t>(axis));
-      // A constant difference, which is not 0 here, excludes equality; a symbolic one is checked at
-      // run time by the reshape.
+      // Dims with a constant difference other than 0 are never equal. Others are compared at run
+      // time, by the reshape.
       fits = dim == dims[axis] || !(dim - dims[axis]).is_constant();
     }
     if (!fits)
@@ -172,7 +178,8 @@ class Recurrence {
               ", but is " + text_of(n_.type(value)));
   }
 
-  // The input, with a check of its dims (at compile time if they are known); null if absent.
+  // The input, checked to have the dims `dims`; null if absent. has_batch: its first two axes
+  // depend on the attribute `layout`.
   Value optional(size_t input, const char* what, const Dims& dims, bool has_batch = false) {
     Value value = n_.input_or(input, {});
     if (!value) return {};
@@ -249,7 +256,8 @@ class Recurrence {
     return n_.reshape(product, {length, batch, rows});
   }
 
-  // Sequences that have ended keep their state and output zeros.
+  // Beyond the length of its sequence, a batch element keeps the previous state and outputs zeros.
+  // `at` is the index of the step in the input; `y` is replaced by the masked output.
   State masked(const State& next, const State& previous, DimExpr at, Value& y) {
     Value goes_on = n_.emit<LessOp>({n_.dims_value({at}, /*is_scalar=*/true), lengths_});
     y = n_.emit<SelectOp>({goes_on, next.h, n_.scalar(0, next.h)});
