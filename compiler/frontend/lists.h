@@ -1,4 +1,4 @@
-// Builds ops on lists whose lengths are only known at run time.
+// Builds ops on lists whose lengths are known only at run time.
 #pragma once
 
 #include <optional>

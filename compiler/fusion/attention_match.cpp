@@ -1,5 +1,5 @@
-// Matches attention for one kernel: two products of f32 matrices with one batch, and a softmax
-// between them.
+// Matches attention that one kernel can compute: two products of f32 matrices with the same batch
+// dims, and a softmax between them.
 #include "compiler/fusion/contraction_match.h"
 
 namespace scopevm::compiler::fusion {
@@ -13,8 +13,8 @@ mlir::Operation* only_user(mlir::Value value) {
   return value.hasOneUse() ? *value.user_begin() : nullptr;
 }
 
-// A product of rows by columns for each batch element. Constant operands are excluded: their kernel
-// packs them at compile time.
+// True for a product of f32 matrices with batch dims. Constant operands are excluded, because the
+// kernel of a single product packs them at compile time.
 bool is_batched_product(graph::MatMulOp op) {
   if (!op) return false;
   for (mlir::Value operand : op->getOperands())
@@ -23,7 +23,8 @@ bool is_batched_product(graph::MatMulOp op) {
       return false;
   OutputAxes axes = output_axes(op);
   int64_t rank = type_of(op.getResult()).getRank();
-  // Excludes products with a single matrix b, whose batch dims output_axes() treats as rows.
+  // Excludes products whose operand b is a single matrix. For these, output_axes() treats the batch
+  // dims as rows.
   return axes.rows == rank - 2 && axes.columns == rank - 1;
 }
 
@@ -58,7 +59,7 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
     if (auto softmax = mlir::dyn_cast<graph::SoftmaxOp>(inner)) {
       fused.score = softmax.getX();
     } else if (!mlir::isa<graph::MatMulOp>(inner)) {
-      // Everything between the first product and the softmax is the epilogue of the scores.
+      // The other ops of the group are between the first product and the softmax.
       fused.scores.epilogue.push_back(&inner);
     } else if (fused.scores.contraction) {
       fused.product.contraction = &inner;

@@ -1,4 +1,4 @@
-// Groups as contractions with epilogues, and broadcast operands as strides; see
+// Matches groups as contractions with epilogues, and describes broadcast operands by strides; see
 // contraction_match.h.
 #include "compiler/fusion/contraction_match.h"
 
@@ -16,7 +16,7 @@ bool is_single_matrix(TensorType type) {
   return true;
 }
 
-// The dims of an operand in one range of result axes, padded with ones at the front.
+// The dims of an operand, padded with ones at the front, that correspond to a range of result axes.
 struct Span {
   bool full = true;  // every dim equals the result's
   bool none = true;  // every dim is 1
@@ -77,6 +77,7 @@ llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
 OutputAxes output_axes(mlir::Operation* contraction) {
   auto type = mlir::cast<TensorType>(contraction->getResult(0).getType());
   auto matmul = mlir::dyn_cast<graph::MatMulOp>(contraction);
+  // The result of a convolution is [batch, channels, spatial...]: rows are channels.
   if (!matmul) return {.rows = 1, .columns = 2};
   auto a = mlir::cast<TensorType>(matmul.getA().getType());
   auto b = mlir::cast<TensorType>(matmul.getB().getType());
@@ -90,7 +91,8 @@ OutputAxes output_axes(mlir::Operation* contraction) {
 
 DimExpr stride_factor(DimExpr operand, DimExpr result) {
   if (operand == result) return 1;
-  // Equal to the result's dim or 1; which of the two is only known at run time.
+  // If it is known only at run time whether the operand's dim is 1 or equals the result's dim,
+  // min(operand - 1, 1) selects the factor.
   return operand.is_constant(1) ? DimExpr(0) : min(operand - 1, 1);
 }
 
@@ -120,8 +122,8 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
   } else if (rows.none) {
     access.row_stride = 0;
   } else if (axes.columns - axes.rows == 1) {
-    // A single row axis may broadcast at run time. Several of them are collapsed, and have no
-    // common stride then.
+    // A single row axis may broadcast at run time. Several row axes form one loop, so they need a
+    // common stride.
     access.row_stride = stride * stride_factor(dim(axes.rows), result.getDim(axes.rows));
   } else {
     return std::nullopt;
@@ -133,8 +135,8 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
     stride = stride * dim(axis);
   }
   Span batch = span(0, axes.rows);
-  // A dim of 1 in both operand and result has a nonzero stride, which must not become the stride of
-  // the collapsed batch.
+  // A dim that is 1 in operand and result has a nonzero stride. collapse_batch() must not use it as
+  // the stride of the whole batch.
   if (batch.none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = batch.full || batch.none;
   // Also if the result's dim is 1, so that any of the strides is valid for the collapsed batch.

@@ -1,6 +1,6 @@
 // Classifies an op or sv.group for the contraction generators, and decides which elementwise ops
-// can join the epilogue of a contraction. Fusion forms groups by these rules; the kernels stage
-// matches the groups with them.
+// can join the epilogue of a contraction. The fusion stage forms groups by these rules, and the
+// kernels stage matches the groups by them.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct FusedContraction {
   mlir::Operation* contraction = nullptr;  // matmul, conv, conv_transpose
   // In program order: elementwise ops and splat constants.
   llvm::SmallVector<mlir::Operation*> epilogue;
-  llvm::SmallVector<mlir::Value> results;  // computed values, one per result of `op`
+  llvm::SmallVector<mlir::Value> results;  // values of the body, one per result of `op`
 
   // The group operand of a block argument of the group; any other value is returned unchanged.
   mlir::Value outer(mlir::Value value) const;
@@ -32,8 +32,8 @@ bool is_splat_constant(mlir::Operation* op);
 // Fails with a diagnostic if the generators do not support `op`.
 llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op);
 
-// Attention: softmax(epilogue(a b)) c, softmax along the last dim, with a, b, c for queries, keys
-// and values.
+// Attention: softmax(epilogue(a b)) c with softmax along the last dim, where a, b and c are the
+// queries, keys and values.
 struct FusedAttention {
   FusedContraction scores;   // a b and its epilogue; no results
   mlir::Value score;         // operand of the softmax: the last value of the scores
@@ -43,30 +43,32 @@ struct FusedAttention {
 // Empty if `op` is not a group of this form.
 std::optional<FusedAttention> match_attention(mlir::Operation* op);
 
-// The softmax that consumes `score` (a product with epilogue) and the product that consumes the
-// softmax, if one kernel can compute all of them; else nulls.
+// The softmax that uses `score`, the result of a product with its epilogue, and the product that
+// uses the softmax. Both are null unless one kernel can compute all of them.
 struct AttentionTail {
   mlir::Operation* softmax = nullptr;
   mlir::Operation* product = nullptr;
 };
 AttentionTail attention_tail(mlir::Operation* contraction, mlir::Value score);
 
-// Partition of a contraction result's dims: batch [0, rows), rows [rows, columns), columns
-// [columns, rank). Rows and columns are one loop each, whatever their number of dims.
+// Partition of the axes of a contraction's result: [0, rows) is the batch, [rows, columns) the
+// rows, and [columns, rank) the columns. Rows and columns are one loop each, for any number of
+// axes.
 struct OutputAxes {
   int64_t rows = 0;
   int64_t columns = 0;
 };
 OutputAxes output_axes(mlir::Operation* contraction);
 
-// Element offsets of an operand that broadcasts to a contraction's result: sum of coordinate *
-// stride over the batch dims, + row * row_stride, + column if by_column.
+// How a kernel reads an operand that broadcasts to a contraction's result. The element offset is
+// the sum of coordinate * stride over the batch dims, plus row * row_stride, plus column if
+// by_column.
 struct Access {
   DType dtype = DType::kF32;
   llvm::SmallVector<DimExpr> batch_strides;  // one per batch dim
   DimExpr row_stride;
   bool by_column = false;
-  // Either no batch dim or every batch dim is indexed, so that the batch can be a single loop.
+  // The operand broadcasts along all batch dims or along none, so that the batch can be one loop.
   bool batch_is_one = true;
 };
 
@@ -74,14 +76,15 @@ struct Access {
 std::optional<Access> access_of(graph::TensorType operand, graph::TensorType result,
                                 const OutputAxes& axes);
 
-// Replaces the batch dims by a single one. REQUIRES: batch_is_one.
+// Replaces the strides of all batch dims by one stride. REQUIRES: batch_is_one.
 void collapse_batch(Access& access);
 
-// 1 if the operand's dim equals the result's, 0 if it is broadcast, as an expression.
+// The factor of an operand's stride along an axis, as an expression: 1 if the operand's dim equals
+// the result's dim, 0 if the operand broadcasts.
 DimExpr stride_factor(DimExpr operand, DimExpr result);
 
-// True if `elementwise` can join the contraction's kernel. Its operands include results of the
-// contraction or of ops already fused into it.
+// True if `elementwise`, which uses a result of the contraction or of its epilogue, can join the
+// epilogue.
 bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwise);
 
 }  // namespace scopevm::compiler::fusion

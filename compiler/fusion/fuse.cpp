@@ -1,12 +1,13 @@
-// Fusion: forms an sv.group of ops that become one kernel. A group is a contraction with its
-// epilogue; attention (a product, its epilogue, softmax, a product); or elementwise ops over one
-// iteration space, with at most one softmax or layer_norm along the last dim, or a reduction at the
-// end.
+// Forms an sv.group of the ops that become one kernel. A group has one of three forms:
+// - a contraction with its epilogue;
+// - attention: a product, its epilogue, a softmax, a product;
+// - elementwise ops over one iteration space, with at most one softmax or layer_norm along the last
+//   dim, or a reduction at the end.
 //
 // A group grows greedily from its first op along uses, in program order. It is then cut back to the
-// longest prefix of which only the last op's result is used outside, and finally absorbs producers
-// that only the group uses. The group is placed at its last op: its operands are defined before and
-// its users come after it, and nothing is computed twice.
+// longest prefix of which only the last op's result is used outside. Finally it absorbs producers
+// that only the group uses. The group is inserted at its last op: its operands are defined before,
+// and its users are after it. No op is computed twice.
 #include "compiler/fusion/fuse.h"
 
 #include "compiler/fusion/contraction_match.h"
@@ -25,9 +26,9 @@ namespace {
 using graph::have_same_placement;
 using graph::TensorType;
 
-// Longer chains gain nothing and increase register pressure.
+// Longer groups do not save more memory traffic, and they increase register pressure.
 constexpr size_t kMaxGroup = 24;
-// Below the limit of the launch encoding, which allows more buffers.
+// The encoding of a launch allows more buffers than this.
 constexpr size_t kMaxInputs = 10;
 
 using Group = llvm::SetVector<mlir::Operation*>;
@@ -49,7 +50,8 @@ bool is_row_op(mlir::Operation* op) {
   return row && row.getRowAxis() == result_type(op).getRank() - 1;
 }
 
-// Row ops and reductions can use a result of the group only as their first operand.
+// True if the first operand of `op` is a result of the group and the others are not. Row ops and
+// reductions can fuse only their first operand.
 bool reads_first(const Group& group, mlir::Operation* op) {
   for (mlir::OpOperand& operand : op->getOpOperands())
     if (group.contains(operand.get().getDefiningOp()) != (operand.getOperandNumber() == 0))
@@ -61,7 +63,7 @@ bool can_join(const Group& group, mlir::Operation* op) {
   mlir::Operation* first = group.front();
   if (!have_same_placement(first, op)) return false;
   if (is_contraction(first)) return can_fuse_epilogue(first, op);
-  // A reduction ends the iteration space.
+  // No op can follow a reduction, because its result has another iteration space.
   if (is_reduction(group.back())) return false;
   bool is_special = is_row_op(op) || is_reduction(op);
   if (is_special && (llvm::any_of(group, is_row_op) || !reads_first(group, op))) return false;
@@ -70,7 +72,7 @@ bool can_join(const Group& group, mlir::Operation* op) {
   return mlir::cast<TensorType>(space).getShape() == result_type(first).getShape();
 }
 
-// True when only the last op's result is used outside.
+// True if only the last op's result is used outside the group.
 bool is_closed(const Group& group) {
   for (mlir::Operation* op : group)
     if (op != group.back())
@@ -95,14 +97,15 @@ mlir::Operation* next_member(const Group& group) {
   for (mlir::Operation* op : group)
     for (mlir::Operation* user : op->getUsers())
       if (!group.contains(user) && user->getBlock() == op->getBlock() &&
-          // Only later ops: the group stays in program order, and is placed at its last op.
+          // Only ops after the last member can join, so the group stays in program order.
           group.back()->isBeforeInBlock(user) && can_join(group, user) &&
           (!next || user->isBeforeInBlock(next)))
         next = user;
   return next;
 }
 
-// Adds the softmax of the product and the second product, if one kernel can compute them all.
+// Adds the softmax and the second product of attention to the first product and its epilogue, if
+// one kernel can compute all of them.
 void take_attention(Group& group) {
   AttentionTail tail = attention_tail(group.front(), group.back()->getResult(0));
   if (!tail.softmax || !have_same_placement(group.front(), tail.softmax) ||
@@ -121,7 +124,7 @@ Group grow(mlir::Operation* first) {
     mlir::Operation* next = next_member(group);
     if (!next) break;
     group.insert(next);
-    // The group may pass through sizes that are not closed, such as one side of a diamond.
+    // A group that is not closed, such as one side of a diamond, may be closed by later members.
     if (is_closed(group) && inputs_of(group).size() <= kMaxInputs) closed = group.size();
   }
   while (group.size() > closed) group.pop_back();
@@ -129,7 +132,7 @@ Group grow(mlir::Operation* first) {
   return group;
 }
 
-// Adds elementwise producers that only the group uses, then restores program order.
+// Adds elementwise producers that only the group uses. Returns the group in program order.
 Group absorb(const Group& group) {
   if (is_contraction(group.front())) return group;
   llvm::ArrayRef<DimExpr> space = result_type(group.front()).getShape();
@@ -152,7 +155,7 @@ Group absorb(const Group& group) {
   return Group(ordered.begin(), ordered.end());
 }
 
-// Splat constants are embedded in the kernel: each group gets its own copies.
+// Copies the splat constants that the group uses into its body. The kernel embeds them.
 void copy_splats(const Group& group, mlir::OpBuilder& builder, mlir::IRMapping& mapping) {
   for (mlir::Operation* op : group)
     for (mlir::Value operand : op->getOperands())
@@ -160,6 +163,7 @@ void copy_splats(const Group& group, mlir::OpBuilder& builder, mlir::IRMapping& 
         builder.clone(*operand.getDefiningOp(), mapping);
 }
 
+// Moves the ops of the group into an sv.group.
 void outline(const Group& group) {
   mlir::Operation* last = group.back();
   mlir::OpBuilder builder(last);
@@ -180,10 +184,11 @@ void outline(const Group& group) {
   }
   inside.create<graph::YieldOp>(last->getLoc(), mapping.lookup(last->getResult(0)));
   last->replaceAllUsesWith(fused);
-  // Users before producers.
+  // An op can be erased only after its users.
   for (mlir::Operation* op : llvm::reverse(group.getArrayRef())) op->erase();
 }
 
+// Forms groups whose first op, before producers are absorbed, satisfies `is_first`.
 void fuse_from(mlir::Block& block, llvm::function_ref<bool(mlir::Operation*)> is_first) {
   llvm::SetVector<mlir::Operation*> firsts;
   for (mlir::Operation& op : block)
@@ -207,8 +212,9 @@ llvm::LogicalResult fuse(mlir::ModuleOp module) {
         for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
     });
     for (mlir::Block* block : blocks) {
-      // Contractions first, so that no elementwise group takes their epilogues. Elementwise ops
-      // come before row ops, so that a row op joins the ops that precede it.
+      // Groups of contractions are formed first, so that no elementwise group contains an op of
+      // their epilogues. Groups that start with elementwise ops are next, so that a row op joins
+      // the ops before it.
       fuse_from(*block, is_contraction);
       fuse_from(*block, [](mlir::Operation* op) { return mlir::isa<graph::ElementwiseOp>(op); });
       fuse_from(*block, is_row_op);

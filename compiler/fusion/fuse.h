@@ -1,8 +1,8 @@
 // The fusion stage: ops of a placed graph -> groups, one per kernel.
 //   fuse.cpp               forms the groups
-//   contraction_match.cpp  the ops that a contraction can absorb; matches formed groups
-//   attention_match.cpp    the same for attention
-// The kernels stage reads groups through the same matchers.
+//   contraction_match.cpp  decides which ops join a contraction; matches the groups of contractions
+//   attention_match.cpp    decides which ops join attention; matches the groups of attention
+// The kernels stage uses the same matchers.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

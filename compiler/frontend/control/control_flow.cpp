@@ -1,4 +1,4 @@
-// Types of values that flow through branches and loops: see control_flow.h.
+// Types of values that flow through branches and loops; see control_flow.h.
 #include "compiler/frontend/control_flow.h"
 
 #include <memory>
@@ -46,8 +46,8 @@ mlir::Attribute ControlFlowBuilder::symbol_named(llvm::StringRef name) {
   return builder_.getStringAttr(fresh_(name));
 }
 
-// `type` for a result of the op: replaces dims over symbols that are local to the region by new
-// symbols.
+// The type of an op's result whose type inside the region is `type`. Dims over `inner`, the symbols
+// that are local to the region, are replaced by new symbols, which are appended to `symbols`.
 mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string>& inner,
                                      llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
   if (is_list(type)) return type;
@@ -61,7 +61,7 @@ mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string
   return tensor.withShape(shape);
 }
 
-// Wraps yielded values in optionals where the result type requires it.
+// Wraps the operands of the terminator from `first` on in optionals where `types` requires it.
 void ControlFlowBuilder::fit_operands(mlir::Operation* terminator, size_t first,
                                       llvm::ArrayRef<mlir::Type> types) {
   mlir::OpBuilder::InsertionGuard guard(builder_);
@@ -103,8 +103,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
     }
     llvm::SmallVector<DimExpr> shape(type_of(a).getShape());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      // Only a dim that is the same expression over outer symbols in both branches is known after
-      // the op.
+      // After the op, a dim is known only if it is the same expression over outer symbols in both
+      // branches.
       if (shape[axis] == type_of(b).getShape()[axis] && !has_symbol(shape[axis], inner)) continue;
       symbols.push_back(symbol_named("dim"));
       shape[axis] = DimExpr::symbol(mlir::cast<mlir::StringAttr>(symbols.back()).str());
@@ -121,8 +121,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
 
 // --- Loop. --------------------------------------------------------------------------------------
 
-// Replaces dims of `types` that differ from those of `from` by new carried symbols. Returns true if
-// there were any.
+// Replaces each dim of `types` that differs from the dim of `from` by a new symbol, which is
+// appended to `symbols`. Returns true if it changed a type.
 bool ControlFlowBuilder::open_carried(llvm::ArrayRef<Value> from,
                                       llvm::SmallVectorImpl<mlir::Type>& types,
                                       llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
@@ -159,9 +159,9 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   llvm::SmallVector<mlir::Attribute> carried_symbols;
   std::unique_ptr<mlir::Region> region;
   Iteration iteration;
-  // A fixed point: the body is imported for the carried types of the initial values. If it yields
-  // other dims, these become symbols of the loop and the body is imported again. Each dim opens at
-  // most once, so this terminates.
+  // A fixed-point iteration. The body is first imported for the types of the initial values. If it
+  // yields other dims, these become symbols of the loop, and the body is imported again. It
+  // terminates because each dim is replaced by a symbol at most once.
   for (bool is_settled = false; !is_settled;) {
     region = std::make_unique<mlir::Region>();
     auto guard = build_in(builder_, *region);
@@ -181,15 +181,15 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     forget_();
   }
   std::set<std::string> inner = graph::symbols_defined_in(*region);
-  // Symbols that have no value after the loop.
+  // The loop's own symbols have no value after the loop either.
   inner.insert(index);
   for (mlir::Attribute symbol : carried_symbols)
     inner.insert(mlir::cast<mlir::StringAttr>(symbol).str());
   llvm::SmallVector<mlir::Attribute> symbols;
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : types) results.push_back(close(type, inner, symbols));
-  // With a condition the trip count is only a limit, so the number of gathered parts gets its own
-  // symbol.
+  // With a condition, the trip count is only an upper bound. The number of gathered parts is then a
+  // new symbol.
   std::optional<DimExpr> count = iteration.condition ? std::nullopt : trip_count;
   for (Value part : iteration.parts) {
     if (is_list(part.getType()))

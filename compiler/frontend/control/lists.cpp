@@ -1,4 +1,4 @@
-// Builders of list ops; see compiler/frontend/lists.h.
+// Builders of list ops; see lists.h.
 #include "compiler/frontend/lists.h"
 
 #include "compiler/graph/type_rule.h"
@@ -27,7 +27,7 @@ ListType optional_of(mlir::Type type) {
 ListType join_lists(mlir::Type a, mlir::Type b) {
   auto x = mlir::dyn_cast<ListType>(a), y = mlir::dyn_cast<ListType>(b);
   if (!x && !y) return {};
-  // A tensor or sequence meets an optional: both become optionals.
+  // Types of different kinds are joined as optionals.
   if (x && y && x.getKind() == y.getKind()) return x.join(y);
   return optional_of(a).join(optional_of(b));
 }

@@ -1,4 +1,4 @@
-// ONNX sequences and optionals whose lengths are only known at run time: list ops, and loops over
+// ONNX sequences and optionals whose lengths are known only at run time: list ops, and loops over
 // the elements.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/graph_importer.h"
@@ -11,7 +11,8 @@ using graph::ListType;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// An index into a list; negative indices count from the end.
+// An index into a list, read from input `input`; empty if the input is absent or after an error.
+// Negative indices count from the end.
 std::optional<DimExpr> position(Node& n, size_t input) {
   if (!n.has_input(input)) return std::nullopt;
   Dims at = n.dims_of(n.input(input), "the position", Node::Sign::kAny);
@@ -20,7 +21,7 @@ std::optional<DimExpr> position(Node& n, size_t input) {
   return n.has_failed() ? std::nullopt : std::optional(at.front());
 }
 
-// Moves `axis` to the front, or the first axis back to `axis`.
+// Moves `axis` to the front.
 Value axis_to_front(Node& n, Value x, int64_t axis) {
   Ints order = {axis};
   for (int64_t i = 0; i < n.rank(x); ++i)
@@ -28,6 +29,7 @@ Value axis_to_front(Node& n, Value x, int64_t axis) {
   return axis == 0 ? x : n.transpose(x, order);
 }
 
+// Moves the first axis to position `axis`.
 Value axis_from_front(Node& n, Value x, int64_t axis) {
   Ints order;
   for (int64_t i = 1; i < n.rank(x); ++i) order.push_back(i);
@@ -52,7 +54,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
   auto item = [](Result<Value> made) {
     return made.ok() ? Result<Item>(Item(*made)) : Result<Item>(made.status());
   };
-  // An optional is a list of at most one element; reading element 0 of an empty one fails the call.
+  // An optional is a list of at most one element. If it is empty, reading element 0 fails the call.
   if (op == "OptionalGetElement") return item(lists().get(list, 0));
   if (has_optional) return invalid("input 0 is an optional, expected a sequence");
   if (op == "SequenceLength") return Item(n.dims_value({lists().size(list)}, true));
@@ -73,7 +75,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
 
 namespace {
 
-// Element i, checked to have the dims of the first element except along `axis`. Null after an
+// Element i of the list, checked to have the dims of `first` except along `axis`. Null after an
 // error.
 Value alike_element(Node& n, ListBuilder lists, Value list, DimExpr i, Value first, int64_t axis) {
   Result<Value> got = lists.get(list, i);
@@ -93,8 +95,8 @@ Value alike_element(Node& n, ListBuilder lists, Value list, DimExpr i, Value fir
 
 }  // namespace
 
-// Along a new axis: the gathered output of a loop over the elements. Along an existing axis: one
-// loop sums the lengths, a second one copies each element to its offset.
+// Along a new axis, the result is the gathered output of a loop over the elements. Along an
+// existing axis, one loop sums the lengths, and a second one copies each element to its offset.
 Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   bool has_new_axis = n.flag("new_axis", false);
   DimExpr count = lists().size(list);
@@ -126,8 +128,8 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   if (n.has_failed()) return n.status();
   Dims whole(n.shape(first));
   whole.erase(whole.begin() + axis);
-  // The axis is first while the result is filled, so that a part is a run of whole rows, which
-  // ScatterND copies by their indices.
+  // While the result is filled, the axis is its first one. An element then consists of whole rows,
+  // which ScatterND copies by their indices.
   whole.insert(whole.begin(), n.dims_of(sum.front(), "the length of the result").front());
   Value empty = n.expand(n.scalar(0, first), whole);
   auto filled = n.loop(count, {empty, zero}, [&](DimExpr i, mlir::ValueRange carried) -> Iteration {
@@ -147,7 +149,8 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
 
 // --- SplitToSequence. ---------------------------------------------------------------------------
 
-// Each iteration appends one part: of size 1, of a constant size, or of a size from a list.
+// A loop whose iterations append one part each. The size of a part is 1, the scalar at input 1, or
+// an entry of the list at input 1.
 Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_dims) {
   Value x = n.input(0), zero = n.dims_value({0}, true);
   DimExpr length = n.dim(x, axis), count = length, step = 1;
@@ -159,7 +162,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
     if (n.has_failed()) return n.status();
     step = given.front();
     n.require_at_least(step, 1, "the split size is {0}, expected at least {1}");
-    // The max keeps the formula defined for calls that the check above rejects.
+    // The maximum avoids a division by 0 in calls that the check above rejects.
     count = ceildiv(length, max(step, 1));
   }
   Value start = lists().make(ListType::get(&context_, ValueKind::kSequence, n.dtype(x)), {});
@@ -175,7 +178,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
           Value size = Formula(n, n.input(1)).element_at(0, i);
           sizes[axis] = n.dims_of(size, "the split").front();
           next = n.emit<graph::AddOp>({carried[1], n.cast(size, DType::kI64)});
-          // Checked in each iteration: the slice below must not exceed x.
+          // Checked in each iteration, because the slice below must not exceed x.
           n.require_at_least(length, starts[axis] + sizes[axis],
                              "the parts add up to {1} or more, but the dim is {0}");
         }

@@ -1,6 +1,6 @@
-// ONNX sequences and optionals whose lengths are known at compile time: lists of values, without
-// any run-time representation. An optional is a sequence of length 0 or 1. Lengths that are only
-// known at run time are handled in run_time_sequences.cpp.
+// ONNX sequences and optionals whose lengths are known at compile time. They are lists of values
+// without a representation at run time. An optional is a sequence of length 0 or 1.
+// run_time_sequences.cpp handles lengths that are known only at run time.
 #include "compiler/frontend/graph_importer.h"
 #include "runtime/count_text.h"
 
@@ -26,12 +26,12 @@ Result<size_t> position(Node& n, size_t input, size_t size, bool may_append) {
                  " is out of range for a sequence of length " + std::to_string(size));
 }
 
-// The sizes of the parts that x is split into along `axis`; none if their number is only known at
+// The sizes of the parts into which x is split along `axis`. Empty if their number is known only at
 // run time.
 std::optional<Dims> part_sizes(Node& n, Value x, int64_t axis) {
   std::optional<int64_t> dim = n.dim(x, axis).as_constant();
   bool is_list = n.has_input(1) && n.rank(n.input(1)) > 0;
-  // The number of parts is the length of the list; their sizes may be dims of the request.
+  // The length of the list is the number of parts. Their sizes may be known only at run time.
   if (is_list && n.shape(n.input(1)).front().is_constant())
     return n.dims_of(n.input(1), "the split");
   if (!dim || is_list || n.has_failed()) return std::nullopt;
@@ -142,7 +142,7 @@ Result<ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto&
   Dims shape;
   for (const auto& dim : element->tensor_type().shape().dim()) {
     bool is_known = dim.has_dim_value() && dim.dim_value() >= 0;
-    // Also for named dims: the elements of a sequence may differ in them.
+    // Named dims are not known either: the elements of a sequence may differ in them.
     shape.push_back(is_known ? dim.dim_value() : graph::kAnyDim);
   }
   ElementDims dims = element->tensor_type().has_shape() ? ElementDims::kShape : ElementDims::kAny;
@@ -151,7 +151,7 @@ Result<ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto&
 
 // --- Sequence ops. ------------------------------------------------------------------------------
 
-// The single result of a sequence op.
+// Imports a sequence op with one result.
 Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
   const std::string& op = n.proto().op_type();
   auto item = [](Result<Sequence> made) {
@@ -174,13 +174,13 @@ Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
     return op_on_list(n, list_value(list));
   }
   if (is_list(name)) return op_on_list(n, value(name));
-  // The value of a present optional.
+  // Input 0 is a tensor. It is treated as an optional that has an element.
   if (op == "OptionalHasElement") return Item(n.constant({}, DType::kBool, {1}));
   if (op == "OptionalGetElement") return Item(n.input(0));
   return invalid("input 0 \"" + name + "\" is not a sequence");
 }
 
-// Empty if the result is only known at run time.
+// The result of a sequence op on a list of known length. Empty if it is known only at run time.
 Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n,
                                                                          const Sequence& list) {
   const std::string& op = n.proto().op_type();
@@ -195,7 +195,7 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
   }
   if (op == "OptionalGetElement") {
     if (!has_optional) return Some(list);
-    // Becomes a list op, which fails when it runs: the graph may test OptionalHasElement first.
+    // A list op, which fails at run time. It may be in a branch that OptionalHasElement excludes.
     if (list.items.empty()) return Some();
     return Some(list.items.front());
   }
@@ -261,7 +261,7 @@ Result<GraphImporter::Item> GraphImporter::split_to_sequence(Node& n) {
   }
   n.require_equal(at, n.dim(x, axis), "the parts add up to {0}, but the dim is {1}");
   if (n.has_failed()) return n.status();
-  // sequence_of() derives the type from the parts.
+  // sequence_of() derives the type from the parts, so it needs at least one.
   if (parts.empty())
     return Item(Sequence{ListType::get(&context_, ValueKind::kSequence, n.dtype(x)), {}});
   SCOPEVM_ASSIGN_OR_RETURN(Sequence list, sequence_of(parts));
@@ -279,7 +279,7 @@ Result<Value> GraphImporter::concat_from_sequence(Node& n, const Sequence& list)
   return n.emit<graph::ConcatOp>(parts, {n.attr("axis", axis)});
 }
 
-// Imports the body once per element.
+// Imports the body once per element if the lengths of all sequences are known, else as a loop.
 Status GraphImporter::import_sequence_map(Node& n) {
   const onnx::AttributeProto* body = n.attribute("body", onnx::AttributeProto::GRAPH);
   if (!body) return invalid("attribute \"body\" is missing");

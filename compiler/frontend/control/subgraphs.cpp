@@ -10,7 +10,7 @@ namespace {
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// Trip counts from this value on are treated as unlimited.
+// A trip count of at least this value is treated as unlimited.
 constexpr int64_t kNoLimit = int64_t{1} << 40;
 
 const onnx::GraphProto* graph_attribute(Node& n, const char* name) {
@@ -22,7 +22,7 @@ const onnx::GraphProto* graph_attribute(Node& n, const char* name) {
 }  // namespace
 
 std::string GraphImporter::fresh_symbol(llvm::StringRef what) {
-  // No dim name of a model starts with '$', so new symbols never collide with them.
+  // Names of input dims do not start with '$', so new symbols differ from them.
   std::string name = "$";
   if (auto named = mlir::dyn_cast<mlir::NameLoc>(location_)) {
     for (char c : named.getName().getValue())
@@ -35,13 +35,13 @@ std::string GraphImporter::fresh_symbol(llvm::StringRef what) {
   return symbol;
 }
 
-// Discards the symbolic values after ops were erased: a new op may have the address of an erased
-// one.
+// Discards the symbolic values after ops were erased, because a new op may have the address of an
+// erased one.
 void GraphImporter::forget_known_values() {
   symbols_ = std::make_unique<graph::SymbolicValues>(symbols_->intervals());
 }
 
-// A subgraph's own names shadow those of the enclosing graphs.
+// Removes the names that `graph` defines, which hide equal names of the enclosing graphs.
 void GraphImporter::hide_names_of(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) values_.erase(tensor.name());
   for (const auto& node : graph.node())
@@ -63,11 +63,11 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
     return invalid("graph \"" + graph.name() + "\" takes " +
                    runtime::count_text(graph.input_size(), "input") + ", given " +
                    std::to_string(bindings.size()));
-  // The importer recurses; a malicious model must not overflow the stack.
+  // The importer recurses into subgraphs. The limit protects the stack from malicious models.
   if (++subgraph_depth_ > kMaxSubgraphDepth)
     return invalid("graphs are nested more than " + std::to_string(kMaxSubgraphDepth) + " deep");
   mlir::Location location = location_;
-  // Names that the subgraph defines are not visible afterwards.
+  // Names that the subgraph defines are not visible after it.
   std::map<std::string, Value> outer = values_;
   std::map<std::string, Sequence> outer_sequences = sequences_;
   Result<llvm::SmallVector<Value>> results = [&]() -> Result<llvm::SmallVector<Value>> {
@@ -103,7 +103,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   if (n.dtype(condition) != DType::kBool)
     return invalid("the condition has element type " + std::string(name(n.dtype(condition))) +
                    ", expected bool");
-  // A condition over dims is often known at compile time: only one branch is imported.
+  // A condition over dims is often known at compile time. Only one branch is then imported.
   const auto* known = symbols_->find(condition);
   if (known && known->size() == 1 && (*known)[0].is_constant())
     return import_subgraph((*known)[0].is_constant(0) ? *otherwise : *then, {});
@@ -118,8 +118,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
       if (values.ok())
         branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
       else
-        // A choice within the branch may be the reason for the failure. The import then starts
-        // again with another choice instead of giving up the branch.
+        // A choice within the branch may have caused the failure. The whole import is then repeated
+        // with another choice (import_onnx()), before the branch is replaced by an assertion.
         needs_other_choice_ |= has_open_choice(choices);
       return values;
     };
@@ -129,10 +129,10 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   if (values.ok() || needs_other_choice_) return values;
   forget_known_values();
   if (branches[0].status.ok() && branches[1].status.ok()) {
-    // The branches have different ranks, and the rest of the model fits only one of them.
+    // The branches return different ranks, so the types of the users fit only one of them.
     return import_chosen_branch(n, condition, *then, *otherwise);
   }
-  // if_else stops at the first failed branch: try the other one.
+  // if_else() stops at the first branch that fails. The other one may be valid.
   return import_right_branch(n, condition, branches);
 }
 
@@ -149,8 +149,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
   return import_subgraph(is_then ? then : otherwise, {});
 }
 
-// A branch that fails to import for the given shapes becomes a run-time failure of the calls that
-// select it.
+// Imports an If of which one branch cannot be imported for the given shapes. That branch becomes an
+// assertion: calls that select it fail.
 Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Value condition,
                                                                     Branch* branches) {
   bool is_then_right = branches[0].status.ok();
@@ -182,8 +182,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
       }
       Dims dims(tensor.getShape());
       for (DimExpr& dim : dims)
-        // A symbol of the right branch has no value in this one. The values are never read, because
-        // the assertion fails first.
+        // A symbol of the valid branch has no value in this branch, so its dims are replaced by 0.
+        // The values are never read, because the assertion fails first.
         if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
       values.push_back(n.expand(n.scalar(0, tensor.getDtype()), dims));
     }
@@ -199,8 +199,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
 // --- Choice of branches. ------------------------------------------------------------------------
 
 bool GraphImporter::choose() {
-  // Choices of an earlier attempt are replayed; new ones start with the then-branch. The importer
-  // searches them depth first.
+  // Depth-first search: repeats the choices given to this import, then selects then-branches.
+  // import_onnx() backtracks.
   if (choices_made_ == choices_.size()) choices_.push_back(true);
   return choices_[choices_made_++];
 }
@@ -213,8 +213,9 @@ bool GraphImporter::has_open_choice(size_t from) const {
 
 namespace {
 
-// Gathered parts must have one shape in all iterations. If a dim is runtime-defined and the body's
-// graph declares a number for it, that number is used, and checked in each call.
+// Gathered parts must have the same shape in all iterations. If a dim is runtime-defined and the
+// body's graph declares a number for it, the part is reshaped to that number, which checks it in
+// each call.
 Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared) {
   if (!mlir::isa<graph::TensorType>(part.getType())) return part;
   const auto& shape = declared.type().tensor_type().shape();
@@ -231,7 +232,8 @@ Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared
 
 }  // namespace
 
-// Inputs: trip count, condition, carried values. The first two are optional.
+// The inputs of a Loop are the trip count, the initial condition and the initial carried values.
+// The first two are optional.
 Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
   llvm::SmallVector<Value> initial;
@@ -249,11 +251,11 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   if (n.has_input(1)) {
     Dims start = n.dims_of(n.input(1), "the condition");
     if (start.size() == 1 && !start[0].is_constant(1))
-      // The initial condition is 0 or 1: a loop that it excludes runs zero times.
+      // The initial condition is 0 or 1. If it is 0, the loop runs no iteration.
       trip_count = trip_count.value_or(kNoLimit) * start[0];
   }
   if (n.has_failed()) return n.status();
-  // Without the input, ONNX ignores the condition that the body returns.
+  // Without an initial condition, ONNX ignores the condition that the body returns.
   bool has_condition = n.has_input(1);
   return control_flow().loop(
       trip_count, initial, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
@@ -270,7 +272,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
           return invalid("the condition returned by its body is a sequence, expected a tensor");
         Iteration iteration;
         const auto* known = symbols_->find(outputs[0]);
-        // A condition that is always true would only make the trip count unknown.
+        // A condition that is always true is dropped: with a condition, the number of iterations is
+        // unknown.
         bool always = known && known->size() == 1 && (*known)[0].is_constant(1);
         if (has_condition && !always) iteration.condition = n.reshape(outputs[0], {});
         iteration.carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
@@ -328,7 +331,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
   auto scanned_count = static_cast<size_t>(n.integer("num_scan_inputs"));
   if (n.has_failed()) return n.status();
-  // Before opset 9, input 0 has the sequence lengths.
+  // Before opset 9, input 0 is the sequence lengths.
   size_t first = n.opset() < 9 ? 1 : 0;
   if (scanned_count == 0 || scanned_count + first > n.input_count())
     return invalid("num_scan_inputs is " + std::to_string(scanned_count) + ", expected 1 to " +
@@ -348,8 +351,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   if (!results.ok()) return results;
   for (size_t i = states.size(); i < results->size(); ++i) {
     Value& result = (*results)[i];
-    // A reversed output is prepended to in each iteration; gathering and reversing it once is
-    // equivalent.
+    // With a reversed direction, each iteration prepends its part. Reversing the gathered output
+    // once is equivalent.
     if (entry(out_directions, i - states.size())) result = Formula(n, result).reversed(0);
     int64_t axis = n.axis(entry(out_axes, i - states.size()), n.rank(result));
     if (axis != 0 && !n.has_failed()) result = move_first_to(n, result, axis);
@@ -358,8 +361,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   return results;
 }
 
-// Opset 8: dim 0 of every input and output is a batch, and the body processes one batch element;
-// dim 1 of scanned values is the sequence.
+// Scan of opset 8: dim 0 of every input and output is a batch, and the body processes one batch
+// element. Dim 1 of scanned values is the sequence.
 Result<llvm::SmallVector<Value>> GraphImporter::import_batched_scan(Node& n,
                                                                     const onnx::GraphProto& body,
                                                                     llvm::ArrayRef<Value> states,

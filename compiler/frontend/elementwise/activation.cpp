@@ -1,4 +1,4 @@
-// Activation functions -> formulas: see activation.h.
+// Activation functions -> formulas; see activation.h.
 #include "compiler/frontend/elementwise/activation.h"
 #include "runtime/count_text.h"
 
@@ -16,7 +16,7 @@ Value affine(Node& n, Value x, const Activation& a) {
 }
 Value elu(Node& n, Value x, const Activation& a) {
   Value zero = n.scalar(0, x);
-  // The minimum keeps the unused branch of the select from overflowing.
+  // The minimum prevents an overflow in the operand that the select does not use.
   Value low = n.emit<SubOp>({n.emit<ExpOp>({n.emit<MinOp>({x, zero})}), n.scalar(1, x)});
   return n.emit<SelectOp>({n.emit<LessOp>({x, zero}), scaled(n, low, a.alpha), x});
 }
@@ -39,8 +39,8 @@ Value softsign(Node& n, Value x, const Activation&) {
 }
 Value tanh(Node& n, Value x, const Activation&) { return n.emit<TanhOp>({x}); }
 Value thresholded_relu(Node& n, Value x, const Activation& a) {
-  // x itself at x = alpha, unlike the op ThresholdedRelu: the recurrent ops define it as x >= alpha
-  // ? x : 0.
+  // For recurrent ops, ONNX defines the function as x >= alpha ? x : 0. The op ThresholdedRelu uses
+  // x > alpha.
   Value is_low = n.emit<LessOp>({x, n.scalar(a.alpha, x)});
   return n.emit<SelectOp>({is_low, n.scalar(0, x), x});
 }

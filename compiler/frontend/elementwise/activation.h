@@ -11,10 +11,10 @@ struct Activation {
   float beta = 0;
 };
 
-// Reads the attributes `activations`, `activation_alpha` and `activation_beta`: one function for
-// each direction and each entry of `otherwise`, the defaults. A function with parameters takes the
-// next entries of the alpha and beta lists, or its defaults after the end of a list. Fails the node
-// if a function is unknown or missing.
+// Reads the attributes `activations`, `activation_alpha` and `activation_beta`: for each direction,
+// one function per entry of `otherwise`, which are the default functions. A function with
+// parameters takes the next entries of the alpha and beta lists, or its default parameters after
+// the end of a list. Fails the node if a function is unknown or missing.
 llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const char*> otherwise,
                                                size_t directions);
 

@@ -20,13 +20,14 @@ Values binary(Node& n) {
   return n.emit<Op>({n.input(0), n.input(1)});
 }
 
-// Before opset 7, broadcasting was enabled by an attribute, and `axis` aligned b's dims with a's.
+// Before opset 7, an attribute enables broadcasting, and `axis` is the axis of a for the first dim
+// of b.
 template <typename Op>
 Values old_binary(Node& n) {
   Value a = n.input(0), b = n.input(1);
   int64_t trailing = n.rank(a) - n.rank(b);
   if (n.flag("broadcast", false) && n.has_attribute("axis") && trailing > 0) {
-    // Dims of size 1 after those of b align its first dim with `axis` of a.
+    // Appends dims of size 1 to b, so that broadcasting aligns its first dim with `axis` of a.
     trailing -= n.axis(n.integer("axis", 0), n.rank(a));
     Dims dims(n.shape(b));
     if (trailing > 0) dims.append(static_cast<size_t>(trailing), DimExpr(1));
@@ -35,7 +36,7 @@ Values old_binary(Node& n) {
   return n.emit<Op>({a, b});
 }
 
-// Sum, Min, Max: a left fold over any number of operands.
+// Combines any number of operands from the left, for Sum, Min and Max.
 template <typename Op>
 Value fold(Node& n) {
   Value result;
@@ -61,6 +62,7 @@ Values identity(Node& n) { return n.input(0); }
 
 constexpr char kNoTraining[] = "Dropout in training mode is not supported";
 
+// The ratio of Dropout; empty if it is not a constant.
 std::optional<double> known_ratio(Node& n) {
   if (!n.has_input(1)) return 0.5;
   Value given = n.input(1);
@@ -81,7 +83,7 @@ void require_no_drops(Node& n) {
     return;
   }
   std::optional<double> ratio = known_ratio(n);
-  // With ratio 0 nothing is dropped, in training mode either.
+  // With ratio 0, no element is dropped in training mode.
   if (ratio && *ratio == 0) return;
   Dims known = n.is_known(mode) ? n.dims_of(mode, "training_mode") : Dims{};
   if (known.size() == 1 && known[0].is_constant(0)) return;
@@ -102,7 +104,7 @@ Values dropout(Node& n) {
     return n.unsupported("training mode is not supported"), Value();
   if (n.opset() >= 12 && n.has_input(2)) require_no_drops(n);
   if (!n.wants_output(1)) return x;
-  // The mask of kept elements is a bool from opset 10 on.
+  // Output 1 is the mask of kept elements, of type bool from opset 10 on.
   Value ones = n.expand(n.scalar(1, n.opset() >= 10 ? DType::kBool : n.dtype(x)), Dims(n.shape(x)));
   return {x, ones};
 }
@@ -169,7 +171,7 @@ Values prelu(Node& n) {
   return below_zero(n, x, n.emit<MulOp>({x, n.input(1)}));
 }
 
-// Before opset 7, the slope was one number per channel, or a single number.
+// Before opset 7, the slope has one number per channel, or a single number.
 Values old_prelu(Node& n) {
   Value x = n.input(0), slope = n.input(1);
   Dims dims(n.shape(slope));
@@ -225,10 +227,10 @@ Values mish(Node& n) {
   return n.emit<MulOp>({x, n.emit<TanhOp>({n.emit<SoftplusOp>({x})})});
 }
 
-// x * P(N <= x) for a standard normal N, or the tanh approximation.
+// x * P(N <= x) for a standard normal variable N, or its tanh approximation.
 Values gelu(Node& n) {
   DType dtype = n.dtype(n.input(0));
-  // For negative x the sum suffers from cancellation, so 16-bit floats are computed in f32.
+  // For negative x, 1 + erf(..) loses precision by cancellation. 16-bit floats are computed in f32.
   Formula x = Formula(n, n.input(0)).as(dtype == DType::kF64 ? dtype : DType::kF32);
   std::string approximate = n.text("approximate", "none");
   if (approximate == "none")

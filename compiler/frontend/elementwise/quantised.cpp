@@ -1,6 +1,6 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: y = saturate(round(x / scale) + zero)
-// and x = (y - zero) * scale. The scale is per tensor, per index along an axis, or per block of an
-// axis. Contractions of quantised tensors are in quantised_contraction.cpp.
+// and x = (y - zero) * scale. There is one scale per tensor, per index along an axis, or per block
+// of an axis. quantised_contraction.cpp imports contractions of quantised tensors.
 #include "compiler/frontend/elementwise/quantised.h"
 
 #include "compiler/frontend/onnx_file.h"
@@ -81,13 +81,13 @@ std::optional<Dequantised> dequantised(Value value) {
 
 namespace {
 
-// x and its quantisation parameters, with shapes that broadcast; the result is reshaped to `shape`.
+// x and its quantisation parameters, reshaped to broadcast. The result is reshaped to `shape`.
 struct Operands {
   Value x, scale, zero;  // zero: null when absent
   Dims shape;
 };
 
-// [s] -> [s, 1, 1, ...], so that it broadcasts along `axis` of x.
+// Reshapes [s] to [s, 1, 1, ...], which broadcasts along `axis` of x.
 Value along_axis(Node& n, Value parameter, Value x, int64_t axis) {
   parameter = as_scalar(n, parameter);
   if (n.rank(parameter) == 0) return parameter;
@@ -116,12 +116,13 @@ Value repeat_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t blo
   split[axis + 1] = block;
   whole[axis] = whole[axis] * DimExpr(block);
   repeated = n.reshape(n.expand(repeated, split), whole);
-  // The last block is shorter if the size is not a multiple.
+  // The last block is shorter if the size of the axis is not a multiple of `block`.
   if (whole[axis] == n.dim(x, axis)) return repeated;
   whole[axis] = n.dim(x, axis);
   return n.slice(repeated, Dims(whole.size(), DimExpr(0)), whole);
 }
 
+// Fails the node if `parameter` does not have one entry per block of x along `axis`.
 bool check_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
   if (n.rank(parameter) != n.rank(x))
     return n.fail("with block_size, scale and zero point must have the rank of x, but x is " +
@@ -138,8 +139,8 @@ bool check_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block
   return true;
 }
 
-// If the axis has only whole blocks, it is split in two, and the parameters broadcast without being
-// repeated.
+// Makes the parameters broadcast. If all blocks are complete, the axis of x is split into [blocks,
+// block]. Otherwise the parameters are repeated.
 void align_blocks(Node& n, Operands& o, int64_t axis, int64_t block) {
   axis = n.axis(axis, n.rank(o.x));
   for (Value parameter : {o.scale, o.zero})
@@ -178,7 +179,8 @@ bool is_one_of(DType dtype, std::initializer_list<DType> dtypes) {
   return llvm::is_contained(dtypes, dtype);
 }
 
-// The type of output_dtype if given, else that of the zero point.
+// The element type of the result: output_dtype if it is given, else that of the zero point, else
+// u8.
 DType quantised_type(Node& n, Value zero) {
   DType to = zero ? n.dtype(zero) : DType::kU8;
   if (n.opset() >= 21 && n.integer("output_dtype", 0) != 0) {
@@ -220,14 +222,15 @@ Values dequantize_linear(Node& n) {
                   ", expected " + std::string(name(from)) + ", the type of x"),
            Value();
   Value x = o.x;
-  // i32, since the difference of two 8-bit numbers needs 9 bits.
+  // In i32, because the difference of two 8-bit numbers needs 9 bits.
   if (o.zero && !is_known_zero(o.zero))
     x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
   Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});
   return n.reshape(n.cast(y, to), o.shape);
 }
 
-// The range is extended to include 0. For an all-zero input the scale is 0, and 0 / 0 is cast to 0.
+// The range is extended to include 0. If all elements are 0, the scale is 0, and 0 / 0 is cast to
+// 0.
 Values dynamic_quantize_linear(Node& n) {
   Value x = n.input(0);
   auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};

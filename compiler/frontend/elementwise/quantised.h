@@ -1,4 +1,4 @@
-// Formulas shared by the quantised operators.
+// Formulas shared by the handlers of quantised ops.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace scopevm::compiler::frontend {
 
-// saturate(round(x / scale) + zero) of element type `to`; halves round to even. Operands broadcast;
-// zero may be null.
+// saturate(round(x / scale) + zero), with element type `to`. Ties are rounded to even. The operands
+// broadcast, and `zero` may be null.
 Value quantise(Node& n, Value x, Value scale, Value zero, DType to);
-// As quantise, for an x that is already the f32 quotient.
+// As quantise, for x / scale in f32, given as `x`.
 Value requantise(Node& n, Value x, Value zero, DType to);
 
 // A tensor produced by DequantizeLinear: (values - zero) * scale, with 8-bit values and f32 result.
@@ -18,14 +18,16 @@ Value requantise(Node& n, Value x, Value zero, DType to);
 struct Dequantised {
   Value values, scale, zero;
 };
+// Empty if DequantizeLinear does not produce `value`.
 std::optional<Dequantised> dequantised(Value value);
-// The matrix product and the convolution of two dequantised tensors, accumulated in integers;
-// `bias` may be null. Null if an operand is not dequantised, if the sums may overflow i32, or if
-// integer arithmetic is not faster. The caller then emits the float version.
+// The matrix product and the convolution of two dequantised tensors, accumulated in integers.
+// `bias` may be null. Both return null if an operand is not dequantised, if the sums may overflow
+// i32, or if the ranks, groups or quantisation parameters are not supported. The caller then emits
+// the float version.
 Value dequantised_product(Node& n, Value a, Value b);
 Value dequantised_conv(Node& n, Value x, Value w, Value bias);
 
-// The constant that `value` is, looking through reshapes; null if it is not a constant.
+// The constant that produces `value`, directly or through one reshape; null if there is none.
 graph::ConstantOp constant_source(Value value);
 
 // Reshapes a one-element tensor to a scalar; returns other tensors unchanged.

@@ -1,8 +1,8 @@
 // ONNX ops that read or write elements at indices: Gather*, Scatter*.
 //
-// The graph ops clamp indices, but ONNX requires an error for an index out of range. Conditions on
-// constants are checked at compile time, conditions on dims by the shape function, and only
-// data-dependent indices cost an extra pass over the indices.
+// The graph ops clamp indices, but ONNX requires an error for an index out of range. Constant
+// indices are checked at compile time, and indices that are dims by the shape function.
+// Data-dependent indices are checked by a pass over them at run time.
 #include <algorithm>
 
 #include "compiler/frontend/formula/formula.h"
@@ -20,6 +20,7 @@ std::string range_text(llvm::ArrayRef<DimExpr> sizes) {
   return text;
 }
 
+// Emits checks that `index` is in [-size, size).
 void require_index(Node& n, DimExpr index, DimExpr size) {
   n.require_at_least(size - DimExpr(1), index,
                      "index {1} is out of range: the last valid index is {0}");
@@ -27,11 +28,12 @@ void require_index(Node& n, DimExpr index, DimExpr size) {
                      "index {0} is out of range: the first valid index is {1}");
 }
 
-// Checking the minimum and maximum of each column checks all indices.
+// Checks the minimum and maximum of each column, and thereby all indices. Column i contains the
+// indices into an axis of size sizes[i].
 void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<DimExpr> sizes) {
   auto columns = static_cast<int64_t>(sizes.size());
   for (int64_t column = 0; column < columns; ++column) {
-    // 0 is valid for every axis that is not empty, so it can start both.
+    // 0 is a valid index into every axis that is not empty, so it can be the initial value of both.
     int64_t least = 0, greatest = 0;
     for (int64_t i = column; i < indices.count(); i += columns) {
       least = std::min(least, indices.integer(i));
@@ -43,8 +45,8 @@ void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<Dim
   }
 }
 
-// Requires every index to be in [-size, size). If there are several sizes, they apply to the
-// entries of the last dim.
+// Requires every index to be in [-size, size). If there are several sizes, sizes[i] applies to
+// entry i of the last dim of the indices.
 void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
   if (n.has_failed() || sizes.empty()) return;
   if (auto constant = indices.getDefiningOp<ConstantOp>())
@@ -57,7 +59,7 @@ void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
   Formula index = Formula(n, indices).as(DType::kI64);
   Formula size(n, n.dims_value(Dims(sizes), sizes.size() == 1));
   Formula is_inside = (index < size) & (0.0 - size <= index);
-  // The minimum of bools is 1 if all of them are.
+  // The minimum of bools is true if all of them are.
   n.require(n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", first_axes(is_inside.rank())),
                                               n.attr("keep_dims", false)}),
             "an index is outside the range " + range_text(sizes));
@@ -71,8 +73,8 @@ Values gather_along(Node& n) {
   return n.emit<Op>({x, indices}, {n.attr("axis", axis)});
 }
 
-// Requires index tuples to be in range. Tuples of invalid length are reported by the op's type
-// rule.
+// Requires index tuples, the last dim of `indices`, to be in range for x without its first `batch`
+// dims. The type rule of the op reports tuples of invalid length.
 void require_tuples(Node& n, Value x, Value indices, int64_t batch) {
   if (n.has_failed() || n.rank(indices) == 0) return;
   std::optional<int64_t> length = n.shape(indices).back().as_constant();

@@ -9,7 +9,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// [c] -> [c, 1, ...], which broadcasts against x: [n, c, ...] of this rank.
+// [c] -> [c, 1, ...], which broadcasts to a tensor [n, c, ...] of rank `rank`.
 Value per_channel(Node& n, Value x, int64_t rank) {
   Dims dims = {n.dim(x, 0)};
   for (int64_t axis = 2; axis < rank; ++axis) dims.push_back(1);
@@ -28,8 +28,8 @@ Value reciprocal_deviation(Node& n, Value variance, float epsilon) {
   return n.emit<ReciprocalOp>({n.emit<SqrtOp>({add(n, variance, epsilon)})});
 }
 
-// Training mode: mean and variance of x over all dims but the channels, and updated running
-// statistics.
+// Training mode: uses the mean and variance of x over all dims except the channels, and returns
+// updated running statistics.
 Values batch_normalization_in_training(Node& n) {
   Formula x(n, n.input(0));
   if (x.rank() < 2)
@@ -50,8 +50,8 @@ Values batch_normalization_in_training(Node& n) {
   return {y, running(3, mean), running(4, variance)};
 }
 
-// x * (scale / deviation) + (bias - mean * scale / deviation): both factors fold if the inputs are
-// constants.
+// x * (scale / deviation) + (bias - mean * scale / deviation). The terms in parentheses are folded
+// if the inputs are constants.
 Values batch_normalization(Node& n) {
   // Before opset 7, training was the default.
   bool is_training = n.opset() < 7 ? !n.flag("is_test", false) : n.flag("training_mode", false);
@@ -71,7 +71,7 @@ Values batch_normalization(Node& n) {
   return n.emit<AddOp>({scaled, per_channel(n, offset, n.rank(x))});
 }
 
-// (x - mean) / deviation over the axes.
+// (x - mean) / deviation, with mean and deviation over the axes.
 Value standardise(Node& n, Value x, const Ints& axes, float epsilon, Value* mean_out = nullptr,
                   Value* reciprocal_out = nullptr) {
   Value mean = n.reduce_mean(x, axes);
@@ -106,8 +106,8 @@ Values layer_normalization(Node& n) {
   return {y, mean, reciprocal};
 }
 
-// Each group of channels is standardised over its channels and all positions. Scale and bias have
-// one entry per group before opset 21, then one per channel.
+// Standardises each group of channels over its channels and all positions. Scale and bias have one
+// entry per group before opset 21, and one per channel from opset 21 on.
 Values group_normalization(Node& n) {
   Value x = n.input(0);
   int64_t groups = n.integer("num_groups"), rank = n.rank(x);
@@ -155,8 +155,8 @@ Values lp_normalization(Node& n) {
   return n.emit<DivOp>({x, norm});
 }
 
-// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. The sum is
-// computed as average pooling over the channels, with x reshaped to [n, 1, c, rest].
+// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. Average
+// pooling over the channels computes sum / size, with x reshaped to [n, 1, c, rest].
 Values local_response_normalization(Node& n) {
   Value x = n.input(0);
   int64_t size = n.integer("size");

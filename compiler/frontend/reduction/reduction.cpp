@@ -1,5 +1,4 @@
 // ONNX reductions, and other ops along one axis.
-
 #include "compiler/frontend/layout/run_time_axes.h"
 #include "compiler/graph/type_rule.h"
 
@@ -9,12 +8,13 @@ namespace {
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
 struct Reduction {
-  Ints axes;  // none: every element is its own group
+  Ints axes;  // if empty, each element is reduced by itself
   bool keep_dims;
-  Value run_time_axes;  // axes only known at run time, else null
+  Value run_time_axes;  // axes that are known only at run time, else null
 };
 
-// Axes are an attribute, or from opset 13 (ReduceSum) or 18 (the others) an input.
+// The axes are an attribute, and from opset `input_since` on an input: 13 for ReduceSum, 18 for the
+// other reductions.
 Reduction reduction_of(Node& n, Value x, int input_since) {
   Ints axes;
   bool has_axes;
@@ -89,7 +89,7 @@ Values reduce_log_sum(Node& n) {
   return n.emit<LogOp>({reduce<ReduceSumOp>(n, x, reduction_of(n, x, 18))});
 }
 
-// max + log(sum(e^(x - max))): the largest term is 1, so nothing overflows.
+// max + log(sum(e^(x - max))): the largest term of the sum is 1, so no term overflows.
 Values reduce_log_sum_exp(Node& n) {
   Value x = n.input(0);
   Reduction r = reduction_of(n, x, 18), keeping = r;
@@ -120,7 +120,7 @@ Value as_matrix(Node& n, Value x, int64_t axis) {
                    {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
 }
 
-// Before opset 13 the operand was flattened to a matrix, and the op applied to its rows.
+// Before opset 13, the op applies to the rows of the operand flattened to a matrix.
 template <typename Op>
 Values along_rows(Node& n) {
   Value x = n.input(0);
@@ -129,7 +129,7 @@ Values along_rows(Node& n) {
   int64_t axis = n.integer("axis", 1);
   axis = axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
   if (n.has_failed()) return Value();
-  // One row per index of the other dims: the matrix needs no reshape.
+  // The rows of the matrix are the last axis, so no reshape is needed.
   if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
   Value matrix = n.emit<Op>({as_matrix(n, x, axis)}, {n.attr("axis", int64_t{1})});
   return n.reshape(matrix, Dims(n.shape(x)));

@@ -1,8 +1,8 @@
-// ONNX ops that select elements: TopK, and ops with data-dependent result sizes: NonZero, Compress,
-// Unique, NonMaxSuppression.
+// ONNX ops that select elements: TopK, NonZero, Compress, Unique, NonMaxSuppression.
 //
-// The latter compute a count, read it as a dim (sv.read_dims), and allocate a result of that size.
-// Only the count is read back, never the data.
+// Except for TopK, the sizes of their results are data-dependent. Such an op computes a count,
+// reads it as a dim (sv.read_dims), and allocates a result of that size. The host reads only the
+// count, not the data.
 #include <limits>
 
 #include "compiler/frontend/selection/data_dependent.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// The indices of nonzero elements in a short list of known numbers.
+// The indices of the nonzero elements of a vector. Empty unless all elements are known numbers.
 std::optional<Ints> known_nonzero(Node& n, Value x) {
   if (n.has_failed() || !n.is_known(x) || n.rank(x) != 1) return std::nullopt;
   Ints indices;
@@ -38,7 +38,8 @@ Values nonzero(Node& n) { return nonzero(n, n.input(0)); }
 
 Value flattened(Node& n, Value x) { return n.reshape(x, {element_count(n.shape(x))}); }
 
-// The axis of the node; without one, x is flattened.
+// Input 0 and the attribute `axis`. Without the attribute, x is the flattened input, and the axis
+// is 0.
 struct Along {
   Value x;
   int64_t axis;
@@ -59,7 +60,7 @@ Value taken_where(Node& n, Value x, Value condition, int64_t axis) {
 
 namespace {
 
-// The condition may be shorter than the axis; elements after its end are not selected.
+// The condition may be shorter than the axis. Elements beyond its end are not selected.
 Values compress(Node& n) {
   auto [x, axis] = along(n);
   Value condition = n.input(1);
@@ -73,7 +74,7 @@ Values compress(Node& n) {
 
 // --- Unique. ------------------------------------------------------------------------------------
 
-// x as a matrix with one row for each index along the axis.
+// Reshapes x to a matrix with one row for each index along the axis.
 Value rows_of(Node& n, Value x, int64_t axis) {
   Ints permutation = {axis};
   for (int64_t d = 0; d < n.rank(x); ++d)
@@ -93,7 +94,8 @@ Values unique(Node& n) {
   auto taken = [&](unsigned result) {
     return n.slice(found->getResult(result), {DimExpr(0)}, count);
   };
-  // The results of sv.unique_rows have one entry per row of x; the first `count` entries are valid.
+  // The results of sv.unique_rows have one entry per row of x. In `first` and `sizes`, only the
+  // first `count` entries are valid.
   Value first = taken(0);
   Value values = n.emit<GatherOp>({x, first}, {n.attr("axis", axis)});
   return {values, first, found->getResult(1), n.wants_output(3) ? taken(2) : Value()};
@@ -106,7 +108,8 @@ Value threshold(Node& n, size_t input, double otherwise) {
   return n.reshape(n.input(input), {});
 }
 
-// Expands boxes[b, n, 4] to the class dim of scores[b, class, n].
+// Checks that boxes[b, n, 4] match scores[b, class, n]. Returns the boxes with the dims b and n of
+// the scores.
 Value boxes_like(Node& n, Value boxes, Value scores) {
   if (n.rank(boxes) != 3 || n.rank(scores) != 3)
     return n.fail("boxes and scores must have rank 3, but are " + text_of(n.type(boxes)) + " and " +
@@ -120,7 +123,8 @@ Value boxes_like(Node& n, Value boxes, Value scores) {
   return n.reshape(boxes, {n.dim(scores, 0), n.dim(scores, 2), DimExpr(4)});
 }
 
-// Rows (image, class, box) of the first counts[image, class] boxes of `selected`.
+// One row (image, class, box) for each of the first counts[image, class] entries of selected[image,
+// class].
 Value selected_rows(Node& n, Value selected, Value counts) {
   Value place = n.emit<IotaOp>(
       {}, {n.attr("size", Dims{n.dim(selected, 2)}), n.attr("start", n.index_attribute(0)),
